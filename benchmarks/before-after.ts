@@ -6,7 +6,7 @@
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readCpuSeconds } from '../testbed/proc.ts'
-import { circumstances, median, report, round, table } from '../testbed/results.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import { type Peer, startTributary, startUpstream } from './peers/start-peers.ts'
 import { runWrk } from './peers/wrk.ts'
 
@@ -35,7 +35,7 @@ interface Figures {
   readonly errors: number
 }
 
-const made = circumstances(
+const conditions = readConditions(
   `node benchmarks/before-after.ts --before CHECKOUT --rounds ${rounds} --seconds ${seconds}`,
 )
 const older: { startTributary: typeof startTributary } = await import(
@@ -57,27 +57,27 @@ lines.push(
   'the gateway on one core, its database, the upstream and the load on the other. Ratios are',
   "medians of each round's after / before; CPU is user and system time each call.",
 )
-report(values.name, made, { before: values.label, rounds, seconds, ...result }, lines)
+report(values.name, conditions, { before: values.label, rounds, seconds, ...result }, lines)
 
 async function compare(kind: (typeof KINDS)[number]): Promise<void> {
-  const taken: { readonly before: Figures; readonly after: Figures }[] = []
+  const measured: { readonly before: Figures; readonly after: Figures }[] = []
   for (const peer of [before, after]) await measure(peer, kind, 2)
   for (let turn = 0; turn < rounds; turn += 1) {
     const first = await measure(before, kind, seconds)
     const second = await measure(after, kind, seconds)
-    taken.push({ before: first, after: second })
+    measured.push({ before: first, after: second })
     console.log(`${kind}: ${Math.round(first.perSecond)}/s, then ${Math.round(second.perSecond)}/s`)
   }
   const rows = (['perSecond', 'gatewayMicroseconds', 'databaseMicroseconds'] as const).map(
     (figure) => {
-      const ratio = median(taken.map((one) => one.after[figure] / one.before[figure]))
-      const was = median(taken.map((one) => one.before[figure]))
-      const is = median(taken.map((one) => one.after[figure]))
+      const ratio = median(measured.map((one) => one.after[figure] / one.before[figure]))
+      const was = median(measured.map((one) => one.before[figure]))
+      const is = median(measured.map((one) => one.after[figure]))
       result[kind] = { ...result[kind], [figure]: { before: was, after: is, ratio } }
       return [figure, Math.round(was), Math.round(is), `${round(ratio)}×`]
     },
   )
-  const errors = taken.reduce((sum, one) => sum + one.before.errors + one.after.errors, 0)
+  const errors = measured.reduce((sum, one) => sum + one.before.errors + one.after.errors, 0)
   lines.push(
     ...table([[kind, 'before', 'after', 'ratio'], ...rows, ['errors', '', errors, '']]),
     '',

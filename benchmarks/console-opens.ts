@@ -5,7 +5,7 @@
  */
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import { circumstances, median, report, round, table } from '../testbed/results.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import { openPage } from '../tests/console/support/browser.ts'
 import { listPages } from '../tests/console/support/list-pages.ts'
 import { type ConsoleStage, startConsoleStage } from '../tests/console/support/stage.ts'
@@ -47,7 +47,7 @@ interface Opened {
 
 // Its server keeps nothing after the run, so it may trade durability for speed.
 process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
-const made = circumstances(
+const conditions = readConditions(
   `node benchmarks/console-opens.ts --calls ${amounts.calls} --tasks ${amounts.tasks}`,
 )
 const server = await startTestServer()
@@ -61,7 +61,7 @@ try {
     ...(await measure(stage, false)),
     ...(await measure(stage, true)),
   ]
-  tell(rows)
+  reportResults(rows)
 } catch (error) {
   console.error(error)
   process.exitCode = 1
@@ -119,7 +119,7 @@ async function measureOne(opener: Opener, path: string, url: string): Promise<Op
   }
 }
 
-function tell(rows: readonly Opened[]): void {
+function reportResults(rows: readonly Opened[]): void {
   const count = (isFast: (row: Opened) => boolean) => rows.filter(isFast).length
   const lines = [
     ...table([
@@ -141,5 +141,5 @@ function tell(rows: readonly Opened[]): void {
     `The first page takes ${rows[0]?.firstKilobytes} kB of ${FIRST_LOAD_KB_MAX}.`,
     `Load of the machine: ${loadavg()[1]?.toFixed(1)} on ${availableParallelism()} cores.`,
   ]
-  report('console-opens', made, { rows, load: loadavg() }, lines)
+  report('console-opens', conditions, { rows, load: loadavg() }, lines)
 }

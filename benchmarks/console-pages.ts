@@ -3,7 +3,7 @@
  * thousand tasks in the database. `node benchmarks/console-pages.ts [--calls N] [--tasks N]`.
  */
 import { parseArgs } from 'node:util'
-import { circumstances, median, quantile, report, round, table } from '../testbed/results.ts'
+import { median, quantile, readConditions, report, round, table } from '../testbed/results.ts'
 import { type AdminStage, startAdmin } from '../tests/admin/support.ts'
 import { startTestServer } from '../tests/support/postgres.ts'
 import { fill } from './console-pages/fill.ts'
@@ -23,7 +23,9 @@ const GOAL_MS = 300
 
 // Its server keeps nothing after the run, so it may trade durability for speed.
 process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
-const made = circumstances(`node benchmarks/console-pages.ts --calls ${calls} --tasks ${tasks}`)
+const conditions = readConditions(
+  `node benchmarks/console-pages.ts --calls ${calls} --tasks ${tasks}`,
+)
 const server = await startTestServer()
 process.env.TEST_POSTGRES = JSON.stringify(server.place)
 const stage = await startAdmin()
@@ -32,7 +34,7 @@ try {
   const countSeconds = await fill(stage.sql, server.place, accountId, { calls, tasks })
   const rows = []
   for (const question of QUESTIONS) rows.push(await measure(stage, accountId, question))
-  tell(rows, countSeconds, await measureExport(stage, accountId))
+  reportResults(rows, countSeconds, await measureExport(stage, accountId))
 } catch (error) {
   console.error(error)
   process.exitCode = 1
@@ -61,14 +63,19 @@ async function measure(from: AdminStage, accountId: string, question: Question):
   for (let turn = 0; turn < turns; turn += 1) {
     query = { ...query, cursor: JSON.parse(await ask()).next_cursor }
   }
-  const taken: number[] = []
+  const durations: number[] = []
   let bytes = 0
   for (let time = 0; time < times; time += 1) {
     const start = performance.now()
     bytes = (await ask()).length
-    taken.push(performance.now() - start)
+    durations.push(performance.now() - start)
   }
-  return { name, medianMs: round(median(taken)), p95Ms: round(quantile(taken, 0.95)), bytes }
+  return {
+    name,
+    medianMs: round(median(durations)),
+    p95Ms: round(quantile(durations, 0.95)),
+    bytes,
+  }
 }
 
 async function measureExport(from: AdminStage, accountId: string) {
@@ -86,7 +93,7 @@ async function measureExport(from: AdminStage, accountId: string) {
   return { seconds, mb: round(bytes / 1e6), memoryMb: round((peak - memoryBefore) / 1e6) }
 }
 
-function tell(
+function reportResults(
   rows: readonly Measured[],
   countSeconds: number,
   exported: Awaited<ReturnType<typeof measureExport>>,
@@ -103,5 +110,5 @@ function tell(
     `Export of the account: ${exported.mb} MB in ${exported.seconds} s, ` +
       `${exported.memoryMb} MB of memory more in a process that also reads it.`,
   ]
-  report('console-pages', made, { rows, countSeconds, exported }, lines)
+  report('console-pages', conditions, { rows, countSeconds, exported }, lines)
 }

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
-import { circumstances, median, report, round, table } from '../testbed/results.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import type { ServerTask } from './edge/server.ts'
 
 const FASTIFY = '5.12.8'
@@ -109,7 +109,7 @@ try {
   ])
   const [one, other] = results
   const ratio = round((other?.cpuPerRequest ?? 0) / (one?.cpuPerRequest ?? 1))
-  report('edge', circumstances('node benchmarks/edge.ts'), { results, cpuRatio: ratio }, [
+  report('edge', readConditions('node benchmarks/edge.ts'), { results, cpuRatio: ratio }, [
     `JSON pass-through of 1 KB, ${CONNECTIONS} connections, medians of ${ROUNDS}, in turns.`,
     '',
     ...table([['', 'requests/s', 'CPU µs/request'], ...rows]),

@@ -14,7 +14,7 @@ import { createSecretBox } from '../server/lib/secrets/secrets.ts'
 import { UPSTREAMS } from '../server/upstreams/index.ts'
 import { openPlace } from '../testbed/laboratory.ts'
 import { openLiveMemory } from '../testbed/live-memory.ts'
-import { circumstances, quantile, report, round, table } from '../testbed/results.ts'
+import { quantile, readConditions, report, round, table } from '../testbed/results.ts'
 import { startAstVendor } from '../tests/support/ast-vendor.ts'
 import { findFreePort } from '../tests/support/free-port.ts'
 import { astCatalog, MODEL, ROUTE } from '../tests/support/interpretation.ts'
@@ -36,7 +36,7 @@ const SETTLE_MS = 4_000
 const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
 const GOALS = { kilobytesEach: 64, loopMs: 50, firstByteMs: 20 }
 
-interface Heard {
+interface ReceivedSpeech {
   readonly voice: string
   readonly firstAt: number
   readonly bytes: number
@@ -44,7 +44,7 @@ interface Heard {
 }
 
 const command = `npm run bench -- interpretations --calls ${calls} --seconds ${seconds}`
-const made = circumstances(command)
+const conditions = readConditions(command)
 const vendor = await startAstVendor({ forgetful: true, speechBytes: 8_000 })
 const place = await openPlace(vendor.url)
 await place.withDatabase((sql) =>
@@ -84,20 +84,20 @@ async function measure(): Promise<void> {
   // The collections delay the loop themselves: resets the measurement.
   await readLoopMs()
   const open = vendor.sessions.filter(({ isClosed }) => !isClosed).length
-  const heard = await Promise.all(running)
+  const received = await Promise.all(running)
   const lateLoopMs = await readLoopMs()
-  const lateMs = heard.map(({ voice, firstAt }) => firstAt - spokeAt(voice))
+  const lateMs = received.map(({ voice, firstAt }) => firstAt - spokeAt(voice))
   const each = (more: number) => (more * 1024) / Math.max(open, 1)
   const lastedSeconds = (performance.now() - began) / 1000
   const socketUrl = `${vendor.url.replace('http', 'ws')}/api/v4/ast/v2/translate`
   const socketsEach = await measureBareSockets(socketUrl, calls)
   const { checks } = await place.withDatabase((sql) => audit(sql))
-  tell({
+  reportResults({
     open,
     empty,
     full,
     lastedSeconds,
-    whole: heard.filter(({ isWhole }) => isWhole).length,
+    whole: received.filter(({ isWhole }) => isWhole).length,
     liveEach: each(full.liveMb - empty.liveMb),
     socketsEach,
     residentEach: each(full.residentMb - empty.residentMb),
@@ -122,7 +122,7 @@ interface Figures {
   readonly booksAgree: boolean
 }
 
-function tell(figures: Figures): void {
+function reportResults(figures: Figures): void {
   const { open, whole, liveEach, socketsEach, loopMs, firstByteMs, booksAgree } = figures
   const isMet =
     whole === calls &&
@@ -130,7 +130,7 @@ function tell(figures: Figures): void {
     liveEach - socketsEach <= GOALS.kilobytesEach &&
     loopMs <= GOALS.loopMs &&
     firstByteMs.p99 <= GOALS.firstByteMs
-  report('interpretations', made, { calls, seconds, ...figures }, [
+  report('interpretations', conditions, { calls, seconds, ...figures }, [
     ...table([
       ['', 'measured', 'goal'],
       ['open at the same time', open, calls],
@@ -155,7 +155,7 @@ function tell(figures: Figures): void {
 }
 
 /** Starts calls whose speech identifies them. */
-function start(name: string, count: number, lengthSeconds: number): Promise<Heard>[] {
+function start(name: string, count: number, lengthSeconds: number): Promise<ReceivedSpeech>[] {
   const wav = makeWav(lengthSeconds * 1000)
   const key = place.keys[0]?.key ?? ''
   return Array.from({ length: count }, async (_, index) => {
@@ -165,7 +165,7 @@ function start(name: string, count: number, lengthSeconds: number): Promise<Hear
 }
 
 /** Makes one call; resolves when its speech has ended or was cut. */
-function ask(key: string, wav: Buffer, voice: string): Promise<Heard> {
+function ask(key: string, wav: Buffer, voice: string): Promise<ReceivedSpeech> {
   const boundary = 'boundary-of-a-benchmark'
   const fields = { model: MODEL, mode: 's2s', source_language: 'zh', target_language: 'en', voice }
   const part = (head: string) => `--${boundary}\r\ncontent-disposition: form-data; ${head}`

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Agent } from 'undici'
 import { pinTree } from '../testbed/proc.ts'
-import { circumstances, median, quantile, report, round, table } from '../testbed/results.ts'
+import { median, quantile, readConditions, report, round, table } from '../testbed/results.ts'
 import {
   OTHER_CORE,
   type Peer,
@@ -43,7 +43,9 @@ interface Measured {
   readonly errors: number
 }
 
-const made = circumstances(`npm run bench -- latency --rounds ${rounds} --seconds ${seconds}`)
+const conditions = readConditions(
+  `npm run bench -- latency --rounds ${rounds} --seconds ${seconds}`,
+)
 const upstream = await startUpstream()
 const started = [
   await startNginx(upstream.url),
@@ -79,10 +81,10 @@ async function measure(target: Target, duration: number): Promise<Measured> {
   const open: Promise<void>[] = []
   let errors = 0
   const start = performance.now()
-  for (let begun = 0; performance.now() - start < duration * 1_000; ) {
+  for (let started = 0; performance.now() - start < duration * 1_000; ) {
     const due = Math.floor(((performance.now() - start) * PER_SECOND) / 1_000)
-    for (; begun < due; begun += 1) {
-      const dueAt = start + (begun * 1_000) / PER_SECOND
+    for (; started < due; started += 1) {
+      const dueAt = start + (started * 1_000) / PER_SECOND
       open.push(
         send(agent, target).then((ok) => {
           if (!ok) errors += 1
@@ -115,10 +117,10 @@ async function send(agent: Agent, { url, path, headers }: Target): Promise<boole
 
 function finish(): void {
   const rows = targets.map(({ name }) => {
-    const those = measured.filter(({ peer }) => peer === name)
-    const errors = those.reduce((sum, one) => sum + one.errors, 0)
-    const p50 = median(those.map((one) => one.p50))
-    return { name, p50, p99: median(those.map((one) => one.p99)), errors }
+    const samples = measured.filter(({ peer }) => peer === name)
+    const errors = samples.reduce((sum, one) => sum + one.errors, 0)
+    const p50 = median(samples.map((one) => one.p50))
+    return { name, p50, p99: median(samples.map((one) => one.p99)), errors }
   })
   const direct = rows.find(({ name }) => name === DIRECT) ?? { p50: 0, p99: 0 }
   const cells = rows.map(({ name, p50, p99, errors }) => [
@@ -134,7 +136,7 @@ function finish(): void {
   const verdict = (name: 'p50' | 'p99') =>
     `added ${name}: ${round(added[name])} ms, goal ${GOAL[name]} ms: ` +
     `${added[name] <= GOAL[name] ? 'met' : 'NOT MET'}`
-  report('latency', made, { rounds, seconds, rows, added, measured }, [
+  report('latency', conditions, { rounds, seconds, rows, added, measured }, [
     ...table([['', 'p50 ms', 'added', 'p99 ms', 'added', 'errors'], ...cells]),
     '',
     verdict('p50'),

@@ -12,7 +12,7 @@ import { newId, newRequestId } from '../server/lib/ids.ts'
 import { openPlace } from '../testbed/laboratory.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { pinTree, readCpuSeconds } from '../testbed/proc.ts'
-import { circumstances, median, quantile, report, round, table } from '../testbed/results.ts'
+import { median, quantile, readConditions, report, round, table } from '../testbed/results.ts'
 import { OTHER_CORE, SERVER_CORE } from './peers/start-peers.ts'
 
 const { values } = parseArgs({
@@ -48,7 +48,7 @@ interface Round {
   readonly halfLoadP99Ms: number
 }
 
-const made = circumstances(`npm run bench -- ledger --rounds ${rounds} --seconds ${seconds}`)
+const conditions = readConditions(`npm run bench -- ledger --rounds ${rounds} --seconds ${seconds}`)
 const place = await openPlace('http://127.0.0.1:9', { accounts: ACCOUNTS, keys: ACCOUNTS })
 const callers = place.keys.map((key) => ({ accountId: key.account_id, keyId: key.id }))
 const hot: Round[] = []
@@ -107,10 +107,10 @@ async function runAtRate(ledger: Ledger, callers: readonly Caller[], rate: numbe
   const times: number[] = []
   const open: Promise<void>[] = []
   const start = performance.now()
-  for (let begun = 0; performance.now() - start < seconds * 1_000; ) {
+  for (let started = 0; performance.now() - start < seconds * 1_000; ) {
     const due = ((performance.now() - start) * rate) / 1_000
-    for (; begun < due; begun += 1) {
-      open.push(runPair(ledger, callers, begun).then((holdMs) => void times.push(holdMs)))
+    for (; started < due; started += 1) {
+      open.push(runPair(ledger, callers, started).then((holdMs) => void times.push(holdMs)))
     }
     await sleep(1)
   }
@@ -148,24 +148,24 @@ async function runPair(ledger: Ledger, callers: readonly Caller[], turn: number)
 
 function finish(): void {
   const rows = [
-    { name: 'one account', those: hot },
-    { name: `${ACCOUNTS} accounts`, those: spread },
-  ].map(({ name, those }) => {
-    const pairs = median(those.map((one) => one.pairsPerSecond))
-    const p99 = median(those.map((one) => one.halfLoadP99Ms))
+    { name: 'one account', samples: hot },
+    { name: `${ACCOUNTS} accounts`, samples: spread },
+  ].map(({ name, samples }) => {
+    const pairs = median(samples.map((one) => one.pairsPerSecond))
+    const p99 = median(samples.map((one) => one.halfLoadP99Ms))
     return [
       name,
       pairs,
       pairs >= GOAL_PAIRS ? 'met' : 'NOT MET',
       p99,
       p99 <= GOAL_P99_MS ? 'met' : 'NOT MET',
-      median(those.map((one) => one.ownMicroseconds)),
-      median(those.map((one) => one.databaseMicroseconds)),
+      median(samples.map((one) => one.ownMicroseconds)),
+      median(samples.map((one) => one.databaseMicroseconds)),
     ]
   })
   const goals = ['pairs/s', `goal ${GOAL_PAIRS}`, 'p99 hold ms', `goal ${GOAL_P99_MS}`]
   const title = ['', ...goals, 'µs of CPU', 'database µs']
-  report('ledger', made, { rounds, seconds, concurrency, hot, spread, audited }, [
+  report('ledger', conditions, { rounds, seconds, concurrency, hot, spread, audited }, [
     ...table([title, ...rows]),
     '',
     `${concurrency} calls at once; the p99 at half that rate. The ledger's process on one core,`,

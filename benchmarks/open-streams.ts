@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { readMemoryMb } from '../testbed/proc.ts'
-import { circumstances, report, round, table } from '../testbed/results.ts'
+import { readConditions, report, round, table } from '../testbed/results.ts'
 import { rawRequest } from '../tests/support/raw.ts'
 import { type Peer, startBareNode, startTributary, startUpstream } from './peers/start-peers.ts'
 import { PATH, requestBody } from './peers/wrk.ts'
@@ -28,7 +28,7 @@ interface Measured {
   readonly open: number
 }
 
-const made = circumstances(`npm run bench -- open-streams --streams ${streams}`)
+const conditions = readConditions(`npm run bench -- open-streams --streams ${streams}`)
 const upstream = await startUpstream(HOLD_MS)
 const measured: Measured[] = []
 try {
@@ -45,7 +45,7 @@ try {
 }
 const own = measured.find(({ peer }) => peer.startsWith('Tributary'))
 const met = own !== undefined && own.kilobytesEach <= GOAL_KB
-report('open-streams', made, { streams, measured }, [
+report('open-streams', conditions, { streams, measured }, [
   ...table([
     ['', 'open', 'MB before', 'MB with all', 'KB each'],
     ...measured.map(({ peer, open, emptyMb, fullMb, kilobytesEach }) => [

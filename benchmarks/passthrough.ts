@@ -11,7 +11,7 @@ import { Agent } from 'undici'
 import { openLaboratory } from '../testbed/laboratory.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { readCpuSeconds } from '../testbed/proc.ts'
-import { circumstances, median, report, round, table } from '../testbed/results.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import { startProcess } from '../tests/support/processes.ts'
 import { until } from '../tests/support/until.ts'
 
@@ -42,9 +42,9 @@ async function startBare(origin: string): Promise<void> {
     const { authorization = '' } = request.headers
     const headers = { 'content-type': 'application/json', authorization }
     const path = `/openai${request.url}`
-    const sent = await agent.request({ origin, path, method: 'POST', headers, body: request })
-    response.writeHead(sent.statusCode, { 'content-type': 'text/event-stream' })
-    pipeline(sent.body, response, () => undefined)
+    const answer = await agent.request({ origin, path, method: 'POST', headers, body: request })
+    response.writeHead(answer.statusCode, { 'content-type': 'text/event-stream' })
+    pipeline(answer.body, response, () => undefined)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   console.log(`port ${(server.address() as AddressInfo).port}`)
@@ -61,7 +61,7 @@ async function compare(): Promise<void> {
     const port = await until('the bare proxy', () => /port (\d+)/.exec(bare.log())?.[1])
     const postmaster = findPostmaster(laboratory.dataDir)
     const key = laboratory.keys[0]?.key
-    const ours = {
+    const gatewayTarget = {
       url: gateway.url,
       headers: { authorization: `Bearer ${key}`, 'anthropic-version': '2023-06-01' },
       cpu: () => readCpuSeconds(gateway.pid, postmaster),
@@ -79,12 +79,19 @@ async function compare(): Promise<void> {
         model: 'sim-chat',
         samples: [],
       },
-      { name: 'chat', goal: 1.15, ...ours, path: chat, model: 'sim-chat', samples: [] },
-      { name: 'messages', goal: 1.15, ...ours, path: messages, model: 'sim-claude', samples: [] },
+      { name: 'chat', goal: 1.15, ...gatewayTarget, path: chat, model: 'sim-chat', samples: [] },
+      {
+        name: 'messages',
+        goal: 1.15,
+        ...gatewayTarget,
+        path: messages,
+        model: 'sim-claude',
+        samples: [],
+      },
       {
         name: 'messages over chat',
         goal: 2,
-        ...ours,
+        ...gatewayTarget,
         path: messages,
         model: 'sim-chat',
         samples: [],
@@ -92,7 +99,7 @@ async function compare(): Promise<void> {
       {
         name: 'chat over messages',
         goal: 2,
-        ...ours,
+        ...gatewayTarget,
         path: chat,
         model: 'sim-claude',
         samples: [],
@@ -120,11 +127,11 @@ async function measure(target: Target): Promise<number> {
     ...(target.path.endsWith('completions') ? { stream_options: { include_usage: true } } : {}),
     messages: [{ role: 'user', content: WORDS }],
   })
-  let left = STREAMS
+  let remaining = STREAMS
   const before = target.cpu()
   async function work(): Promise<void> {
-    while (left > 0) {
-      left -= 1
+    while (remaining > 0) {
+      remaining -= 1
       const answer = await agent.request({
         origin: target.url,
         path: target.path,
@@ -156,7 +163,7 @@ function finish(targets: readonly Target[]): void {
     goal,
     ratio <= goal ? 'met' : 'missed',
   ])
-  report('passthrough', circumstances('node benchmarks/passthrough.ts'), { figures }, [
+  report('passthrough', readConditions('node benchmarks/passthrough.ts'), { figures }, [
     `CPU per stream of 100 chunks, ${CONCURRENT} at once, medians of ${ROUNDS}, in turns.`,
     '',
     ...table([['', 'ms', 'ratio', 'goal', ''], ...rows]),

@@ -9,7 +9,7 @@ import { createMessagesStream } from '../server/dialects/messages-over-chat/stre
 import { createToolNames } from '../server/dialects/messages-over-chat/tool-names.ts'
 import type { Relay } from '../server/dialects/relay.ts'
 import { encodeSseEvent } from '../server/dialects/sse.ts'
-import { circumstances, median, report, round, table } from '../testbed/results.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
 
 const CHUNKS = 100
 const STREAMS_PER_SAMPLE = 200
@@ -87,7 +87,7 @@ const figures = RELAYS.map(([name, create, chunks]) => {
   return { name, microseconds: round(median(Array.from({ length: SAMPLES }, sample))) }
 })
 
-report('relays', circumstances('node benchmarks/relays.ts'), { chunks: CHUNKS, figures }, [
+report('relays', readConditions('node benchmarks/relays.ts'), { chunks: CHUNKS, figures }, [
   `CPU per stream of ${CHUNKS} text chunks, one chunk per push:`,
   ...table(figures.map(({ name, microseconds }) => [name, `${microseconds} µs`])),
 ])

@@ -12,7 +12,7 @@ import { newId, newRequestId } from '../server/lib/ids.ts'
 import { openPlace } from '../testbed/laboratory.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { readCpuSeconds } from '../testbed/proc.ts'
-import { circumstances, median, report, round, table } from '../testbed/results.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +34,9 @@ interface Round {
   readonly databaseMicroseconds: number
 }
 
-const made = circumstances(`npm run bench -- sealing --rounds ${rounds} --seconds ${seconds}`)
+const conditions = readConditions(
+  `npm run bench -- sealing --rounds ${rounds} --seconds ${seconds}`,
+)
 const place = await openPlace('http://127.0.0.1:9')
 const found: Round[] = []
 let audited = false
@@ -140,14 +142,19 @@ function finish(): void {
   ])
   const more = round(sum(true) - sum(false))
   const share = round((more / CALL_MICROSECONDS) * 100)
-  report('sealing', made, { rounds, seconds, concurrency, found, perEntry, more, share, audited }, [
-    ...table([['', 'pairs/s', 'µs of CPU', 'database µs'], ...rows]),
-    '',
-    `Sealing takes ${more} µs of CPU more for a pair, which is three entries: ${share} % of the`,
-    `${CALL_MICROSECONDS} µs that gateway and database take for a whole call (throughput.txt).`,
-    `Catching up alone takes ${perEntry} µs of PostgreSQL for an entry.`,
-    `${concurrency} calls at once on one account; medians of ${rounds} rounds of ${seconds} s in`,
-    'turns; the time in which everything is sealed at the end counts as well.',
-    `audit ${audited ? 'clean' : 'NOT CLEAN'}`,
-  ])
+  report(
+    'sealing',
+    conditions,
+    { rounds, seconds, concurrency, found, perEntry, more, share, audited },
+    [
+      ...table([['', 'pairs/s', 'µs of CPU', 'database µs'], ...rows]),
+      '',
+      `Sealing takes ${more} µs of CPU more for a pair, which is three entries: ${share} % of the`,
+      `${CALL_MICROSECONDS} µs that gateway and database take for a whole call (throughput.txt).`,
+      `Catching up alone takes ${perEntry} µs of PostgreSQL for an entry.`,
+      `${concurrency} calls at once on one account; medians of ${rounds} rounds of ${seconds} s in`,
+      'turns; the time in which everything is sealed at the end counts as well.',
+      `audit ${audited ? 'clean' : 'NOT CLEAN'}`,
+    ],
+  )
 }

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { openPlace } from '../testbed/laboratory.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { readMemoryMb } from '../testbed/proc.ts'
-import { circumstances, median, report } from '../testbed/results.ts'
+import { median, readConditions, report } from '../testbed/results.ts'
 import { startGateway } from '../tests/support/gateway.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
@@ -18,7 +18,7 @@ const rounds = Number(values.rounds)
 const GOAL = { warmMs: 1_500, idleMb: 250 }
 const IDLE_MS = 3_000
 
-const made = circumstances(`npm run bench -- start-up --rounds ${rounds}`)
+const conditions = readConditions(`npm run bench -- start-up --rounds ${rounds}`)
 const coldMs: number[] = []
 const warmMs: number[] = []
 const gatewayMb: number[] = []
@@ -40,7 +40,7 @@ try {
 }
 const warm = Math.round(median(warmMs))
 const idle = Math.round(median(gatewayMb) + median(databaseMb))
-report('start-up', made, { rounds, coldMs, warmMs, gatewayMb, databaseMb }, [
+report('start-up', conditions, { rounds, coldMs, warmMs, gatewayMb, databaseMb }, [
   `cold start, with a new database, demo catalog and simulators: ${Math.round(median(coldMs))} ms`,
   `warm start: ${warm} ms, goal ${GOAL.warmMs} ms: ${warm <= GOAL.warmMs ? 'met' : 'NOT MET'}`,
   `idle: gateway ${Math.round(median(gatewayMb))} MB + PostgreSQL ` +

@@ -8,7 +8,7 @@ import type { Sql } from 'postgres'
 import { startVendor } from '../proofs/tasks/vendor.ts'
 import { openPlace } from '../testbed/laboratory.ts'
 import { createRandom } from '../testbed/random.ts'
-import { circumstances, median, quantile, report, round, table } from '../testbed/results.ts'
+import { median, quantile, readConditions, report, round, table } from '../testbed/results.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,10 +29,10 @@ interface Figures {
   readonly lateMs: readonly number[]
   readonly listMs: readonly number[]
   readonly getMs: readonly number[]
-  readonly looks: number
+  readonly polls: number
 }
 
-const made = circumstances(
+const conditions = readConditions(
   `node benchmarks/task-queue.ts --history ${history} --seconds ${seconds}`,
 )
 const random = createRandom(1)
@@ -44,7 +44,7 @@ try {
   const before = await place.withDatabase((sql) => measure(sql))
   await place.withDatabase((sql) => addHistory(sql, place.accountIds[0] ?? ''))
   const after = await place.withDatabase((sql) => measure(sql))
-  tell(before, after)
+  reportResults(before, after)
 } finally {
   await gateway.stop(5_000)
   await place.close()
@@ -53,7 +53,7 @@ try {
 
 async function measure(sql: Sql): Promise<Figures> {
   const lateMs: number[] = []
-  const pollsBefore = vendor.looks()
+  const pollsBefore = vendor.polls()
   const sampler = setInterval(async () => {
     const [row] = await sql<{ late: number }[]>`
       select coalesce(extract(epoch from now() - min(due_at)) * 1000, 0)::float8 as late
@@ -71,7 +71,7 @@ async function measure(sql: Sql): Promise<Figures> {
   clearInterval(sampler)
   const listMs = await repeat(() => ask('/v1/videos/generations?limit=50'))
   const getMs = await repeat(() => ask(`/v1/videos/generations/${last}`))
-  return { created: count, lateMs, listMs, getMs, looks: vendor.looks() - pollsBefore }
+  return { created: count, lateMs, listMs, getMs, polls: vendor.polls() - pollsBefore }
 }
 
 async function create(text: string): Promise<string> {
@@ -128,12 +128,12 @@ async function addHistory(sql: Sql, accountId: string): Promise<void> {
   console.log(`${history} finished tasks were added`)
 }
 
-function tell(before: Figures, after: Figures): void {
+function reportResults(before: Figures, after: Figures): void {
   const rows = [
     ['', 'empty history', `${history} finished`, 'ratio'],
     row('longest wait after a due time, ms', (one) => Math.max(0, ...one.lateMs)),
     row('the same, p99 of samples, ms', (one) => quantile(one.lateMs, 0.99)),
-    row('looks at the vendor', (one) => one.looks),
+    row('polls of the vendor', (one) => one.polls),
     row('GET list of 50, median ms', (one) => median(one.listMs)),
     row('GET one, median ms', (one) => median(one.getMs)),
   ]
@@ -143,6 +143,6 @@ function tell(before: Figures, after: Figures): void {
   }
   const lines = [`${PER_MINUTE} tasks a minute for ${seconds} s each`, '', ...table(rows)]
   const figures = Object.fromEntries(rows.slice(1).map(([name, ...cells]) => [String(name), cells]))
-  report('task-queue', made, { history, seconds, figures }, lines)
+  report('task-queue', conditions, { history, seconds, figures }, lines)
   if (Math.max(...before.lateMs, ...after.lateMs) > 5_000) process.exitCode = 1
 }

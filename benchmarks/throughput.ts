@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { readCpuSeconds } from '../testbed/proc.ts'
-import { circumstances, median, report, round, table } from '../testbed/results.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import {
   type Peer,
   startBareNode,
@@ -35,7 +35,9 @@ interface Measured {
   readonly errors: number
 }
 
-const made = circumstances(`npm run bench -- throughput --rounds ${rounds} --seconds ${seconds}`)
+const conditions = readConditions(
+  `npm run bench -- throughput --rounds ${rounds} --seconds ${seconds}`,
+)
 const upstream = await startUpstream()
 const started = [
   await startNginx(upstream.url),
@@ -84,11 +86,11 @@ function finish(): void {
   const medians: Record<string, Record<string, object>> = {}
   for (const kind of KINDS) {
     const rows = peers.map(({ name }) => {
-      const those = measured.filter((one) => one.kind === kind && one.peer === name)
-      const perSecond = median(those.map((one) => one.perSecond))
-      const cpu = median(those.map((one) => one.cpuMicroseconds))
-      const database = median(those.map((one) => one.databaseMicroseconds))
-      const errors = those.reduce((sum, one) => sum + one.errors, 0)
+      const samples = measured.filter((one) => one.kind === kind && one.peer === name)
+      const perSecond = median(samples.map((one) => one.perSecond))
+      const cpu = median(samples.map((one) => one.cpuMicroseconds))
+      const database = median(samples.map((one) => one.databaseMicroseconds))
+      const errors = samples.reduce((sum, one) => sum + one.errors, 0)
       medians[kind] = { ...medians[kind], [name]: { perSecond, cpu, database, errors } }
       return { name, perSecond, cpu, database, errors }
     })
@@ -109,5 +111,5 @@ function finish(): void {
     `${CONNECTIONS} connections; the server on one core, wrk, upstream and database on another;`,
     `interleaved, medians of ${rounds} runs of ${seconds} s. CPU is user and system time each.`,
   )
-  report('throughput', made, { rounds, seconds, medians, measured }, lines)
+  report('throughput', conditions, { rounds, seconds, medians, measured }, lines)
 }

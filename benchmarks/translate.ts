@@ -7,7 +7,7 @@ import { DEFAULT_CHAT_QUIRKS } from '../server/dialects/chat/quirks.ts'
 import { translateMessageRequest } from '../server/dialects/messages-over-chat/request.ts'
 import { isObject, tryParseJson } from '../server/lib/json.ts'
 import { buildConversation } from '../testbed/conversation.ts'
-import { circumstances, median, quantile, report, round } from '../testbed/results.ts'
+import { median, quantile, readConditions, report, round } from '../testbed/results.ts'
 
 const BODY_BYTES = 200_000
 const WARM_UP = 100
@@ -60,7 +60,7 @@ const result = {
   heapGrownMegabytes: globalThis.gc ? grownMegabytes : null,
   goalMs: GOAL_MS,
 }
-report('translate', circumstances('node --expose-gc benchmarks/translate.ts'), result, [
+report('translate', readConditions('node --expose-gc benchmarks/translate.ts'), result, [
   `A conversation of ${body.length} bytes, messages to chat, CPU per request:`,
   `parse, translate, encode: ${result.wholeMs.median} ms median, ${result.wholeMs.p99} ms p99`,
   `translate and encode:     ${result.translateAndEncodeMs.median} ms median`,

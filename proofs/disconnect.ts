@@ -19,7 +19,7 @@ import {
 import { waitForHolds } from '../testbed/holds.ts'
 import { openLaboratory } from '../testbed/laboratory.ts'
 import { createRandom } from '../testbed/random.ts'
-import { circumstances, report, table } from '../testbed/results.ts'
+import { readConditions, report, table } from '../testbed/results.ts'
 import { rawRequest } from '../tests/support/raw.ts'
 
 const { values } = parseArgs({
@@ -40,7 +40,7 @@ interface CutCall extends FinishedCall {
 }
 
 const random = createRandom(seed)
-const made = circumstances(`npm run prove:disconnect -- --streams ${streams} --seed ${seed}`)
+const conditions = readConditions(`npm run prove:disconnect -- --streams ${streams} --seed ${seed}`)
 const laboratory = await openLaboratory({ accounts: 4, keys: streams })
 const gateway = await laboratory.startGateway()
 try {
@@ -147,18 +147,18 @@ function finish(
   const sum = (list: readonly Verdict[], read: (verdict: Verdict) => bigint) =>
     formatAmount(list.reduce((total, verdict) => total + read(verdict), 0n))
   const rows = CUTS.map((cut) => {
-    const those = verdicts.filter((verdict) => cutOf(verdict) === cut)
-    const billed = those.filter(({ bookedNanos }) => bookedNanos > 0n).length
-    const charged = those.filter(({ chargedNanos }) => chargedNanos > 0n).length
-    const sums = [sum(those, (one) => one.bookedNanos), sum(those, (one) => one.chargedNanos)]
-    return [cut, those.length, billed, charged, ...sums]
+    const group = verdicts.filter((verdict) => cutOf(verdict) === cut)
+    const billed = group.filter(({ bookedNanos }) => bookedNanos > 0n).length
+    const charged = group.filter(({ chargedNanos }) => chargedNanos > 0n).length
+    const sums = [sum(group, (one) => one.bookedNanos), sum(group, (one) => one.chargedNanos)]
+    return [cut, group.length, billed, charged, ...sums]
   })
   const basis: Record<string, number> = {}
   for (const { row } of verdicts) {
     const name = row ? `${row.status}, ${row.basis}` : 'no hold was taken'
     basis[name] = (basis[name] ?? 0) + 1
   }
-  report('prove-disconnect', made, { ok, seed, streams, basis, closedMs, audited, breaks }, [
+  report('prove-disconnect', conditions, { ok, seed, streams, basis, closedMs, audited, breaks }, [
     ...table([['cut', 'streams', 'billed', 'charged', 'upstream billed', 'charged'], ...rows]),
     '',
     ...table([['ledger says', 'calls'], ...Object.entries(basis)]),

@@ -10,7 +10,7 @@ import { formatAmount } from '../server/lib/money.ts'
 import { type Laboratory, openLaboratory } from '../testbed/laboratory.ts'
 import { priceOf } from '../testbed/prices.ts'
 import { createRandom } from '../testbed/random.ts'
-import { circumstances, median, report } from '../testbed/results.ts'
+import { median, readConditions, report } from '../testbed/results.ts'
 import { createTestAccount } from '../tests/support/gateway.ts'
 
 const { values } = parseArgs({
@@ -37,7 +37,7 @@ interface Race {
 }
 
 const random = createRandom(seed)
-const made = circumstances(
+const conditions = readConditions(
   `npm run prove:race -- --repeats ${repeats} --calls ${calls} --seed ${seed}`,
 )
 const laboratory = await openLaboratory({ shared: true, simulatorArguments: ['--fast'] })
@@ -73,12 +73,12 @@ async function runRace(lab: Laboratory, urls: readonly string[], affordable: num
     Array.from({ length: calls }, (_, index) => call(urls[index % urls.length] ?? '', key.key)),
   )
   const milliseconds = performance.now() - start
-  const left = await lab.withDatabase(async (sql) => {
-    const [row] = await sql<{ left: bigint }[]>`
+  const remainingNanos = await lab.withDatabase(async (sql) => {
+    const [row] = await sql<{ remainingNanos: bigint }[]>`
       select available + held + debt as left from balance where account_id = ${account.id}`
-    return row?.left ?? -1n
+    return row?.remainingNanos ?? -1n
   })
-  const count = (wanted: (status: string) => boolean) => statuses.filter(wanted).length
+  const count = (isCounted: (status: string) => boolean) => statuses.filter(isCounted).length
   const other: Record<string, number> = {}
   for (const status of statuses) {
     if (status !== '200' && status !== '402') other[status] = (other[status] ?? 0) + 1
@@ -87,7 +87,7 @@ async function runRace(lab: Laboratory, urls: readonly string[], affordable: num
     gateways: urls.length,
     affordable,
     other,
-    leftNanos: left,
+    leftNanos: remainingNanos,
     milliseconds,
     passed: count((status) => status === '200'),
     refused: count((status) => status === '402'),
@@ -128,17 +128,18 @@ function finish(): void {
   const ok = exact === races.length && races.length === 2 * repeats && audited
   const perSecond = Math.round((calls * 1000) / median(races.map((race) => race.milliseconds)))
   const lines = [1, 2].map((count) => {
-    const those = races.filter((race) => race.gateways === count)
-    const good = those.filter(isExact).length
+    const group = races.filter((race) => race.gateways === count)
+    const good = group.filter(isExact).length
     const name = count === 1 ? 'one gateway' : 'two gateways on one PostgreSQL'
-    return `${name}: ${good} of ${those.length} races exact, ${calls} concurrent calls each`
+    return `${name}: ${good} of ${group.length} races exact, ${calls} concurrent calls each`
   })
   const verdicts = [`audit ${audited ? 'clean' : 'NOT CLEAN'}`, ok ? 'PASSED' : 'FAILED']
   const failed = races.filter((race) => !isExact(race)).map(describeRace)
-  report('prove-race', made, { ok, seed, repeats, calls, exact, audited, perSecond, failed }, [
-    ...lines,
-    ...failed,
-    ...verdicts,
-  ])
+  report(
+    'prove-race',
+    conditions,
+    { ok, seed, repeats, calls, exact, audited, perSecond, failed },
+    [...lines, ...failed, ...verdicts],
+  )
   if (!ok) process.exitCode = 1
 }

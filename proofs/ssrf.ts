@@ -8,13 +8,13 @@ import { createServer, type Server } from 'node:net'
 import { newId } from '../server/lib/ids.ts'
 import { createGuard } from '../server/outbound/guard.ts'
 import { enqueueDelivery } from '../server/webhooks/enqueue.ts'
-import { circumstances, report, table } from '../testbed/results.ts'
+import { readConditions, report, table } from '../testbed/results.ts'
 import { REFUSED_HOSTS, REFUSED_URLS } from '../tests/outbound/url-forms.ts'
 import { startTestGateway, type TestGateway } from '../tests/support/in-process.ts'
 import { until } from '../tests/support/until.ts'
 import { VIDEO_PATH } from '../tests/tasks/stage.ts'
 
-const made = circumstances('npm run prove:ssrf')
+const conditions = readConditions('npm run prove:ssrf')
 let accepts = 0
 // The proof is about addresses: its database trades durability for speed.
 process.env.TRIBUTARY_TEST_UNSAFE_DATABASE ??= '1'
@@ -123,8 +123,8 @@ async function tryRebinding(port: number): Promise<{ tries: number; connected: n
   let tries = 0
   for (const address of bad) {
     for (const answers of [[address], ['93.184.215.14', address], [address, '93.184.215.14']]) {
-      let asked = 0
-      const resolve = async () => (asked++ === 0 ? ['93.184.215.14'] : answers)
+      let lookUps = 0
+      const resolve = async () => (lookUps++ === 0 ? ['93.184.215.14'] : answers)
       const policy = { allowance: 'public', ports: new Set([port]) } as const
       const guard = createGuard({ policy: () => policy, resolve })
       const url = `http://rebinding.example.com:${port}/`
@@ -132,7 +132,7 @@ async function tryRebinding(port: number): Promise<{ tries: number; connected: n
       const limits = { budgetMs: 2_000, bodyMs: 100, bodyBytesMax: 100 }
       const result = await guard.request({ url, method: 'POST', headers: {}, ...limits })
       tries += 1
-      if (result.outcome !== 'refused' || asked !== 2) connected += 1
+      if (result.outcome !== 'refused' || lookUps !== 2) connected += 1
     }
   }
   return { tries, connected }
@@ -166,5 +166,10 @@ const lines = [
   ok ? 'PASSED' : 'FAILED',
 ]
 const forms = urls.length
-report('prove-ssrf', made, { forms, fields: created.rows, sent, rebinding, accepts, ok }, lines)
+report(
+  'prove-ssrf',
+  conditions,
+  { forms, fields: created.rows, sent, rebinding, accepts, ok },
+  lines,
+)
 if (!ok) process.exitCode = 1

@@ -18,7 +18,7 @@ import { createGuard } from '../server/outbound/guard.ts'
 import { enqueueDelivery } from '../server/webhooks/enqueue.ts'
 import { DELAYS_MS, SENDING_LIMITS } from '../server/webhooks/schedule.ts'
 import { startSender } from '../server/webhooks/sender.ts'
-import { circumstances, quantile, report, round, table } from '../testbed/results.ts'
+import { quantile, readConditions, report, round, table } from '../testbed/results.ts'
 import { createTestDatabase } from '../tests/support/postgres.ts'
 import { until } from '../tests/support/until.ts'
 
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 const callbacks = Number(values.callbacks)
 const pace = Number(values.pace)
 const seconds = Number(values.seconds)
-const made = circumstances(
+const conditions = readConditions(
   `npm run prove:webhooks -- --callbacks ${callbacks} --seconds ${seconds} --pace ${pace}`,
 )
 const HOSTS = 40
@@ -122,14 +122,14 @@ const guard = createGuard({
   resolve: async (host) => [host.startsWith('rebinding') ? '10.0.0.1' : '127.0.0.1'],
 })
 
-interface Sent {
+interface Enqueued {
   readonly kind: Kind
   readonly at: number
 }
 
 /** Enqueues deliveries evenly, the kinds in turn. */
-async function enqueueAll(sql: Sql, kinds: readonly Kind[]): Promise<Map<string, Sent>> {
-  const sent = new Map<string, Sent>()
+async function enqueueAll(sql: Sql, kinds: readonly Kind[]): Promise<Map<string, Enqueued>> {
+  const enqueued = new Map<string, Enqueued>()
   const accounts: string[] = []
   for (let index = 0; index < ACCOUNTS; index += 1) {
     accounts.push((await createAccount(sql, { name: 'proof', actor: 'proof' })).id)
@@ -143,11 +143,11 @@ async function enqueueAll(sql: Sql, kinds: readonly Kind[]): Promise<Map<string,
     const accountId = accounts[index % ACCOUNTS] ?? ''
     const delivery = { accountId, taskId: newId('task'), kind: 'proof', url, body: '{}' }
     const at = clock.now().getTime()
-    sent.set(await sql.begin((one) => enqueueDelivery(one, delivery)), { kind, at })
+    enqueued.set(await sql.begin((one) => enqueueDelivery(one, delivery)), { kind, at })
     const aheadMs = (index / callbacks) * seconds * 1000 - (performance.now() - begin)
     if (aheadMs > 0) await sleep(aheadMs)
   }
-  return sent
+  return enqueued
 }
 
 interface Ended {
@@ -183,7 +183,7 @@ const watch = setInterval(() => {
   rssMost = Math.max(rssMost, process.memoryUsage().rss)
 }, 200)
 const sender = startSender({ sql, secrets, guard, log, limits, clock })
-const sent = await enqueueAll(sql, kinds)
+const enqueued = await enqueueAll(sql, kinds)
 await until(
   'every end',
   async () => {
@@ -209,11 +209,11 @@ const off = ended.flatMap(({ starts, ends }) =>
 /** Lateness by the local clock: a faster product clock only makes it look larger. */
 const late = Math.max(0, ...off) / pace
 const waits = ended.flatMap(({ id, starts }) => {
-  const one = sent.get(id)
+  const one = enqueued.get(id)
   return one?.kind.isGood ? [((starts[0] ?? 0) - one.at) / pace] : []
 })
 const byKind = kinds.map(({ name, isGood }) => {
-  const own = ended.filter(({ id }) => sent.get(id)?.kind.name === name)
+  const own = ended.filter(({ id }) => enqueued.get(id)?.kind.name === name)
   const count = (state: string) => own.filter((one) => one.state === state).length
   const attempts = Math.max(...own.map(({ starts }) => starts.length))
   const expected = count(isGood ? 'delivered' : 'dropped') === own.length
@@ -243,7 +243,7 @@ const ok =
   checks.ok &&
   figures.goodWaitMs99 <= 1_000 &&
   late <= 0.1
-report('prove-webhooks', made, { ...figures, byKind, ok }, [
+report('prove-webhooks', conditions, { ...figures, byKind, ok }, [
   ...table([
     ['receiver', 'callbacks', 'delivered', 'dropped', 'attempts at most'],
     ...byKind.map((one) => [one.name, one.total, one.delivered, one.dropped, one.attempts]),

@@ -118,8 +118,8 @@ export function compareBooks(
   const breaks = verdicts.flatMap(({ call, breaks }) =>
     breaks.map((text) => `${call.marker} (${call.kind}, ${call.outcome}): ${text}`),
   )
-  const known = new Set(calls.map((call) => call.keyId))
-  const strangers = rows.filter((row) => !known.has(row.key_id))
+  const keyIds = new Set(calls.map((call) => call.keyId))
+  const strangers = rows.filter((row) => !keyIds.has(row.key_id))
   breaks.push(...strangers.map((row) => `${row.request_id}: a hold that no call of ours made`))
   return { verdicts, breaks }
 }

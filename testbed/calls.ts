@@ -126,20 +126,20 @@ export async function sendCall(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<FinishedCall> {
   const start = performance.now()
-  const given = { ...headers, authorization: `Bearer ${key.key}` }
-  const seen = await exchange(dispatcher, url, call, given)
-  return { ...call, keyId: key.id, ...seen, milliseconds: performance.now() - start }
+  const allHeaders = { ...headers, authorization: `Bearer ${key.key}` }
+  const observed = await exchange(dispatcher, url, call, allHeaders)
+  return { ...call, keyId: key.id, ...observed, milliseconds: performance.now() - start }
 }
 
-type Seen = Pick<FinishedCall, 'outcome' | 'status' | 'requestId' | 'usage' | 'replayOf'>
+type Observed = Pick<FinishedCall, 'outcome' | 'status' | 'requestId' | 'usage' | 'replayOf'>
 
 async function exchange(
   dispatcher: Dispatcher,
   url: string,
   call: PlannedCall,
   headers: Readonly<Record<string, string>>,
-): Promise<Seen> {
-  let head: Omit<Seen, 'outcome' | 'usage'> = {
+): Promise<Observed> {
+  let head: Omit<Observed, 'outcome' | 'usage'> = {
     status: 0,
     requestId: undefined,
     replayOf: undefined,

@@ -90,7 +90,7 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
     }
   }
 
-  const made = await withDatabase(async (sql) => {
+  const callers = await withDatabase(async (sql) => {
     await migrate(sql, join(ROOT, 'migrations'))
     await applySimulators(sql, upstreamUrl)
     return await createCallers(sql, { accounts, keys, balance })
@@ -99,7 +99,7 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
     dataDir,
     databaseUrl: server && urlOf(server),
     gatewayUrl: `http://127.0.0.1:${port}`,
-    ...made,
+    ...callers,
     withDatabase,
     startGateway: (env = {}) =>
       startGateway(server ? { dataDir, databaseUrl: urlOf(server), env } : { dataDir, port, env }),
@@ -120,14 +120,14 @@ export function urlOf({ place }: Pick<EmbeddedServer, 'place'>): string {
 
 async function createCallers(
   sql: Sql,
-  wanted: { readonly accounts: number; readonly keys: number; readonly balance: string },
+  options: { readonly accounts: number; readonly keys: number; readonly balance: string },
 ) {
   const accountIds: string[] = []
   const keys: CreatedKey[] = []
-  for (let index = 0; index < wanted.accounts; index += 1) {
-    accountIds.push((await createTestAccount(sql, wanted.balance)).id)
+  for (let index = 0; index < options.accounts; index += 1) {
+    accountIds.push((await createTestAccount(sql, options.balance)).id)
   }
-  for (let index = 0; index < wanted.keys; index += 1) {
+  for (let index = 0; index < options.keys; index += 1) {
     const accountId = accountIds[index % accountIds.length] ?? ''
     keys.push(await createKey(sql, { accountId }))
   }

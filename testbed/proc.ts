@@ -31,15 +31,15 @@ function treeOf(pid: number): number[] {
 
 /** Returns user and system time of the living tree, in seconds. */
 export function readCpuSeconds(pid: number, without?: number): number {
-  const left = without === undefined ? new Set<number>() : new Set(treeOf(without))
-  const members = treeOf(pid).filter((member) => !left.has(member))
+  const excluded = without === undefined ? new Set<number>() : new Set(treeOf(without))
+  const members = treeOf(pid).filter((member) => !excluded.has(member))
   return members.reduce((sum, member) => sum + (readStat(member)?.seconds ?? 0), 0)
 }
 
 /** Returns the memory of the living tree in MB, shared pages counted once. */
 export function readMemoryMb(pid: number, without?: number): number {
-  const left = without === undefined ? new Set<number>() : new Set(treeOf(without))
-  const members = treeOf(pid).filter((member) => !left.has(member))
+  const excluded = without === undefined ? new Set<number>() : new Set(treeOf(without))
+  const members = treeOf(pid).filter((member) => !excluded.has(member))
   return members.reduce((sum, member) => sum + readShareMb(member), 0)
 }
 

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 const FOLDER = join(import.meta.dirname, '..', 'benchmarks', 'results')
 
 /** The conditions that the figures depend on. */
-export interface Circumstances {
+export interface Conditions {
   readonly command: string
   readonly date: string
   readonly machine: string
   readonly node: string
 }
 
-export function circumstances(command: string): Circumstances {
+export function readConditions(command: string): Conditions {
   const gigabytes = Math.round(totalmem() / 1024 ** 3)
   return {
     command,
@@ -26,16 +26,20 @@ export function circumstances(command: string): Circumstances {
 /** Writes results/NAME.json and results/NAME.txt and prints the text. */
 export function report(
   name: string,
-  made: Circumstances,
+  conditions: Conditions,
   result: object,
   lines: readonly string[],
 ): void {
-  const head = [`$ ${made.command}`, `${made.date}, ${made.machine}, Node ${made.node}`, '']
+  const head = [
+    `$ ${conditions.command}`,
+    `${conditions.date}, ${conditions.machine}, Node ${conditions.node}`,
+    '',
+  ]
   const text = `${[...head, ...lines].join('\n')}\n`
   mkdirSync(FOLDER, { recursive: true })
   writeFileSync(
     join(FOLDER, `${name}.json`),
-    `${JSON.stringify({ ...made, ...result }, null, 2)}\n`,
+    `${JSON.stringify({ ...conditions, ...result }, null, 2)}\n`,
   )
   writeFileSync(join(FOLDER, `${name}.txt`), text)
   console.log(`\n${text}`)

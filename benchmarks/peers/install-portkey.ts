@@ -11,11 +11,11 @@ export function installPortkey(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'benchmark-portkey-'))
   const manifest = { private: true, overrides: { '@hono/node-server': '1.13.8' } }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  const made = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--silent', PORTKEY], {
+  const installed = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--silent', PORTKEY], {
     cwd: folder,
     encoding: 'utf8',
   })
-  if (made.status === 0) return folder
-  console.log(`Portkey could not be installed: ${made.stderr}`)
+  if (installed.status === 0) return folder
+  console.log(`Portkey could not be installed: ${installed.stderr}`)
   return undefined
 }

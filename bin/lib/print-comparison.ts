@@ -14,12 +14,12 @@ const DIGEST_SHOWN = 16
 /** Prints every table with rows, the sums of money, and everything that was not compared. */
 export function printComparison(comparison: Comparison): void {
   const { tables, sums, newerTables, newerMigrations } = comparison
-  const shown = tables.filter(
+  const listed = tables.filter(
     ({ backup, database, same }) => !same || backup.rows + rowsOf(database),
   )
   console.log('Compared with the backup: every row of every table, in any order.')
   printTable(
-    shown,
+    listed,
     [
       { title: 'table', cell: ({ name }) => name },
       { title: 'rows', cell: ({ backup }) => backup.rows, right: true },
@@ -30,7 +30,7 @@ export function printComparison(comparison: Comparison): void {
     'The backup has no rows.',
   )
   const rows = tables.reduce((sum, { backup }) => sum + backup.rows, 0)
-  const empty = tables.length - shown.length
+  const empty = tables.length - listed.length
   console.log(`${tables.length} tables, ${rows} rows; ${empty} tables are empty in both.`)
   printSums(sums)
   if (newerTables.length > 0) {

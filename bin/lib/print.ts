@@ -37,9 +37,9 @@ export function printTable<Row>(
 
 /** Prints one object as aligned `name  value` lines; absent values are omitted. */
 export function printFields(fields: Readonly<Record<string, string | number | null>>): void {
-  const given = Object.entries(fields).filter(([, value]) => value !== null)
-  const width = Math.max(...given.map(([name]) => displayWidth(name)))
-  for (const [name, value] of given) console.log(`${pad(name, width)}  ${value}`)
+  const present = Object.entries(fields).filter(([, value]) => value !== null)
+  const width = Math.max(...present.map(([name]) => displayWidth(name)))
+  for (const [name, value] of present) console.log(`${pad(name, width)}  ${value}`)
 }
 
 export function printTime(time: Date | null): string {

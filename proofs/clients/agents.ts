@@ -28,7 +28,7 @@ export interface Agent {
   /** Returns directives that make the simulated model run a shell command. */
   readonly shell: (command: string) => string
   /** Returns directives that make it view a picture. */
-  readonly look: (picture: string) => string
+  readonly viewPicture: (picture: string) => string
   readonly start: (scene: Scene) => Promise<Finished>
 }
 
@@ -90,7 +90,7 @@ function claudeCode(folder: string, mode: readonly string[]): Agent {
     name: ['Claude Code', ...mode].join(' '),
     models: ['sim-chat', 'sim-claude'],
     shell: (command) => words('Bash', { command, description: 'the proof' }),
-    look: (picture) => words('Read', { file_path: picture }),
+    viewPicture: (picture) => words('Read', { file_path: picture }),
     start(scene) {
       const allowed = ['--allowedTools', 'Bash,Read', '--output-format', 'json']
       return run([program, ...mode, '-p', scene.prompt, ...allowed], scene, {
@@ -112,7 +112,7 @@ function codex(folder: string): Agent {
     name: 'Codex',
     models: ['sim-chat', 'translated'],
     shell: (command) => words('exec_command', { cmd: command }),
-    look: (picture) => words('view_image', { path: picture }),
+    viewPicture: (picture) => words('view_image', { path: picture }),
     start(scene) {
       const config = [
         `model = "${scene.model}"`,

@@ -4,7 +4,7 @@
  * namespace with nothing but loopback, where gateway, simulators and agents run together.
  */
 import { spawnSync } from 'node:child_process'
-import { circumstances, report, table } from '../../testbed/results.ts'
+import { readConditions, report, table } from '../../testbed/results.ts'
 import { installAgents, listAgents, VERSIONS } from './agents.ts'
 import { playAll } from './scenes.ts'
 
@@ -35,7 +35,7 @@ async function prove(): Promise<void> {
     one.breaks.length === 0 ? 'ok' : 'BROKEN',
   ])
   const versions = Object.entries(VERSIONS).map(([name, version]) => `${name} ${version}`)
-  report('prove-clients', circumstances('npm run prove:clients'), { versions, played }, [
+  report('prove-clients', readConditions('npm run prove:clients'), { versions, played }, [
     `${versions.join(', ')}; no network but loopback.`,
     'A scene holds when its files are on disk and every finished record equals one bill.',
     'A stream that died tells no usage, so its record is an estimate; its repeat has its own.',

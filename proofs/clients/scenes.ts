@@ -40,7 +40,7 @@ const PLANS: readonly Plan[] = [
   },
   {
     scene: 'a picture',
-    prompt: (agent, folder) => agent.look(join(folder, 'picture.png')),
+    prompt: (agent, folder) => agent.viewPicture(join(folder, 'picture.png')),
     files: [],
     needsPicture: true,
   },

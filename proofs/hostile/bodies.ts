@@ -129,7 +129,7 @@ function replaceAt(value: unknown, path: readonly string[], replacement: unknown
 export interface HostileBody {
   readonly path: string
   readonly body: Buffer
-  readonly what: string
+  readonly name: string
 }
 
 type Mutation = (random: Random, body: object) => Buffer
@@ -194,5 +194,5 @@ export function spoilBody(random: Random): HostileBody {
       ? 'odd value'
       : (MUTATION_NAMES[random.integer(0, MUTATION_NAMES.length - 1)] ?? 'empty')
   const mutate = MUTATIONS[name]
-  return { path, what: name, body: mutate ? mutate(random, body) : Buffer.alloc(0) }
+  return { path, name, body: mutate ? mutate(random, body) : Buffer.alloc(0) }
 }

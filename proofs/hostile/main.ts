@@ -12,7 +12,7 @@ import { type FinishedCall, planCall, sendCall } from '../../testbed/calls.ts'
 import { waitForHolds } from '../../testbed/holds.ts'
 import { openLaboratory } from '../../testbed/laboratory.ts'
 import { createRandom } from '../../testbed/random.ts'
-import { circumstances, quantile, report, table } from '../../testbed/results.ts'
+import { quantile, readConditions, report, table } from '../../testbed/results.ts'
 import { type RawAnswer, sendRaw } from '../../tests/support/raw.ts'
 import { type HostileRequest, makeRequest } from './requests.ts'
 import { holdSlowly, type SlowConnection } from './slowloris.ts'
@@ -41,13 +41,13 @@ const SETTLE_MS = 60_000
 const GROWTH_MB_MAX = 50
 
 interface Judged {
-  readonly what: string
+  readonly name: string
   readonly answer: RawAnswer
   readonly problem: string | undefined
 }
 
 const random = createRandom(seed)
-const made = circumstances(
+const conditions = readConditions(
   `npm run prove:hostile -- --requests ${requests} --connections ${connections} --seed ${seed}`,
 )
 const laboratory = await openLaboratory({ accounts: 2, keys: 2 })
@@ -82,19 +82,19 @@ async function prove(healthyKey: CreatedKey, hostileKey: CreatedKey): Promise<vo
 /** Sends malformed requests, a few at a time, and judges each answer. */
 async function attack(count: number, key: string): Promise<Judged[]> {
   const judged: Judged[] = []
-  let left = count
+  let remaining = count
   const work = async () => {
-    while (left > 0) {
-      left -= 1
+    while (remaining > 0) {
+      remaining -= 1
       const request = makeRequest(random, key)
       const { bytes, halfClose } = request
       const answer = await sendRaw(gateway.url, bytes, { halfClose, timeoutMs: 5_000 })
       const problem = findProblem(request, answer)
       if (problem) {
         const head = bytes.subarray(0, 300).toString('latin1')
-        console.log(`${request.what}: ${problem}\n    ${JSON.stringify(head)}`)
+        console.log(`${request.name}: ${problem}\n    ${JSON.stringify(head)}`)
       }
-      judged.push({ what: request.what, answer, problem })
+      judged.push({ name: request.name, answer, problem })
     }
   }
   await Promise.all(Array.from({ length: CONCURRENT }, work))
@@ -107,7 +107,7 @@ function findProblem(request: HostileRequest, answer: RawAnswer): string | undef
   if (answer.ending === 'silent') return 'no answer'
   if (answer.firstByteMs > ANSWER_MS_MAX) return `answered after ${answer.firstByteMs} ms`
   const closedWithoutWord = answer.status === 0
-  if (closedWithoutWord && request.what.startsWith('body')) return 'closed without an answer'
+  if (closedWithoutWord && request.name.startsWith('body')) return 'closed without an answer'
   return undefined
 }
 
@@ -163,7 +163,7 @@ function slowest(held: readonly SlowConnection[], part: SlowConnection['part']):
   return Math.round(Math.max(0, ...times))
 }
 
-function finish(seen: {
+function finish(observed: {
   readonly judged: readonly Judged[]
   readonly held: readonly SlowConnection[]
   readonly alone: readonly FinishedCall[]
@@ -172,13 +172,13 @@ function finish(seen: {
   readonly afterMb: number
   readonly audited: boolean
 }): void {
-  const { judged, held, beside, audited } = seen
+  const { judged, held, beside, audited } = observed
   const problems = judged
     .filter(({ problem }) => problem)
-    .map((one) => `${one.what}: ${one.problem}`)
+    .map((one) => `${one.name}: ${one.problem}`)
   const late = held.filter(isLate).length
   const failed = beside.filter(({ outcome }) => outcome !== 'complete').length
-  const growthMb = Math.round(seen.afterMb - seen.beforeMb)
+  const growthMb = Math.round(observed.afterMb - observed.beforeMb)
   const ok =
     problems.length + late + failed === 0 &&
     audited &&
@@ -199,9 +199,9 @@ function finish(seen: {
     growthMb,
     answerMs: { p50: quantile(times, 0.5), p99: quantile(times, 0.99), max: Math.max(...times) },
     closedMs: { head: slowest(held, 'head'), body: slowest(held, 'body') },
-    healthyMs: { alone: p99(seen.alone), attacked: p99(beside) },
+    healthyMs: { alone: p99(observed.alone), attacked: p99(beside) },
   }
-  report('prove-hostile', made, figures, [
+  report('prove-hostile', conditions, figures, [
     ...table([['answer', 'requests'], ...Object.entries(statuses)]),
     '',
     `slowest answer to a malformed request: ${Math.round(figures.answerMs.max)} ms`,
@@ -209,7 +209,7 @@ function finish(seen: {
     `half-open bodies were closed after ${figures.closedMs.body} ms at most`,
     `healthy calls beside: ${beside.length - failed} of ${beside.length} complete`,
     `p99 of theirs: ${figures.healthyMs.alone} ms before, ${figures.healthyMs.attacked} ms beside`,
-    `memory: ${Math.round(seen.beforeMb)} MB before, ${Math.round(seen.afterMb)} MB after`,
+    `memory: ${Math.round(observed.beforeMb)} MB before, ${Math.round(observed.afterMb)} MB after`,
     `audit ${audited ? 'clean' : 'NOT CLEAN'}`,
     ...problems.slice(0, 50),
     ok ? 'PASSED' : 'FAILED',

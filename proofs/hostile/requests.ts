@@ -4,7 +4,7 @@ import type { Random } from '../../testbed/random.ts'
 import { spoilBody, VALID } from './bodies.ts'
 
 export interface HostileRequest {
-  readonly what: string
+  readonly name: string
   readonly bytes: Buffer
   /** True if the request breaks off: the client's side is closed after its bytes. */
   readonly halfClose: boolean
@@ -34,8 +34,8 @@ function post(path: string, key: Key, body: Buffer, more: readonly string[] = []
 }
 
 function badBody(random: Random, key: Key): HostileRequest {
-  const { path, body, what } = spoilBody(random)
-  return { what: `body: ${what}`, bytes: post(path, key, body), halfClose: false }
+  const { path, body, name } = spoilBody(random)
+  return { name: `body: ${name}`, bytes: post(path, key, body), halfClose: false }
 }
 
 const BAD_QUERIES: readonly [string, ...string[]] = [
@@ -120,11 +120,11 @@ function badTarget(random: Random, key: Key): HostileRequest {
   })
   const share = random.next()
   if (share < 0.35)
-    return { what: 'query', ...head('GET', `/v1/usage?${random.pick(BAD_QUERIES)}`) }
-  if (share < 0.7) return { what: 'path', ...head('GET', random.pick(BAD_PATHS)) }
+    return { name: 'query', ...head('GET', `/v1/usage?${random.pick(BAD_QUERIES)}`) }
+  if (share < 0.7) return { name: 'path', ...head('GET', random.pick(BAD_PATHS)) }
   const [path] = random.pick(VALID)
-  if (share < 0.85) return { what: 'other method', ...head(random.pick(ODD_METHODS), path) }
-  return { what: 'no method', ...head(random.pick(NO_METHODS), path) }
+  if (share < 0.85) return { name: 'other method', ...head(random.pick(ODD_METHODS), path) }
+  return { name: 'no method', ...head(random.pick(NO_METHODS), path) }
 }
 
 type HeadCase = (random: Random, key: Key, path: string, body: Buffer) => Buffer
@@ -217,11 +217,11 @@ const UNFINISHED = new Set([
 
 function badHead(random: Random, key: Key): HostileRequest {
   const [path, body] = random.pick(VALID)
-  const name = HEAD_NAMES[random.integer(0, HEAD_NAMES.length - 1)] ?? 'compressed'
-  const make = HEADS[name]
+  const headName = HEAD_NAMES[random.integer(0, HEAD_NAMES.length - 1)] ?? 'compressed'
+  const make = HEADS[headName]
   const whole = make ? make(random, key, path, Buffer.from(JSON.stringify(body))) : Buffer.alloc(0)
   const cut = random.next() < 0.15
   const bytes = cut ? whole.subarray(0, random.integer(1, whole.length - 1)) : whole
-  const what = `head: ${name}${cut ? ', broken off' : ''}`
-  return { what, bytes, halfClose: cut || UNFINISHED.has(name) }
+  const name = `head: ${headName}${cut ? ', broken off' : ''}`
+  return { name, bytes, halfClose: cut || UNFINISHED.has(headName) }
 }

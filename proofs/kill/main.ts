@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { openLaboratory } from '../../testbed/laboratory.ts'
 import { createRandom } from '../../testbed/random.ts'
-import { circumstances, report } from '../../testbed/results.ts'
+import { readConditions, report } from '../../testbed/results.ts'
 import { type CycleResult, runCycle, type Victim } from './cycle.ts'
 import { summarise } from './summary.ts'
 
@@ -26,7 +26,7 @@ const KEYS = 600
 
 const random = createRandom(seed)
 const command = `npm run prove:kill -- --cycles ${cycles} --seed ${seed}`
-const made = circumstances(command)
+const conditions = readConditions(command)
 console.log(`seed ${seed}`)
 const laboratory = await openLaboratory({ accounts: ACCOUNTS, keys: KEYS })
 const results: (CycleResult & { readonly victim: Victim })[] = []
@@ -37,19 +37,19 @@ try {
     const loadMs = random.integer(...LOAD_MS)
     const bookSince = results.at(-1)?.bookSequence ?? 0
     const options = { cycle, victim, loadMs, perSecond, random }
-    const ran = await runCycle(laboratory, gateway, bookSince, options)
-    gateway = ran.gateway
-    results.push({ ...ran.result, victim })
-    console.log(describeCycle(cycle, victim, ran.result))
-    for (const text of ran.result.breaks.slice(0, 10)) console.log(`    ${text}`)
-    if (ran.result.breaks.length > 0) console.log(gateway.log().slice(-2_000))
+    const outcome = await runCycle(laboratory, gateway, bookSince, options)
+    gateway = outcome.gateway
+    results.push({ ...outcome.result, victim })
+    console.log(describeCycle(cycle, victim, outcome.result))
+    for (const text of outcome.result.breaks.slice(0, 10)) console.log(`    ${text}`)
+    if (outcome.result.breaks.length > 0) console.log(gateway.log().slice(-2_000))
   }
 } finally {
   await gateway.stop()
   await laboratory.close()
 }
 const summary = summarise(results)
-report('prove-kill', made, { seed, cycles, ...summary.figures }, summary.lines)
+report('prove-kill', conditions, { seed, cycles, ...summary.figures }, summary.lines)
 if (!summary.ok) process.exitCode = 1
 
 function describeCycle(cycle: number, victim: Victim, result: CycleResult): string {

@@ -54,9 +54,9 @@ function describe(figures: Figures, verdicts: readonly Verdict[]): string[] {
   const killings = Object.entries(killed).map(([victim, times]) => `${victim} ${times}`)
   const outcomes: readonly Outcome[] = ['complete', 'refused', 'cut', 'lost']
   const rows = outcomes.map((outcome) => {
-    const those = verdicts.filter(({ call }) => call.outcome === outcome)
-    const booked = formatAmount(sum(those, ({ bookedNanos }) => bookedNanos))
-    return [outcome, those.length, booked, formatAmount(sum(those, (one) => one.chargedNanos))]
+    const group = verdicts.filter(({ call }) => call.outcome === outcome)
+    const booked = formatAmount(sum(group, ({ bookedNanos }) => bookedNanos))
+    return [outcome, group.length, booked, formatAmount(sum(group, (one) => one.chargedNanos))]
   })
   const records = Object.entries(figures.records).map(([name, count]) => [name, count])
   return [

@@ -101,7 +101,7 @@ export async function runFaults(
     readonly list: readonly [Fault, ...Fault[]]
     /** Longer faults are cut to this. */
     readonly longestMs: number
-    readonly say: (text: string) => void
+    readonly log: (text: string) => void
   },
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
@@ -112,7 +112,7 @@ export async function runFaults(
     const gateway = stage.gateways[random.integer(0, stage.gateways.length - 1)]
     if (!gateway) throw new Error('no gateway')
     const milliseconds = Math.min(random.integer(...fault.milliseconds), options.longestMs)
-    options.say(`${fault.name}, ${Math.round(milliseconds / 100) / 10} s`)
+    options.log(`${fault.name}, ${Math.round(milliseconds / 100) / 10} s`)
     await fault.run(stage, gateway, milliseconds)
     counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1)
     await sleep(random.integer(500, Math.min(8_000, options.longestMs)))

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { BookEntry } from '../../simulators/index.ts'
 import { priceOf } from '../../testbed/prices.ts'
-import type { Asked } from './load.ts'
+import type { CallerRequest } from './load.ts'
 
 export interface Row {
   readonly id: string
@@ -32,12 +32,12 @@ export interface Judged {
 
 /** Judges one request by the holds of its API key and the vendor's entries of its marker. */
 export function judge(
-  asked: Asked,
+  request: CallerRequest,
   rows: readonly Row[],
   entries: readonly BookEntry[],
   killed: ReadonlySet<string>,
 ): Judged {
-  const { call, tries, isNamed } = asked
+  const { call, attempts, isNamed } = request
   const breaks: string[] = []
   const prices = entries.filter(({ billed }) => billed).map((one) => priceOf(call.model, one.units))
   const bookedNanos = prices.reduce((sum, one) => sum + one, 0n)
@@ -60,7 +60,7 @@ export function judge(
   if (chargedNanos > (isEstimate ? (bookedNanos * 11n) / 10n : bookedNanos)) {
     breaks.push(`charged ${chargedNanos}, billed ${bookedNanos}`)
   }
-  for (const one of tries) {
+  for (const one of attempts) {
     if (one.outcome !== 'complete') continue
     const requestId = one.replayOf ?? one.requestId
     const row = rows.find(({ request_id }) => request_id === requestId)

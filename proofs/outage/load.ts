@@ -10,11 +10,11 @@ import type { Random } from '../../testbed/random.ts'
 import type { Stage } from './stage.ts'
 
 /** One request of a caller with all its attempts; each has its own API key. */
-export interface Asked {
+export interface CallerRequest {
   readonly call: PlannedCall
   readonly keyId: string
   readonly isNamed: boolean
-  readonly tries: readonly FinishedCall[]
+  readonly attempts: readonly FinishedCall[]
 }
 
 const STREAM_MS_MAX = 40_000
@@ -28,13 +28,13 @@ export function startLoad(
   stage: Stage,
   random: Random,
   { perSecond, streamMsMax = STREAM_MS_MAX }: { perSecond: number; streamMsMax?: number },
-): { end(): Promise<readonly Asked[]> } {
+): { end(): Promise<readonly CallerRequest[]> } {
   const agent = new Agent({
     connections: 1_000,
     headersTimeout: PATIENCE_MS,
     bodyTimeout: PATIENCE_MS,
   })
-  const asked: Promise<Asked>[] = []
+  const requests: Promise<CallerRequest>[] = []
   let isOver = false
 
   function send(call: PlannedCall, key: CreatedKey, name: string | undefined) {
@@ -44,30 +44,30 @@ export function startLoad(
     return sendCall(agent, gateway?.process.url ?? '', call, key, headers)
   }
 
-  async function ask(key: CreatedKey, index: number): Promise<Asked> {
+  async function ask(key: CreatedKey, index: number): Promise<CallerRequest> {
     const streamMs = random.next() < 0.3 ? streamMsMax : streamMsMax / 10
     const call = planCall(random, `o-${index}`, undefined, streamMs)
     const isNamed = random.integer(1, 10) <= NAMED
     if (!isNamed) {
-      return { call, keyId: key.id, isNamed, tries: [await send(call, key, undefined)] }
+      return { call, keyId: key.id, isNamed, attempts: [await send(call, key, undefined)] }
     }
     const tries = [send(call, key, call.marker)]
     for (let more = random.integer(1, TRIES - 1); more > 0 && !isOver; more -= 1) {
       await Promise.race([sleep(random.integer(50, 30_000)), tries.at(-1)])
       tries.push(send(call, key, call.marker))
     }
-    return { call, keyId: key.id, isNamed, tries: await Promise.all(tries) }
+    return { call, keyId: key.id, isNamed, attempts: await Promise.all(tries) }
   }
 
   const timer = setInterval(() => {
-    const key = stage.keys[asked.length]
-    if (key) asked.push(ask(key, asked.length))
+    const key = stage.keys[requests.length]
+    if (key) requests.push(ask(key, requests.length))
   }, 1_000 / perSecond)
   return {
     async end() {
       isOver = true
       clearInterval(timer)
-      const all = await Promise.all(asked)
+      const all = await Promise.all(requests)
       await agent.destroy()
       return all
     },

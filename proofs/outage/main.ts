@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatAmount } from '../../server/lib/money.ts'
-import { circumstances, report, table } from '../../testbed/results.ts'
-import { allTries, countBy, type OutageResult, proveOutage } from './run.ts'
+import { readConditions, report, table } from '../../testbed/results.ts'
+import { allAttempts, countBy, type OutageResult, proveOutage } from './run.ts'
 
 const { values } = parseArgs({
   options: {
@@ -20,16 +20,21 @@ const { values } = parseArgs({
 const minutes = Number(values.minutes)
 const seed = Number(values.seed)
 const perSecond = Number(values.rate)
-const made = circumstances(`npm run prove:outage -- --minutes ${minutes} --seed ${seed}`)
+const conditions = readConditions(`npm run prove:outage -- --minutes ${minutes} --seed ${seed}`)
 console.log(`seed ${seed}`)
 const start = performance.now()
-const say = (text: string) => {
+const log = (text: string) => {
   console.log(`${String(Math.round((performance.now() - start) / 1_000)).padStart(5)} s  ${text}`)
 }
 const milliseconds = minutes * 60_000
-const result = await proveOutage({ milliseconds, seed, perSecond, say })
+const result = await proveOutage({ milliseconds, seed, perSecond, log })
 const figures = summarise(result)
-report('prove-outage', made, { seed, minutes, perSecond, ...figures }, describe(result, figures))
+report(
+  'prove-outage',
+  conditions,
+  { seed, minutes, perSecond, ...figures },
+  describe(result, figures),
+)
 if (result.breaks.length > 0) {
   const file = join(tmpdir(), `prove-outage-${seed}.log`)
   writeFileSync(file, result.logs)
@@ -37,15 +42,15 @@ if (result.breaks.length > 0) {
   process.exitCode = 1
 }
 
-function summarise({ breaks, faults, asked, rows, bookedNanos, chargedNanos }: OutageResult) {
-  const tries = allTries(asked)
+function summarise({ breaks, faults, requests, rows, bookedNanos, chargedNanos }: OutageResult) {
+  const tries = allAttempts(requests)
   const closed = rows.filter(({ status }) => status !== null)
   return {
     ok: breaks.length === 0,
     breaks,
     faults: Object.fromEntries(faults),
-    requests: asked.length,
-    named: asked.filter(({ isNamed }) => isNamed).length,
+    requests: requests.length,
+    named: requests.filter(({ isNamed }) => isNamed).length,
     tries: tries.length,
     replayed: tries.filter(({ replayOf }) => replayOf !== undefined).length,
     outcomes: countBy(tries, ({ outcome, status }) =>

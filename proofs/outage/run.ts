@@ -5,7 +5,7 @@ import { createRandom } from '../../testbed/random.ts'
 import { until } from '../../tests/support/until.ts'
 import { FAULTS, type Fault, runFaults } from './faults.ts'
 import { judge, type Row, readRows } from './judge.ts'
-import { type Asked, startLoad } from './load.ts'
+import { type CallerRequest, startLoad } from './load.ts'
 import { openStage } from './stage.ts'
 
 export interface OutageOptions {
@@ -16,13 +16,13 @@ export interface OutageOptions {
   /** Limits the duration of every fault. */
   readonly longestMs?: number
   readonly streamMsMax?: number
-  readonly say?: (text: string) => void
+  readonly log?: (text: string) => void
 }
 
 export interface OutageResult {
   readonly breaks: readonly string[]
   readonly faults: ReadonlyMap<string, number>
-  readonly asked: readonly Asked[]
+  readonly requests: readonly CallerRequest[]
   readonly rows: readonly Row[]
   readonly bookedNanos: bigint
   readonly chargedNanos: bigint
@@ -35,7 +35,7 @@ const ACCOUNTS = 4
 
 export async function proveOutage(options: OutageOptions): Promise<OutageResult> {
   const { milliseconds, seed, perSecond, faults = FAULTS, longestMs = 90_000 } = options
-  const { say = () => undefined, streamMsMax } = options
+  const { log = () => undefined, streamMsMax } = options
   const random = createRandom(seed)
   const keys = Math.ceil((milliseconds / 1_000 + 120) * perSecond)
   const stage = await openStage({ accounts: ACCOUNTS, keys })
@@ -43,20 +43,20 @@ export async function proveOutage(options: OutageOptions): Promise<OutageResult>
     const pace = streamMsMax === undefined ? { perSecond } : { perSecond, streamMsMax }
     const load = startLoad(stage, createRandom(seed + 1), pace)
     const untilMs = performance.now() + milliseconds
-    const ran = await runFaults(stage, random, { untilMs, list: faults, longestMs, say })
-    say('the load ends')
-    const asked = await load.end()
-    say('waiting for the last open hold')
+    const faultCounts = await runFaults(stage, random, { untilMs, list: faults, longestMs, log })
+    log('the load ends')
+    const requests = await load.end()
+    log('waiting for the last open hold')
     const isQuiet = await until('quiet', () => areClosed(), CLOSED_WITHIN_MS).catch(() => false)
     const entries = await stage.simulators.readBook()
     const rows = await readRows(stage.sql)
-    const compared = compare(asked, rows, entries, stage.killed)
+    const compared = compare(requests, rows, entries, stage.killed)
     const { checks } = await audit(stage.sql)
     const broken = checks.filter(({ ok }) => !ok).map((check) => `audit: ${JSON.stringify(check)}`)
     const waiting = rows.filter((row) => isWaiting(row, stage.killed))
     const open = isQuiet ? [] : [`not put right in time: ${JSON.stringify(waiting.map(describe))}`]
     const breaks = [...compared.breaks, ...broken, ...open]
-    return { ...compared, breaks, faults: ran, asked, rows, logs: stage.logs() }
+    return { ...compared, breaks, faults: faultCounts, requests, rows, logs: stage.logs() }
   } finally {
     await stage.close()
   }
@@ -80,14 +80,14 @@ function describe({ request_id, state, status, address }: Row) {
 }
 
 function compare(
-  asked: readonly Asked[],
+  requests: readonly CallerRequest[],
   rows: readonly Row[],
   entries: Parameters<typeof judge>[2],
   killed: ReadonlySet<string>,
 ) {
   const byKey = Map.groupBy(rows, ({ key_id }) => key_id)
   const byMarker = Map.groupBy(entries, ({ marker }) => marker ?? '')
-  const judged = asked.map((one) =>
+  const judged = requests.map((one) =>
     judge(one, byKey.get(one.keyId) ?? [], byMarker.get(one.call.marker) ?? [], killed),
   )
   return {
@@ -103,6 +103,6 @@ export function countBy<T>(list: readonly T[], name: (one: T) => string): Record
   return counts
 }
 
-export function allTries(asked: readonly Asked[]): readonly FinishedCall[] {
-  return asked.flatMap(({ tries }) => tries)
+export function allAttempts(requests: readonly CallerRequest[]): readonly FinishedCall[] {
+  return requests.flatMap(({ attempts }) => attempts)
 }

@@ -129,13 +129,13 @@ async function closeGateways(gateways: readonly Gateway[]): Promise<void> {
   for (const { proxy } of gateways) await proxy.close()
 }
 
-async function createCallers(sql: Sql, wanted: { accounts: number; keys: number }) {
+async function createCallers(sql: Sql, options: { accounts: number; keys: number }) {
   const accountIds: string[] = []
-  for (let index = 0; index < wanted.accounts; index += 1) {
+  for (let index = 0; index < options.accounts; index += 1) {
     accountIds.push((await createTestAccount(sql, '100000')).id)
   }
   const keys: CreatedKey[] = []
-  for (let index = 0; index < wanted.keys; index += 1) {
+  for (let index = 0; index < options.keys; index += 1) {
     keys.push(await createKey(sql, { accountId: accountIds[index % accountIds.length] ?? '' }))
   }
   return { accountIds, keys }

@@ -7,15 +7,19 @@ import type { ProofResult } from './run.ts'
 const LENGTH_MAX = 700
 const GROUPS_SHOWN = 100
 
-export function describeVerdict(seed: number, { seen, row, arrivals, breaks }: Verdict): string {
-  const { one, status, requestId, text } = seen
+export function describeVerdict(
+  seed: number,
+  { observed, row, arrivals, breaks }: Verdict,
+): string {
+  const { testCase, status, requestId, text } = observed
+  const { dialect, model, expected, tricks } = testCase
   const [arrival] = arrivals
   return [
     '',
-    `case ${one.id} of seed ${seed} (again: --seed ${seed} --first ${one.id} --cases 1)`,
+    `case ${testCase.id} of seed ${seed} (again: --seed ${seed} --first ${testCase.id} --cases 1)`,
     ...breaks.map((text) => `  BREAK ${text}`),
-    `  ${one.dialect} ${one.model}, expected ${one.expected}; ${one.tricks.join(', ')}`,
-    `  request ${requestId} ${one.body.slice(0, LENGTH_MAX)}`,
+    `  ${dialect} ${model}, expected ${expected}; ${tricks.join(', ')}`,
+    `  request ${requestId} ${testCase.body.slice(0, LENGTH_MAX)}`,
     `  answered ${status} ${text.slice(0, LENGTH_MAX)}`,
     `  vendor ${arrivals.length} times at ${arrival?.path}, ${arrival?.bytes} bytes`,
     `  work ${print(arrival?.work)}`,
@@ -27,8 +31,8 @@ export function describeVerdict(seed: number, { seen, row, arrivals, breaks }: V
 /** Groups breaks of one kind, with their number and the first case. */
 function groupBreaks(broken: readonly Verdict[]): string[] {
   const groups = new Map<string, { count: number; first: number }>()
-  for (const { seen, breaks } of broken) {
-    const { dialect, model, expected, tricks, id } = seen.one
+  for (const { observed, breaks } of broken) {
+    const { dialect, model, expected, tricks, id } = observed.testCase
     for (const text of breaks) {
       const kind = text.replace(/\d+/g, '#').slice(0, 160)
       const key = `${kind} (${dialect} ${model}, ${expected}; ${tricks.join(', ')})`
@@ -91,7 +95,7 @@ export function summarise(result: ProofResult, growth: Growth, seconds: number) 
     seconds,
     worthNanos: String(worth),
     chargedNanos: String(charged),
-    exceptions: broken.map(({ seen, breaks }) => ({ case: seen.one.id, breaks })),
+    exceptions: broken.map(({ observed, breaks }) => ({ case: observed.testCase.id, breaks })),
     holds: growth,
     others,
     kinds: Object.fromEntries(tricks),

@@ -4,8 +4,8 @@ import type { Dispatcher } from 'undici'
 import type { Case } from './plan.ts'
 import type { Purse } from './stage.ts'
 
-export interface Seen {
-  readonly one: Case
+export interface Observed {
+  readonly testCase: Case
   readonly purse: Purse
   readonly status: number
   readonly requestId: string | undefined
@@ -23,61 +23,65 @@ const TRY_AGAIN_MS = 500
 export interface DriveOptions {
   readonly dispatcher: Dispatcher
   readonly url: string
-  readonly lanes: number
-  readonly purseFor: (one: Case) => Promise<Purse>
+  readonly concurrency: number
+  readonly purseFor: (testCase: Case) => Promise<Purse>
 }
 
 /** Resolves when every case has ended, with or without an answer. */
-export async function driveCases(cases: readonly Case[], options: DriveOptions): Promise<Seen[]> {
-  const running = new Map<number, Promise<Seen>>()
+export async function driveCases(
+  cases: readonly Case[],
+  options: DriveOptions,
+): Promise<Observed[]> {
+  const running = new Map<number, Promise<Observed>>()
   const queue = [...cases]
-  const lane = async () => {
-    for (let one = queue.shift(); one; one = queue.shift()) {
-      if (one.after !== undefined) await running.get(one.after)
-      const sent = sendUntilTaken(one, options)
-      running.set(one.id, sent)
-      await sent
+  const worker = async () => {
+    for (let testCase = queue.shift(); testCase; testCase = queue.shift()) {
+      if (testCase.after !== undefined) await running.get(testCase.after)
+      const answer = sendUntilTaken(testCase, options)
+      running.set(testCase.id, answer)
+      await answer
     }
   }
-  await Promise.all(Array.from({ length: options.lanes }, lane))
+  await Promise.all(Array.from({ length: options.concurrency }, worker))
   return await Promise.all(running.values())
 }
 
 /** Retries after 503, which a gateway answers while its database is slow. */
-async function sendUntilTaken(one: Case, options: DriveOptions): Promise<Seen> {
-  const purse = await options.purseFor(one)
+async function sendUntilTaken(testCase: Case, options: DriveOptions): Promise<Observed> {
+  const purse = await options.purseFor(testCase)
   const busyIds: string[] = []
   for (let attempt = 1; ; attempt += 1) {
-    const seen = await send(one, purse, options)
-    const isBusy = seen.status === 503 && one.answer.refusal === undefined
-    if (!isBusy || seen.requestId === undefined || attempt > TRIES_MAX) return { ...seen, busyIds }
-    busyIds.push(seen.requestId)
+    const observed = await send(testCase, purse, options)
+    const isBusy = observed.status === 503 && testCase.answer.refusal === undefined
+    if (!isBusy || observed.requestId === undefined || attempt > TRIES_MAX)
+      return { ...observed, busyIds }
+    busyIds.push(observed.requestId)
     await sleep(attempt * TRY_AGAIN_MS)
   }
 }
 
 async function send(
-  one: Case,
+  testCase: Case,
   purse: Purse,
   { dispatcher, url }: DriveOptions,
-): Promise<Omit<Seen, 'busyIds'>> {
-  const base = { one, purse, status: 0, requestId: undefined, text: '' }
+): Promise<Omit<Observed, 'busyIds'>> {
+  const base = { testCase, purse, status: 0, requestId: undefined, text: '' }
   try {
     const answer = await dispatcher.request({
       origin: url,
-      path: one.path,
+      path: testCase.path,
       method: 'POST',
       headers: {
         authorization: `Bearer ${purse.key}`,
         'content-type': 'application/json',
-        ...one.headers,
+        ...testCase.headers,
       },
-      body: one.body,
+      body: testCase.body,
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     })
     const id = answer.headers['x-request-id']
     const requestId = typeof id === 'string' ? id : undefined
-    const text = await readText(answer.body, one.leavesAfter)
+    const text = await readText(answer.body, testCase.leavesAfter)
     return { ...base, status: answer.statusCode, requestId, text }
   } catch (error) {
     return { ...base, text: String(error) }

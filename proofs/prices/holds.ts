@@ -12,7 +12,7 @@ import { driveCases } from './drive.ts'
 import { BALANCE, openStage, type ProofStage } from './stage.ts'
 
 const BEFORE = join(import.meta.dirname, 'holds-before.json')
-const LANES = 16
+const CONCURRENCY = 16
 /** The highest allowed growth of the median hold. */
 export const GROWTH_MAX = 1.5
 
@@ -33,20 +33,25 @@ interface Recorded {
 async function measureHolds(stage: ProofStage): Promise<bigint[]> {
   const corpus = makeCorpus()
   const purse = await stage.createPurse(BALANCE)
-  const dispatcher = new Agent({ connections: LANES })
+  const dispatcher = new Agent({ connections: CONCURRENCY })
   stage.vendor.expect(corpus)
-  const options = { dispatcher, url: stage.url, lanes: LANES, purseFor: async () => purse }
-  const seen = await driveCases(corpus, options)
+  const options = {
+    dispatcher,
+    url: stage.url,
+    concurrency: CONCURRENCY,
+    purseFor: async () => purse,
+  }
+  const observed = await driveCases(corpus, options)
   await dispatcher.destroy()
   const rows = await readRecords(
     stage.sql,
-    seen.flatMap(({ requestId }) => requestId ?? []),
+    observed.flatMap(({ requestId }) => requestId ?? []),
   )
   const holds = new Map(
-    seen.map(({ one, requestId, status, text }) => {
+    observed.map(({ testCase, requestId, status, text }) => {
       const row = rows.get(requestId ?? '')
-      if (!row) throw new Error(`call ${one.id} of the corpus has no hold: ${status} ${text}`)
-      return [one.id, row.amount]
+      if (!row) throw new Error(`call ${testCase.id} of the corpus has no hold: ${status} ${text}`)
+      return [testCase.id, row.amount]
     }),
   )
   for (const { id } of corpus) stage.vendor.forget(id)

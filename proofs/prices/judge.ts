@@ -1,13 +1,13 @@
 /** Compares one call's record with the vendor's book. */
 
 import type { RecordRow } from './books.ts'
-import type { Seen } from './drive.ts'
+import type { Observed } from './drive.ts'
 import type { Arrival, Case } from './plan.ts'
 import { DEFAULT_SERVED, type Sheet, sheetOf } from './sheet.ts'
 import { worthOf } from './vendor/bill.ts'
 
 export interface Verdict {
-  readonly seen: Seen
+  readonly observed: Observed
   readonly row: RecordRow | undefined
   readonly arrivals: readonly Arrival[]
   readonly charged: bigint
@@ -23,7 +23,7 @@ const ENDLESS = new Set(['an endless line', 'a drip', 'a flood', 'silence'])
 const MUST_ARRIVE = new Set(['full', 'beyond', 'unpriced', 'part', 'none'])
 
 export function judge(
-  seen: Seen,
+  observed: Observed,
   row: RecordRow | undefined,
   arrivals: readonly Arrival[],
 ): Verdict {
@@ -31,15 +31,15 @@ export function judge(
   const billed = arrivals.filter(({ refused }) => !refused)
   const worth = billed.reduce((sum, one) => sum + one.worth, 0n)
   const breaks = [
-    ...judgeRecord(seen, row),
-    ...judgeOutcome(seen, row, billed, charged),
-    ...judgeAnswer(seen, arrivals),
+    ...judgeRecord(observed, row),
+    ...judgeOutcome(observed, row, billed, charged),
+    ...judgeAnswer(observed, arrivals),
   ]
-  return { seen, row, arrivals, charged, worth, breaks }
+  return { observed, row, arrivals, charged, worth, breaks }
 }
 
 /** Checks the invariants of every record. */
-function judgeRecord({ requestId, status }: Seen, row: RecordRow | undefined): string[] {
+function judgeRecord({ requestId, status }: Observed, row: RecordRow | undefined): string[] {
   if (requestId === undefined && status !== 0) return ['an answer without a request id']
   if (!row) return []
   const { state, amount, charged, returned, debt, lines } = row
@@ -60,26 +60,26 @@ function toNanos(amount: string): bigint {
 }
 
 function judgeOutcome(
-  { one }: Seen,
+  { testCase }: Observed,
   row: RecordRow | undefined,
   billed: readonly Arrival[],
   charged: bigint,
 ): string[] {
   const [arrival, ...more] = billed
-  if (one.expected === 'refused' && arrival) return ['sent though it has no price']
-  if (!arrival || one.expected === 'nothing') {
+  if (testCase.expected === 'refused' && arrival) return ['sent though it has no price']
+  if (!arrival || testCase.expected === 'nothing') {
     return charged === 0n ? [] : [`charged ${charged} for nothing`]
   }
   if (!row) return ['sent without a hold']
   const breaks = [
-    ...judgeHold(one, row),
-    ...judgeCharge(sheetOf(one.model), { row, arrival, charged }, one.expected),
+    ...judgeHold(testCase, row),
+    ...judgeCharge(sheetOf(testCase.model), { row, arrival, charged }, testCase.expected),
   ]
-  const isReviewed = one.expected === 'beyond' || one.expected === 'unpriced'
+  const isReviewed = testCase.expected === 'beyond' || testCase.expected === 'unpriced'
   if (isReviewed && row.review !== true) breaks.push('not marked for review')
-  if (one.expected === 'full' && row.review === true) breaks.push('marked for review')
+  if (testCase.expected === 'full' && row.review === true) breaks.push('marked for review')
   // After an unusable answer the gateway may try elsewhere; the vendor bills each attempt.
-  if (more.length > 0 && one.answer.breakage === undefined) breaks.push('sent more than once')
+  if (more.length > 0 && testCase.answer.breakage === undefined) breaks.push('sent more than once')
   return breaks
 }
 
@@ -111,7 +111,7 @@ function judgeCharge(sheet: Sheet, judged: Judged, expected: string): string[] {
     case 'unpriced':
       return charged >= row.amount && charged <= most ? [] : wrong(`held ${row.amount}`)
     case 'part':
-      if (charged < leastOfCut(sheet, judged)) return wrong('as if the start had told the output')
+      if (charged < leastOfCut(sheet, judged)) return wrong('as if the start stated the output')
       if (charged > most) return wrong(`most ${most}`)
       return charged < leastOf(sheet, arrival) ? wrong(`stated ${leastOf(sheet, arrival)}`) : []
     default:
@@ -138,27 +138,27 @@ function leastOfCut(sheet: Sheet, { row, arrival }: Judged): bigint {
   return least < row.amount ? least : 0n
 }
 
-function judgeAnswer({ one, status, text }: Seen, arrivals: readonly Arrival[]): string[] {
+function judgeAnswer({ testCase, status, text }: Observed, arrivals: readonly Arrival[]): string[] {
   const breaks: string[] = []
   const hasArrived = arrivals.length > 0
   if (status === 0) breaks.push(`no answer: ${text.slice(0, 200)}`)
-  const isRefusal = status === 400 || (status === 402 && one.poor === true)
+  const isRefusal = status === 400 || (status === 402 && testCase.poor === true)
   if (!hasArrived && !isRefusal) breaks.push(`answered ${status} without asking the vendor`)
-  if (one.expected === 'refused') {
+  if (testCase.expected === 'refused') {
     if (status !== 400) breaks.push(`answered ${status}, must be 400`)
-    else if (!/"param":\s*"/.test(text) && one.dialect !== 'messages') {
+    else if (!/"param":\s*"/.test(text) && testCase.dialect !== 'messages') {
       breaks.push('refused without naming the field')
     }
   }
-  const { breakage = '' } = one.answer
+  const { breakage = '' } = testCase.answer
   if (ENDLESS.has(breakage) && arrivals.some(({ finished }) => finished)) {
     breaks.push('an answer without an end was not cut')
   }
-  const isPlain = one.tricks.length === 0
-  if (isPlain && MUST_ARRIVE.has(one.expected) && !hasArrived) {
+  const isPlain = testCase.tricks.length === 0
+  if (isPlain && MUST_ARRIVE.has(testCase.expected) && !hasArrived) {
     breaks.push(`an ordinary call was not sent: ${status}`)
   }
-  const isSold = one.tricks.some((name) => name.startsWith('asked: '))
+  const isSold = testCase.tricks.some((name) => name.startsWith('asked: '))
   if (isSold && !hasArrived) breaks.push(`what is sold was refused: ${status} ${text}`)
   return breaks
 }

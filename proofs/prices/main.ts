@@ -3,7 +3,7 @@
  * `npm run prove:prices -- [--cases 100000] [--seed N] [--first N] [--concurrency 32]`.
  */
 import { parseArgs } from 'node:util'
-import { circumstances, report } from '../../testbed/results.ts'
+import { readConditions, report } from '../../testbed/results.ts'
 import { startTestServer } from '../../tests/support/postgres.ts'
 import { describeVerdict, summarise } from './describe.ts'
 import { compareHolds } from './holds.ts'
@@ -16,7 +16,7 @@ const { values } = parseArgs({
     cases: { type: 'string', default: '100000' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     first: { type: 'string', default: '0' },
-    lanes: { type: 'string', default: '32' },
+    concurrency: { type: 'string', default: '32' },
     quiet: { type: 'boolean', default: false },
     /** Ends after the first batch with an exception. */
     'until-break': { type: 'boolean', default: false },
@@ -25,7 +25,7 @@ const { values } = parseArgs({
 const cases = Number(values.cases)
 const seed = Number(values.seed)
 const first = Number(values.first)
-const lanes = Number(values.lanes)
+const concurrency = Number(values.concurrency)
 const SHOWN = 40
 let shown = 0
 /** Set by an interrupt: the run ends and reports its results so far. */
@@ -37,7 +37,7 @@ const REFUSALS_SHOWN = process.env.SHOW_REFUSALS !== undefined
 
 console.log(`seed ${seed}`)
 const command = `npm run prove:prices -- --cases ${cases} --seed ${seed}`
-const made = circumstances(first === 0 ? command : `${command} --first ${first}`)
+const conditions = readConditions(first === 0 ? command : `${command} --first ${first}`)
 const server = await startTestServer()
 process.env.TEST_POSTGRES = JSON.stringify(server.place)
 process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
@@ -52,11 +52,11 @@ try {
     seed,
     cases,
     first,
-    lanes,
+    concurrency,
     untilBreak: values['until-break'],
     isOver: () => isOver,
     onBreak: show,
-    onProgress: tell,
+    onProgress: printProgress,
   })
   const seconds = Math.round((performance.now() - start) / 1000)
   const { lines, figures, ok } = summarise(result, growth, seconds)
@@ -64,7 +64,7 @@ try {
     for (const [name, { refusal }] of result.byTrick) if (refusal) console.log(name, refusal)
   }
   if (values.quiet) console.log(lines.join('\n'))
-  else report('prove-prices', made, figures, lines)
+  else report('prove-prices', conditions, figures, lines)
   process.exitCode = ok ? 0 : 1
 } finally {
   await stage.stop()
@@ -76,7 +76,7 @@ function show(verdict: Verdict): void {
   if (shown <= SHOWN) console.log(describeVerdict(seed, verdict))
 }
 
-function tell(done: number, breaks: number): void {
+function printProgress(done: number, breaks: number): void {
   const seconds = Math.round((performance.now() - start) / 1000)
   if (done % 6_000 === 0 || breaks > 0) console.log(`${seconds} s: ${done} cases, ${breaks} breaks`)
 }

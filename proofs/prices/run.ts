@@ -3,7 +3,7 @@ import { Agent } from 'undici'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { readBalances, readRecords } from './books.ts'
 import { generateCases } from './cases/generate.ts'
-import { driveCases, type Seen } from './drive.ts'
+import { driveCases, type Observed } from './drive.ts'
 import { judge, type Verdict } from './judge.ts'
 import type { Case } from './plan.ts'
 import { BALANCE, type ProofStage, type Purse } from './stage.ts'
@@ -13,7 +13,7 @@ export interface RunOptions {
   readonly cases: number
   /** The id of the first case, to repeat one alone. */
   readonly first?: number
-  readonly lanes?: number
+  readonly concurrency?: number
   /** Stops after the first batch with an exception. */
   readonly untilBreak?: boolean
   /** Called before each batch: true ends the run early. */
@@ -50,30 +50,30 @@ export interface ProofResult {
 }
 
 const BATCH = 600
-const LANES = 32
+const CONCURRENCY = 32
 const ACCOUNTS = 4
 const CHAIN_BLOCK = 120
 const POOR_BALANCE = '0.004'
 
 export async function runProof(stage: ProofStage, options: RunOptions): Promise<ProofResult> {
-  const { seed, cases: count, first = 0, lanes = LANES, onProgress } = options
-  const dispatcher = new Agent({ connections: lanes * 2 })
+  const { seed, cases: count, first = 0, concurrency = CONCURRENCY, onProgress } = options
+  const dispatcher = new Agent({ connections: concurrency * 2 })
   const rich = await Promise.all(Array.from({ length: ACCOUNTS }, () => stage.createPurse(BALANCE)))
   const purses: Purse[] = [...rich]
   const purseFor = async (one: Case): Promise<Purse> => {
     const usual = rich[Math.floor(one.id / CHAIN_BLOCK) % ACCOUNTS]
     if (usual && !one.poor) return usual
-    const made = await stage.createPurse(POOR_BALANCE)
-    purses.push(made)
-    return made
+    const purse = await stage.createPurse(POOR_BALANCE)
+    purses.push(purse)
+    return purse
   }
   const sum = new Sum(options.onBreak)
   for (let at = 0; at < count; at += BATCH) {
     if (options.isOver?.()) break
     const cases = generateCases(seed, first + at, Math.min(BATCH, count - at))
     stage.vendor.expect(cases)
-    const seen = await driveCases(cases, { dispatcher, url: stage.url, lanes, purseFor })
-    await judgeBatch(stage, seen, sum)
+    const observed = await driveCases(cases, { dispatcher, url: stage.url, concurrency, purseFor })
+    await judgeBatch(stage, observed, sum)
     onProgress?.(Math.min(count, at + BATCH), sum.broken.length)
     if (options.untilBreak && sum.broken.length > 0) break
   }
@@ -87,17 +87,21 @@ export async function runProof(stage: ProofStage, options: RunOptions): Promise<
   return sum.result(seed, others)
 }
 
-async function judgeBatch(stage: ProofStage, seen: readonly Seen[], sum: Sum): Promise<void> {
-  const ids = seen.flatMap(({ requestId, busyIds }) => [...busyIds, requestId ?? []].flat())
+async function judgeBatch(
+  stage: ProofStage,
+  observed: readonly Observed[],
+  sum: Sum,
+): Promise<void> {
+  const ids = observed.flatMap(({ requestId, busyIds }) => [...busyIds, requestId ?? []].flat())
   const rows = await readRecords(stage.sql, ids)
-  for (const one of seen) {
+  for (const one of observed) {
     const row = one.requestId === undefined ? undefined : rows.get(one.requestId)
-    const arrivals = stage.vendor.arrivals(one.one.id)
+    const arrivals = stage.vendor.arrivals(one.testCase.id)
     const paid = one.busyIds.filter((id) => (rows.get(id)?.charged ?? 0n) > 0n)
     const verdict = judge(one, row, arrivals)
     const breaks = paid.map((id) => `answered 503 and charged as ${id}`)
     sum.add({ ...verdict, breaks: [...verdict.breaks, ...breaks] })
-    stage.vendor.forget(one.one.id)
+    stage.vendor.forget(one.testCase.id)
   }
 }
 
@@ -122,25 +126,29 @@ class Sum {
   }
 
   add(verdict: Verdict): void {
-    const { seen, row, arrivals, charged, worth, breaks } = verdict
-    const { accountId } = seen.purse
+    const { observed, row, arrivals, charged, worth, breaks } = verdict
+    const { accountId } = observed.purse
     this.chargedBy.set(accountId, (this.chargedBy.get(accountId) ?? 0n) + charged)
     this.cases += 1
-    this.busy += seen.busyIds.length
+    this.busy += observed.busyIds.length
     if (arrivals.length > 0) this.sent += 1
-    if (arrivals.length > 0 && seen.one.expected === 'full') {
+    if (arrivals.length > 0 && observed.testCase.expected === 'full') {
       this.fullyStated += 1
       this.worth += worth
       this.charged += charged
     }
-    if (arrivals.length > 0 && ['part', 'none'].includes(seen.one.expected)) this.notStated += 1
+    if (arrivals.length > 0 && ['part', 'none'].includes(observed.testCase.expected))
+      this.notStated += 1
     if ((row?.debt ?? 0n) > 0n) this.debts += 1
     if (row?.review) this.reviews += 1
     if (breaks.length > 0) {
       this.broken.push(verdict)
       this.onBreak?.(verdict)
     }
-    const names = seen.one.tricks.length > 0 ? seen.one.tricks : [`${seen.one.dialect}: ordinary`]
+    const names =
+      observed.testCase.tricks.length > 0
+        ? observed.testCase.tricks
+        : [`${observed.testCase.dialect}: ordinary`]
     for (const name of names) this.tally(name, verdict)
   }
 
@@ -151,13 +159,13 @@ class Sum {
     return { seed, ...counts, worth, charged, byTrick, broken, others }
   }
 
-  private tally(name: string, { seen, arrivals, breaks }: Verdict): void {
+  private tally(name: string, { observed, arrivals, breaks }: Verdict): void {
     const tally = this.byTrick.get(name) ?? { cases: 0, sent: 0, refused: 0, breaks: 0 }
     tally.cases += 1
     if (arrivals.length > 0) tally.sent += 1
     else {
       tally.refused += 1
-      tally.refusal ??= `${seen.status} ${seen.text.slice(0, 200)}`
+      tally.refusal ??= `${observed.status} ${observed.text.slice(0, 200)}`
     }
     if (breaks.length > 0) tally.breaks += 1
     this.byTrick.set(name, tally)
@@ -174,10 +182,12 @@ async function judgeBalances(
   return purses.flatMap(({ accountId, opening }) => {
     const row = balances.get(accountId)
     if (!row) return [`account ${accountId} has no balance`]
-    const left = toNanos(opening) - (chargedBy.get(accountId) ?? 0n)
+    const remainingNanos = toNanos(opening) - (chargedBy.get(accountId) ?? 0n)
     const has = row.available + row.held - row.debt
     if (row.held !== 0n) return [`account ${accountId} still holds ${row.held}`]
-    return has === left ? [] : [`account ${accountId} has ${has}, must have ${left}`]
+    return has === remainingNanos
+      ? []
+      : [`account ${accountId} has ${has}, must have ${remainingNanos}`]
   })
 }
 

@@ -46,7 +46,7 @@ export interface DrillOptions {
   /** The number of instants to which the archive is replayed. */
   readonly points: number
   readonly perSecond: number
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
 }
 
 export interface Round extends Judgement {
@@ -181,7 +181,7 @@ async function backUp(scene: Scene, number: number): Promise<Restored> {
     breaks.push(...restored.breaks, ...(await readBreaks(sql)))
     const found = await readCharges(sql)
     if (number % EVERY === 1) breaks.push(...(await resume(url, dataDir, sql)))
-    options.say(`${name}: ${rows} rows, ${breaks.length} breaks`)
+    options.log(`${name}: ${rows} rows, ${breaks.length} breaks`)
     return { name, rows, found, breaks, fromMs: copy.fromMs, toMs: copy.toMs }
   } finally {
     await restored.close()
@@ -201,7 +201,7 @@ async function replay(scene: Scene, base: string, instant: Instant): Promise<Res
     const breaks = [...audited, ...(await resume(urlOf(server), dataDir, sql))]
     const name = `replayed to ${instant.at.toISOString()}`
     const rows = row?.rows ?? 0
-    options.say(`${name}: ${rows} entries, ${breaks.length} breaks`)
+    options.log(`${name}: ${rows} entries, ${breaks.length} breaks`)
     return { name, rows, found, breaks, fromMs: instant.fromMs, toMs: instant.toMs }
   } finally {
     await sql.end({ timeout: 1 })

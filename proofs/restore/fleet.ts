@@ -43,8 +43,8 @@ export async function startFleet(
     if (!key || !gateway) return
     const call = planCall(random, `r${number}`, undefined, STREAM_MS_MAX)
     const startedMs = performance.now()
-    const seen = await sendCall(agent, gateway.url, call, key)
-    finished.push({ ...seen, startedMs, endedMs: performance.now() })
+    const answered = await sendCall(agent, gateway.url, call, key)
+    finished.push({ ...answered, startedMs, endedMs: performance.now() })
   }
 
   const timer = setInterval(() => calls.push(send(calls.length)), 1000 / perSecond)

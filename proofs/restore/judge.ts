@@ -44,7 +44,7 @@ export function judgeCopy(
   source: Charges,
 ): Judgement {
   const complete = calls.filter(({ outcome }) => outcome === 'complete')
-  const idsOf = (those: readonly TimedCall[]) => those.flatMap(({ requestId }) => requestId ?? [])
+  const idsOf = (calls: readonly TimedCall[]) => calls.flatMap(({ requestId }) => requestId ?? [])
   const before = idsOf(complete.filter(({ endedMs }) => endedMs < moment.fromMs))
   const after = idsOf(complete.filter(({ startedMs }) => startedMs > moment.toMs))
   const breaks: string[] = []

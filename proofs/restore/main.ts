@@ -3,7 +3,7 @@
  * of its archive. `npm run prove:restore -- [--backups 20] [--points 5] [--seed N]`.
  */
 import { parseArgs } from 'node:util'
-import { circumstances, report, table } from '../../testbed/results.ts'
+import { readConditions, report, table } from '../../testbed/results.ts'
 import { type Round, runDrill } from './drill.ts'
 
 const { values } = parseArgs({
@@ -18,7 +18,7 @@ const seed = Number(values.seed)
 const backups = Number(values.backups)
 const points = Number(values.points)
 
-const made = circumstances(
+const conditions = readConditions(
   `npm run prove:restore -- --backups ${backups} --points ${points} --seed ${seed}`,
 )
 console.log(`seed ${seed}`)
@@ -27,17 +27,17 @@ const result = await runDrill({
   backups,
   points,
   perSecond: Number(values.rate),
-  say: (text) => console.log(text),
+  log: (text) => console.log(text),
 })
 const rounds = [...result.backups, ...result.points]
-const good = (those: readonly Round[]) => those.filter(({ breaks }) => breaks.length === 0).length
+const good = (rounds: readonly Round[]) => rounds.filter(({ breaks }) => breaks.length === 0).length
 const isComplete = result.backups.length === backups && result.points.length === points
 const ok = isComplete && good(rounds) === rounds.length && result.sourceBreaks.length === 0
 const failures = [
   ...rounds.flatMap(({ name, breaks }) => breaks.map((text) => `${name}: ${text}`)),
   ...result.sourceBreaks.map((text) => `source: ${text}`),
 ]
-report('prove-restore', made, { ok, seed, ...result }, [
+report('prove-restore', conditions, { ok, seed, ...result }, [
   `Three gateways, ${result.calls} calls, ${result.complete} of them answered whole; ` +
     `${result.kills} gateways killed with -9 while backups were made.`,
   '',

@@ -3,7 +3,7 @@
  */
 import type { Sql } from 'postgres'
 import { audit } from '../../server/ledger/audit/audit.ts'
-import type { TakenTask } from './vendor.ts'
+import type { AcceptedTask } from './vendor.ts'
 
 export interface Comparison {
   readonly breaks: readonly string[]
@@ -22,20 +22,20 @@ interface Row {
   readonly upstream_id: string | null
   readonly finished_at: Date | null
   readonly charged: bigint | null
-  readonly orphan: string | null
+  readonly uncharged: string | null
   readonly adopted: boolean
 }
 
 /** `taskIds`: the task id in the answer to each call, by the text it sent. */
 export async function compareBooks(
   sql: Sql,
-  told: ReadonlyMap<string, string>,
-  taken: ReadonlyMap<string, TakenTask>,
+  taskIds: ReadonlyMap<string, string>,
+  accepted: ReadonlyMap<string, AcceptedTask>,
 ): Promise<Comparison> {
   const rows = await readRows(sql)
   const byId = new Map(rows.map((row) => [row.id, row]))
-  const breaks = rows.flatMap((row) => judge(row, taken))
-  for (const [text, id] of told) {
+  const breaks = rows.flatMap((row) => judge(row, accepted))
+  for (const [text, id] of taskIds) {
     if (!byId.has(id)) breaks.push(`${text}: its task ${id} is lost`)
   }
   const { checks } = await audit(sql)
@@ -43,49 +43,49 @@ export async function compareBooks(
     if (!ok) breaks.push(`audit ${id}: ${JSON.stringify(details.slice(0, 3))}`)
   }
   return {
-    breaks: [...breaks, ...judgeVendor(rows, taken)],
+    breaks: [...breaks, ...judgeVendor(rows, accepted)],
     tasks: rows.length,
     succeeded: rows.filter(({ state }) => state === 'succeeded').length,
     failed: rows.filter(({ state }) => state === 'failed').length,
     adopted: rows.filter(({ adopted }) => adopted).length,
-    writtenOff: rows.filter(({ orphan }) => orphan !== null).length,
-    lateness: rows.flatMap((row) => latenessOf(row, taken)),
+    writtenOff: rows.filter(({ uncharged }) => uncharged !== null).length,
+    lateness: rows.flatMap((row) => latenessOf(row, accepted)),
   }
 }
 
 async function readRows(sql: Sql): Promise<Row[]> {
   return await sql<Row[]>`
-    select t.id, t.state, a.upstream_id, t.finished_at, c.charged, o.reason as orphan,
+    select t.id, t.state, a.upstream_id, t.finished_at, c.charged, o.reason as uncharged,
       exists (select 1 from task_event e where e.task_id = t.id and e.kind = 'adopted') as adopted
     from task t join task_attempt a on a.id = t.attempt_id
     left join call c on c.hold_id = t.hold_id
     left join uncharged_cost o on o.task_id = t.id`
 }
 
-function judge(row: Row, taken: ReadonlyMap<string, TakenTask>): string[] {
-  const theirs = row.upstream_id === null ? undefined : taken.get(row.upstream_id)
+function judge(row: Row, accepted: ReadonlyMap<string, AcceptedTask>): string[] {
+  const vendorTask = row.upstream_id === null ? undefined : accepted.get(row.upstream_id)
   if (row.finished_at === null) return [`${row.id} is still ${row.state}`]
   if (row.charged === null) return [`${row.id} ended without a record`]
   if (row.state === 'failed') return row.charged === 0n ? [] : [`${row.id} failed and was charged`]
-  if (!theirs) return [`${row.id} succeeded and the vendor never had it`]
-  if (theirs.fails) return [`${row.id} succeeded though the vendor's failed`]
+  if (!vendorTask) return [`${row.id} succeeded and the vendor never had it`]
+  if (vendorTask.fails) return [`${row.id} succeeded though the vendor's failed`]
   return row.charged > 0n ? [] : [`${row.id} succeeded and was not charged`]
 }
 
 /**
  * Requires that everything the vendor bills has a charge or a record, and nothing is sent twice.
  */
-function judgeVendor(rows: readonly Row[], taken: ReadonlyMap<string, TakenTask>): string[] {
+function judgeVendor(rows: readonly Row[], accepted: ReadonlyMap<string, AcceptedTask>): string[] {
   const charged = new Set(rows.flatMap(({ upstream_id: id }) => (id === null ? [] : [id])))
-  const billed = [...taken.values()].filter(({ fails }) => !fails)
+  const billed = [...accepted.values()].filter(({ fails }) => !fails)
   const unpaid = billed.filter(({ id }) => !charged.has(id)).length
-  const noted = rows.filter(({ orphan }) => orphan !== null).length
+  const noted = rows.filter(({ uncharged }) => uncharged !== null).length
   const breaks = unpaid > noted ? [`${unpaid} billed by the vendor, ${noted} noted as unpaid`] : []
   return breaks
 }
 
-function latenessOf(row: Row, taken: ReadonlyMap<string, TakenTask>): number[] {
-  const theirs = row.upstream_id === null ? undefined : taken.get(row.upstream_id)
-  if (!theirs || row.finished_at === null) return []
-  return [Math.max(0, row.finished_at.getTime() - theirs.endsAtMs)]
+function latenessOf(row: Row, accepted: ReadonlyMap<string, AcceptedTask>): number[] {
+  const vendorTask = row.upstream_id === null ? undefined : accepted.get(row.upstream_id)
+  if (!vendorTask || row.finished_at === null) return []
+  return [Math.max(0, row.finished_at.getTime() - vendorTask.endsAtMs)]
 }

@@ -58,10 +58,10 @@ export async function createUntilKnown(
     const url = `${fleet.pick().url}/v1/videos/generations`
     const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => undefined)
     if (answer?.status === 200) return ((await answer.json()) as { id: string }).id
-    const said = await answer?.text().catch(() => '')
+    const text = await answer?.text().catch(() => '')
     // Repeats only if the gateway is unreachable or does not know the outcome yet.
     if (answer && answer.status < 500 && answer.status !== 409 && answer.status !== 429) {
-      throw new Error(`a creation was refused: ${answer.status} ${said}`)
+      throw new Error(`a creation was refused: ${answer.status} ${text}`)
     }
     await new Promise((resolve) => setTimeout(resolve, answer ? 500 : 100))
   }

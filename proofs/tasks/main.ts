@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util'
 import { openPlace } from '../../testbed/laboratory.ts'
 import { createRandom } from '../../testbed/random.ts'
-import { circumstances, report } from '../../testbed/results.ts'
+import { readConditions, report } from '../../testbed/results.ts'
 import { type Comparison, compareBooks } from './books.ts'
 import { createUntilKnown, type Fleet, startFleet } from './fleet.ts'
 import { startVendor } from './vendor.ts'
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     longest: { type: 'string', default: '90' },
   },
 })
-const wanted = Number(values.tasks)
+const taskCount = Number(values.tasks)
 const killEveryMs = Number(values['kill-every']) * 1000
 const seed = Number(values.seed)
 /** The real duration of three hours of the vendor's time. */
@@ -31,7 +31,7 @@ const CREATE_PATIENCE_MS = 180_000
 /** The production settings, except for the ten minutes for which an outcome may stay unknown. */
 const ENV = { TASK_SUBMIT_TIMEOUT_MS: '5000', TASK_UNKNOWN_MS: '60000', LOG_LEVEL: 'error' }
 
-const made = circumstances(`npm run prove:tasks -- --tasks ${wanted} --seed ${seed}`)
+const conditions = readConditions(`npm run prove:tasks -- --tasks ${taskCount} --seed ${seed}`)
 const random = createRandom(seed)
 const vendor = await startVendor({ random, msPerSecond: longestMs / 10_800, lostPercent: 0 })
 const place = await openPlace(vendor.url, { shared: true, accounts: 4, keys: 40 })
@@ -39,13 +39,13 @@ const fleet = await startFleet(place, GATEWAYS, ENV, random)
 let kills = 0
 const startedAt = performance.now()
 try {
-  const told = new Map<string, string>()
+  const taskIds = new Map<string, string>()
   const killing = killNowAndThen(fleet)
-  await createAll(told)
+  await createAll(taskIds)
   await untilAllEnded()
   await killing.stop()
-  const books = await place.withDatabase((sql) => compareBooks(sql, told, vendor.taken))
-  tell(books, told.size)
+  const books = await place.withDatabase((sql) => compareBooks(sql, taskIds, vendor.accepted))
+  reportResults(books, taskIds.size)
 } finally {
   await fleet.stop()
   await place.close()
@@ -60,7 +60,7 @@ function killNowAndThen(fleet: Fleet) {
       if (stopped) return
       await fleet.killOne()
       kills += 1
-      console.log(`${seconds()} s: killed one gateway, ${vendor.taken.size} tasks so far`)
+      console.log(`${seconds()} s: killed one gateway, ${vendor.accepted.size} tasks so far`)
     })
   }, killEveryMs)
   return {
@@ -72,18 +72,18 @@ function killNowAndThen(fleet: Fleet) {
   }
 }
 
-async function createAll(told: Map<string, string>): Promise<void> {
+async function createAll(taskIds: Map<string, string>): Promise<void> {
   let next = 0
   const caller = async () => {
-    while (next < wanted) {
+    while (next < taskCount) {
       const text = `call-${next++}`
       const key = place.keys[next % place.keys.length]?.key ?? ''
       const id = await createUntilKnown(fleet, key, MODEL, text, CREATE_PATIENCE_MS)
-      if (id !== undefined) told.set(text, id)
+      if (id !== undefined) taskIds.set(text, id)
     }
   }
   await Promise.all(Array.from({ length: CALLERS }, caller))
-  console.log(`${seconds()} s: ${told.size} of ${wanted} calls were answered with a task`)
+  console.log(`${seconds()} s: ${taskIds.size} of ${taskCount} calls were answered with a task`)
 }
 
 async function untilAllEnded(): Promise<void> {
@@ -99,35 +99,35 @@ async function untilAllEnded(): Promise<void> {
   }
 }
 
-function tell(books: Comparison, answered: number): void {
+function reportResults(books: Comparison, answered: number): void {
   const late = [...books.lateness].sort((a, b) => a - b)
   const at = (share: number) => Math.round(late[Math.floor((late.length - 1) * share)] ?? 0)
   const { breaks, tasks, succeeded, failed, adopted, writtenOff } = books
   const figures = {
     seed,
     kills,
-    calls: wanted,
+    calls: taskCount,
     answered,
     tasks,
     succeeded,
     failed,
     adopted,
     writtenOff,
-    vendorTasks: vendor.taken.size,
-    vendorPolls: vendor.looks(),
+    vendorTasks: vendor.accepted.size,
+    vendorPolls: vendor.polls(),
     breaks: breaks.length,
     latenessMs: { p50: at(0.5), p99: at(0.99), max: at(1) },
     seconds: seconds(),
   }
   const lines = [
-    `${wanted} calls, ${answered} answered with a task, ${kills} gateways killed`,
+    `${taskCount} calls, ${answered} answered with a task, ${kills} gateways killed`,
     `${tasks} tasks: ${succeeded} succeeded, ${failed} failed, ${adopted} adopted from the list`,
-    `${vendor.taken.size} taken by the vendor, ${writtenOff} noted as a cost that nobody pays`,
+    `${vendor.accepted.size} taken by the vendor, ${writtenOff} noted as a cost that nobody pays`,
     `from the vendor's end to ours: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms`,
     `${breaks.length} breaks of the three books and the audit`,
     ...breaks.slice(0, 20),
   ]
-  report('prove-tasks', made, figures, lines)
+  report('prove-tasks', conditions, figures, lines)
   if (breaks.length > 0 || succeeded + failed !== tasks) process.exitCode = 1
 }
 

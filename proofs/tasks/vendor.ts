@@ -6,20 +6,20 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Random } from '../../testbed/random.ts'
 
-export interface TakenTask {
+export interface AcceptedTask {
   readonly id: string
   /** The caller's text: it identifies the call. */
   readonly text: string
   readonly model: string
-  readonly takenAtMs: number
+  readonly acceptedAtMs: number
   readonly endsAtMs: number
   readonly fails: boolean
 }
 
 export interface Vendor {
   readonly url: string
-  readonly taken: ReadonlyMap<string, TakenTask>
-  looks(): number
+  readonly accepted: ReadonlyMap<string, AcceptedTask>
+  polls(): number
   stop(): Promise<void>
 }
 
@@ -37,11 +37,11 @@ const TOKENS = 108_900
 const PREFIX = '/ark/api/v3/contents/generations/tasks'
 
 export async function startVendor(options: VendorOptions): Promise<Vendor> {
-  const taken = new Map<string, TakenTask>()
-  let looks = 0
+  const accepted = new Map<string, AcceptedTask>()
+  let polls = 0
   const server = createServer((request, response) => {
-    if (request.method === 'GET') looks += 1
-    handle(options, taken, request, response).catch(() => request.socket.destroy())
+    if (request.method === 'GET') polls += 1
+    handle(options, accepted, request, response).catch(() => request.socket.destroy())
   })
   server.keepAliveTimeout = 60_000
   server.listen(0, '127.0.0.1')
@@ -49,8 +49,8 @@ export async function startVendor(options: VendorOptions): Promise<Vendor> {
   const address = server.address()
   return {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
-    taken,
-    looks: () => looks,
+    accepted,
+    polls: () => polls,
     async stop() {
       server.closeAllConnections()
       server.close()
@@ -61,62 +61,62 @@ export async function startVendor(options: VendorOptions): Promise<Vendor> {
 
 async function handle(
   options: VendorOptions,
-  taken: Map<string, TakenTask>,
+  accepted: Map<string, AcceptedTask>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   if (request.method === 'POST') {
-    const task = take(options, taken, JSON.parse(Buffer.concat(chunks).toString('utf8')))
+    const task = accept(options, accepted, JSON.parse(Buffer.concat(chunks).toString('utf8')))
     if (options.random.next() * 100 < options.lostPercent) request.socket.destroy()
     else send(response, 200, { id: task.id })
     return
   }
   const url = new URL(request.url ?? '', 'http://vendor')
   const id = decodeURIComponent(url.pathname.slice(PREFIX.length + 1))
-  if (id === '') return list(taken, url, response)
-  const task = taken.get(id)
+  if (id === '') return list(accepted, url, response)
+  const task = accepted.get(id)
   if (task) send(response, 200, show(task))
   else send(response, 404, { error: { code: 'ResourceNotFound', message: 'no such task' } })
 }
 
-function take(
+function accept(
   { random, msPerSecond }: VendorOptions,
-  taken: Map<string, TakenTask>,
+  accepted: Map<string, AcceptedTask>,
   body: { model: string; content: { text: string }[] },
-): TakenTask {
+): AcceptedTask {
   const [shortest, longest] = SECONDS
   const seconds = shortest * (longest / shortest) ** random.next()
-  const takenAtMs = Date.now()
-  const task: TakenTask = {
-    id: `cgt-${takenAtMs}-${taken.size}`,
+  const acceptedAtMs = Date.now()
+  const task: AcceptedTask = {
+    id: `cgt-${acceptedAtMs}-${accepted.size}`,
     text: body.content[0]?.text ?? '',
     model: body.model,
-    takenAtMs,
-    endsAtMs: takenAtMs + seconds * msPerSecond,
+    acceptedAtMs,
+    endsAtMs: acceptedAtMs + seconds * msPerSecond,
     fails: random.next() * 100 < FAILED_PERCENT,
   }
-  taken.set(task.id, task)
+  accepted.set(task.id, task)
   return task
 }
 
-function list(taken: Map<string, TakenTask>, url: URL, response: ServerResponse): void {
+function list(accepted: Map<string, AcceptedTask>, url: URL, response: ServerResponse): void {
   const page = Number(url.searchParams.get('page_num') ?? 1)
   const size = Number(url.searchParams.get('page_size') ?? 20)
-  const all = [...taken.values()].reverse()
+  const all = [...accepted.values()].reverse()
   const items = all.slice((page - 1) * size, page * size).map(show)
   send(response, 200, { items, total: all.length })
 }
 
-function show(task: TakenTask): object {
+function show(task: AcceptedTask): object {
   const isOver = Date.now() >= task.endsAtMs
   const status = isOver ? (task.fails ? 'failed' : 'succeeded') : 'running'
   return {
     id: task.id,
     model: task.model,
     status,
-    created_at: Math.floor(task.takenAtMs / 1000),
+    created_at: Math.floor(task.acceptedAtMs / 1000),
     error: status === 'failed' ? { code: 'InternalServiceError', message: 'failed' } : null,
     ...(status === 'succeeded'
       ? {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DROP, FREEZE, HOLD_BACK, LOCK } from '../../proofs/outage/faults.ts'
-import { allTries, proveOutage } from '../../proofs/outage/run.ts'
+import { allAttempts, proveOutage } from '../../proofs/outage/run.ts'
 
 test('callers, ledger and vendor agree after short outages of every kind', async (t) => {
   const seed = 20_261_122
@@ -19,6 +19,6 @@ test('callers, ledger and vendor agree after short outages of every kind', async
   })
   t.diagnostic(`seed ${seed}: ${[...result.faults].map(([name, times]) => `${name} ${times}`)}`)
   assert.deepEqual(result.breaks, [], result.logs.slice(-5_000))
-  const complete = allTries(result.asked).filter(({ outcome }) => outcome === 'complete')
+  const complete = allAttempts(result.requests).filter(({ outcome }) => outcome === 'complete')
   assert.ok(complete.length > 10, `only ${complete.length} calls were answered`)
 })

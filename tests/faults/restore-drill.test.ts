@@ -10,8 +10,8 @@ import { runDrill } from '../../proofs/restore/drill.ts'
 test('backups of a busy database come back, and so does an instant of its archive', async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31)
   t.diagnostic(`seed ${seed}`)
-  const say = (text: string) => t.diagnostic(text)
-  const drill = await runDrill({ seed, backups: 2, points: 1, perSecond: 15, say })
+  const log = (text: string) => t.diagnostic(text)
+  const drill = await runDrill({ seed, backups: 2, points: 1, perSecond: 15, log })
   assert.deepEqual(drill.sourceBreaks, [])
   assert.deepEqual([drill.backups.length, drill.points.length, drill.kills], [2, 1, 2])
   for (const { name, breaks, rows } of [...drill.backups, ...drill.points]) {

@@ -101,8 +101,8 @@ function addCreate(account: Command): void {
       withSession(async ({ sql }) => {
         const { name, balance = 0n, currency } = options
         const limits = mergeLimits({}, limitsChange(options))
-        const wanted = { name, currency, openingBalanceNanos: balance, limits, actor: actor() }
-        show(await createAccount(sql, wanted), options)
+        const newAccount = { name, currency, openingBalanceNanos: balance, limits, actor: actor() }
+        show(await createAccount(sql, newAccount), options)
       }),
     )
 }

@@ -163,8 +163,8 @@ function addUpdate(key: Command): void {
 /** Warns about model ids that do not exist yet: they may be created later, or be typing errors. */
 async function warnOfUnknownModels(sql: Sql, models: string[] | None = 'none'): Promise<void> {
   if (models === 'none') return
-  const known = new Set((await listModelSummaries(sql, false)).map(({ id }) => id))
-  for (const id of models.filter((model) => !known.has(model))) {
+  const modelIds = new Set((await listModelSummaries(sql, false)).map(({ id }) => id))
+  for (const id of models.filter((model) => !modelIds.has(model))) {
     console.error(`warning: the catalog has no model ${id} now`)
   }
 }

@@ -78,9 +78,9 @@ function addCreate(user: Command): void {
         if (accountId) await showAccount(sql, accountId)
         const person = await createPerson(signIn.parts, { ...rest, isOperator, password: null })
         if (accountId) await putMembership(sql, { personId: person.id, accountId, role })
-        const made = await offerReset(signIn.parts, person.id, actor())
+        const created = await offerReset(signIn.parts, person.id, actor())
         await note(sql, 'user created', person.id, { operator: isOperator, account: accountId })
-        showLink({ user: person.id, email: person.email }, made, options)
+        showLink({ user: person.id, email: person.email }, created, options)
       }),
     )
 }
@@ -109,9 +109,9 @@ function addReset(user: Command): void {
       withSignIn(async ({ sql, signIn }) => {
         const { id, email } = await requirePerson(sql, idOrEmail)
         if (options.factors) await dropFactors(sql, id)
-        const made = await offerReset(signIn.parts, id, actor())
+        const created = await offerReset(signIn.parts, id, actor())
         await note(sql, 'password reset offered', id, { factors_removed: !!options.factors })
-        showLink({ user: id, email }, made, options)
+        showLink({ user: id, email }, created, options)
       }),
     )
 }
@@ -134,14 +134,14 @@ function addInvite(user: Command): void {
       withSignIn(async ({ sql, signIn }) => {
         await showAccount(sql, accountId)
         const to = { accountId, role }
-        const made = await invite(signIn.parts, { email, to, createdBy: actor() })
+        const created = await invite(signIn.parts, { email, to, createdBy: actor() })
         await note(sql, 'invited', accountId, { email, role })
-        showLink({ email, account: accountId }, made, options)
+        showLink({ email, account: accountId }, created, options)
       }),
     )
 }
 
-function withSignIn<T>(work: (given: { sql: Sql; signIn: SignIn }) => Promise<T>): Promise<T> {
+function withSignIn<T>(work: (session: { sql: Sql; signIn: SignIn }) => Promise<T>): Promise<T> {
   return withSession(({ sql, config }) => {
     const secrets = openSecretBox(config)
     const { signIn } = openSignIn({ config, sql, secrets, port: () => config.port })

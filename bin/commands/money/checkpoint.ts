@@ -99,10 +99,14 @@ async function verify(file: string, flags: VerifyFlags): Promise<void> {
   const { block, created_at } = signed.statement
   const keyId = key ? keyIdOf(key) : null
   if (flags.json) return printJson({ ...judgement, block, created_at, key_id: keyId })
-  tell(signed, judgement, keyId)
+  printJudgement(signed, judgement, keyId)
 }
 
-function tell({ statement }: SignedStatement, judgement: Judgement, keyId: string | null): void {
+function printJudgement(
+  { statement }: SignedStatement,
+  judgement: Judgement,
+  keyId: string | null,
+): void {
   console.log(VERDICTS[judgement.verdict])
   for (const problem of judgement.problems) console.log(`  ${problem}`)
   const { created_at: at, block, entries, totals } = statement

@@ -102,10 +102,12 @@ async function run(flags: Flags): Promise<void> {
       const records = { days: await sumCosts(view, filter), units: await sumUnits(view, filter) }
       const compared = compare(vendors, records, { models, tolerance: flags.tolerance })
       const explained: Row[] = []
-      let left = EXPLAINED_MAX
+      let remaining = EXPLAINED_MAX
       for (const row of compared) {
-        const isTold = !row.within && left-- > 0
-        const more = isTold ? await explainDifference(view, filter, row, vendors.hasAmounts) : {}
+        const isExplained = !row.within && remaining-- > 0
+        const more = isExplained
+          ? await explainDifference(view, filter, row, vendors.hasAmounts)
+          : {}
         explained.push({ ...row, ...more })
       }
       return explained
@@ -115,7 +117,7 @@ async function run(flags: Flags): Promise<void> {
   if (!isWithin) process.exitCode = 1
   const { currency = null, hasAmounts } = vendors
   if (flags.json) return printJson(toJson(rows, { ...filter, currency, isWithin, hasAmounts }))
-  tell(rows, hasAmounts, currency)
+  printRows(rows, hasAmounts, currency)
 }
 
 function toJson(
@@ -144,7 +146,7 @@ function toJson(
   }
 }
 
-function tell(rows: readonly Row[], hasAmounts: boolean, currency: string | null): void {
+function printRows(rows: readonly Row[], hasAmounts: boolean, currency: string | null): void {
   const show = (nanos: bigint) => (hasAmounts ? formatAmount(nanos) : String(nanos))
   const side = ({ vendor, ours }: Row, name: 'vendor' | 'ours') => {
     const one = name === 'vendor' ? vendor : ours

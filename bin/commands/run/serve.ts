@@ -39,8 +39,8 @@ Examples:
 async function serve(options: ServeOptions): Promise<void> {
   const flags = { ROLE: options.role, HOST: options.host, PORT: options.port?.toString() }
   const config = loadConfig(process.env, flags)
-  const given = describeConfig({ ...process.env, ...flags })
-  const changed = given.filter((line) => !line.endsWith('(default)'))
+  const settings = describeConfig({ ...process.env, ...flags })
+  const changed = settings.filter((line) => !line.endsWith('(default)'))
   const rest = 'the rest as `tributary config` tells'
   console.error(`configured: ${changed.join(' ') || 'nothing'}; ${rest}`)
   outliveClosedPipe()

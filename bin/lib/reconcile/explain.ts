@@ -78,10 +78,10 @@ export async function explainDifference(
 
 /** Returns upstream costs that the vendor may have booked on another day, or not at all. */
 function toItems(rows: readonly CandidateRow[], difference: bigint) {
-  const known = new Map<string, bigint>()
+  const ids = new Map<string, bigint>()
   for (const { id, kind, upstream_cost: cost } of rows) {
     const isOurs = kind !== 'before_midnight' && kind !== 'uncharged_cost'
-    if (cost && isOurs === difference < 0n) known.set(id, cost)
+    if (cost && isOurs === difference < 0n) ids.set(id, cost)
   }
-  return [...known].map(([id, amount]) => ({ id, amount }))
+  return [...ids].map(([id, amount]) => ({ id, amount }))
 }

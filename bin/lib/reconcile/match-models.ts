@@ -21,14 +21,14 @@ export function matchModels(
   const groups = new Map<string, string>()
   const names = new Map<string, string>()
   for (const vendor of vendors) {
-    const wanted = map[vendor] ?? vendor
-    const similar = [...ours].filter((name) => simplify(name) === simplify(wanted))
+    const upstreamModel = map[vendor] ?? vendor
+    const similar = [...ours].filter((name) => simplify(name) === simplify(upstreamModel))
     const [first, second] = similar
-    if (ours.has(wanted) || first === undefined) names.set(vendor, wanted)
+    if (ours.has(upstreamModel) || first === undefined) names.set(vendor, upstreamModel)
     else if (second === undefined) names.set(vendor, first)
     else {
-      for (const name of similar) groups.set(name, simplify(wanted))
-      names.set(vendor, simplify(wanted))
+      for (const name of similar) groups.set(name, simplify(upstreamModel))
+      names.set(vendor, simplify(upstreamModel))
     }
   }
   const group = (name: string) => groups.get(name) ?? name

@@ -9,32 +9,42 @@ import { answerMessages } from './messages.ts'
 import { answerResponses } from './responses.ts'
 import { jsonScript, type Script } from './script.ts'
 
-interface Asked {
+interface AnswerOptions {
   readonly model: string
   readonly stream: boolean
 }
 
-export function answerFor(one: Case, work: Work, path: string, asked: Asked): Script {
-  const script = plainAnswer(one, work, path, asked)
-  return replaceAnswer(one.answer.breakage ?? '', script) ?? script
+export function answerFor(
+  testCase: Case,
+  work: Work,
+  path: string,
+  options: AnswerOptions,
+): Script {
+  const script = plainAnswer(testCase, work, path, options)
+  return replaceAnswer(testCase.answer.breakage ?? '', script) ?? script
 }
 
-function plainAnswer(one: Case, work: Work, path: string, { model, stream }: Asked): Script {
+function plainAnswer(
+  testCase: Case,
+  work: Work,
+  path: string,
+  { model, stream }: AnswerOptions,
+): Script {
   switch (path) {
     case '/v1/chat/completions':
-      return answerChat(one, work, stream, model)
+      return answerChat(testCase, work, stream, model)
     case '/v1/responses':
-      return answerResponses(one, work, stream, model)
+      return answerResponses(testCase, work, stream, model)
     case '/anthropic/v1/messages':
-      return answerMessages(one, work, stream, model)
+      return answerMessages(testCase, work, stream, model)
     case '/v1/embeddings':
-      return answerEmbeddings(one, work, model)
+      return answerEmbeddings(testCase, work, model)
     case '/v1/images/generations':
-      return answerImageTokens(one, work)
+      return answerImageTokens(testCase, work)
     case '/ark/images/generations':
-      return answerImages(one, work, model)
+      return answerImages(testCase, work, model)
     case '/speech/api/v3/tts/unidirectional':
-      return answerSpeech(one, work)
+      return answerSpeech(testCase, work)
     default:
       return jsonScript({ error: { message: `nothing is at ${path}` } }, 404)
   }

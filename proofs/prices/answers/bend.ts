@@ -13,20 +13,20 @@ interface Bend {
 const INPUT = /^(prompt|input|cache_read_input|cache_creation_input|cached)_?tokens$|^input_tokens$/
 const OUTPUT = /^(completion|output)_tokens$/
 
-function mapCounts(usage: Json, change: (count: number) => unknown, which?: RegExp): Json {
+function mapCounts(usage: Json, change: (count: number) => unknown, pattern?: RegExp): Json {
   const entries = Object.entries(usage).map(([name, value]) => {
-    if (typeof value === 'number' && (!which || which.test(name))) return [name, change(value)]
+    if (typeof value === 'number' && (!pattern || pattern.test(name))) return [name, change(value)]
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return [name, mapCounts(value as Json, change, which)]
+      return [name, mapCounts(value as Json, change, pattern)]
     }
     return [name, value]
   })
   return Object.fromEntries(entries)
 }
 
-function without(usage: Json, which: RegExp): Json {
+function without(usage: Json, pattern: RegExp): Json {
   return Object.fromEntries(
-    Object.entries(usage).filter(([name]) => !which.test(name) && name !== 'total_tokens'),
+    Object.entries(usage).filter(([name]) => !pattern.test(name) && name !== 'total_tokens'),
   )
 }
 

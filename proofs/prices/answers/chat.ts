@@ -16,16 +16,16 @@ export function tierWord(tier: string): string {
 }
 
 /** `stream` is the vendor's request, which may differ from the caller's. */
-export function answerChat(one: Case, work: Work, stream: boolean, model: string): Script {
-  const usage = bendUsage(one, chatUsage(work, one.answer.form, one.work.reasoning))
+export function answerChat(testCase: Case, work: Work, stream: boolean, model: string): Script {
+  const usage = bendUsage(testCase, chatUsage(work, testCase.answer.form, testCase.work.reasoning))
   const head = {
-    id: `chatcmpl-${one.id}`,
+    id: `chatcmpl-${testCase.id}`,
     object: stream ? 'chat.completion.chunk' : 'chat.completion',
     created: 1_795_000_000,
     model,
-    ...tierOf(one, work),
+    ...tierOf(testCase, work),
   }
-  return stream ? streamOf(one, head, usage) : wholeOf(one, head, usage)
+  return stream ? streamOf(testCase, head, usage) : wholeOf(testCase, head, usage)
 }
 
 function tierOf({ answer }: Case, { served }: Work): Json {

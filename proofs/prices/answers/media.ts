@@ -9,58 +9,66 @@ import type { Json } from './usage.ts'
 const PICTURE = Buffer.from('not really a picture').toString('base64')
 const SOUND = Buffer.from('not really a sound').toString('base64')
 
-function bent(one: Case, usage: Json): Json {
-  const stated = bendUsage(one, usage)
+function bent(testCase: Case, usage: Json): Json {
+  const stated = bendUsage(testCase, usage)
   return stated === ABSENT ? {} : { usage: stated }
 }
 
-export function answerEmbeddings(one: Case, work: Work, model: string): Script {
+export function answerEmbeddings(testCase: Case, work: Work, model: string): Script {
   const tokens = work.counts.input_token ?? 0
   const data = [{ object: 'embedding', index: 0, embedding: [0.01, -0.02] }]
   const usage = { prompt_tokens: tokens, total_tokens: tokens }
-  return jsonScript({ object: 'list', data, model, ...bent(one, usage) })
+  return jsonScript({ object: 'list', data, model, ...bent(testCase, usage) })
 }
 
 /** Images billed by tokens, with their modalities. */
-export function answerImageTokens(one: Case, work: Work): Script {
+export function answerImageTokens(testCase: Case, work: Work): Script {
   const text = work.counts.input_token ?? 0
   const pictures = work.counts.image_input_token ?? 0
-  const made = work.counts.image_output_token ?? 0
+  const outputCount = work.counts.image_output_token ?? 0
   const usage = {
     input_tokens: text + pictures,
     input_tokens_details: { text_tokens: text, image_tokens: pictures },
-    output_tokens: made,
-    output_tokens_details: { image_tokens: made, text_tokens: 0 },
-    total_tokens: text + pictures + made,
+    output_tokens: outputCount,
+    output_tokens_details: { image_tokens: outputCount, text_tokens: 0 },
+    total_tokens: text + pictures + outputCount,
   }
-  return jsonScript({ created: 1_795_000_000, data: [{ b64_json: PICTURE }], ...bent(one, usage) })
+  return jsonScript({
+    created: 1_795_000_000,
+    data: [{ b64_json: PICTURE }],
+    ...bent(testCase, usage),
+  })
 }
 
 /** Images billed by their number. */
-export function answerImages(one: Case, work: Work, model: string): Script {
-  const made = work.counts.image ?? 0
-  const data = Array.from({ length: made }, (_, index) => ({
-    url: `https://media.example/${one.id}-${index}.png`,
+export function answerImages(testCase: Case, work: Work, model: string): Script {
+  const outputCount = work.counts.image ?? 0
+  const data = Array.from({ length: outputCount }, (_, index) => ({
+    url: `https://media.example/${testCase.id}-${index}.png`,
     size: '1024x1024',
   }))
-  const usage = { generated_images: made, output_tokens: made * 4_096, total_tokens: made * 4_096 }
-  return jsonScript({ model, created: 1_795_000_000, data, ...bent(one, usage) })
+  const usage = {
+    generated_images: outputCount,
+    output_tokens: outputCount * 4_096,
+    total_tokens: outputCount * 4_096,
+  }
+  return jsonScript({ model, created: 1_795_000_000, data, ...bent(testCase, usage) })
 }
 
-export function answerSpeech(one: Case, work: Work): Script {
+export function answerSpeech(testCase: Case, work: Work): Script {
   const line = (value: Json) => Buffer.from(`${JSON.stringify(value)}\n`)
   const usage = { text_words: work.counts.character ?? 0 }
   const pieces: Piece[] = [
     line({ code: 0, message: '', data: SOUND }),
     line({ code: 0, message: '', data: SOUND }),
-    line({ code: 20_000_000, message: 'ok', data: null, ...bent(one, usage) }),
+    line({ code: 20_000_000, message: 'ok', data: null, ...bent(testCase, usage) }),
   ]
   return { status: 200, headers: EVENT_HEADERS, pieces }
 }
 
 /** A finished task. */
-export function videoTask(one: Case, work: Work, taskId: string, model: string): Json {
-  const { breakage } = one.answer
+export function videoTask(testCase: Case, work: Work, taskId: string, model: string): Json {
+  const { breakage } = testCase.answer
   const created = Math.floor(Date.now() / 1000)
   const failed = breakage === 'failed' || breakage === 'expired' || breakage === 'cancelled'
   if (failed) {
@@ -79,6 +87,6 @@ export function videoTask(one: Case, work: Work, taskId: string, model: string):
     ratio: '16:9',
     framespersecond: 24,
     service_tier: work.served.tier === 'flex' ? 'flex' : 'default',
-    ...bent(one, { completion_tokens: tokens, total_tokens: tokens }),
+    ...bent(testCase, { completion_tokens: tokens, total_tokens: tokens }),
   }
 }

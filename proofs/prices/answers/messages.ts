@@ -9,12 +9,12 @@ import { type Json, messagesUsage } from './usage.ts'
 
 const WORDS = ['Danube', ', Niger', ', Mekong', '.']
 
-export function answerMessages(one: Case, work: Work, stream: boolean, model: string): Script {
-  const { answer } = one
+export function answerMessages(testCase: Case, work: Work, stream: boolean, model: string): Script {
+  const { answer } = testCase
   const full = messagesUsage(work, answer.form, answer.silent === true)
-  const usage = bendUsage(one, full)
-  const head = { id: `msg_${one.id}`, type: 'message', role: 'assistant', model }
-  if (stream) return streamOf(one, head, full, usage)
+  const usage = bendUsage(testCase, full)
+  const head = { id: `msg_${testCase.id}`, type: 'message', role: 'assistant', model }
+  if (stream) return streamOf(testCase, head, full, usage)
   return jsonScript({
     ...head,
     content: [{ type: 'text', text: WORDS.join('') }],
@@ -24,8 +24,8 @@ export function answerMessages(one: Case, work: Work, stream: boolean, model: st
   })
 }
 
-function streamOf(one: Case, head: Json, full: Json, usage: unknown): Script {
-  const { placement, breakage = '' } = one.answer
+function streamOf(testCase: Case, head: Json, full: Json, usage: unknown): Script {
+  const { placement, breakage = '' } = testCase.answer
   const bent = BENDS[breakage] !== undefined
   const message = { ...head, content: [], stop_reason: null, stop_sequence: null }
   const event = (type: string, data: Json) => namedEvent(type, { type, ...data })

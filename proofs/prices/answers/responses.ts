@@ -15,15 +15,20 @@ export function responseId(caseId: number): string {
   return `resp_pp${caseId}`
 }
 
-export function answerResponses(one: Case, work: Work, stream: boolean, model: string): Script {
-  const { answer } = one
-  const usage = bendUsage(one, responsesUsage(work, answer.form, one.work.reasoning))
+export function answerResponses(
+  testCase: Case,
+  work: Work,
+  stream: boolean,
+  model: string,
+): Script {
+  const { answer } = testCase
+  const usage = bendUsage(testCase, responsesUsage(work, answer.form, testCase.work.reasoning))
   const head = {
-    id: responseId(one.id),
+    id: responseId(testCase.id),
     object: 'response',
     created_at: 1_795_000_000,
     model,
-    ...tierOf(one, work),
+    ...tierOf(testCase, work),
   }
   const done = {
     ...head,
@@ -77,16 +82,16 @@ function toolUsage({ passes }: Work): Json {
   const { counts } = pass
   const texts = counts.input_token ?? 0
   const pictures = counts.image_input_token ?? 0
-  const made = counts.image_output_token ?? 0
+  const imageTokens = counts.image_output_token ?? 0
   return {
     tools: [{ type: 'image_generation', model: pass.model }],
     tool_usage: {
       image_gen: {
         input_tokens: texts + pictures,
         input_tokens_details: { image_tokens: pictures, text_tokens: texts },
-        output_tokens: made,
-        output_tokens_details: { image_tokens: made, text_tokens: 0 },
-        total_tokens: texts + pictures + made,
+        output_tokens: imageTokens,
+        output_tokens_details: { image_tokens: imageTokens, text_tokens: 0 },
+        total_tokens: texts + pictures + imageTokens,
       },
     },
   }

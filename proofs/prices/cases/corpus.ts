@@ -7,8 +7,8 @@ import {
   type Body,
   chatBody,
   messagesBody,
+  type RequestSpec,
   responsesBody,
-  type Wanted,
 } from '../requests/ordinary.ts'
 import { DEFAULT_SERVED } from '../sheet.ts'
 
@@ -27,32 +27,32 @@ function makeCall(random: Random, id: number): Case {
   const bytes = Math.round(100 * 10 ** (random.next() * 2.4))
   const limit = random.next() < 0.6 ? random.pick([256, 1_024, 4_096]) : undefined
   const stream = random.next() < 0.5
-  const wanted = { id, bytes, limit, stream }
+  const spec = { id, bytes, limit, stream }
   const share = random.next()
-  if (share < 0.5) return chat(random, { ...wanted, model: 'pp-plain' })
-  if (share < 0.65) return responses(random, { ...wanted, model: 'pp-translated' })
-  if (share < 0.9) return messages(random, { ...wanted, model: 'pp-claude-few' })
+  if (share < 0.5) return chat(random, { ...spec, model: 'pp-plain' })
+  if (share < 0.65) return responses(random, { ...spec, model: 'pp-translated' })
+  if (share < 0.9) return messages(random, { ...spec, model: 'pp-claude-few' })
   const input = `${markerOf(id)} ${prose(bytes)}`
   return caseOf(id, 'embeddings', '/v1/embeddings', { model: 'pp-embed', input })
 }
 
-function chat(random: Random, wanted: Wanted): Case {
-  const body = chatBody(random, wanted)
+function chat(random: Random, spec: RequestSpec): Case {
+  const body = chatBody(random, spec)
   if (random.next() < PICTURE_SHARE) {
     const messages = body.messages as object[]
     const picture = { type: 'image_url', image_url: { url: PIXEL } }
     body.messages = [...messages, { role: 'user', content: [picture] }]
   }
-  return caseOf(wanted.id, 'chat', '/v1/chat/completions', body)
+  return caseOf(spec.id, 'chat', '/v1/chat/completions', body)
 }
 
-function responses(random: Random, wanted: Wanted): Case {
-  return caseOf(wanted.id, 'responses', '/v1/responses', responsesBody(random, wanted))
+function responses(random: Random, spec: RequestSpec): Case {
+  return caseOf(spec.id, 'responses', '/v1/responses', responsesBody(random, spec))
 }
 
-function messages(random: Random, wanted: Wanted): Case {
-  const body = messagesBody(random, wanted)
-  return caseOf(wanted.id, 'messages', '/v1/messages', body)
+function messages(random: Random, spec: RequestSpec): Case {
+  const body = messagesBody(random, spec)
+  return caseOf(spec.id, 'messages', '/v1/messages', body)
 }
 
 function caseOf(id: number, dialect: Case['dialect'], path: string, body: Body): Case {

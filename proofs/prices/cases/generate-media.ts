@@ -106,13 +106,13 @@ function imageTokens(random: Random, id: number): Case {
 }
 
 function images(random: Random, id: number): Case {
-  const made = random.integer(1, 4)
+  const images = random.integer(1, 4)
   return build(random, id, {
     dialect: 'images',
     model: 'pp-image',
     path: '/v1/images/generations',
-    body: { model: 'pp-image', prompt: `${markerOf(id)} a river`, n: made, size: '2K' },
-    work: { fixed: { image: made } },
+    body: { model: 'pp-image', prompt: `${markerOf(id)} a river`, n: images, size: '2K' },
+    work: { fixed: { image: images } },
     tricks: ['images: by number'],
   })
 }
@@ -134,7 +134,7 @@ const ENDS = ['failed', 'expired', 'cancelled'] as const
 
 function video(random: Random, id: number): Case {
   const isFlex = random.next() < 0.3
-  const one = build(random, id, {
+  const testCase = build(random, id, {
     dialect: 'video',
     model: 'pp-video',
     path: '/v1/videos/generations',
@@ -150,8 +150,8 @@ function video(random: Random, id: number): Case {
     },
     tricks: ['video'],
   })
-  if (random.next() > 0.2) return one
+  if (random.next() > 0.2) return testCase
   const breakage = random.pick(ENDS)
-  const answer = { ...one.answer, breakage }
-  return { ...one, answer, expected: 'nothing', tricks: [`video: ${breakage}`] }
+  const answer = { ...testCase.answer, breakage }
+  return { ...testCase, answer, expected: 'nothing', tricks: [`video: ${breakage}`] }
 }

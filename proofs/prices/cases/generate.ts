@@ -5,7 +5,7 @@ import { BENDS } from '../answers/bend.ts'
 import { CUTS } from '../answers/broken.ts'
 import { responseId } from '../answers/responses.ts'
 import type { AnswerPlan, Case, Dialect, Expectation, WorkPlan } from '../plan.ts'
-import { type Asked, NOT_SOLD, SOLD } from '../requests/features.ts'
+import { NOT_SOLD, type RequestedFeature, SOLD } from '../requests/features.ts'
 import { drawBytes } from '../requests/filler.ts'
 import { type Body, chatBody, messagesBody, responsesBody } from '../requests/ordinary.ts'
 import { playTricks } from '../requests/tricks.ts'
@@ -71,8 +71,8 @@ function draft(random: Random, id: number, one: Target = pickTarget(random)): Dr
   const stream = random.next() < 0.5
   const named = random.next() < 0.75 || one.dialect === 'messages'
   const limit = named ? random.pick([16, 100, 1_024, 4_096, 16_000]) : undefined
-  const wanted = { id, model: one.model, bytes: drawBytes(random), stream, limit }
-  return { target: one, body: BODIES[one.dialect](random, wanted), stream, limit, id }
+  const spec = { id, model: one.model, bytes: drawBytes(random), stream, limit }
+  return { target: one, body: BODIES[one.dialect](random, spec), stream, limit, id }
 }
 
 function planWork(random: Random, { target: one, limit }: Draft, media = false): WorkPlan {
@@ -168,8 +168,8 @@ function chained(random: Random, id: number, step: number): Case {
     expected: 'full',
     tricks: ['chain'],
   } as const
-  const made = finish(one, done)
-  return step > 0 ? { ...made, after: id - 1 } : made
+  const testCase = finish(one, done)
+  return step > 0 ? { ...testCase, after: id - 1 } : testCase
 }
 
 /** The balance covers the hold but not the final charge. */
@@ -221,48 +221,49 @@ function pickAsk(
 function dear(random: Random, id: number): Case {
   const { key, make } = pickAsk(random, SOLD)
   const one = draft(random, id, targetOf(key))
-  const asked = make(one.body, random)
-  const plain = planWork(random, one, asked.tools)
-  const explicit = asked.served?.tier !== undefined && asked.name !== 'auto, served fast'
-  const isSilent = explicit && asked.served?.tier === tierAsked(one.body) && random.next() < 0.3
+  const feature = make(one.body, random)
+  const plain = planWork(random, one, feature.tools)
+  const explicit = feature.served?.tier !== undefined && feature.name !== 'auto, served fast'
+  const isSilent =
+    explicit && feature.served?.tier === requestedTier(one.body) && random.next() < 0.3
   return finish(one, {
-    work: withAsked(plain, asked),
+    work: withFeature(plain, feature),
     answer: { ...planAnswer(random, one), ...(isSilent ? { silent: true } : {}) },
     expected: 'full',
-    tricks: [`asked: ${key.split(' ')[0]} ${asked.name}`],
-    ...(asked.headers ? { headers: asked.headers } : {}),
+    tricks: [`asked: ${key.split(' ')[0]} ${feature.name}`],
+    ...(feature.headers ? { headers: feature.headers } : {}),
   })
 }
 
-function tierAsked({ service_tier: tier }: Body): unknown {
+function requestedTier({ service_tier: tier }: Body): unknown {
   return tier === 'priority' ? 'fast' : tier
 }
 
-function withAsked(plan: WorkPlan, asked: Asked): WorkPlan {
+function withFeature(plan: WorkPlan, feature: RequestedFeature): WorkPlan {
   // Spoken output counts towards the output limit too.
-  const text = (plan.fixed.output_token ?? 0) - (asked.fixed?.audio_output_token ?? 0)
+  const text = (plan.fixed.output_token ?? 0) - (feature.fixed?.audio_output_token ?? 0)
   return {
     ...plan,
-    shares: asked.shares ?? plan.shares,
-    fixed: { ...plan.fixed, output_token: Math.max(1, text), ...asked.fixed, ...asked.calls },
-    reasoning: asked.reasoning
-      ? Math.min(asked.reasoning, plan.fixed.output_token ?? 0)
+    shares: feature.shares ?? plan.shares,
+    fixed: { ...plan.fixed, output_token: Math.max(1, text), ...feature.fixed, ...feature.calls },
+    reasoning: feature.reasoning
+      ? Math.min(feature.reasoning, plan.fixed.output_token ?? 0)
       : plan.reasoning,
-    served: { ...plan.served, ...asked.served },
-    passes: asked.passes ?? [],
+    served: { ...plan.served, ...feature.served },
+    passes: feature.passes ?? [],
   }
 }
 
 function notSold(random: Random, id: number): Case {
   const { key, make } = pickAsk(random, NOT_SOLD)
   const one = draft(random, id, targetOf(key))
-  const asked = make(one.body, random)
+  const feature = make(one.body, random)
   return finish(one, {
     work: planWork(random, one),
     answer: planAnswer(random, one),
     expected: 'refused',
-    tricks: [`not sold: ${key.split(' ')[0]} ${asked.name}`],
-    ...(asked.headers ? { headers: asked.headers } : {}),
+    tricks: [`not sold: ${key.split(' ')[0]} ${feature.name}`],
+    ...(feature.headers ? { headers: feature.headers } : {}),
   })
 }
 

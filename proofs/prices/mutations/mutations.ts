@@ -8,7 +8,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { circumstances, report } from '../../../testbed/results.ts'
+import { readConditions, report } from '../../../testbed/results.ts'
 import { MUTATIONS, type Mutation } from './mutation-list.ts'
 
 const { values } = parseArgs({
@@ -39,7 +39,7 @@ interface Outcome {
   readonly failed: string
 }
 
-const made = circumstances(`npm run prove:mutations -- --cases ${cases} --seed ${seed}`)
+const conditions = readConditions(`npm run prove:mutations -- --cases ${cases} --seed ${seed}`)
 const copy = copyTree()
 try {
   await checkUnchanged()
@@ -50,7 +50,7 @@ try {
     console.log(describe(outcome).join('\n'))
     outcomes.push(outcome)
   }
-  if (only === undefined) tell(outcomes)
+  if (only === undefined) reportResults(outcomes)
   if (outcomes.some(({ noticed }) => !noticed)) process.exitCode = 1
 } finally {
   rmSync(copy, { recursive: true, force: true })
@@ -153,7 +153,7 @@ function describe({ mutation, noticed, failed }: Outcome): string[] {
   ]
 }
 
-function tell(outcomes: readonly Outcome[]): void {
+function reportResults(outcomes: readonly Outcome[]): void {
   const noticed = outcomes.filter((one) => one.noticed).length
   const rows = outcomes.map(({ mutation, ...rest }) => ({ ...mutation, ...rest }))
   const lines = [
@@ -161,5 +161,5 @@ function tell(outcomes: readonly Outcome[]): void {
     '',
     ...outcomes.flatMap(describe),
   ]
-  report('mutations', made, { noticed, mutations: rows }, lines)
+  report('mutations', conditions, { noticed, mutations: rows }, lines)
 }

@@ -4,7 +4,7 @@ import type { Counts, Served } from '../sheet.ts'
 import type { Pass } from '../vendor/bill.ts'
 import type { Body } from './ordinary.ts'
 
-export interface Asked {
+export interface RequestedFeature {
   readonly name: string
   readonly headers?: Readonly<Record<string, string>>
   readonly served?: Partial<Served>
@@ -18,20 +18,24 @@ export interface Asked {
   readonly tools?: true
 }
 
-type Ask = (body: Body, random: Random) => Asked
+type Ask = (body: Body, random: Random) => RequestedFeature
 
-function ask(name: string, set: Body, asked: Omit<Asked, 'name'> = {}): Ask {
+function ask(name: string, set: Body, feature: Omit<RequestedFeature, 'name'> = {}): Ask {
   return (body) => {
     Object.assign(body, set)
-    return { name, ...asked }
+    return { name, ...feature }
   }
 }
 
-function addTool(name: string, tool: object, asked: (random: Random) => Omit<Asked, 'name'>): Ask {
+function addTool(
+  name: string,
+  tool: object,
+  feature: (random: Random) => Omit<RequestedFeature, 'name'>,
+): Ask {
   return (body, random) => {
     const tools = Array.isArray(body.tools) ? body.tools : []
     body.tools = [...tools, tool]
-    return { name, tools: true, ...asked(random) }
+    return { name, tools: true, ...feature(random) }
   }
 }
 

@@ -5,7 +5,7 @@ import { prose } from './filler.ts'
 
 export type Body = Record<string, unknown>
 
-export interface Wanted {
+export interface RequestSpec {
   readonly id: number
   readonly model: string
   readonly bytes: number
@@ -25,7 +25,7 @@ function history(random: Random, bytes: number): { role: string; content: string
   }))
 }
 
-function question({ id, bytes }: Wanted): string {
+function question({ id, bytes }: RequestSpec): string {
   return `${markerOf(id)} Name three rivers. ${prose(Math.floor(bytes / 2))}`
 }
 
@@ -39,8 +39,8 @@ const PARAMETERS = {
   required: ['river'],
 }
 
-export function chatBody(random: Random, wanted: Wanted): Body {
-  const { model, stream, limit, bytes } = wanted
+export function chatBody(random: Random, spec: RequestSpec): Body {
+  const { model, stream, limit, bytes } = spec
   const limitField = random.next() < 0.6 ? 'max_completion_tokens' : 'max_tokens'
   const includes = random.next() < 0.5
   return {
@@ -48,7 +48,7 @@ export function chatBody(random: Random, wanted: Wanted): Body {
     messages: [
       ...(random.next() < 0.6 ? [{ role: 'system', content: SYSTEM }] : []),
       ...history(random, Math.floor(bytes / 2)),
-      { role: 'user', content: question(wanted) },
+      { role: 'user', content: question(spec) },
     ],
     ...(limit === undefined ? {} : { [limitField]: limit }),
     ...(stream ? { stream: true } : {}),
@@ -61,9 +61,9 @@ export function chatBody(random: Random, wanted: Wanted): Body {
   }
 }
 
-export function responsesBody(random: Random, wanted: Wanted): Body {
-  const { model, stream, limit } = wanted
-  const text = question(wanted)
+export function responsesBody(random: Random, spec: RequestSpec): Body {
+  const { model, stream, limit } = spec
+  const text = question(spec)
   const input =
     random.next() < 0.4 ? text : [{ role: 'user', content: [{ type: 'input_text', text }] }]
   return {
@@ -79,9 +79,9 @@ export function responsesBody(random: Random, wanted: Wanted): Body {
   }
 }
 
-export function messagesBody(random: Random, wanted: Wanted): Body {
-  const { model, stream, limit = 4_096, bytes } = wanted
-  const text = question(wanted)
+export function messagesBody(random: Random, spec: RequestSpec): Body {
+  const { model, stream, limit = 4_096, bytes } = spec
+  const text = question(spec)
   const content = random.next() < 0.5 ? text : [{ type: 'text', text }]
   return {
     model,

@@ -28,8 +28,8 @@ export interface Tricked {
 export function playTricks(random: Random, dialect: string, body: Body): Tricked {
   const [first, ...rest] = TRICKS[dialect] ?? []
   if (!first) throw new Error(`no tricks for ${dialect}`)
-  const wanted = random.next() < 0.7 ? 1 : random.integer(2, 3)
-  const chosen = new Set(Array.from({ length: wanted }, () => random.pick([first, ...rest])))
+  const count = random.next() < 0.7 ? 1 : random.integer(2, 3)
+  const chosen = new Set(Array.from({ length: count }, () => random.pick([first, ...rest])))
   const big = () => anyText(random, drawBytes(random))
   for (const { set, apply } of chosen) {
     Object.assign(body, set?.(big()))

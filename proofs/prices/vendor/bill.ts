@@ -58,12 +58,12 @@ export function inputOf(counts: Counts): number {
 }
 
 function findCard(sheet: Sheet, served: Served, input: number): Card {
-  const wanted = keyOf(served)
-  const cards = sheet.cards.filter((card) => keyOf({ ...DEFAULT_SERVED, ...card }) === wanted)
+  const cardKey = keyOf(served)
+  const cards = sheet.cards.filter((card) => keyOf({ ...DEFAULT_SERVED, ...card }) === cardKey)
   const longest = cards
     .filter(({ from = 0 }) => input >= from)
     .sort((a, b) => (b.from ?? 0) - (a.from ?? 0))[0]
-  if (!longest) throw new Error(`${sheet.id} has no card for ${wanted}`)
+  if (!longest) throw new Error(`${sheet.id} has no card for ${cardKey}`)
   return longest
 }
 

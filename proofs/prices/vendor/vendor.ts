@@ -31,7 +31,10 @@ export interface Vendor {
 interface State {
   readonly cases: Map<number, Case>
   readonly arrivals: Map<number, Arrival[]>
-  readonly tasks: Map<string, { readonly one: Case; readonly work: Work; readonly model: string }>
+  readonly tasks: Map<
+    string,
+    { readonly testCase: Case; readonly work: Work; readonly model: string }
+  >
   /** Tokens of finished calls that later ones may build on. */
   readonly histories: Map<number, number>
   readonly strays: string[]
@@ -61,7 +64,7 @@ export async function startVendor(): Promise<Vendor> {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
     strays: state.strays,
     expect(cases) {
-      for (const one of cases) state.cases.set(one.id, one)
+      for (const testCase of cases) state.cases.set(testCase.id, testCase)
     },
     arrivals: (caseId) => state.arrivals.get(caseId) ?? [],
     forget(caseId) {
@@ -87,38 +90,41 @@ async function serve(
   for await (const chunk of request) chunks.push(chunk)
   const body = Buffer.concat(chunks)
   const caseId = findMarker(body)
-  const one = caseId === undefined ? undefined : state.cases.get(caseId)
-  if (!one) {
+  const testCase = caseId === undefined ? undefined : state.cases.get(caseId)
+  if (!testCase) {
     state.strays.push(`${path}: ${body.toString('latin1', 0, 300)}`)
     await write(response, jsonScript({ error: { message: 'who is this?' } }, 400))
     return
   }
-  const arrival = take(state, one, path, body)
-  const script = arrival.refused ? refusalOf(one) : scriptFor(state, one, path, body, arrival)
+  const arrival = take(state, testCase, path, body)
+  const script = arrival.refused
+    ? refusalOf(testCase)
+    : scriptFor(state, testCase, path, body, arrival)
   arrival.answer = describe(script)
   arrival.finished = await write(response, script)
 }
 
-function take(state: State, one: Case, path: string, body: Buffer): Arrival {
-  const history = one.work.buildsOn === undefined ? 0 : state.histories.get(one.work.buildsOn)
-  const work = doWork(one.work, body.length, history ?? 0)
-  const refused = one.answer.refusal !== undefined
-  const sheet = sheetOf(one.model)
+function take(state: State, testCase: Case, path: string, body: Buffer): Arrival {
+  const history =
+    testCase.work.buildsOn === undefined ? 0 : state.histories.get(testCase.work.buildsOn)
+  const work = doWork(testCase.work, body.length, history ?? 0)
+  const refused = testCase.answer.refusal !== undefined
+  const sheet = sheetOf(testCase.model)
   const arrival: Arrival = {
-    caseId: one.id,
+    caseId: testCase.id,
     path,
     bytes: body.length,
     work,
-    stated: refused ? undefined : statedWork(one, work, path),
+    stated: refused ? undefined : statedWork(testCase, work, path),
     worth: refused ? 0n : worthOf(sheet, work),
     refused,
     answer: '',
     finished: false,
   }
-  state.histories.set(one.id, inputOf(work.counts) + (work.counts.output_token ?? 0))
-  const earlier = state.arrivals.get(one.id)
+  state.histories.set(testCase.id, inputOf(work.counts) + (work.counts.output_token ?? 0))
+  const earlier = state.arrivals.get(testCase.id)
   if (earlier) earlier.push(arrival)
-  else state.arrivals.set(one.id, [arrival])
+  else state.arrivals.set(testCase.id, [arrival])
   return arrival
 }
 
@@ -128,19 +134,26 @@ function refusalOf({ answer }: Case): Script {
   return jsonScript({ type: 'error', error }, status)
 }
 
-function scriptFor(state: State, one: Case, path: string, body: Buffer, { work }: Arrival): Script {
+function scriptFor(
+  state: State,
+  testCase: Case,
+  path: string,
+  body: Buffer,
+  { work }: Arrival,
+): Script {
   const { model, stream } = readAsked(body)
-  if (path !== TASKS) return answerFor(one, work, path, { model, stream })
-  const id = `cgt-pp-${one.id}-${state.tasks.size}`
-  state.tasks.set(id, { one, work, model })
+  if (path !== TASKS) return answerFor(testCase, work, path, { model, stream })
+  const id = `cgt-pp-${testCase.id}-${state.tasks.size}`
+  state.tasks.set(id, { testCase, work, model })
   return jsonScript({ id })
 }
 
 function readAsked(body: Buffer): { readonly model: string; readonly stream: boolean } {
   const value: unknown = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
-  const asked = typeof value === 'object' && value !== null ? value : {}
-  const model = 'model' in asked && typeof asked.model === 'string' ? asked.model : 'unknown'
-  return { model, stream: 'stream' in asked && asked.stream === true }
+  const document = typeof value === 'object' && value !== null ? value : {}
+  const model =
+    'model' in document && typeof document.model === 'string' ? document.model : 'unknown'
+  return { model, stream: 'stream' in document && document.stream === true }
 }
 
 function showTask(state: State, path: string, url: string, response: ServerResponse): void {
@@ -148,7 +161,7 @@ function showTask(state: State, path: string, url: string, response: ServerRespo
   const task = state.tasks.get(id)
   response.setHeader('content-type', 'application/json')
   if (task) {
-    response.end(JSON.stringify(videoTask(task.one, task.work, id, task.model)))
+    response.end(JSON.stringify(videoTask(task.testCase, task.work, id, task.model)))
     return
   }
   if (path === TASKS) {

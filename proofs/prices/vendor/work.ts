@@ -8,13 +8,13 @@ export function doWork(plan: WorkPlan, bytes: number, history: number): Work {
   const perThousand = Math.min(plan.tokensPerThousandBytes, 1_000)
   const input = Math.floor((bytes * perThousand) / 1_000) + plan.hiddenInput + history
   const counts: Record<string, number> = {}
-  let left = input
+  let rest = input
   for (const [unit, thousandths] of Object.entries(plan.shares)) {
     const quantity = Math.floor((input * thousandths) / 1_000)
     if (quantity > 0) counts[unit] = quantity
-    left -= quantity
+    rest -= quantity
   }
-  if (left > 0) counts.input_token = left
+  if (rest > 0) counts.input_token = rest
   for (const [unit, quantity] of Object.entries(plan.fixed)) {
     if (quantity > 0) counts[unit] = quantity
   }

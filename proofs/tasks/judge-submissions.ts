@@ -1,22 +1,22 @@
 /** The books of the submissions proof, call by call: each call has its own account. */
 import type { Sql } from 'postgres'
 import { audit } from '../../server/ledger/audit/audit.ts'
-import { type Call, isFindable, LANES, type Lane } from './lanes.ts'
-import type { Taken } from './orphan-vendor.ts'
+import { CASE_KINDS, type Call, type CaseKind, isFindable } from './case-kinds.ts'
+import type { AcceptedTask } from './submission-vendor.ts'
 
 /** The response to a caller: a status, and the task's id if there is one. */
-export interface Heard {
+export interface CallerResponse {
   readonly status: number | undefined
   readonly id?: string | undefined
 }
 
-export interface Made extends Call {
+export interface SentCall extends Call {
   readonly accountId: string
-  readonly heard: Heard
+  readonly response: CallerResponse
 }
 
 export type Tally = Record<
-  'calls' | 'unheard' | 'taken' | 'delivered' | 'adopted' | 'writtenOff' | 'returned',
+  'calls' | 'unanswered' | 'accepted' | 'delivered' | 'adopted' | 'writtenOff' | 'returned',
   number
 >
 
@@ -27,7 +27,7 @@ interface Row {
   readonly finished_at: Date | null
   readonly upstream_id: string | null
   readonly charged: bigint | null
-  readonly orphan: string | null
+  readonly uncharged: string | null
   readonly adopted: string | null
   /** The task's timeline, for the report of a break. */
   readonly story: string
@@ -35,30 +35,30 @@ interface Row {
 
 export interface Judgement {
   readonly breaks: readonly string[]
-  readonly tallies: Readonly<Record<Lane, Tally>>
+  readonly tallies: Readonly<Record<CaseKind, Tally>>
   readonly adoptedBy: Readonly<Record<string, number>>
 }
 
-export async function judgeOrphans(
+export async function judgeSubmissions(
   sql: Sql,
-  made: readonly Made[],
-  taken: readonly Taken[],
+  sentCalls: readonly SentCall[],
+  vendorTasks: readonly AcceptedTask[],
 ): Promise<Judgement> {
   const rows = Map.groupBy(await readRows(sql), (row) => row.account_id)
-  const theirs = Map.groupBy(taken, ({ text }) => text)
+  const tasksByText = Map.groupBy(vendorTasks, ({ text }) => text)
   const adoptedBy: Record<string, number> = {}
   const breaks: string[] = []
-  const tallies = Object.fromEntries(LANES.map((lane) => [lane, emptyTally()])) as Record<
-    Lane,
+  const tallies = Object.fromEntries(CASE_KINDS.map((kind) => [kind, emptyTally()])) as Record<
+    CaseKind,
     Tally
   >
-  for (const call of made) {
+  for (const call of sentCalls) {
     const [row, ...moreRows] = rows.get(call.accountId) ?? []
-    const [task, ...moreTasks] = theirs.get(call.text) ?? []
+    const [task, ...moreTasks] = tasksByText.get(call.text) ?? []
     if (moreRows.length > 0) breaks.push(`${call.text}: more than one task`)
     if (moreTasks.length > 0) breaks.push(`${call.text}: billed upstream more than once`)
     breaks.push(...judge(call, row, task).map((problem) => `${call.text}: ${problem}`))
-    count(tallies[call.lane], call, row, task)
+    count(tallies[call.kind], call, row, task)
     if (row?.adopted) adoptedBy[row.adopted] = (adoptedBy[row.adopted] ?? 0) + 1
   }
   return { breaks: [...breaks, ...(await judgeLedger(sql))], tallies, adoptedBy }
@@ -67,7 +67,7 @@ export async function judgeOrphans(
 async function readRows(sql: Sql): Promise<Row[]> {
   return await sql<Row[]>`
     select t.id, t.account_id, t.state, t.finished_at, a.upstream_id, c.charged,
-      o.reason as orphan,
+      o.reason as uncharged,
       (select e.detail->>'by' from task_event e
         where e.task_id = t.id and e.kind = 'adopted') as adopted,
       (select string_agg(e.kind || ' ' || e.detail::text, '; ' order by e.id) from task_event e
@@ -77,15 +77,15 @@ async function readRows(sql: Sql): Promise<Row[]> {
     left join uncharged_cost o on o.task_id = t.id`
 }
 
-function judge(call: Made, row: Row | undefined, task: Taken | undefined): string[] {
-  const { heard } = call
+function judge(call: SentCall, row: Row | undefined, task: AcceptedTask | undefined): string[] {
+  const { response } = call
   if (!row) {
     if (task) return ['the vendor has a task and the gateway does not']
-    return heard.status === 200 ? ['its task is lost'] : []
+    return response.status === 200 ? ['its task is lost'] : []
   }
   if (row.finished_at === null) return [`is still ${row.state}`]
   if (row.charged === null) return ['ended without a record']
-  if (heard.id !== undefined && heard.id !== row.id) return ['was told of another task']
+  if (response.id !== undefined && response.id !== row.id) return ['got the id of another task']
   const isCharged = row.charged > 0n
   if (row.state === 'succeeded') {
     if (row.upstream_id !== task?.id) return ['succeeded with the task of another call']
@@ -93,11 +93,11 @@ function judge(call: Made, row: Row | undefined, task: Taken | undefined): strin
     return isCharged ? [] : ['succeeded and was not charged']
   }
   if (isCharged) return ['failed and was charged']
-  if (row.orphan !== null && isFindable(call, task !== undefined)) {
+  if (row.uncharged !== null && isFindable(call, task !== undefined)) {
     return [`could have been found and was written off: ${row.story}`]
   }
   const isBilled = task !== undefined && !task.fails && row.upstream_id !== task.id
-  return isBilled && row.orphan === null ? ['billed upstream, neither charged nor noted'] : []
+  return isBilled && row.uncharged === null ? ['billed upstream, neither charged nor noted'] : []
 }
 
 async function judgeLedger(sql: Sql): Promise<string[]> {
@@ -110,8 +110,8 @@ async function judgeLedger(sql: Sql): Promise<string[]> {
 function emptyTally(): Tally {
   return {
     calls: 0,
-    unheard: 0,
-    taken: 0,
+    unanswered: 0,
+    accepted: 0,
     delivered: 0,
     adopted: 0,
     writtenOff: 0,
@@ -119,12 +119,17 @@ function emptyTally(): Tally {
   }
 }
 
-function count(tally: Tally, call: Made, row: Row | undefined, task: Taken | undefined): void {
+function count(
+  tally: Tally,
+  call: SentCall,
+  row: Row | undefined,
+  task: AcceptedTask | undefined,
+): void {
   tally.calls += 1
-  if (call.heard.status !== 200) tally.unheard += 1
-  if (task) tally.taken += 1
+  if (call.response.status !== 200) tally.unanswered += 1
+  if (task) tally.accepted += 1
   if (row?.state === 'succeeded') tally.delivered += 1
   if (row?.adopted) tally.adopted += 1
-  if (row?.orphan) tally.writtenOff += 1
+  if (row?.uncharged) tally.writtenOff += 1
   if (row && row.charged === 0n) tally.returned += 1
 }

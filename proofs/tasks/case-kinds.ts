@@ -12,36 +12,36 @@ import { UPSTREAMS } from '../../server/upstreams/index.ts'
  * silent: neither a list nor anything else. known: can be queried by the gateway's own id, one
  * model for all. callback: cannot be queried, but calls back, one model for all.
  */
-export const LANES = ['spaced', 'crowded', 'silent', 'known', 'told'] as const
-export type Lane = (typeof LANES)[number]
+export const CASE_KINDS = ['spaced', 'crowded', 'silent', 'known', 'callback'] as const
+export type CaseKind = (typeof CASE_KINDS)[number]
 
 export interface Call {
-  readonly lane: Lane
+  readonly kind: CaseKind
   /** Text that the vendor sees; it identifies the call. */
   readonly text: string
 }
 
-export const SECRET_KEY = 'a-secret-key-of-the-orphans-proof-that-is-long-enough'
+export const SECRET_KEY = 'a-secret-key-of-the-submissions-proof-that-is-long-enough'
 
 /**
  * Returns true for calls about which the vendor's evidence is exact: an existing task can be found.
  * A callback proves a task but not its absence; a query proves both.
  */
-export function isFindable({ lane }: Call, isTaken: boolean): boolean {
-  return lane === 'spaced' || lane === 'known' || (lane === 'told' && isTaken)
+export function isFindable({ kind }: Call, isAccepted: boolean): boolean {
+  return kind === 'spaced' || kind === 'known' || (kind === 'callback' && isAccepted)
 }
 
-export function requestOf({ lane, text }: Call): { readonly path: string; readonly body: object } {
-  if (lane === 'known') {
+export function requestOf({ kind, text }: Call): { readonly path: string; readonly body: object } {
+  if (kind === 'known') {
     const file_url = `https://media.example/${text}.mp3`
     return { path: '/v1/audio/minutes', body: { model: 'known', file_url } }
   }
-  const model = lane === 'spaced' ? `spaced-${text}` : lane
+  const model = kind === 'spaced' ? `spaced-${text}` : kind
   const content = [{ type: 'text', text }]
   return { path: '/v1/videos/generations', body: { model, content, ratio: '16:9' } }
 }
 
-export async function applyLanes(
+export async function applyProofCatalog(
   sql: Sql,
   vendorUrl: string,
   calls: readonly Call[],
@@ -50,38 +50,38 @@ export async function applyLanes(
   const channel = (id: string, upstream: string, path: string, more = {}) => {
     return { id, upstream, settings: { base_url: vendorUrl + path, api_key, ...more } }
   }
-  const untold = { callbacks: false }
+  const noCallbacks = { callbacks: false }
   const tokens = [{ unit: 'output_token', per: 1_000_000, amount: '46' }]
   const seconds = [{ unit: 'second', amount: '0.5' }]
-  const video = (id: string, through: string, upstream_model: string, prices: object[]) => {
-    return { id, type: 'video', prices, routes: [{ channel: through, upstream_model }] }
+  const video = (id: string, channelId: string, upstream_model: string, prices: object[]) => {
+    return { id, type: 'video', prices, routes: [{ channel: channelId, upstream_model }] }
   }
-  const spaced = calls.filter(({ lane }) => lane === 'spaced')
+  const spaced = calls.filter(({ kind }) => kind === 'spaced')
   const content = {
     channels: [
-      channel('orphans-list', 'ark', '/ark/api/v3', untold),
-      channel('orphans-silent', 'minimax', '/minimax', untold),
-      channel('orphans-told', 'minimax', '/minimax'),
-      channel('orphans-known', 'doubao-recognition', '/recognition'),
+      channel('submissions-list', 'ark', '/ark/api/v3', noCallbacks),
+      channel('submissions-silent', 'minimax', '/minimax', noCallbacks),
+      channel('submissions-callback', 'minimax', '/minimax'),
+      channel('submissions-known', 'doubao-recognition', '/recognition'),
     ],
     models: [
       ...spaced.map(({ text }) =>
-        video(`spaced-${text}`, 'orphans-list', `doubao-seedance-2-0-${text}`, tokens),
+        video(`spaced-${text}`, 'submissions-list', `doubao-seedance-2-0-${text}`, tokens),
       ),
-      video('crowded', 'orphans-list', 'doubao-seedance-2-0-260128', tokens),
-      video('silent', 'orphans-silent', 'MiniMax-H3', seconds),
-      video('told', 'orphans-told', 'MiniMax-H3', seconds),
+      video('crowded', 'submissions-list', 'doubao-seedance-2-0-260128', tokens),
+      video('silent', 'submissions-silent', 'MiniMax-H3', seconds),
+      video('callback', 'submissions-callback', 'MiniMax-H3', seconds),
       {
         id: 'known',
         type: 'minutes',
         prices: seconds,
-        routes: [{ channel: 'orphans-known', upstream_model: 'volc.seedasr.auc' }],
+        routes: [{ channel: 'submissions-known', upstream_model: 'volc.seedasr.auc' }],
       },
     ],
   }
   await applyCatalog({
     sql,
-    files: [parseCatalogFile('orphans.json', JSON.stringify(content), {})],
+    files: [parseCatalogFile('submissions.json', JSON.stringify(content), {})],
     upstreams: Object.fromEntries(UPSTREAMS),
     secrets: createSecretBox([SECRET_KEY]),
     environment: {},

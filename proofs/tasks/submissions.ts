@@ -7,11 +7,16 @@
 import { parseArgs } from 'node:util'
 import { openPlace } from '../../testbed/laboratory.ts'
 import { createRandom } from '../../testbed/random.ts'
-import { circumstances, report, table } from '../../testbed/results.ts'
+import { readConditions, report, table } from '../../testbed/results.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
-import { type Heard, type Judgement, judgeOrphans, type Made } from './judge-orphans.ts'
-import { applyLanes, type Call, LANES, requestOf, SECRET_KEY } from './lanes.ts'
-import { type Fate, startOrphanVendor } from './orphan-vendor.ts'
+import { applyProofCatalog, CASE_KINDS, type Call, requestOf, SECRET_KEY } from './case-kinds.ts'
+import {
+  type CallerResponse,
+  type Judgement,
+  judgeSubmissions,
+  type SentCall,
+} from './judge-submissions.ts'
+import { type Fate, startSubmissionVendor } from './submission-vendor.ts'
 
 const { values } = parseArgs({
   options: {
@@ -19,7 +24,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
   },
 })
-const wanted = Number(values.bad)
+const badMin = Number(values.bad)
 const seed = Number(values.seed)
 const GATEWAYS = 3
 const CALLERS_EACH = 2
@@ -56,10 +61,10 @@ const ENV = {
 }
 const END_MS = 240_000
 
-const made = circumstances(`npm run prove:orphans -- --bad ${wanted} --seed ${seed}`)
+const conditions = readConditions(`npm run prove:submissions -- --bad ${badMin} --seed ${seed}`)
 const random = createRandom(seed)
-const calls: readonly Call[] = Array.from({ length: 2 * wanted }, (_, index) => ({
-  lane: LANES[index % LANES.length] ?? 'crowded',
+const calls: readonly Call[] = Array.from({ length: 2 * badMin }, (_, index) => ({
+  kind: CASE_KINDS[index % CASE_KINDS.length] ?? 'crowded',
   text: `o${index}`,
 }))
 const fates = new Map(calls.map(({ text }) => [text, random.pick(FATES)]))
@@ -70,11 +75,11 @@ const gateways = new Set<GatewayProcess>()
 const sender = new Map<string, GatewayProcess>()
 const killed = new Set<GatewayProcess>()
 const crashes: Record<string, number> = {}
-const results: Made[] = []
+const results: SentCall[] = []
 let next = 0
 let bad = 0
 
-const vendor = await startOrphanVendor({
+const vendor = await startSubmissionVendor({
   fateOf: (text) => fates.get(text) ?? 'answer',
   failsOf: (text) => failing.has(text),
   async kill(text) {
@@ -83,12 +88,12 @@ const vendor = await startOrphanVendor({
     killed.add(gateway)
     await gateway.kill9()
   },
-  async report(path, body) {
-    const there = [...gateways].findLast((gateway) => !gateway.hasExited())
-    if (!there) return false
+  async callBack(path, body) {
+    const gateway = [...gateways].findLast((gateway) => !gateway.hasExited())
+    if (!gateway) return false
     const headers = { 'content-type': 'application/json' }
-    const sent = { method: 'POST', headers, body: JSON.stringify(body) }
-    const answer = await fetch(there.url + path, sent).catch(() => undefined)
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    const answer = await fetch(gateway.url + path, init).catch(() => undefined)
     await answer?.arrayBuffer().catch(() => undefined)
     return answer?.ok ?? false
   },
@@ -99,11 +104,11 @@ const place = await openPlace(vendor.url, {
   keys: calls.length,
 })
 try {
-  await place.withDatabase((sql) => applyLanes(sql, vendor.url, calls))
+  await place.withDatabase((sql) => applyProofCatalog(sql, vendor.url, calls))
   await Promise.all(Array.from({ length: GATEWAYS }, (_, index) => keepOne(index)))
   const survivor = await start({})
   await untilAllEnded()
-  tell(await place.withDatabase((sql) => judgeOrphans(sql, results, vendor.taken)))
+  reportResults(await place.withDatabase((sql) => judgeSubmissions(sql, results, vendor.accepted)))
   await survivor.stop(5_000)
 } finally {
   await place.close()
@@ -114,7 +119,7 @@ try {
  * Runs one gateway after another, each of which dies at some line, until enough calls ended badly.
  */
 async function keepOne(index: number): Promise<void> {
-  for (let round = index; bad < wanted; round += 1) {
+  for (let round = index; bad < badMin; round += 1) {
     const line = LINES[round % LINES.length] ?? 'task-sent'
     const pass = random.integer(...PASSES)
     const gateway = await start({ TRIBUTARY_FAIL: `${line}:${pass}` })
@@ -125,7 +130,9 @@ async function keepOne(index: number): Promise<void> {
     } else {
       await gateway.stop(5_000)
     }
-    console.log(`${bad} calls ended badly, ${vendor.taken.length} taken, ${total(crashes)} crashes`)
+    console.log(
+      `${bad} calls ended badly, ${vendor.accepted.length} accepted, ${total(crashes)} crashes`,
+    )
   }
 }
 
@@ -136,24 +143,24 @@ async function start(env: Readonly<Record<string, string>>): Promise<GatewayProc
 }
 
 async function callUntilDead(gateway: GatewayProcess): Promise<void> {
-  while (!gateway.hasExited() && bad < wanted) {
+  while (!gateway.hasExited() && bad < badMin) {
     const call = calls[next]
     const key = place.keys[next]
     if (!call || !key) return
     next += 1
     sender.set(call.text, gateway)
-    const heard = await ask(gateway, key.key, call)
-    if (heard.status === undefined || heard.status === 502) bad += 1
-    results.push({ ...call, accountId: key.account_id, heard })
+    const response = await ask(gateway, key.key, call)
+    if (response.status === undefined || response.status === 502) bad += 1
+    results.push({ ...call, accountId: key.account_id, response })
   }
 }
 
-async function ask(gateway: GatewayProcess, key: string, call: Call): Promise<Heard> {
+async function ask(gateway: GatewayProcess, key: string, call: Call): Promise<CallerResponse> {
   const { path, body } = requestOf(call)
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   try {
-    const sent = { method: 'POST', headers, body: JSON.stringify(body) }
-    const answer = await fetch(gateway.url + path, sent)
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    const answer = await fetch(gateway.url + path, init)
     const { id } = (await answer.json()) as { id?: string }
     // 503: refused before anything was sent, because the database was slow. Judged like the others.
     if ([200, 502, 503].includes(answer.status)) return { status: answer.status, id }
@@ -182,9 +189,9 @@ async function untilAllEnded(): Promise<void> {
   }
 }
 
-function tell({ breaks, tallies, adoptedBy }: Judgement): void {
-  const rows = LANES.map((lane) => [lane, ...Object.values(tallies[lane])])
-  const [head] = LANES.map((lane) => ['lane', ...Object.keys(tallies[lane])])
+function reportResults({ breaks, tallies, adoptedBy }: Judgement): void {
+  const rows = CASE_KINDS.map((kind) => [kind, ...Object.values(tallies[kind])])
+  const [head] = CASE_KINDS.map((kind) => ['kind', ...Object.keys(tallies[kind])])
   const lines = [
     `${results.length} calls, of which ${bad} were not answered with a task`,
     `${total(crashes)} gateways died inside submit: ${inWords(crashes)}`,
@@ -196,8 +203,8 @@ function tell({ breaks, tallies, adoptedBy }: Judgement): void {
     ...breaks.slice(0, 20),
   ]
   const figures = { seed, calls: results.length, bad, crashes, adoptedBy, tallies }
-  report('prove-orphans', made, { ...figures, breaks }, lines)
-  if (breaks.length > 0 || bad < wanted) process.exitCode = 1
+  report('prove-submissions', conditions, { ...figures, breaks }, lines)
+  if (breaks.length > 0 || bad < badMin) process.exitCode = 1
 }
 
 function total(counts: Readonly<Record<string, number>>): number {

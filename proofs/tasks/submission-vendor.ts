@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
  */
 export type Fate = 'answer' | 'lose' | 'hang' | 'ignore' | 'kill'
 
-export interface Taken {
+export interface AcceptedTask {
   readonly id: string
   readonly text: string
   readonly model: string
@@ -21,19 +21,19 @@ export interface Taken {
   readonly fails: boolean
 }
 
-export interface OrphanVendor {
+export interface SubmissionVendor {
   readonly url: string
-  readonly taken: readonly Taken[]
+  readonly accepted: readonly AcceptedTask[]
   stop(): Promise<void>
 }
 
-export interface OrphanVendorOptions {
+export interface SubmissionVendorOptions {
   readonly fateOf: (text: string) => Fate
   readonly failsOf: (text: string) => boolean
   /** Kills the gateway that sends this text now, and resolves once it has exited. */
   readonly kill: (text: string) => Promise<void>
   /** Sends a callback to any gateway; resolves to false if none accepted it. */
-  readonly report: (path: string, body: object) => Promise<boolean>
+  readonly callBack: (path: string, body: object) => Promise<boolean>
 }
 
 const LASTS_MS = 400
@@ -45,28 +45,30 @@ const MINIMAX_QUERY = '/minimax/v2/query/video_generation/'
 const RECOGNITION = '/recognition/api/v3/auc/bigmodel/'
 const TOKENS = 108_900
 
-interface State extends OrphanVendorOptions {
-  readonly taken: Taken[]
-  readonly byId: Map<string, Taken>
+interface State extends SubmissionVendorOptions {
+  readonly accepted: AcceptedTask[]
+  readonly byId: Map<string, AcceptedTask>
 }
 
-interface Asked {
+interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly url: URL
-  readonly json: Sent
+  readonly json: CreationBody
 }
 
 /** The body of creations in the three protocols. */
-interface Sent {
+interface CreationBody {
   readonly model?: string
   readonly content?: readonly { readonly text?: string }[]
   readonly audio?: { readonly url?: string }
   readonly callback_url?: string
 }
 
-export async function startOrphanVendor(options: OrphanVendorOptions): Promise<OrphanVendor> {
-  const state: State = { ...options, taken: [], byId: new Map() }
+export async function startSubmissionVendor(
+  options: SubmissionVendorOptions,
+): Promise<SubmissionVendor> {
+  const state: State = { ...options, accepted: [], byId: new Map() }
   const server = createServer((request, response) => {
     handle(state, request, response).catch(() => request.socket.destroy())
   })
@@ -75,7 +77,7 @@ export async function startOrphanVendor(options: OrphanVendorOptions): Promise<O
   const address = server.address()
   return {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
-    taken: state.taken,
+    accepted: state.accepted,
     async stop() {
       server.closeAllConnections()
       server.close()
@@ -90,39 +92,39 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
   const body = Buffer.concat(chunks).toString('utf8')
   const url = new URL(request.url ?? '', 'http://vendor')
   const json = body === '' ? {} : JSON.parse(body)
-  const asked: Asked = { request, response, url, json }
+  const exchange: Exchange = { request, response, url, json }
   const { pathname } = url
-  if (pathname.startsWith(RECOGNITION)) return handleRecognition(state, asked)
-  if (pathname === MINIMAX_CREATE) return create(state, asked, (id) => ({ task_id: id }))
+  if (pathname.startsWith(RECOGNITION)) return handleRecognition(state, exchange)
+  if (pathname === MINIMAX_CREATE) return create(state, exchange, (id) => ({ task_id: id }))
   if (pathname.startsWith(MINIMAX_QUERY)) {
     const task = state.byId.get(pathname.slice(MINIMAX_QUERY.length))
     return send(response, task ? 200 : 404, task ? { task: showMinimax(task) } : {})
   }
-  if (request.method === 'POST') return create(state, asked, (id) => ({ id }))
-  return handleArk(state, asked)
+  if (request.method === 'POST') return create(state, exchange, (id) => ({ id }))
+  return handleArk(state, exchange)
 }
 
-async function create(state: State, asked: Asked, answer: (id: string) => object) {
-  const { content, model = '' } = asked.json
+async function create(state: State, exchange: Exchange, answer: (id: string) => object) {
+  const { content, model = '' } = exchange.json
   const text = content?.[0]?.text ?? ''
-  const id = `orphan-${state.taken.length}-${Date.now()}`
-  if (await take(state, asked, { id, text, model })) {
-    send(asked.response, 200, answer(id))
+  const id = `lost-${state.accepted.length}-${Date.now()}`
+  if (await accept(state, exchange, { id, text, model })) {
+    send(exchange.response, 200, answer(id))
   }
 }
 
 /** Resolves to true if the creation must be answered. */
-async function take(
+async function accept(
   state: State,
-  { request, json }: Asked,
-  { id, text, model }: Pick<Taken, 'id' | 'text' | 'model'>,
+  { request, json }: Exchange,
+  { id, text, model }: Pick<AcceptedTask, 'id' | 'text' | 'model'>,
 ): Promise<boolean> {
   const fate = state.fateOf(text)
   if (fate !== 'ignore') {
     const task = { id, text, model, atMs: Date.now(), fails: state.failsOf(text) }
-    state.taken.push(task)
+    state.accepted.push(task)
     state.byId.set(id, task)
-    if (json.callback_url) void reportOf(state, task, new URL(json.callback_url).pathname)
+    if (json.callback_url) void callBackTwice(state, task, new URL(json.callback_url).pathname)
   }
   if (fate === 'kill') await state.kill(text)
   if (fate === 'hang') return false
@@ -131,17 +133,17 @@ async function take(
 }
 
 /** Calls back at the beginning and at the end, and retries until a gateway accepts it. */
-async function reportOf(state: State, task: Taken, path: string): Promise<void> {
+async function callBackTwice(state: State, task: AcceptedTask, path: string): Promise<void> {
   for (const afterMs of [0, LASTS_MS]) {
     await sleep(afterMs)
     for (const againMs of [...RETRY_MS, 0]) {
-      if (await state.report(path, { task: showMinimax(task) })) break
+      if (await state.callBack(path, { task: showMinimax(task) })) break
       await sleep(againMs)
     }
   }
 }
 
-function handleArk({ taken, byId }: State, { response, url }: Asked) {
+function handleArk({ accepted, byId }: State, { response, url }: Exchange) {
   const id = decodeURIComponent(url.pathname.slice(ARK.length + 1))
   if (id !== '') {
     const task = byId.get(id)
@@ -149,45 +151,45 @@ function handleArk({ taken, byId }: State, { response, url }: Asked) {
     return send(response, task ? 200 : 404, task ? showArk(task) : missing)
   }
   const model = url.searchParams.get('filter.model')
-  const all = taken.filter((one) => model === null || one.model === model).reverse()
+  const all = accepted.filter((one) => model === null || one.model === model).reverse()
   const page = Number(url.searchParams.get('page_num') ?? 1)
   const size = Number(url.searchParams.get('page_size') ?? 20)
   const items = all.slice((page - 1) * size, page * size).map(showArk)
   send(response, 200, { items, total: all.length })
 }
 
-async function handleRecognition(state: State, asked: Asked) {
-  const { request, response, url, json } = asked
+async function handleRecognition(state: State, exchange: Exchange) {
+  const { request, response, url, json } = exchange
   const id = String(request.headers['x-api-request-id'])
   if (url.pathname.endsWith('/submit')) {
     const text = new URL(json.audio?.url ?? '').pathname.slice(1).replace('.mp3', '')
     const model = String(request.headers['x-api-resource-id'])
-    if (await take(state, asked, { id, text, model })) tell(response, 20000000)
+    if (await accept(state, exchange, { id, text, model })) answerRecognition(response, 20000000)
     return
   }
   const task = state.byId.get(id)
-  if (!task) return tell(response, 45000001)
-  if (!isOver(task)) return tell(response, 20000001)
-  if (task.fails) return tell(response, 45000151)
-  tell(response, 20000000, {
+  if (!task) return answerRecognition(response, 45000001)
+  if (!isOver(task)) return answerRecognition(response, 20000001)
+  if (task.fails) return answerRecognition(response, 45000151)
+  answerRecognition(response, 20000000, {
     audio_info: { duration: 4820 },
     result: { text: '你好', utterances: [] },
   })
 }
 
-function tell(response: ServerResponse, code: number, body: object = {}): void {
+function answerRecognition(response: ServerResponse, code: number, body: object = {}): void {
   response.setHeader('x-api-status-code', String(code))
   send(response, 200, body)
 }
 
-const isOver = ({ atMs }: Taken) => Date.now() >= atMs + LASTS_MS
+const isOver = ({ atMs }: AcceptedTask) => Date.now() >= atMs + LASTS_MS
 
-function statusOf(task: Taken): string {
+function statusOf(task: AcceptedTask): string {
   if (!isOver(task)) return 'running'
   return task.fails ? 'failed' : 'succeeded'
 }
 
-function showArk(task: Taken): object {
+function showArk(task: AcceptedTask): object {
   const status = statusOf(task)
   const usage = { completion_tokens: TOKENS, total_tokens: TOKENS }
   const done = { content: { video_url: `https://media.example/${task.id}.mp4` }, usage }
@@ -201,7 +203,7 @@ function showArk(task: Taken): object {
   }
 }
 
-function showMinimax(task: Taken): object {
+function showMinimax(task: AcceptedTask): object {
   const status = statusOf(task)
   const content = { url: `https://media.example/${task.id}.mp4` }
   const usage = { total_seconds: 5, input_seconds: 0, output_seconds: 5, input_image_count: 0 }
