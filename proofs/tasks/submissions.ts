@@ -116,10 +116,11 @@ try {
 }
 
 /**
- * Runs one gateway after another, each of which dies at some line, until enough calls ended badly.
+ * Runs one gateway after another, each of which dies at some line, until enough calls ended badly
+ * or none are left.
  */
 async function keepOne(index: number): Promise<void> {
-  for (let round = index; bad < badMin; round += 1) {
+  for (let round = index; bad < badMin && next < calls.length; round += 1) {
     const line = LINES[round % LINES.length] ?? 'task-sent'
     const pass = random.integer(...PASSES)
     const gateway = await start({ TRIBUTARY_FAIL: `${line}:${pass}` })
