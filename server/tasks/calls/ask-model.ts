@@ -40,7 +40,10 @@ export async function askModel(
   const followUp = engine.submissions.get(task.endpoint)?.followUp
   const details = engine.services.catalog.snapshot().models.get(task.model)?.details ?? {}
   const model = followUp && asString(details[followUp.setting])
-  return followUp && model ? await runFollowUp(engine, task, poll, followUp, model) : poll
+  if (followUp && model) return await runFollowUp(engine, task, poll, followUp, model)
+  // An operator has taken the follow-up away since the hold, which covers its tokens.
+  const isHeldFor = task.quantities.output_token !== undefined
+  return followUp && isHeldFor ? withoutAnswer(poll, followUp, 'no_model') : poll
 }
 
 async function runFollowUp(

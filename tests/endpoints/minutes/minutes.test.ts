@@ -1,7 +1,9 @@
 /** POST and GET /v1/audio/minutes, black box: both products, every rule, money, the webhook. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { after, before, describe, test } from 'node:test'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 import { QUICK } from '../../tasks/stage.ts'
@@ -18,6 +20,39 @@ const fileOf = (seconds: number, fault = '') =>
 const scripted = (seconds: number, fault = '') =>
   `[[fault:${[`media-seconds=${seconds}`, FAST, fault].join(';')}]]`
 const ALL = { model: 'vendor-minutes', all_activate: true, file_url: fileOf(25) }
+
+const summarised = (model: string | undefined) => ({
+  id: 'minutes-held',
+  type: 'minutes',
+  prices: [
+    { unit: 'second', per: 3600, amount: '3.6' },
+    { unit: 'input_token', per: 1, amount: '0.1' },
+    { unit: 'output_token', per: 1, amount: '1' },
+  ],
+  routes: [{ channel: 'held', upstream_model: 'volc.seedasr.auc' }],
+  details: model === undefined ? {} : { summary_model: model },
+})
+
+/** A vendor of recognition whose tasks run until `finish` is called. */
+async function startRecogniser(t: TestContext) {
+  let code = 20000001
+  const body = { audio_info: { duration: 10_000 }, result: { text: 'x', utterances: [] } }
+  const server = createServer((request, response) => {
+    request.resume()
+    const isQuery = request.url?.endsWith('/query') ?? false
+    response.setHeader('X-Api-Status-Code', isQuery ? code : 20000000)
+    response.end(isQuery ? JSON.stringify(body) : '')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    finish: () => {
+      code = 20000000
+    },
+  }
+}
 
 describe(PATH, () => {
   let gateway: TestGateway
@@ -233,6 +268,33 @@ describe(PATH, () => {
     assert.equal(record.charged, '0.01')
     assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
   })
+
+  for (const [change, models] of [
+    ['its model names no summary any more', [summarised(undefined)]],
+    ['its model is retired', []],
+  ] as const) {
+    test(`a summary is not charged when ${change} while it runs`, async (t) => {
+      const vendor = await startRecogniser(t)
+      const channels = [
+        {
+          id: 'held',
+          upstream: 'doubao-recognition',
+          settings: { base_url: vendor.url, api_key: 'k' },
+        },
+      ]
+      await gateway.apply({ channels, models: [summarised('a-model')] }, 'held')
+      const tenant = await gateway.tenant({ balance: '100000' })
+      const body = { model: 'minutes-held', file_url: fileOf(10) }
+      const created = await create(tenant, body)
+      assert.equal(created.status, 200, created.text)
+      await gateway.apply({ channels, models }, 'held')
+      vendor.finish()
+      const { result } = await ended(tenant, created.json.id)
+      assert.equal(result.summary_model_error, 'no_model')
+      const record = await gateway.record(created, tenant.key)
+      assert.deepEqual([record.basis, record.charged], ['usage', '0.01'])
+    })
+  }
 
   test('a summary whose upstream states no usage is charged by what it said', async () => {
     const tenant = await gateway.tenant()
