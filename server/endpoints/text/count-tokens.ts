@@ -1,12 +1,9 @@
 /** POST /v1/messages/count_tokens: an estimate, free of charge. */
 import { z } from 'zod'
-import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { parseRequestJson } from '../../dialects/json-scan.ts'
 import { countMessagesTokens } from '../../dialects/messages/count-tokens.ts'
 import { validateMessagesRequest } from '../../dialects/messages/validate-request.ts'
-import { expectJson, readBody } from '../../http/body.ts'
 import { sendJson } from '../../http/reply.ts'
-import { GatewayError } from '../../lib/errors.ts'
+import { readJson, withInvalidRequests } from '../../pipeline/request/read-request.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 
 /** Only for the reference: the dialect validates the request. */
@@ -33,16 +30,8 @@ export const countTokens: AccountEndpoint = {
     errors: [400, 413, 415],
   },
   async handle(context, _caller, services) {
-    expectJson(context.request)
-    const parsed = parseRequestJson(await readBody(context.request, services.limits.chatBytesMax))
-    if (!parsed.ok) throw new GatewayError('invalid_request', { message: parsed.message })
-    try {
-      validateMessagesRequest(parsed.value, { needsMaxTokens: false })
-    } catch (error) {
-      if (!(error instanceof InvalidRequest)) throw error
-      const { message, param } = error
-      throw new GatewayError('invalid_request', { message, param })
-    }
-    sendJson(context, 200, { input_tokens: countMessagesTokens(parsed.value) })
+    const { value } = await readJson(context, services.limits.chatBytesMax, countRequest)
+    await withInvalidRequests(() => validateMessagesRequest(value, { needsMaxTokens: false }))
+    sendJson(context, 200, { input_tokens: countMessagesTokens(value) })
   },
 }

@@ -1,5 +1,6 @@
 /** Dry run: validates and prices a call without sending it, by the same checks as a real call. */
 import { parseRequestJson } from '../../dialects/json-scan.ts'
+import { dropUnset } from '../../http/unset.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { Body, FormReading, Metering, RequestMetering } from '../metering.ts'
@@ -33,11 +34,12 @@ export interface DryRunRequest {
 /** Throws as the call itself would: 400, 403, 404 or 502. */
 export async function dryRun(
   metering: RequestMetering,
-  { value, query, headers, file, requestId }: DryRunRequest,
+  { value: sent, query, headers, file, requestId }: DryRunRequest,
   customer: Customer,
   services: Services,
   canServe: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
+  const value = metering.form ? sent : dropUnset(sent, metering.schema)
   const modelId = await readModelId(metering, { value, query, headers })
   const inspected = metering.form && (await inspect(metering.form, file))
   const target = await findModelTarget(modelId, metering, value, customer, services, canServe)

@@ -1,19 +1,27 @@
 /** Reads a caller's request: JSON, or a form with a file. */
 import { createHash } from 'node:crypto'
+import type { ZodType } from 'zod'
 import type { Caller } from '../../accounts/accounts.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { type JsonFields, parseRequestJson } from '../../dialects/json-scan.ts'
+import { spliceJson } from '../../dialects/splice.ts'
 import { expectIdentity, expectJson, readBody } from '../../http/body.ts'
 import type { Context } from '../../http/context.ts'
 import { expectUpload } from '../../http/slow-uploads.ts'
+import { dropUnset } from '../../http/unset.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { Body, FormReading, RequestMetering } from '../metering.ts'
 import type { ReceivedFile, Services } from '../services.ts'
 
-export interface ReceivedRequest {
+/** A JSON object without its fields that are not set. */
+export interface RequestJson {
+  /** The bytes that are priced and sent. */
   readonly body: Buffer
   readonly value: Body
   readonly fields: JsonFields
+}
+
+export interface ReceivedRequest extends RequestJson {
   /** On disk until it is closed. */
   readonly file: ReceivedFile | undefined
   /** Returns a digest of the request that does not depend on the boundary of its form. */
@@ -32,15 +40,51 @@ export async function readRequest(
 ): Promise<ReceivedRequest> {
   const { form } = reading
   if (form) return readForm(context, form, caller, services)
-  expectJson(context.request)
-  const body = await readBody(context.request, bodyLimit(reading, services))
+  const sent = await readJsonBody(context, bodyLimit(reading, services))
+  const json = parseJson(sent, reading.schema)
+  return { ...json, file: undefined, digest: () => digestOf(context, sent) }
+}
+
+/** Reads the JSON object of a request. Rejects with GatewayError: 400, 413 or 415. */
+export async function readJson(
+  context: Context,
+  limitBytes: number,
+  schema: ZodType,
+): Promise<RequestJson> {
+  return parseJson(await readJsonBody(context, limitBytes), schema)
+}
+
+async function readJsonBody({ request }: Context, limitBytes: number): Promise<Buffer> {
+  expectJson(request)
+  return await readBody(request, limitBytes)
+}
+
+/**
+ * Parses a body, and removes the fields that are null from its bytes as well: they neither count
+ * towards the price nor reach an upstream. Throws 400.
+ */
+function parseJson(sent: Buffer, schema: ZodType): RequestJson {
+  const parsed = parseObject(sent)
+  if (!sent.includes('null')) return { body: sent, ...parsed }
+  const value = dropUnset(parsed.value, schema)
+  if (value === parsed.value) return { body: sent, ...parsed }
+  const set: Record<string, string> = {}
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== parsed.value[name]) set[name] = JSON.stringify(member)
+  }
+  const remove = Object.keys(parsed.value).filter((name) => !Object.hasOwn(value, name))
+  const body = spliceJson(sent, parsed.fields, { set, remove })
+  return { body, ...parseObject(body) }
+}
+
+function parseObject(body: Buffer): Omit<RequestJson, 'body'> {
   const parsed = parseRequestJson(body)
   if (!parsed.ok) {
     const { message, field } = parsed
     throw new GatewayError('invalid_request', { message, ...(field ? { param: field } : {}) })
   }
   const { value, fields } = parsed
-  return { body, value, fields, file: undefined, digest: () => digestOf(context, body) }
+  return { value, fields }
 }
 
 function bodyLimit({ bodyBytesMax, takesPictures }: RequestMetering, { limits }: Services): number {

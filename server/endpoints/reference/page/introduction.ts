@@ -14,6 +14,7 @@ export function listTopics(publicUrl: string): Topic[] {
     { id: 'start', title: 'First call', content: renderStart(publicUrl) },
     { id: 'keys', title: 'Keys', content: KEYS },
     { id: 'tokens', title: 'Access tokens', content: renderTokens(publicUrl) },
+    { id: 'requests', title: 'Requests', content: REQUESTS },
     { id: 'money', title: 'What a call costs', content: MONEY },
     { id: 'repeating', title: 'Repeating a request', content: REPEATING },
     { id: 'streams', title: 'Streams', content: STREAMS },
@@ -56,6 +57,11 @@ second factors, users and tokens cannot be managed with a token.</p>
 </div>
 <div class="examples">${codeBlock('Shell', commands)}</div>`
 }
+
+const REQUESTS = html`<div class="text">
+<p>A field that is <code>null</code> counts as absent: it changes neither the response nor the
+charge.</p>
+</div>`
 
 const RECORD = {
   request_id: 'req_5YxqZ0b3nD8vKc1TfWmA9h',

@@ -9,6 +9,7 @@ import {
   readCacheControl,
 } from './measure.ts'
 import { measureTools } from './measure-chat.ts'
+import { isAbsent } from './priced-options.ts'
 
 /** Items whose whole content is in the request. */
 const PLAIN_ITEMS: ReadonlySet<unknown> = new Set([
@@ -55,7 +56,7 @@ function readItem(measure: Measure, item: unknown, index: number): void {
   if (!isObject(item)) return
   const { type, content, output } = item
   readCacheControl(measure, item, () => `input[${index}].`)
-  if (type !== undefined && !PLAIN_ITEMS.has(type)) measure.isOpen = true
+  if (!isAbsent(type) && !PLAIN_ITEMS.has(type)) measure.isOpen = true
   if (type === 'image_generation_call') addMedia(measure, 'image', item.result)
   readParts(measure, content, () => `input[${index}].content`)
   readParts(measure, output, () => `input[${index}].output`)
