@@ -36,7 +36,7 @@ test('serve: demo mode answers a paid call, commands join it, SIGTERM ends it wi
   assert.equal((await runWith(running.environment, ['audit'])).code, 0)
   running.child.kill('SIGTERM')
   assert.equal(await running.ended, 0)
-  assert.match(running.said(), /^configured: PORT=0 .*; the rest as/)
+  assert.match(running.said(), /^configured: PORT=0 .*; `tributary config` lists/)
   const { SECRET_KEY: _none, ...rest } = running.environment
   const after = await runWith(rest, ['account', 'list', '--json'])
   assert.equal(JSON.parse(after.out)[0].id, demo.account_id)

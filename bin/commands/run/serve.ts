@@ -41,8 +41,8 @@ async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig(process.env, flags)
   const settings = describeConfig({ ...process.env, ...flags })
   const changed = settings.filter((line) => !line.endsWith('(default)'))
-  const rest = 'the rest as `tributary config` tells'
-  console.error(`configured: ${changed.join(' ') || 'nothing'}; ${rest}`)
+  const rest = '`tributary config` lists every setting'
+  console.error(`configured: ${changed.join(' ') || 'nothing, all defaults apply'}; ${rest}`)
   outliveClosedPipe()
   // A gateway answers calls before its start is complete: a signal must end these in order as well.
   const requested = stopRequested()
