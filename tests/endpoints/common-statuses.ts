@@ -1,6 +1,6 @@
 /**
- * The refusals that every metered endpoint shares. Each endpoint's test runs all of them with a
- * request of its own, so that no endpoint can forget one.
+ * The refusals common to all metered endpoints. Each endpoint's test runs all of them with its own
+ * request.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ type Body = Readonly<Record<string, unknown>>
 export interface CommonCase {
   readonly path: string
   readonly body: Body
-  /** The request is a form: `body` are its fields, and this is its file. */
+  /** The file, if the request is a form; `body` then has its fields. */
   readonly form?: {
     readonly file: Buffer
     readonly bytesMax: number
@@ -20,13 +20,13 @@ export interface CommonCase {
   readonly envelope: 'flat' | 'nested'
   /** Headers that the endpoint needs on every request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Asks the simulated vendor for a failure, by words in the request. */
+  /** Returns the request with a directive that makes the simulated vendor fail. */
   readonly withWords: (words: string) => Body
-  /** How this vendor fails so that it surely did nothing; an inner error of most says that. */
+  /** A failure by which this vendor certainly did no work; an internal error by default. */
   readonly failure?: string
-  /** The vendor is called after the answer: what it says there is no status of ours. */
+  /** True if the vendor is called after the answer, so that its failures have no status here. */
   readonly answersFirst?: true
-  /** The same request with another model, wherever the endpoint names it. */
+  /** Returns the same request with another model. */
   readonly withModel: (model: string) => { readonly path: string; readonly body: Body }
 }
 
@@ -46,7 +46,7 @@ interface Fixture extends CommonCase {
 
 type Case = readonly [title: string, run: (fixture: Fixture) => Promise<void>]
 
-/** Of requests that are JSON. */
+/** Refusals of JSON requests. */
 const JSON_CASES: readonly Case[] = [
   [
     '400 for what is not a JSON object, 415 for what is not read',
@@ -73,7 +73,7 @@ const JSON_CASES: readonly Case[] = [
   ],
 ]
 
-/** Of requests that are forms. */
+/** Refusals of form requests. */
 const FORM_CASES: readonly Case[] = [
   [
     '400 for a form that is none, 415 for what is not read',
@@ -97,7 +97,7 @@ const FORM_CASES: readonly Case[] = [
     async ({ gateway, path, body, form, envelope }) => {
       const { key } = await gateway.tenant()
       const file = Buffer.alloc((form?.bytesMax ?? 0) + 1)
-      // The beginning is that of a real one, so that its size is all that is wrong.
+      // It begins like a real file, so that only its size is wrong.
       form?.file.copy(file, 0, 0, 44)
       const answer = await postForm(gateway, path, key, { body, file })
       assert.equal(answer.status, 413, answer.text)
@@ -176,7 +176,7 @@ const CASES: readonly Case[] = [
       const header = { 'idempotency-key': 'once' }
       const first = await post(path, key, body, header)
       assert.equal(first.status, 200)
-      // Not the balance: a task may end, and be charged, at any moment.
+      // The balance may change, since a task may end at any moment.
       const holds = () => gateway.sql`select id from hold where account_id = ${accountId}`
       const { length } = await holds()
       const second = await post(path, key, body, header)

@@ -1,4 +1,4 @@
-/** U+0000 and half emojis, wherever a caller can put them: no input is the gateway's own error. */
+/** U+0000 and unpaired surrogates in any input: no request causes a 500. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'

@@ -31,7 +31,7 @@ test('200: web and global, each one call', async () => {
   }
 })
 
-test('the count is 10 when absent, and at most 20 for global search', async () => {
+test('the count is 10 if absent, and at most 20 for global search', async () => {
   const { key } = await gateway.tenant()
   const count = async (body: object, list: string) =>
     (await gateway.post(PATH, key, body)).json.Result[list].length

@@ -1,4 +1,4 @@
-/** Settlements of calls that were taken for lost: the difference is posted, and posted once. */
+/** Settlements of calls that were closed as lost: the difference is posted once. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -29,14 +29,14 @@ import {
 const TIMES = { leaseSeconds: 20, patienceSeconds: 10, quietSeconds: 600 }
 const LINES = [{ unit: 'call', quantity: 1 }]
 
-describe('a settlement after the call was taken for lost', () => {
+describe('a settlement of a call that was closed as lost', () => {
   let database: TestDatabase
   before(async () => {
     database = await createTestDatabase()
   })
   after(() => database.drop())
 
-  /** A hold whose process ended, closed at its checkpoint. */
+  /** Returns a hold whose process died, closed at its checkpoint. */
   async function lose(caller: TestCaller, checkpoint: bigint | null, more: Partial<HoldRow> = {}) {
     const { sql } = database
     const owner = newId('own')
@@ -62,7 +62,7 @@ describe('a settlement after the call was taken for lost', () => {
   const correct = (hold: HoldRow, owed: bigint | null) =>
     correctLost(database.sql, settleRow(hold, owed, { lines: LINES }))
 
-  test('the rest is charged, and no repetition charges it again', async () => {
+  test('the difference is charged, once', async () => {
     const caller = await createCaller(database.sql)
     const hold = await lose(caller, 40n)
     const row = settleRow(hold, 90n)
@@ -74,7 +74,7 @@ describe('a settlement after the call was taken for lost', () => {
     assert.equal((await readBalance(database.sql, caller.accountId))?.available, 910n)
   })
 
-  test('what was too much is given back; a call that owes nothing is released', async () => {
+  test('an excess is returned, down to a charge of zero', async () => {
     const caller = await createCaller(database.sql)
     assert.equal(await correct(await lose(caller, 70n), 20n), 'corrected')
     const released = await lose(caller, 30n)
@@ -83,7 +83,7 @@ describe('a settlement after the call was taken for lost', () => {
     assert.equal((await readBalance(database.sql, caller.accountId))?.available, 980n)
   })
 
-  test('what the balance cannot pay becomes debt, as with any settlement', async () => {
+  test('a difference beyond the balance becomes debt, as in any settlement', async () => {
     const caller = await createCaller(database.sql, 100n)
     const hold = await lose(caller, 60n)
     assert.equal(await correct(hold, 250n), 'corrected')
@@ -93,7 +93,7 @@ describe('a settlement after the call was taken for lost', () => {
     assert.deepEqual({ available, debt }, { available: 0n, debt: 150n })
   })
 
-  test('only a lost call is put right', async () => {
+  test('only a lost call is corrected', async () => {
     const caller = await createCaller(database.sql)
     const hold = holdRow(caller)
     assert.equal(await correct(hold, 5n), 'unknown')
@@ -104,7 +104,7 @@ describe('a settlement after the call was taken for lost', () => {
     assert.equal((await readCall(hold)).charged, 5n)
   })
 
-  test('the spend of a limited key follows', async () => {
+  test('the spend of a limited key is corrected too', async () => {
     const caller = await createCaller(database.sql)
     const hold = await lose(caller, 40n, { spend_limit: '500' })
     await correct(hold, 90n)
@@ -118,7 +118,7 @@ describe('a settlement after the call was taken for lost', () => {
     return { spent, held }
   }
 
-  test('the counter that rotated keys share follows, whichever of them made the call', async () => {
+  test('the counter shared by rotated keys is corrected, whichever made the call', async () => {
     const { sql } = database
     const caller = await createCaller(sql)
     await changeKey(sql, caller.keyId, { spendLimitNanos: 500n })
@@ -147,7 +147,7 @@ describe('a settlement after the call was taken for lost', () => {
     assert.deepEqual(await brokenInvariants(sql), [])
   })
 
-  test('a limit that was set after the call was taken for lost counts the rest of it', async () => {
+  test('a spend limit that was set after the call was closed counts the difference', async () => {
     const { sql } = database
     const caller = await createCaller(sql)
     const hold = await lose(caller, 40n)
@@ -159,7 +159,7 @@ describe('a settlement after the call was taken for lost', () => {
     assert.deepEqual(await brokenInvariants(sql), [])
   })
 
-  test('figures by hour count a call once, as it really ended', async () => {
+  test('hourly figures count a call once, with its final charge', async () => {
     const { sql } = database
     const caller = await createCaller(sql)
     const figures = async () => {
@@ -171,9 +171,9 @@ describe('a settlement after the call was taken for lost', () => {
       return { ...row }
     }
     const untilCounted = (calls: bigint, errors: bigint, charged: bigint) => {
-      const wanted = { calls, errors, charged, of_hour: charged, of_key: charged }
+      const expected = { calls, errors, charged, of_hour: charged, of_key: charged }
       return until('figures', async () => {
-        return isDeepStrictEqual(await figures(), wanted) || undefined
+        return isDeepStrictEqual(await figures(), expected) || undefined
       })
     }
     const counted = await lose(caller, 40n)
@@ -187,7 +187,7 @@ describe('a settlement after the call was taken for lost', () => {
     assert.deepEqual({ ...row, calls: String(row?.calls) }, { ...all, calls: String(all?.calls) })
   })
 
-  test('any charge, any checkpoint, any balance: the books stay right', async () => {
+  test('any charge, checkpoint and balance keep the books consistent', async () => {
     const amounts = fc.bigInt({ min: 0n, max: 300n })
     const property = fc.asyncProperty(
       fc.option(amounts),
@@ -226,7 +226,7 @@ describe('a settlement after the call was taken for lost', () => {
     const state = async (caller: TestCaller, key: string) =>
       (await findAnswer(database.sql, caller.accountId, key))?.state
 
-    test('stays taken once something was charged for it', async () => {
+    test('stays in use once its request was charged', async () => {
       const caller = await createCaller(database.sql)
       await lose(caller, 40n, keyed('charged'))
       assert.equal(await state(caller, 'charged'), 'streamed')
@@ -234,7 +234,7 @@ describe('a settlement after the call was taken for lost', () => {
       assert.equal((await takeHolds(database.sql, [again])).get(again.id), 'duplicate')
     })
 
-    test('is free again when the process ended and nothing was charged', async () => {
+    test('becomes free if the process died and nothing was charged', async () => {
       const caller = await createCaller(database.sql)
       await lose(caller, null, keyed('free'))
       assert.equal(await state(caller, 'free'), undefined)
@@ -242,7 +242,7 @@ describe('a settlement after the call was taken for lost', () => {
       assert.equal(await state(caller, 'zero'), undefined)
     })
 
-    test('that is free again is taken by the charge that comes late', async () => {
+    test('that became free is taken again by a late charge', async () => {
       const caller = await createCaller(database.sql)
       const hold = await lose(caller, null, keyed('late'))
       const answer = { key: 'late', state: 'streamed', ...claim } as const
@@ -251,7 +251,7 @@ describe('a settlement after the call was taken for lost', () => {
       assert.equal(await state(caller, 'late'), 'streamed')
     })
 
-    test('is charged once: who used it again keeps it, the late charge is not posted', async () => {
+    test('is charged once: if another request took it, the late charge is not posted', async () => {
       const caller = await createCaller(database.sql)
       const hold = await lose(caller, null, keyed('twice'))
       const second = holdRow(caller, keyed('twice'))
@@ -263,7 +263,7 @@ describe('a settlement after the call was taken for lost', () => {
       await closeHolds(database.sql, [settleRow(second, 50n)])
     })
 
-    test('of a process that may still run is not free', async () => {
+    test('of a process that may still run stays in use', async () => {
       const { sql } = database
       const [caller, witness, silent] = [await createCaller(sql), newId('own'), newId('own')]
       for (const id of [witness, silent]) await renewLease(sql, { id, address: '' }, TIMES)
@@ -285,7 +285,7 @@ describe('a settlement after the call was taken for lost', () => {
     })
   })
 
-  test('and the books are right', async () => {
+  test('the audit is clean', async () => {
     assert.deepEqual(await brokenInvariants(database.sql), [])
   })
 })

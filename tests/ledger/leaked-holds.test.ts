@@ -1,4 +1,4 @@
-/** Holds that nobody will ever close are given back once, and owners that come back charge once. */
+/** Leaked holds are released once, and a process that was wrongly taken for dead charges once. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Sql } from 'postgres'
@@ -25,7 +25,7 @@ import {
 
 const SHORT_LEASES = { renewMs: 100, leaseSeconds: 1, adriftMs: 300_000 }
 
-describe('strays', () => {
+describe('leaked holds', () => {
   let database: TestDatabase
   let sql: Sql
   let caller: TestCaller
@@ -80,49 +80,49 @@ describe('strays', () => {
       return row
     })
 
-  test('a hold that its process knows nothing of is given back, once, with its key', async () => {
+  test('a hold without a call is released once, and frees its Idempotency-Key', async () => {
     const ownerId = newId('own')
-    const key = { idempotency_key: 'stray', route: 'r', fingerprint: 'aa' }
-    const stray = holdRow(caller, { owner_id: ownerId, ...key })
-    await takeHolds(sql, [stray])
-    await age(stray.id)
+    const key = { idempotency_key: 'leaked', route: 'r', fingerprint: 'aa' }
+    const leaked = holdRow(caller, { owner_id: ownerId, ...key })
+    await takeHolds(sql, [leaked])
+    await age(leaked.id)
     const young = holdRow(caller, { owner_id: ownerId })
     await takeHolds(sql, [young])
     const ledger = open(sql, ownerId)
     const mine = await take(ledger)
     await age(mine.id)
-    await untilClosed(stray.id)
-    assert.deepEqual(await steps(stray.id), ['hold 100', 'return 100'])
-    assert.equal(await findAnswer(sql, caller.accountId, 'stray'), undefined)
-    // Whoever comes late for it is told, and nothing is charged for what was given back.
-    assert.equal((await closeHolds(sql, [settleRow(stray, 60n)])).get(stray.id), 'already')
-    assert.deepEqual(await steps(stray.id), ['hold 100', 'return 100'])
-    assert.equal(await settle(ledger, mine), 'closed', 'what a call has is left to it')
-    assert.deepEqual(await steps(young.id), ['hold 100'], 'it may still be on its way')
+    await untilClosed(leaked.id)
+    assert.deepEqual(await steps(leaked.id), ['hold 100', 'return 100'])
+    assert.equal(await findAnswer(sql, caller.accountId, 'leaked'), undefined)
+    // A late settlement is refused, and nothing is charged for the released hold.
+    assert.equal((await closeHolds(sql, [settleRow(leaked, 60n)])).get(leaked.id), 'already')
+    assert.deepEqual(await steps(leaked.id), ['hold 100', 'return 100'])
+    assert.equal(await settle(ledger, mine), 'closed', 'a hold of a running call is not released')
+    assert.deepEqual(await steps(young.id), ['hold 100'], 'its call may not know of it yet')
     await ledger.stop()
     await closeHolds(sql, [settleRow(young, null)])
   })
 
-  test('in a database that went back in time nothing is given back', async () => {
+  test('a database that returned to an earlier state releases nothing', async () => {
     const [ownerId, other] = [newId('own'), newId('own')]
-    const stray = holdRow(caller, { owner_id: ownerId })
+    const leaked = holdRow(caller, { owner_id: ownerId })
     const others = holdRow(caller, { owner_id: other })
-    await takeHolds(sql, [stray, others])
-    await age(stray.id)
+    await takeHolds(sql, [leaked, others])
+    await age(leaked.id)
     await age(others.id)
     const continuity = createContinuity({ log: quiet })
     continuity.lost('another')
     const ledger = open(sql, ownerId, { continuity })
-    // It searches as often, and began later.
+    // The witness checks as often and started later.
     const witness = open(sql, other)
     await untilClosed(others.id)
     await ledger.stop()
     await witness.stop()
-    assert.deepEqual(await steps(stray.id), ['hold 100'])
-    await closeHolds(sql, [settleRow(stray, null)])
+    assert.deepEqual(await steps(leaked.id), ['hold 100'])
+    await closeHolds(sql, [settleRow(leaked, null)])
   })
 
-  test('an owner taken for dead before it sent: refunded once; it comes back: charged once', async (t) => {
+  test('a process taken for dead before it sent: released once, then charged once', async (t) => {
     const proxy = await openProxy(database.place)
     const cutSql = connect({ url: proxy.url })
     const cutOwner = newId('own')
@@ -155,7 +155,7 @@ describe('strays', () => {
     assert.deepEqual({ ...row }, { status: 'succeeded', charged: 60n, lost_charge: 0n })
   })
 
-  test('and the books are right', async () => {
+  test('the audit is clean', async () => {
     assert.deepEqual(await brokenInvariants(sql), [])
   })
 })

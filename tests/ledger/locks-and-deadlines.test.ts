@@ -1,6 +1,6 @@
 /**
- * What holds up one account holds up no other; what reaches the ledger too late is refused there;
- * and a database that lacks what it acknowledged is not worked with.
+ * A locked account delays no other; a hold that reaches the ledger after its deadline is refused;
+ * and a database that lacks acknowledged writes is detected.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
@@ -88,7 +88,7 @@ describe('locks and deadlines', () => {
       await work()
     })
 
-  test('a locked account gets 503, and every call beside it goes through', async () => {
+  test('a locked account gets 503, and calls of other accounts succeed', async () => {
     const mine = await take(caller)
     const ending: Promise<string>[] = []
     await whileLocked(caller, async () => {
@@ -105,7 +105,7 @@ describe('locks and deadlines', () => {
     assert.equal(await settle(await take(caller)), 'closed', 'afterwards all is as before')
   })
 
-  test('settlements that are repeated wait for their own account only', async () => {
+  test('settlements that are retried wait for their own account only', async () => {
     const settlements = createSettlements({
       sql: database.sql,
       isUnavailable,
@@ -124,7 +124,7 @@ describe('locks and deadlines', () => {
     assert.equal(settlements.size(), 0)
   })
 
-  test('holds that the database gets to after their deadline are all refused', async () => {
+  test('holds that the database reaches after their deadline are refused', async () => {
     const rows = [holdRow(caller), holdRow(other)]
     const late = await takeHolds(database.sql, rows, new Date(Date.now() - 60_000))
     assert.deepEqual(
@@ -140,7 +140,7 @@ describe('locks and deadlines', () => {
     )
   })
 
-  test('the deadline is judged once the balance is ours: a release has the last word', async () => {
+  test('the deadline is checked once the balance is locked, so a release comes last', async () => {
     const row = holdRow(caller)
     let taking: ReturnType<typeof takeHolds> | undefined
     const { at } = await renewLease(
@@ -150,15 +150,15 @@ describe('locks and deadlines', () => {
     )
     await whileLocked(caller, async () => {
       taking = takeHolds(database.sql, [row], new Date(at.getTime() + 150))
-      // Longer than the deadline, shorter than anybody waits for a lock.
+      // Longer than the deadline, shorter than any wait for a lock.
       await database.sql`select pg_sleep(0.2)`
     })
     assert.equal((await taking)?.get(row.id), 'late')
   })
 
-  test('a call whose hold came late is told to come back, and it is logged and counted', async () => {
-    const asked = performance.now()
-    clock.sample(new Date(Date.now() - 3_600_000), asked, asked)
+  test('a call whose hold came late gets 503, and it is logged and counted', async () => {
+    const sentMs = performance.now()
+    clock.sample(new Date(Date.now() - 3_600_000), sentMs, sentMs)
     const refused = request(caller)
     await assert.rejects(ledger.hold(refused), { row: 'unavailable' })
     assert.deepEqual(surprises, ['hold late'])
@@ -168,7 +168,7 @@ describe('locks and deadlines', () => {
     await settle(await take(caller))
   })
 
-  test('a second settlement is said with its amount', async () => {
+  test('a second settlement is logged with its amount', async () => {
     const hold = await take(caller)
     await settle(hold)
     assert.equal(await settle(hold), 'already')
@@ -177,7 +177,7 @@ describe('locks and deadlines', () => {
     assert.equal(continuity.broken(), undefined)
   })
 
-  test('a hold that was acknowledged and is not there: the database went back in time', async () => {
+  test('a missing acknowledged hold proves an earlier state of the database', async () => {
     const hold = await take(caller)
     await database.sql.begin(async (transaction) => {
       await transaction`alter table entry disable trigger entry_append_only`
@@ -194,7 +194,7 @@ describe('locks and deadlines', () => {
     assert.ok(said.some(({ fields }) => fields.amount === '0.00000006'))
   })
 
-  test('fewer renewals or entries than were seen: the database went back in time', () => {
+  test('fewer renewals or entries than before prove an earlier state of the database', () => {
     const at = new Date()
     const watch = (...seen: readonly (readonly [bigint, bigint])[]) => {
       let calls = 0
@@ -214,7 +214,7 @@ describe('locks and deadlines', () => {
     assert.equal(watch([1n, 5n], [2n, 4n], [3n, 40n]), true)
   })
 
-  test('holds of this process that it does not know are found, with their age', async () => {
+  test('open holds of this process are found by their age', async () => {
     const owner = newId('own')
     const [old, young] = [
       holdRow(caller, { owner_id: owner }),
@@ -234,7 +234,7 @@ describe('locks and deadlines', () => {
     )
   })
 
-  test('and the books are right', async () => {
+  test('the audit is clean', async () => {
     await ledger.flushed()
     assert.deepEqual(await brokenInvariants(database.sql), [])
   })

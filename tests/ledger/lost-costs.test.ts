@@ -1,4 +1,4 @@
-/** What the sweeper writes of a call whose process died: its cost as of the last checkpoint. */
+/** The upstream cost of a call whose process died: that of the last checkpoint. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
@@ -10,7 +10,7 @@ import { newId } from '../../server/lib/ids.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { LEASES, storedCheckpoint } from './support.ts'
 
-test('cost and attempts of the last checkpoint are kept; without one nothing is known', async (t) => {
+test('cost and attempts of the last checkpoint are recorded; else they are unknown', async (t) => {
   const database = await createTestDatabase()
   const { sql } = database
   const account = await createAccount(sql, {

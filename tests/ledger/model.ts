@@ -1,7 +1,4 @@
-/**
- * An independent model of what the ledger must do, in a few lines of plain arithmetic. It shares
- * no code with the ledger: it only knows the rules.
- */
+/** An independent model of the ledger's rules, in plain arithmetic, without any of its code. */
 export interface ModelHold {
   readonly account: string
   readonly amount: bigint
@@ -35,7 +32,7 @@ export class LedgerModel {
     return true
   }
 
-  /** Whether a debit of this size is allowed; it is carried out when it is. */
+  /** Debits the amount if that is allowed. Returns false if it is not. */
   debit(id: string, accountId: string, amount: bigint): boolean {
     const account = this.account(accountId)
     if (account.available < amount) return false
@@ -54,7 +51,7 @@ export class LedgerModel {
     return 'held'
   }
 
-  /** `charge` null releases. Returns false when the hold was closed before. */
+  /** Settles a hold; a null charge releases it. Returns false if it was closed before. */
   close(id: string, charge: bigint | null): boolean {
     const hold = this.holds.get(id)
     if (!hold?.open) return false

@@ -1,4 +1,4 @@
-/** What ends and what begins at the same moment share a statement, and nobody pays for another. */
+/** Settlements and holds of one moment share a statement, without affecting each other. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
@@ -54,7 +54,7 @@ describe('moves', () => {
       cost: { nanos: costNanos, version: 1n },
     })
 
-  test('an end and a beginning share one commit', async () => {
+  test('a settlement and a hold share one commit', async () => {
     const first = await take()
     const [verdict, second] = await Promise.all([close(first), take()])
     assert.equal(verdict, 'closed')
@@ -64,7 +64,7 @@ describe('moves', () => {
     assert.equal(commits.length, 1)
   })
 
-  test('what a settlement gives back is there for the holds beside it', async () => {
+  test('an amount that a settlement returns is available to holds beside it', async () => {
     const big = await ledger.hold({ ...request(), amountNanos: 1_000n })
     assert.ok('hold' in big)
     const released = { chargeNanos: null, status: 'failed', basis: 'none' } as const
@@ -72,7 +72,7 @@ describe('moves', () => {
     await Promise.all([ending, take()])
   })
 
-  test('a settlement that the database refuses takes nobody along', async () => {
+  test('a settlement that the database refuses does not fail the others', async () => {
     const [good, bad] = [await take(), await take()]
     const verdicts = Promise.all([close(good), close(bad, -1n)])
     await Promise.all([verdicts, take()])
@@ -82,18 +82,18 @@ describe('moves', () => {
     assert.deepEqual({ ...row }, { review: true, charged: 60n })
   })
 
-  test('a hold ends once, however it is asked for', async () => {
+  test('a hold is closed once', async () => {
     const hold = await take()
     const verdicts = await Promise.all([close(hold), close(hold)])
     assert.deepEqual(verdicts.toSorted(), ['already', 'closed'])
   })
 
-  test('more holds than may wait are told to come back', async () => {
-    const asked = await Promise.allSettled(Array.from({ length: 5 }, take))
-    assert.equal(asked.filter(({ status }) => status === 'rejected').length, 2)
+  test('holds beyond the queue limit are rejected', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 5 }, take))
+    assert.equal(results.filter(({ status }) => status === 'rejected').length, 2)
   })
 
-  test('and the books are right', async () => {
+  test('the audit is clean', async () => {
     await ledger.flushed()
     const broken = (await audit(database.sql)).checks.filter((check) => !check.ok)
     assert.deepEqual(broken, [])

@@ -1,4 +1,4 @@
-/** Who is taken for dead, and by whom: leases through outages of the database. */
+/** Which processes count as dead: leases during outages of the database. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { endLease, renewLease, sweepHolds } from '../../server/ledger/leases/owner-store.ts'
@@ -28,7 +28,7 @@ describe('owners', () => {
   const renew = (id: string) => renewLease(database.sql, { id, address: '' }, TIMES)
   const sweep = async (id: string) => (await sweepHolds(database.sql, id, TIMES, 500)).closed
 
-  /** As if all that is known of this process had been written so much earlier. */
+  /** Moves all times of a process into the past. */
   const age = (id: string, seconds: number) => database.sql`
     update owner set lease_until = lease_until - make_interval(secs => ${seconds}),
       steady_since = steady_since - make_interval(secs => ${seconds}) where id = ${id}`
@@ -42,7 +42,7 @@ describe('owners', () => {
     return hold
   }
 
-  /** Ends these processes and closes what they have left. */
+  /** Ends these processes and closes their open holds. */
   async function finish(...ids: readonly string[]): Promise<void> {
     for (const id of ids) await endLease(database.sql, id)
     await sweep(newId('own'))
@@ -53,7 +53,7 @@ describe('owners', () => {
     return row?.state
   }
 
-  test('a process never closes its own calls, however late it renews', async () => {
+  test('a process never closes its own calls, even if it renews late', async () => {
     const own = newId('own')
     await renew(own)
     const hold = await openHold(own)
@@ -67,7 +67,7 @@ describe('owners', () => {
     await finish(own)
   })
 
-  test('after an outage for all nobody is taken for dead before a whole lease has passed', async () => {
+  test('after an outage for all, no process counts as dead for a whole lease', async () => {
     const [witness, other] = [newId('own'), newId('own')]
     await renew(witness)
     await renew(other)
@@ -84,7 +84,7 @@ describe('owners', () => {
     await finish(witness, other)
   })
 
-  test('who alone is silent for a lease is dead, and its calls are closed at the checkpoint', async () => {
+  test('a process silent for a lease is dead: its calls are closed at their checkpoint', async () => {
     const [witness, dead] = [newId('own'), newId('own')]
     await renew(witness)
     await renew(dead)
@@ -102,7 +102,7 @@ describe('owners', () => {
     await finish(witness)
   })
 
-  test('a sweep that was held up judges by the time at which it runs', async () => {
+  test('a delayed sweep decides by the time at which it runs', async () => {
     const [witness, other] = [newId('own'), newId('own')]
     await renew(witness)
     await renew(other)
@@ -113,12 +113,12 @@ describe('owners', () => {
     await database.sql`
       update owner set lease_until = clock_timestamp() - interval '1 s' where id = ${other}`
     await age(witness, 2)
-    assert.equal(await sweep(witness), 0, 'the witness itself was last heard of 11 s ago')
+    assert.equal(await sweep(witness), 0, 'the witness itself last renewed 11 s ago')
     assert.equal(await stateOf(hold.id), 'open')
     await finish(witness, other)
   })
 
-  test('a hold of a process that was never heard of waits a lease for it', async () => {
+  test('a hold of an unknown process waits for a whole lease', async () => {
     const witness = newId('own')
     await renew(witness)
     await database.sql`
@@ -131,7 +131,7 @@ describe('owners', () => {
     await finish(witness)
   })
 
-  test('a clock that was set back keeps nobody alive', async () => {
+  test('a clock that was set back keeps no process alive', async () => {
     const [witness, dead] = [newId('own'), newId('own')]
     await renew(dead)
     await age(dead, -7200)
@@ -144,7 +144,7 @@ describe('owners', () => {
     await finish(witness, dead)
   })
 
-  test('an account that is locked is left for later, the others are closed', async () => {
+  test('holds of a locked account are closed later, the others now', async () => {
     const gone = newId('own')
     await renew(gone)
     const other = await createCaller(database.sql)
@@ -162,7 +162,7 @@ describe('owners', () => {
     assert.equal(await sweep(newId('own')), 1)
   })
 
-  test('and the books are right', async () => {
+  test('the audit is clean', async () => {
     assert.deepEqual(await brokenInvariants(database.sql), [])
     assert.equal((await readBalance(database.sql, caller.accountId))?.held, 0n)
   })

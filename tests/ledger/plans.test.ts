@@ -1,4 +1,4 @@
-/** A hold and a settlement cost the same in a large ledger as in an empty one. */
+/** A hold and a settlement take the same time in a large ledger as in an empty one. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
@@ -30,7 +30,7 @@ test('no statement of the ledger reads a whole table, however it is planned', as
       fingerprint: '00',
     }),
   )
-  // More than was held, so that the overrun's statements run too.
+  // More than the hold, so that the statements of an overrun run too.
   const settlements = holds.map((hold) =>
     settleRow(hold, 150n, { answer: { key: hold.idempotency_key ?? '', state: 'streamed' } }),
   )

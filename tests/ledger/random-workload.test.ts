@@ -1,6 +1,6 @@
 /**
- * The ledger under a random workload, held against an independent model: after every command the
- * balances must be the model's, and at the end of every run the audit must be clean.
+ * The ledger under a random workload, compared with an independent model: after every command the
+ * balances must equal the model's, and after every run the audit must be clean.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -141,15 +141,15 @@ class Debit implements Command {
   toString = () => `debit(${this.account}, ${this.amount})`
 }
 
-/** Several holds in one statement: in the order of each account, each sees those before it. */
+/** Takes several holds in one statement: per account, each sees the earlier ones. */
 class Holds implements Command {
-  readonly wanted: readonly (readonly [account: number, amount: bigint])[]
-  constructor(wanted: readonly (readonly [number, bigint])[]) {
-    this.wanted = wanted
+  readonly amounts: readonly (readonly [account: number, amount: bigint])[]
+  constructor(amounts: readonly (readonly [number, bigint])[]) {
+    this.amounts = amounts
   }
   check = () => true
   async run(model: LedgerModel, real: Real): Promise<void> {
-    const rows = this.wanted.map(([account, amount]) =>
+    const rows = this.amounts.map(([account, amount]) =>
       holdRow(`${real.prefix}hold${real.next++}`, accountOf(real, account), amount),
     )
     const verdicts = await takeHolds(real.sql, rows)
@@ -159,10 +159,10 @@ class Holds implements Command {
     }
     await expectBalances(model, real)
   }
-  toString = () => `holds(${this.wanted.map(([account, amount]) => `${account}:${amount}`)})`
+  toString = () => `holds(${this.amounts.map(([account, amount]) => `${account}:${amount}`)})`
 }
 
-/** Closes open holds in one statement: each charged a share of itself, in percent, or released. */
+/** Closes open holds in one statement: each is charged a percentage of itself, or released. */
 class Close implements Command {
   readonly picks: readonly (readonly [pick: number, percent: number | null])[]
   constructor(picks: readonly (readonly [number, number | null])[]) {
@@ -210,7 +210,7 @@ const commands = [
   fc.tuple(account, amount).map(([a, n]) => new Debit(a, n)),
   fc
     .array(fc.tuple(account, fc.bigInt({ min: 0n, max: 5_000n })), { minLength: 1, maxLength: 6 })
-    .map((wanted) => new Holds(wanted)),
+    .map((amounts) => new Holds(amounts)),
   fc
     .array(fc.tuple(fc.nat({ max: 50 }), fc.option(fc.nat({ max: 250 }), { nil: null })), {
       minLength: 1,

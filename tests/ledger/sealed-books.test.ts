@@ -1,4 +1,4 @@
-/** Sealed history cannot be changed unnoticed: audits name what was, checkpoints prove it. */
+/** Changes of sealed history are detected: by the audit, and by checkpoints. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -60,7 +60,7 @@ describe('sealed books', () => {
     }
   }
 
-  /** What somebody with all rights on the database can do. */
+  /** Changes that require all rights on the database. */
   async function tamper(...statements: string[]): Promise<void> {
     const tables = ['entry', 'ledger_block']
     const switchAll = (state: string) =>
@@ -78,7 +78,7 @@ describe('sealed books', () => {
   const judge = (signed: SignedStatement) =>
     withDatabaseChain(sql, (source) => judgeCheckpoint(signed, source, undefined))
 
-  /** Seven entries in blocks of three ids. */
+  /** Posts seven entries in blocks of three ids. */
   async function sealSmallBlocks(): Promise<SignedStatement> {
     await credit(6)
     while ((await sealBlock(sql, 7n, 3)) !== 0);
@@ -180,14 +180,14 @@ describe('sealed books', () => {
       await tamper(...one.sql)
       assert.notDeepEqual(await findings(), [])
       const judgement = await judge(signed)
-      // Marks only help to name what differs: no hash covers them.
+      // No hash covers the marks: they only help to name a difference.
       if (one.tells === undefined) return assert.equal(judgement.verdict, 'ok')
       assert.equal(judgement.verdict, 'differs')
       assert.match(judgement.problems.join('\n'), one.tells)
     })
   }
 
-  test('history that was sealed again looks right, but not to a checkpoint', async () => {
+  test('history that was changed and sealed again is detected by a checkpoint only', async () => {
     const signed = await sealSmallBlocks()
     await tamper('update entry set amount = 8 where id = 2', 'delete from ledger_block')
     await tamper('update balance set available = available + 1')
@@ -196,11 +196,11 @@ describe('sealed books', () => {
     const { verdict, problems } = await judge(signed)
     assert.equal(verdict, 'differs')
     assert.match(problems.join('\n'), /history was rewritten .* block 1 .* between 1 and 3 /)
-    // The checkpoint that the database keeps says so as well.
+    // The checkpoint in the database detects it too.
     assert.match(JSON.stringify(await findings()), /checkpoint \d+ of/)
   })
 
-  test('books that end earlier are told from books that were changed', async () => {
+  test('books of an earlier state are distinguished from changed books', async () => {
     const signed = await sealSmallBlocks()
     await tamper('delete from ledger_block where number > 1', 'delete from entry where id > 3')
     const older = await judge(signed)
@@ -215,7 +215,7 @@ describe('sealed books', () => {
     assert.match((await judge(signed)).problems.join(), /have no block/)
   })
 
-  test('a statement that was changed, or signed by another, is not believed', async () => {
+  test('a statement that was changed or signed with another key is rejected', async () => {
     const signed = await sealSmallBlocks()
     const { statement } = signed
     const changed = { ...signed, statement: { ...statement, entries: '6' } }
@@ -226,7 +226,7 @@ describe('sealed books', () => {
     assert.equal(other.verdict, 'forged')
   })
 
-  test('an entry that commits late is sealed with those that were given later ids', async (t) => {
+  test('an entry that commits late is sealed with entries of later ids', async (t) => {
     const sealer = startSealer({ sql, log, everyMs: NEVER_MS })
     t.after(() => sealer.stop())
     let commit = () => {}
@@ -250,7 +250,7 @@ describe('sealed books', () => {
     assert.deepEqual(await findings(), [])
   })
 
-  test('what was rolled back leaves a gap that stays empty', async () => {
+  test('a rolled-back entry leaves a gap that stays empty', async () => {
     await sql
       .begin((transaction) =>
         insertEntry(transaction, 'gone').then(() => transaction`select 1 / 0`),
@@ -268,7 +268,7 @@ describe('sealed books', () => {
     assert.match(JSON.stringify(await findings()), /inserted: x/)
   })
 
-  test('several sealers beside busy writers seal everything once', async (t) => {
+  test('several sealers with concurrent writers seal everything once', async (t) => {
     const sealers = Array.from({ length: 3 }, () =>
       startSealer({ sql, log, everyMs: NEVER_MS, idsMax: 7 }),
     )
@@ -292,7 +292,7 @@ describe('sealed books', () => {
     assert.deepEqual((await verify()).problems, [])
   })
 
-  test('any text, amount and time give the same bytes here and in the database', async () => {
+  test('any text, amount and time have the same bytes here and in the database', async () => {
     const word = fc
       .string({ unit: 'binary', maxLength: 12 })
       .map((text) => text.replaceAll('\u0000', ''))
@@ -319,7 +319,7 @@ describe('sealed books', () => {
     assert.deepEqual(await findings(), [])
   })
 
-  test('a range of entries is found by an index, whatever the size of the table', async () => {
+  test('a range of entries is found by an index', async () => {
     const plan = await sql.begin(async (transaction) => {
       await transaction`set local enable_seqscan = off`
       return await transaction`explain select from entry where id > 5 and id <= 9`
@@ -364,7 +364,7 @@ describe('sealed books', () => {
   }
 })
 
-/** Some other Ed25519 key. */
+/** Returns another Ed25519 key. */
 const OTHER_KEY = 'MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='
 
 async function* reversed<T>(rows: readonly T[]): AsyncGenerator<T> {

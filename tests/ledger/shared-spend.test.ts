@@ -1,4 +1,4 @@
-/** A key and its rotations have one spend limit and one counter, whoever calls with which. */
+/** A key and its rotations share one spend limit and one counter. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -37,7 +37,7 @@ async function createFamily(limit: bigint | null, client: Sql = sql) {
   return { accountId: account.id, keyId: key.id }
 }
 
-/** Takes a hold as a gateway does that has read `limit`. Returns its id, or the refusal. */
+/** Takes a hold as a gateway that has read `limit`. Returns its id, or the refusal. */
 async function take(
   accountId: string,
   keyId: string,
@@ -116,7 +116,7 @@ test('any mix of calls, rotations and revocations keeps the sum within the limit
           await setKeyDisabled(sql, keys[step.disable % keys.length] ?? keyId, true)
         }
       }
-      // Four at a time: moves, rotations and revocations meet each other.
+      // Four at a time, so that moves, rotations and revocations run concurrently.
       for (let at = 0; at < all.length; at += 4) await Promise.all(all.slice(at, at + 4).map(run))
 
       const held = open.reduce((sum, { amount }) => sum + amount, 0)
@@ -124,10 +124,10 @@ test('any mix of calls, rotations and revocations keeps the sum within the limit
       for (const row of await listKeys(sql, accountId)) {
         assert.deepEqual([row.spent ?? 0n, row.held ?? 0n], [BigInt(spent), BigInt(held)])
       }
-      const left = most - spent - held
+      const remaining = most - spent - held
       const last = keys.at(-1) ?? keyId
-      assert.equal((await take(accountId, last, left + 1, limit)).verdict, 'spend_limit')
-      assert.equal((await take(accountId, keyId, left, limit)).verdict, 'held')
+      assert.equal((await take(accountId, last, remaining + 1, limit)).verdict, 'spend_limit')
+      assert.equal((await take(accountId, keyId, remaining, limit)).verdict, 'held')
     }),
     { numRuns: 25 },
   )
@@ -141,7 +141,7 @@ test('the limit belongs to all keys of a rotation, and a lower one counts at onc
   const held = await take(accountId, created.id, 30, 100n)
   await changeKey(sql, again.created.id, { spendLimitNanos: 50n })
   assert.equal((await showKey(sql, keyId)).spend_limit, 50n)
-  // Gateways that have not heard of it still ask with the old limit.
+  // Gateways that have not loaded it yet send the old limit.
   assert.equal((await take(accountId, keyId, 21, 100n)).verdict, 'spend_limit')
   assert.equal((await take(accountId, keyId, 20, 100n)).verdict, 'held')
   await settle(sql, [held.id], 10)

@@ -1,4 +1,4 @@
-/** What tests of the ledger have in common: an account with money, rows of holds, quiet logs. */
+/** Shared by tests of the ledger: an account with money, hold rows, quiet logs. */
 import type { Sql } from 'postgres'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
 import { createKey } from '../../server/accounts/manage-keys.ts'
@@ -8,7 +8,7 @@ import { holdIdOf, newRequestId } from '../../server/lib/ids.ts'
 
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** Of sweepers in tests. */
+/** Options of sweepers in tests. */
 export const LEASES = { renewMs: 5_000, leaseSeconds: 20, adriftMs: 300_000 }
 
 export interface TestCaller {
@@ -63,7 +63,7 @@ export function settleRow(hold: HoldRow, charge: bigint | null, more: Partial<Se
   } satisfies SettleRow
 }
 
-/** A checkpoint without lines, attempts and upstream cost. */
+/** Returns a checkpoint without lines, attempts and upstream cost. */
 export function storedCheckpoint(charge: bigint, more: Partial<StoredCheckpoint> = {}) {
   return {
     charge: charge.toString(),
@@ -75,7 +75,7 @@ export function storedCheckpoint(charge: bigint, more: Partial<StoredCheckpoint>
   } satisfies StoredCheckpoint
 }
 
-/** The ids and titles of broken invariants; none when the books are right. */
+/** Returns the ids and titles of broken invariants. */
 export async function brokenInvariants(sql: Sql): Promise<string[]> {
   const { checks } = await audit(sql)
   return checks.filter(({ ok }) => !ok).map((check) => JSON.stringify(check))

@@ -46,7 +46,7 @@ test('every model of ?type=video makes videos: the one that erases subtitles doe
   }
 })
 
-test('a model names the paths that take it, by what its upstreams can do', async () => {
+test('a model lists the paths that accept it, by the operations of its upstreams', async () => {
   const { key } = await gateway.tenant()
   for (const [id, ...paths] of [
     ['subtitle-erase', '/v1/videos/erase-subtitle'],
@@ -74,7 +74,7 @@ test('a key sees only the models it may call', async () => {
   assert.equal((await gateway.get('/v1/models/sim-embedding', key)).status, 404)
 })
 
-test('an account sees only what is sold in its currency, and what is free', async () => {
+test('an account sees only models that are free or sold in its currency', async () => {
   const routes = [{ channel: 'sim-openai', upstream_model: 'sim-chat' }]
   const prices = [{ unit: 'output_token', per: 1, amount: '0.001' }]
   const models = [

@@ -17,7 +17,7 @@ after(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-test('200: files that live and media that are copied, and the limit', async () => {
+test('200: bytes of unexpired files and copied media, and the limit', async () => {
   const { key, accountId } = await gateway.tenant()
   const read = async () => (await gateway.get('/v1/storage', key)).json
   assert.deepEqual(await read(), { stored_bytes: 0, limit_bytes: 7_000_000_000 })

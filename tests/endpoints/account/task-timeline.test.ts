@@ -10,7 +10,7 @@ describe('/v1/tasks/{id}/timeline', () => {
   })
   after(() => stage.stop())
 
-  test('200 with every step, and nothing of our channels', async () => {
+  test('200 with every step, without our channels', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.advance = true
     const { id, upstream_id: upstreamId } = (await stage.create(tenant)).json

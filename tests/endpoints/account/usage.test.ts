@@ -45,7 +45,7 @@ test('filters by model, endpoint, key and time', async () => {
   assert.equal(await count('?to=2100-01-01T00:00:00Z'), CALLS)
 })
 
-test('400 for a limit, time or field that makes no sense', async () => {
+test('400 for an invalid limit, time or field', async () => {
   for (const query of ['?limit=0', '?limit=x', '?limit=501', '?from=yesterday', '?cursor=x']) {
     const answer = await list(query)
     assert.equal(answer.status, 400, query)

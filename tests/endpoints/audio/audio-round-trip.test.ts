@@ -1,6 +1,6 @@
 /**
- * Speech, its translation, and back to text, through the openai SDK: what was said must come
- * through, be playable for anybody, and be paid for.
+ * Speech, its translation, and back to text, with the openai SDK: the words must survive, the audio
+ * must be playable, and each step must be charged.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -42,7 +42,7 @@ async function speech(key: string): Promise<Buffer> {
   return makeWav(Buffer.concat(pieces))
 }
 
-/** The SDK knows the field of the model alone; the others pass. */
+/** The SDK types only the model; other fields are passed on. */
 async function translate(key: string, wav: Buffer, mode: string): Promise<Response> {
   const languages = { source_language: 'en', target_language: 'zh' }
   const file = await toFile(wav, 'speech.wav')
@@ -62,7 +62,7 @@ test('speech, translated to text, has the words; ledger and vendor count alike',
   assert.deepEqual(charged, booked?.units)
 })
 
-test('speech, translated to speech, still has the words, and is written down again', async () => {
+test('speech, translated to speech and transcribed, has the words', async () => {
   const { key } = await gateway.tenant()
   const response = await translate(key, await speech(key), 's2s')
   assert.equal(response.headers.get('content-type'), 'audio/ogg')
@@ -73,7 +73,7 @@ test('speech, translated to speech, still has the words, and is written down aga
   assert.equal(text, TRANSLATED)
 })
 
-/** By the position that its last page states, in samples. */
+/** Returns the length by the position of the last page, in samples. */
 function statedSeconds(ogg: Buffer): number {
   return Number(ogg.readBigInt64LE(ogg.lastIndexOf('OggS') + 6)) / OPUS_RATE
 }
@@ -90,7 +90,7 @@ test('a decoder plays all of the translated speech', { skip: WITHOUT_FFMPEG }, a
 
 for (const voice of ['sim-tts', 'seed-tts-2.0'] as const) {
   for (const ear of ['sim-whisper', 'sim-recognition', 'sim-recognition-turbo']) {
-    test(`${voice} says it, ${ear} writes it down`, async () => {
+    test(`${voice} speaks it, ${ear} transcribes it`, async () => {
       const { key } = await gateway.tenant()
       const openai = open(key)
       const name = voice === 'sim-tts' ? 'alloy' : 'zh_female_vv_uranus_bigtts'
@@ -108,7 +108,7 @@ for (const voice of ['sim-tts', 'seed-tts-2.0'] as const) {
   }
 }
 
-test('the SDK tells a refusal of speech', async () => {
+test('the SDK reads a refusal of speech', async () => {
   const { key } = await gateway.tenant()
   const order = { model: 'sim-tts', input: '', voice: 'alloy' } as const
   await assert.rejects(

@@ -40,7 +40,7 @@ test('200: audio, an end, and a charge by the last text_words', async () => {
   )
 })
 
-test('the model comes from the query, before the header; one of them is needed', async () => {
+test('the query takes precedence over the header for the model; one is required', async () => {
   const { key } = await gateway.tenant()
   const header = { 'x-api-resource-id': 'seed-tts-2.0' }
   assert.equal((await gateway.post(ROUTE, key, say('a'), header)).status, 200)
@@ -75,7 +75,7 @@ test('additions may be an object or its text; context_texts are not billed', asy
   }
 })
 
-test('subtitles pass through when they were asked for', async () => {
+test('requested subtitles are passed on', async () => {
   const { key } = await gateway.tenant()
   const body = say('你好', { audio_params: { enable_subtitle: true } })
   const answer = await gateway.post(PATH, key, body)
@@ -97,7 +97,7 @@ test('400: text and speaker are required', async () => {
   }
 })
 
-test('a mistake that only the vendor can find passes as it is, and costs nothing', async () => {
+test('a rejection by the vendor is passed on unchanged, and costs nothing', async () => {
   const { key, accountId } = await gateway.tenant()
   const before = await gateway.balance(accountId)
   const body = { req_params: { text: 'x', speaker: 'zh_male_x_moon_bigtts', audio_params: {} } }

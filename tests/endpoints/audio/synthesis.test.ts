@@ -41,8 +41,8 @@ const record = ({ response, key }: Awaited<ReturnType<typeof say>>) =>
   gateway.record({ headers: response.headers }, key)
 
 const wordsIn = (bytes: Buffer, isSamples: boolean) => {
-  const heard = isSamples ? new SampleListener().push(bytes) : wordsInBytes(bytes)
-  return joinWords(heard.map(({ word }) => word))
+  const words = isSamples ? new SampleListener().push(bytes) : wordsInBytes(bytes)
+  return joinWords(words.map(({ word }) => word))
 }
 
 const TYPES = { mp3: 'audio/mpeg', opus: 'audio/ogg', wav: 'audio/wav', pcm: 'audio/pcm' }
@@ -66,7 +66,7 @@ for (const model of MODELS) {
     test(`a decoder plays all of the ${format} of ${model}`, { skip: WITHOUT_FFMPEG }, async () => {
       const { bytes } = await say(order(model, { response_format: format }))
       const rate = format === 'opus' ? 48_000 : 24_000
-      // A stream does not know its length when its header is sent: what came is what there is.
+      // A stream's header cannot state its length: all received bytes are audio.
       if (format === 'wav') bytes.writeUInt32LE(bytes.length - 44, 40)
       const samples = format === 'pcm' ? bytes : await decode(bytes, rate)
       if (format !== 'mp3') assert.equal(countSyllables(samples, rate), 6)
@@ -97,7 +97,7 @@ for (const model of MODELS) {
     assert.ok(events.at(-1).usage.input_tokens > 0)
   })
 
-  test(`what ${model} breaks off is cut, and costs nothing`, async () => {
+  test(`an interrupted answer of ${model} is cut off, and costs nothing`, async () => {
     const input = `${WORDS} [[fault:reset-mid=2]]`
     const answer = await say(order(model, { input }))
     assert.equal(answer.isCut, true)
@@ -107,7 +107,7 @@ for (const model of MODELS) {
   })
 }
 
-test('tokens: as the events state them, else by an estimate', async () => {
+test('tokens are charged as stated by the events, or else estimated', async () => {
   const stated = await record(await say(order('sim-tts-tokens', { stream_format: 'sse' })))
   assert.equal(stated.basis, 'usage')
   assert.deepEqual(
@@ -138,7 +138,7 @@ test('400: each field, in the envelope of the SDKs', async () => {
   assert.equal(longest.status, 200)
 })
 
-test('400: a format that the vendor does not make, and a voice that it does not have', async () => {
+test('400: a format or voice that the vendor does not support', async () => {
   const { key } = await gateway.tenant()
   const aac = await gateway.post(PATH, key, order('seed-tts-2.0', { response_format: 'aac' }))
   assert.equal(aac.status, 400, aac.text)
@@ -149,7 +149,7 @@ test('400: a format that the vendor does not make, and a voice that it does not 
   assert.match(voice.json.error.message, /speaker alloy not found/)
 })
 
-test('instructions go to the native vendor as its own, and are not billed', async () => {
+test('instructions are translated for the native vendor, and are not billed', async () => {
   const body = order('seed-tts-2.0', { instructions: 'as a pirate' })
   const { lines } = await record(await say(body))
   assert.equal(lines[0]?.quantity, WORDS.length)

@@ -1,6 +1,6 @@
 /**
  * POST /v1/audio/transcriptions over recognition 2.0, black box: the vendor fetches the upload from
- * an address that lives as long as the call, or is sent it in one request.
+ * a URL that is valid during the call, or receives it in one request.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -57,7 +57,7 @@ const lastRecord = async (key: string) => {
   return (await gateway.get(`/v1/usage/${list.json.data[0].request_id}`, key)).json
 }
 
-/** Nothing is public any more, and no bytes are left: as soon as the answer has gone out. */
+/** After the answer, the upload must not be public any more, and its bytes must be deleted. */
 function assertNothingLeft(accountId: string) {
   return until('the end of the published upload', async () => {
     const rows = await gateway.sql`select id from file where account_id = ${accountId}`
@@ -85,9 +85,9 @@ for (const model of [FETCHED, SENT] as const) {
 
   test(`${model}: text, srt, vtt, verbose_json with both granularities, and a stream`, async () => {
     const { openai, speak } = await setUp()
-    const asked = order(model, await speak('wav'))
+    const request = order(model, await speak('wav'))
     const ask = async (response_format: 'text' | 'srt' | 'vtt') =>
-      String(await openai.audio.transcriptions.create({ ...asked, response_format }))
+      String(await openai.audio.transcriptions.create({ ...request, response_format }))
     assert.equal(await ask('text'), `${TEXT}\n`)
     assert.match(
       await ask('srt'),
@@ -95,7 +95,7 @@ for (const model of [FETCHED, SENT] as const) {
     )
     assert.match(await ask('vtt'), /^WEBVTT\n\n00:00:00\.\d{3} --> .*\nAll rivers run\.\n\n/)
     const verbose = await openai.audio.transcriptions.create({
-      ...asked,
+      ...request,
       response_format: 'verbose_json',
       language: 'en',
       timestamp_granularities: ['word', 'segment'],
@@ -115,7 +115,7 @@ for (const model of [FETCHED, SENT] as const) {
     assert.equal(verbose.language, 'en')
     const deltas: string[] = []
     for await (const event of await openai.audio.transcriptions.create({
-      ...asked,
+      ...request,
       stream: true,
     })) {
       if (event.type === 'transcript.text.delta') deltas.push(event.delta)
@@ -124,7 +124,7 @@ for (const model of [FETCHED, SENT] as const) {
     assert.deepEqual([deltas.length, deltas.join('')], [2, TEXT])
   })
 
-  test(`${model}: what the caller did is a 400 that says so, and costs nothing`, async () => {
+  test(`${model}: a mistake of the caller is a 400 with its reason, and costs nothing`, async () => {
     const { key, accountId, openai, speak } = await setUp()
     const wav = await speak('wav')
     const before = await gateway.balance(accountId)
@@ -135,8 +135,8 @@ for (const model of [FETCHED, SENT] as const) {
       [order(model, await toFile(Buffer.from('RIFF....WAVEdata'), 'a.wav')), /format .* not sup/],
       [order(model, await toFile(makeWav(0), 'a.wav')), /the recording is empty/],
     ]
-    for (const [asked, message] of cases) {
-      const create = openai.audio.transcriptions.create(asked as ReturnType<typeof order>)
+    for (const [request, message] of cases) {
+      const create = openai.audio.transcriptions.create(request as ReturnType<typeof order>)
       await assert.rejects(create, (error) => {
         assert.ok(error instanceof OpenAI.BadRequestError, String(error))
         assert.match(error.message, message)
@@ -170,7 +170,7 @@ for (const model of [FETCHED, SENT] as const) {
   }
 }
 
-test('the vendor reads a public address that nobody can guess, as its own kind of file', async () => {
+test('the vendor reads a secret public URL with the right file type', async () => {
   const { key, accountId, openai, speak } = await setUp()
   const file = await speak('mp3')
   await openai.audio.transcriptions.create({ ...order(FETCHED, file), language: 'ja-JP' })
@@ -188,11 +188,11 @@ test('the vendor reads a public address that nobody can guess, as its own kind o
   assert.deepEqual((await gateway.get('/v1/files', key)).json.data, [])
 })
 
-test('while the call lasts its file is public, and no file of the account', async () => {
+test('during the call its file is public, but not a file of the account', async () => {
   const { key, accountId, openai, speak } = await setUp()
   const file = await speak('wav')
-  const asked = { model: FETCHED, file, prompt: '[[fault:queue-time=20;run-time=1500]]' }
-  const answering = openai.audio.transcriptions.create(asked)
+  const request = { model: FETCHED, file, prompt: '[[fault:queue-time=20;run-time=1500]]' }
+  const answering = openai.audio.transcriptions.create(request)
   const row = await until('the published upload', async () => {
     const [one] = await gateway.sql<{ id: string; token: string; expires_at: Date }[]>`
       select id, token, expires_at from file where account_id = ${accountId}`
@@ -222,7 +222,7 @@ test('a submission whose answer is lost is found by its id, never sent again', a
   }
 })
 
-test('a submission that nobody knows of is asked after, then given up, and never sent again', async () => {
+test('a lost submission unknown to the vendor is polled, then failed, never resent', async () => {
   const { key, accountId, openai, speak } = await setUp()
   const file = await speak('wav')
   const before = await gateway.balance(accountId)
@@ -240,7 +240,7 @@ test('a submission that nobody knows of is asked after, then given up, and never
   await assertNothingLeft(accountId)
 })
 
-test('looks that fail are repeated; a task that fails for ever is a 502', async () => {
+test('failed polls are retried; a task whose polls always fail is a 502', async () => {
   const { key, accountId, openai, speak } = await setUp()
   const file = await speak('wav')
   for (const fault of ['poll-errors=2', 'poll-storm=2']) {
@@ -264,30 +264,30 @@ for (const model of [FETCHED, SENT] as const) {
   })
 }
 
-test('a gateway that stops waits for no recognition, and releases what it held', async () => {
+test('a gateway that stops does not wait for recognition, and releases the hold', async () => {
   const own = await startTestGateway({ PORT: String(await findFreePort()) })
   const { key, keyId } = await own.tenant()
   const form = new FormData()
   form.set('model', FETCHED)
   form.set('prompt', '[[fault:queue-time=10;run-time=60000]]')
   form.set('file', new Blob([new Uint8Array(makeWav(500))]), 'a.wav')
-  const asked = own.fetch('/v1/audio/transcriptions', { method: 'POST', key, body: form })
-  asked.catch(() => undefined)
+  const request = own.fetch('/v1/audio/transcriptions', { method: 'POST', key, body: form })
+  request.catch(() => undefined)
   await until('the submission', () =>
     own.simulators.calls.list().find(({ operation }) => operation === SUBMIT),
   )
-  // Ends the published upload and the hold before the database is gone; `stop` below audits the books.
+  // Ends the published upload and the hold before the database stops; `stop` below runs the audit.
   const released = until('the release', async () => {
     const [row] = await own.sql<{ status: string; charged: bigint }[]>`
       select status, charged from call where key_id = ${keyId} and status <> 'running'`
     return row
   })
-  const [row] = await Promise.all([released, own.gateway.stop(0), assert.rejects(asked)])
+  const [row] = await Promise.all([released, own.gateway.stop(0), assert.rejects(request)])
   assert.deepEqual([row.status, row.charged], ['failed', 0n])
   await own.stop()
 })
 
-test('a file that says it is short is charged as long as it was, as far as its bytes can hold', async () => {
+test('a file with a false length is charged by its stated usage, up to its ceiling', async () => {
   const { key, openai } = await setUp()
   // 640,044 bytes: twice their time at the slowest rate, and half a day.
   const file = await toFile(makeWav(20_000), 'a.wav')
@@ -306,7 +306,7 @@ test('a file that says it is short is charged as long as it was, as far as its b
   }
 })
 
-test('a file that the vendor cannot fetch is the operator’s fault, not the caller’s', async () => {
+test('a file that the vendor cannot fetch is a channel fault', async () => {
   const { openai, speak } = await setUp()
   const file = await speak('wav')
   const failing = openai.audio.transcriptions.create(order(FETCHED, file, 'fail-task=45000006'))

@@ -1,4 +1,4 @@
-/** POST /v1/audio/transcriptions, black box through the openai SDK: what was said comes back. */
+/** POST /v1/audio/transcriptions, black box with the openai SDK. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import OpenAI, { toFile } from 'openai'
@@ -102,7 +102,7 @@ test('a stream of text, billed by the tokens at its end', async () => {
   assert.equal(record.lines.length, 2)
 })
 
-test('the vendor gets the very file, under its own model and key, with a plain name', async () => {
+test('the vendor gets the exact file, with its own model and key and a plain name', async () => {
   const { openai, speak } = await setUp()
   const file = await speak('mp3')
   await openai.audio.transcriptions.create({ file, model: 'sim-whisper', language: 'en' })
@@ -115,7 +115,7 @@ test('the vendor gets the very file, under its own model and key, with a plain n
   assert.equal(call?.headers['content-length'], String(body.length))
 })
 
-test('400: fields at fault, in the envelope of the SDKs', async () => {
+test('400: invalid fields, in the envelope of the SDKs', async () => {
   const { key, speak } = await setUp()
   const file = await speak('wav')
   for (const [name, value, message] of [
@@ -216,7 +216,7 @@ test('no field names another model or another recording', async () => {
   assert.equal(plain.status, 200)
 })
 
-test('a form whose field comes twice before its file is refused at once', async () => {
+test('a form with a repeated field before its file is refused at once', async () => {
   const { key } = await gateway.tenant()
   const fields = [
     ['model', 'sim-whisper'],
@@ -227,7 +227,7 @@ test('a form whose field comes twice before its file is refused at once', async 
   assert.match(await answer.text(), /model: given more than once/)
 })
 
-/** As it is spelled: names are not escaped otherwise than a form has them. */
+/** Writes the form verbatim, with names escaped as forms do. */
 function sendForm(key: string, fields: readonly (readonly [string, string])[], file: Buffer) {
   const part = (head: string) => `--b\r\ncontent-disposition: form-data; name=${head}\r\n\r\n`
   const texts = fields.map(([name, value]) => `${part(JSON.stringify(name))}${value}\r\n`)

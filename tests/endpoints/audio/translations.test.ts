@@ -1,4 +1,4 @@
-/** POST /v1/audio/translations, black box: every field, what it costs, what it refuses. */
+/** POST /v1/audio/translations, black box: every field, charges and refusals. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
@@ -40,7 +40,7 @@ test('s2t is the default: JSON with both texts, charged by the upstream’s toke
   assert.equal((await booth.gateway.balance(accountId)).held, 0n)
 })
 
-test('the vendor hears the very samples, under its own credentials', async () => {
+test('the vendor gets the exact samples, with its own credentials', async () => {
   const { key } = await booth.gateway.tenant()
   const samples = makeSamples(1_234)
   await booth.ask(key, [
@@ -125,7 +125,7 @@ const ORDERS: readonly (readonly [readonly FormEntry[], readonly string[]])[] = 
   ],
 ]
 
-test('what each field means to the vendor, and what is meant without it', async () => {
+test('each field and its default as the vendor gets them', async () => {
   const { key } = await booth.gateway.tenant()
   for (const [fields, order] of ORDERS) {
     const answer = await booth.ask(key, [['model', MODEL], ...fields, FILE])
@@ -220,7 +220,7 @@ const REFUSALS: readonly (readonly [RegExp, readonly FormEntry[]])[] = [
   ],
 ]
 
-test('400 says what is wrong, before anything is held or sent', async () => {
+test('400 with the reason, before a hold is taken or anything is sent', async () => {
   const { key, accountId } = await booth.gateway.tenant()
   const before = await booth.gateway.balance(accountId)
   const sessions = booth.vendor.sessions.length
@@ -246,7 +246,7 @@ test('a recording over an hour is refused by its header, a body over the cap by 
   assert.equal(answer.json.error, 'file: is 3601 s long, more than 3600 s')
 })
 
-test('Idempotency-Key: text again, for the same form in another order; speech is not kept', async () => {
+test('Idempotency-Key: replays text for the same form in any order, not speech', async () => {
   const { key, accountId } = await booth.gateway.tenant()
   const header = { 'idempotency-key': 'once' }
   const first = await booth.ask(key, TO_TEXT, header)

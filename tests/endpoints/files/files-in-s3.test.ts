@@ -34,18 +34,18 @@ async function upload(key: string, content: Buffer) {
   return gateway.fetch('/v1/files', { method: 'POST', key, body })
 }
 
-test('an upload of several parts lies in the store alone, is read in ranges, and deleted', async () => {
+test('a multipart upload is only in the store, is read in ranges, and deleted', async () => {
   const { key } = await gateway.tenant()
   const content = Buffer.concat([MP4, Buffer.alloc(17_000_000, 'x')])
-  const made = JSON.parse(await (await upload(key, content)).text())
+  const uploaded = JSON.parse(await (await upload(key, content)).text())
   assert.deepEqual([store.objects.size, store.uploads.size], [1, 0])
   assert.deepEqual(readdirSync(dataDir), [], 'nothing on the disk')
-  const link = gateway.url + new URL(made.url).pathname
+  const link = gateway.url + new URL(uploaded.url).pathname
   const whole = await fetch(link)
   assert.ok(Buffer.from(await whole.arrayBuffer()).equals(content))
   const part = await fetch(link, { headers: { range: 'bytes=30-39' } })
   assert.deepEqual([part.status, await part.text()], [206, content.subarray(30, 40).toString()])
-  await gateway.fetch(`/v1/files/${made.id}`, { method: 'DELETE', key })
+  await gateway.fetch(`/v1/files/${uploaded.id}`, { method: 'DELETE', key })
   assert.equal(store.objects.size, 0)
 })
 
@@ -90,14 +90,14 @@ test('a result is copied once the store is back', async () => {
   }
   await gateway.sql.begin((transaction) => addToLibrary(transaction, task))
   const entry = async () => (await gateway.get('/v1/assets', key)).json.data[0]
-  const told = async () => (await entry()).copy.error
-  assert.equal(await until('a failure', told, 10_000), 'storage is not available')
+  const readError = async () => (await entry()).copy.error
+  assert.equal(await until('a failure', readError, 10_000), 'storage is not available')
   await gateway.sql`update asset set due_at = now() where task_id = 'task_d'`
   const isStored = async () => (await entry()).copy.state === 'stored' || undefined
   await until('the copy', isStored, 10_000)
 })
 
-test('503 for an upload while the store is away, and nothing stays', async () => {
+test('503 for an upload while the store is unavailable, and nothing remains', async () => {
   const { key } = await gateway.tenant()
   for (let times = 0; times < 3; times += 1) store.faults.push({ kind: 'PUT', status: 500 })
   const answer = await upload(key, MP4)

@@ -1,4 +1,4 @@
-/** POST /v1/files again and again: under one Idempotency-Key, and until an account is full. */
+/** Repeated uploads: with one Idempotency-Key, and up to the account's limit. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -34,7 +34,7 @@ async function upload(key: string, name: string | undefined, content = 'abc', fi
 }
 
 describe('an upload under an Idempotency-Key', () => {
-  test('makes one file, however often it is sent', async () => {
+  test('creates one file, however often it is sent', async () => {
     const { key } = await gateway.tenant()
     const first = await upload(key, 'one')
     const count = stored()
@@ -49,7 +49,7 @@ describe('an upload under an Idempotency-Key', () => {
     assert.notEqual((await upload(other.key, 'one')).json.id, first.json.id)
   })
 
-  test('makes one file when it is sent many times at once', async () => {
+  test('creates one file when it is sent concurrently', async () => {
     const { key } = await gateway.tenant()
     const count = stored()
     const answers = await Promise.all(Array.from({ length: 8 }, () => upload(key, 'race')))
@@ -75,13 +75,13 @@ describe('an upload under an Idempotency-Key', () => {
     assert.equal((await upload(key, 'k', 'third')).status, 200)
   })
 
-  test('400 for a name that is none', async () => {
+  test('400 for an invalid key', async () => {
     const { key } = await gateway.tenant()
     assert.equal((await upload(key, 'x'.repeat(256))).status, 400)
   })
 })
 
-test('413 at once for what is declared too large', async () => {
+test('413 at once for a declared size over the limit', async () => {
   const { key } = await gateway.tenant()
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -95,11 +95,11 @@ test('413 at once for what is declared too large', async () => {
   socket.destroy()
 })
 
-test('413 when the account is full, also for many at once; a replay still works', async () => {
+test('413 for a full account, also for concurrent uploads; a replay still works', async () => {
   const tenant = await gateway.tenant()
   const { key, accountId } = tenant
   const { json } = await upload(key, 'kept')
-  // As if this file were nearly all that the account may keep.
+  // This file nearly fills the account.
   await gateway.sql`update file set bytes = 20000000000 - 10 where id = ${json.id}`
   const answers = await Promise.all(Array.from({ length: 6 }, () => upload(key, undefined, 'four')))
   const statuses = answers.map(({ status }) => status).sort()

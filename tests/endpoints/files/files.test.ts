@@ -23,10 +23,10 @@ after(async () => {
 })
 
 function form(content: Buffer, fields: Record<string, string> = {}, name = 'a b/帽.png') {
-  const made = new FormData()
-  made.append('file', new Blob([new Uint8Array(content)], { type: 'text/html' }), name)
-  for (const [field, value] of Object.entries(fields)) made.append(field, value)
-  return made
+  const created = new FormData()
+  created.append('file', new Blob([new Uint8Array(content)], { type: 'text/html' }), name)
+  for (const [field, value] of Object.entries(fields)) created.append(field, value)
+  return created
 }
 
 async function upload(key: string, body: FormData) {
@@ -34,15 +34,15 @@ async function upload(key: string, body: FormData) {
   return { status: answer.status, json: JSON.parse(await answer.text()) }
 }
 
-/** The address as this process reaches it: PUBLIC_URL names the port that was asked for. */
+/** Returns the URL with the gateway's actual port, which PUBLIC_URL does not have. */
 const fetchPublic = (url: string, init: RequestInit = {}) =>
   fetch(gateway.url + new URL(url).pathname, init)
 
-/** Everything that lies in storage, parts of uploads included. */
+/** Lists everything in storage, including parts of uploads. */
 const stored = () =>
   readdirSync(join(dataDir, 'files'), { recursive: true }).filter((name) => name.length > 3)
 
-test('200: uploaded, described, fetched whole and in part, public, deleted', async () => {
+test('200: upload, metadata, content whole and in part, public URL, deletion', async () => {
   const { key } = await gateway.tenant()
   const { status, json } = await upload(key, form(PNG, { purpose: 'vision' }))
   assert.equal(status, 200, JSON.stringify(json))
@@ -70,7 +70,7 @@ test('200: uploaded, described, fetched whole and in part, public, deleted', asy
   assert.equal((await fetchPublic(json.url)).status, 404)
 })
 
-test('a file lives by the database’s clock, whatever the gateway’s own says', async () => {
+test('a file expires by the database’s clock, not the gateway’s', async () => {
   const { key } = await gateway.tenant()
   const late = mock.method(Date, 'now', () => performance.timeOrigin + performance.now() + 9e6)
   const { json } = await upload(key, form(PNG, { 'expires_after[seconds]': '3600' }))
@@ -78,7 +78,7 @@ test('a file lives by the database’s clock, whatever the gateway’s own says'
   assert.equal(json.expires_at - json.created_at, 3600)
 })
 
-test('404, the same for foreign, unknown and malformed ids and tokens', async () => {
+test('the same 404 for foreign, unknown and malformed ids and tokens', async () => {
   const owner = await gateway.tenant()
   const stranger = await gateway.tenant()
   const { json } = await upload(owner.key, form(PNG))
@@ -120,12 +120,12 @@ describe('refusals', () => {
     assert.equal((await gateway.fetch(PATH, { method: 'POST', body: form(PNG) })).status, 401)
   })
 
-  test('415 for what is not a form', async () => {
+  test('415 for a body that is not a form', async () => {
     const { key } = await gateway.tenant()
     assert.equal((await gateway.post(PATH, key, '{}')).status, 415)
   })
 
-  test('400 without a file, for an empty one, a bad field, a broken form; nothing stays', async () => {
+  test('400 without a file, for an empty file, a bad field or a broken form', async () => {
     const { key } = await gateway.tenant()
     const count = stored().length
     const empty = new FormData()
@@ -148,7 +148,7 @@ describe('refusals', () => {
     assert.equal(stored().length, count)
   })
 
-  test('an upload that breaks off leaves nothing', async () => {
+  test('an upload that breaks off leaves no bytes', async () => {
     const { key } = await gateway.tenant()
     const count = stored().length
     const { hostname, port } = new URL(gateway.url)
@@ -164,7 +164,7 @@ describe('refusals', () => {
   })
 })
 
-test('an expired file is gone, and its bytes follow', async () => {
+test('an expired file is not found, and its bytes are deleted later', async () => {
   const { key } = await gateway.tenant()
   const count = stored().length
   const { json } = await upload(key, form(PNG, { 'expires_after[seconds]': '3600' }))
@@ -178,16 +178,16 @@ test('an expired file is gone, and its bytes follow', async () => {
 test('the SDK uploads, lists, reads and deletes', async () => {
   const { key } = await gateway.tenant()
   const client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1` })
-  const made = await client.files.create({
+  const created = await client.files.create({
     file: new File([new Uint8Array(PNG)], 'x.png'),
     purpose: 'vision',
     expires_after: { anchor: 'created_at', seconds: 7200 },
   })
-  assert.equal(made.bytes, PNG.length)
+  assert.equal(created.bytes, PNG.length)
   const seen: string[] = []
   for await (const one of client.files.list()) seen.push(one.id)
-  assert.deepEqual(seen, [made.id])
-  const content = await client.files.content(made.id)
+  assert.deepEqual(seen, [created.id])
+  const content = await client.files.content(created.id)
   assert.deepEqual(Buffer.from(await content.arrayBuffer()), PNG)
-  assert.equal((await client.files.delete(made.id)).deleted, true)
+  assert.equal((await client.files.delete(created.id)).deleted, true)
 })

@@ -1,4 +1,4 @@
-/** /v1/gallery and /v1/assets, black box: from a task that succeeds to an entry that is deleted. */
+/** /v1/gallery and /v1/assets, black box: from a task's success to the deletion of its entry. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ const stored = () =>
 const entries = async ({ key }: Tenant, query = '', path = '/v1/assets') =>
   (await stage.gateway.get(`${path}${query}`, key)).json
 
-/** A video task that ends with results at the origin. */
+/** Runs a video task that ends with results at the origin. */
 async function makeVideo(tenant: Tenant, path: string) {
   const { json } = await stage.create(tenant)
   const task = stage.vendor.tasks.get(json.upstream_id)
@@ -44,7 +44,7 @@ async function makeVideo(tenant: Tenant, path: string) {
   return json
 }
 
-/** As the end of a task of images would write them. */
+/** Inserts image entries as the end of an image task does. */
 async function addImages({ accountId }: Tenant, count: number) {
   for (let number = 0; number < count; number += 1) {
     const task = {
@@ -60,7 +60,7 @@ async function addImages({ accountId }: Tenant, count: number) {
   }
 }
 
-test('a video that succeeds joins the library, is copied, and its task shows our link', async () => {
+test('a finished video is added to the library and copied, and its task has our link', async () => {
   const tenant = await stage.gateway.tenant()
   const { key } = tenant
   const task = await makeVideo(tenant, '/a.mp4')
@@ -152,7 +152,7 @@ describe('refusals', () => {
     }
   })
 
-  test('400 for limits, cursors, times and kinds that are none', async () => {
+  test('400 for invalid limits, cursors, times and kinds', async () => {
     const tenant = await stage.gateway.tenant()
     const bad = ['limit=0', 'limit=201', 'cursor=x', 'from=soon', 'kind=image']
     for (const query of bad) {
@@ -160,7 +160,7 @@ describe('refusals', () => {
     }
   })
 
-  test('404, the same for foreign, unknown and malformed ids and those of the other shelf', async () => {
+  test('the same 404 for foreign, unknown and malformed ids, and ids of the other list', async () => {
     const owner = await stage.gateway.tenant()
     const stranger = await stage.gateway.tenant()
     await addImages(owner, 1)

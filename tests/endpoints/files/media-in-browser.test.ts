@@ -1,4 +1,4 @@
-/** Our link of a video in a real browser: it plays, and seeks without loading what lies between. */
+/** The gateway's link of a video in a browser: it plays, and seeks without loading the gap. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const places = [process.env.CHROMIUM_PATH ?? '', '/usr/bin/chromium', '/usr/bin/
 const executablePath = places.find((path) => existsSync(path)) ?? ''
 const skip = executablePath === '' && 'there is no Chromium here'
 
-/** Runs in the browser, as text: what it uses is not of this process. */
+/** Runs in the browser, as text, so it cannot use anything of this process. */
 const WATCH = `async (url) => {
   const video = document.createElement('video')
   Object.assign(video, { muted: true, src: url })
@@ -29,7 +29,7 @@ const WATCH = `async (url) => {
   return { width: video.videoWidth, height: video.videoHeight, at: video.currentTime }
 }`
 
-test('a video that was copied is sought in a browser', { skip }, async (t) => {
+test('a browser seeks in a copied video', { skip }, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'browser-'))
   const gateway = await startTestGateway({
     ...QUICK,
@@ -52,8 +52,8 @@ test('a video that was copied is sought in a browser', { skip }, async (t) => {
   })
   const { key } = await gateway.tenant()
   const content = [{ type: 'text', text: 'a river' }]
-  const made = await gateway.post(VIDEO_PATH, key, { model: 'v', content, resolution: '480p' })
-  assert.equal(made.status, 200, made.text)
+  const created = await gateway.post(VIDEO_PATH, key, { model: 'v', content, resolution: '480p' })
+  assert.equal(created.status, 200, created.text)
   const entry = await until(
     'a copy',
     async () => {

@@ -1,4 +1,4 @@
-/** /media/{token}/{filename}: what browsers and tools ask of a video, over raw requests. */
+/** /media/{token}/{filename}: requests of browsers and tools for a video. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,7 +52,7 @@ const ask = (headers: Record<string, string> = {}, method = 'GET') =>
   fetch(link, { method, headers })
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
 
-test('200: the whole, with what keeps a browser safe', async () => {
+test('200: all bytes, with the security headers', async () => {
   const answer = await ask()
   assert.equal(answer.status, 200)
   assert.deepEqual(await bytesOf(answer), MP4)
@@ -82,7 +82,7 @@ for (const [range, start, end] of SLICES) {
   })
 }
 
-test('416 beyond the end; a range that is none is ignored', async () => {
+test('416 beyond the end; an invalid range is ignored', async () => {
   const beyond = await ask({ range: `bytes=${MP4.length}-` })
   assert.equal(beyond.status, 416)
   assert.equal(beyond.headers.get('content-range'), `bytes */${MP4.length}`)
@@ -101,7 +101,7 @@ test('If-Range resumes the same bytes only; If-None-Match is answered with 304',
   assert.deepEqual([known.status, (await bytesOf(known)).length], [304, 0])
 })
 
-test('HEAD tells what GET would', async () => {
+test('HEAD has the headers of GET', async () => {
   const answer = await ask({}, 'HEAD')
   assert.deepEqual([answer.status, (await bytesOf(answer)).length], [200, 0])
   assert.equal(answer.headers.get('content-length'), String(MP4.length))
@@ -109,13 +109,13 @@ test('HEAD tells what GET would', async () => {
   assert.deepEqual([part.status, part.headers.get('content-length')], [206, '10'])
 })
 
-test('404 for tokens that nobody gave out', async () => {
+test('404 for unknown tokens', async () => {
   for (const token of ['x', '0'.repeat(40), '%00', "'", '..%2F..%2Fetc', '%ff', 'x'.repeat(5000)]) {
     assert.equal((await fetch(`${gateway.url}/media/${token}/video.mp4`)).status, 404, token)
   }
 })
 
-test('503 when the bytes are not there, and no half an answer', async () => {
+test('503 without a partial answer if the bytes are missing', async () => {
   const token = new URL(link).pathname.split('/')[2] ?? ''
   const [row] = await gateway.sql<{ storage_key: string }[]>`
     update asset set storage_key = ${'A'.repeat(32)} where token = ${token}

@@ -1,4 +1,4 @@
-/** What a model is known to refuse is refused before a task of images exists, or holds anything. */
+/** Known refusals of a model: before an image task is created or a hold is taken. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
@@ -35,7 +35,7 @@ describe(`${PATH}: known refusals`, () => {
   })
   after(() => gateway.stop())
 
-  for (const [name, model, asked, message] of [
+  for (const [name, model, options, message] of [
     ['a size that is none', 'large', { size: 'huge' }, /^size: must be a width and a height/],
     ['too small a size', 'large', { size: '1024x1024' }, /^size: this model makes pictures of/],
     ['too large a size', 'large', { size: '5000x5000' }, /^size: this model makes pictures of/],
@@ -56,7 +56,7 @@ describe(`${PATH}: known refusals`, () => {
     test(`${name}: 400 with the field, and no record`, async () => {
       const tenant = await gateway.tenant()
       const before = await gateway.balance(tenant.accountId)
-      const answer = await gateway.post(PATH, tenant.key, { model, prompt: 'a river', ...asked })
+      const answer = await gateway.post(PATH, tenant.key, { model, prompt: 'a river', ...options })
       assert.equal(answer.status, 400, answer.text)
       assert.match(answer.json.error, message)
       assert.deepEqual(await gateway.balance(tenant.accountId), before)
@@ -67,7 +67,7 @@ describe(`${PATH}: known refusals`, () => {
     })
   }
 
-  test('a route that would take it is enough, and is the one that is taken', async () => {
+  test('one route that accepts the request is sufficient, and it is used', async () => {
     const tenant = await gateway.tenant()
     for (let tries = 0; tries < 8; tries += 1) {
       const body = { model: 'both', prompt: 'a river', size: '2048x2048' }

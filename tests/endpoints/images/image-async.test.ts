@@ -18,7 +18,7 @@ describe(ASYNC_PATH, () => {
   })
   after(() => stage.stop())
 
-  test('queued while it waits for a slot, processing while it is made, then succeeded', async () => {
+  test('queued while it waits for a slot, then processing, then succeeded', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.waits = true
     const first = await stage.create(tenant)
@@ -49,7 +49,7 @@ describe(ASYNC_PATH, () => {
     assert.deepEqual(events, ['held', 'processing', 'succeeded', 'settled'])
   })
 
-  test('charged by the image, and what the request said is not kept', async () => {
+  test('charged by the image, and the prompt is not stored with the task', async () => {
     const tenant = await stage.gateway.tenant()
     const created = await stage.create(tenant, { n: 3, size: '1024x1024', user: 'u' })
     await stage.until(tenant, created.json.id, 'succeeded')
@@ -69,7 +69,7 @@ describe(ASYNC_PATH, () => {
     assert.equal(bodies.length, 0)
   })
 
-  test('charged by the token, whose usage is shown only then', async () => {
+  test('charged by the token, and only then shows the usage', async () => {
     const tenant = await stage.gateway.tenant()
     const usage = { input_tokens: 10, output_tokens: 100, total_tokens: 110 }
     stage.vendor.usage = usage
@@ -92,7 +92,7 @@ describe(ASYNC_PATH, () => {
 
   for (const base64 of [false, true]) {
     const form = base64 ? 'bytes' : 'a link'
-    test(`deleted from the gallery, it is gone from its task as well: ${form}`, async () => {
+    test(`an image deleted from the gallery is removed from its task too: ${form}`, async () => {
       const tenant = await stage.gateway.tenant()
       stage.vendor.base64 = base64
       const created = await stage.create(tenant)
@@ -102,12 +102,12 @@ describe(ASYNC_PATH, () => {
       assert.equal(data.length, 1)
       const options = { method: 'DELETE', key: tenant.key }
       await stage.gateway.fetch(`/v1/gallery/${data[0].id}`, options)
-      const left = await stage.readTask(tenant, created.json.id)
-      assert.deepEqual([left.status, left.result.data], ['succeeded', [{}]])
+      const after = await stage.readTask(tenant, created.json.id)
+      assert.deepEqual([after.status, after.result.data], ['succeeded', [{}]])
     })
   }
 
-  test('the upstream gets the request without what only the task needs', async () => {
+  test('the upstream gets the request without the members of the task', async () => {
     const tenant = await stage.gateway.tenant()
     const body = { stream: true, partial_images: 2, response_format: 'b64_json', seed: 7 }
     const created = await stage.create(tenant, { ...body, prompt: 'the one with seed' })
@@ -116,7 +116,7 @@ describe(ASYNC_PATH, () => {
     assert.deepEqual(sent, { model: 'p-1', prompt: 'the one with seed', seed: 7 })
   })
 
-  test('bytes become a link of ours, and an entry of the gallery with its prompt', async () => {
+  test('bytes become a link of the gateway, and a gallery entry with its prompt', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.base64 = true
     const created = await stage.create(tenant, { n: 2, prompt: 'two rivers' })
@@ -140,7 +140,7 @@ describe(ASYNC_PATH, () => {
     assert.equal(loose.length, 0)
   })
 
-  test('links join the gallery too', async () => {
+  test('links are added to the gallery too', async () => {
     const tenant = await stage.gateway.tenant()
     const created = await stage.create(tenant, { prompt: 'one river', size: '20x10' })
     await stage.until(tenant, created.json.id, 'succeeded')
@@ -151,7 +151,7 @@ describe(ASYNC_PATH, () => {
     )
   })
 
-  test('a failure costs nothing and says why, in a string', async () => {
+  test('a failure costs nothing and has its reason as a string', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.faults.push(400)
     const created = await stage.create(tenant)
@@ -165,7 +165,7 @@ describe(ASYNC_PATH, () => {
     assert.deepEqual(events, ['held', 'processing', 'failed', 'released'])
   })
 
-  test('what a vendor says of our account is not told', async () => {
+  test('a vendor’s message about our account is not shown', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.faults.push(401, 401, 401)
     const created = await stage.create(tenant)
@@ -173,7 +173,7 @@ describe(ASYNC_PATH, () => {
     assert.equal(done.error, 'upstream provider error')
   })
 
-  test('callbacks of both ends', async (t) => {
+  test('webhooks of success and failure', async (t) => {
     const tenant = await stage.gateway.tenant()
     for (const status of ['succeeded', 'failed']) {
       const receiver = await startReceiver(t)
@@ -199,7 +199,7 @@ describe(ASYNC_PATH, () => {
     }
   })
 
-  test('a repeated Idempotency-Key is the same task, made once', async () => {
+  test('a repeated Idempotency-Key returns the same task', async () => {
     const tenant = await stage.gateway.tenant()
     const before = stage.vendor.requests.get('p-1')?.length ?? 0
     const header = { 'idempotency-key': 'again' }
@@ -212,7 +212,7 @@ describe(ASYNC_PATH, () => {
     assert.equal(stage.vendor.requests.get('p-1')?.length, before + 1)
   })
 
-  test('404, the same for foreign, unknown and malformed tasks and those of other kinds', async () => {
+  test('the same 404 for foreign, unknown and malformed ids, and tasks of other kinds', async () => {
     const tenant = await stage.gateway.tenant()
     const other = await stage.gateway.tenant()
     const foreign = await stage.create(other)
@@ -248,7 +248,7 @@ describe(ASYNC_PATH, () => {
   })
 })
 
-describe(`${ASYNC_PATH}, while the vendor takes its time`, () => {
+describe(`${ASYNC_PATH}, with a slow vendor`, () => {
   let stage: ImageStage
   before(async () => {
     stage = await startImageStage({ TASK_CALLS_PER_CHANNEL: '1' })

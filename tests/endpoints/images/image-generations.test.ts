@@ -111,13 +111,13 @@ describe('by the image', () => {
     assert.equal((await by({ quality: 'hd', size: '1792x1024' })).charged, '0.12')
   })
 
-  test('what was left to the model is charged as it chose', async () => {
+  test('a size chosen by the model is charged as chosen', async () => {
     const { answer, record } = await charged({ model: 'chosen-quality', quality: 'auto' })
     assert.equal(answer.json.quality, 'medium')
     assert.deepEqual([record.held, record.charged], ['0.9', '0.3'])
   })
 
-  test('a sequence is held at its most and charged for what came', async () => {
+  test('a sequence is held at its maximum and charged for the delivered images', async () => {
     const { answer, record } = await charged({
       model: SEEDREAM,
       size: SIZE,
@@ -145,7 +145,7 @@ describe('by the image', () => {
     assert.equal(record.charged, '0.5')
   })
 
-  test('n at a model that makes one image a call: 400, nothing charged', async () => {
+  test('n for a model with one image per call: 400, nothing charged', async () => {
     const { answer, key } = await ask({ model: 'seedream-3', n: 2 })
     assert.equal(answer.status, 400)
     assert.equal(answer.json.error.param, 'n')
@@ -153,7 +153,7 @@ describe('by the image', () => {
     assert.equal((await ask({ model: 'seedream-3', n: 1 })).answer.status, 200)
   })
 
-  test('b64_json passes', async () => {
+  test('b64_json is passed on', async () => {
     for (const model of [PIECE, SEEDREAM]) {
       const { answer } = await charged({ model, response_format: 'b64_json' })
       const png = Buffer.from(answer.json.data[0].b64_json, 'base64')
@@ -161,12 +161,12 @@ describe('by the image', () => {
     }
   })
 
-  test('by the call, however many it makes', async () => {
+  test('by the call, for any number of images', async () => {
     const { record } = await charged({ model: 'by-call', n: 2 })
     assert.deepEqual([record.basis, record.held, record.charged], ['usage', '0.3', '0.3'])
   })
 
-  test('a free model: nothing is charged, the record shows what was made', async () => {
+  test('a free model: nothing is charged, the record shows the images', async () => {
     const { record } = await charged({ model: 'free-image', size: SIZE })
     assert.deepEqual([record.basis, record.charged], ['usage', '0'])
     assert.ok(record.lines.some(({ unit, quantity }) => unit === 'image' && quantity === 1))
@@ -194,7 +194,7 @@ describe('by the token', () => {
     assert.equal(record.charged, record.held)
   })
 
-  test('negative usage was not stated: it is estimated, within the hold', async () => {
+  test('negative usage counts as not stated and is estimated, within the hold', async () => {
     const { record } = await charged({
       model: TOKENS,
       prompt: 'a river [[fault:usage=negative]]',
@@ -202,7 +202,7 @@ describe('by the token', () => {
     assert.deepEqual([record.basis, record.charged], ['estimate', record.held])
   })
 
-  test('tokens of the vendor that counts pixels', async () => {
+  test('tokens of a vendor that counts pixels', async () => {
     const { record } = await charged({ model: 'seedream-by-token', size: SIZE })
     assert.deepEqual([record.held, record.charged], ['0.16384', '0.16384'])
   })
@@ -228,7 +228,7 @@ test('400: fields of a wrong shape', async () => {
   assert.equal(answer.status, 400)
 })
 
-test('400 with the vendor’s words: moderation, and a field that the model does not know', async () => {
+test('400 with the vendor’s message: moderation, and an unknown field', async () => {
   const { answer } = await ask({ model: SEEDREAM, prompt: 'x [[fault:moderation]]' })
   assert.equal(answer.status, 400)
   assert.match(answer.json.error.message, /sensitive/i)
@@ -245,9 +245,13 @@ describe('the SDK', () => {
 
   test('images.generate', async () => {
     const openai = await client()
-    const made = await openai.images.generate({ model: TOKENS, prompt: 'a river', quality: 'low' })
-    assert.ok(made.data?.[0]?.b64_json)
-    assert.equal(made.usage?.output_tokens, 272)
+    const images = await openai.images.generate({
+      model: TOKENS,
+      prompt: 'a river',
+      quality: 'low',
+    })
+    assert.ok(images.data?.[0]?.b64_json)
+    assert.equal(images.usage?.output_tokens, 272)
   })
 
   for (const model of [TOKENS, SEEDREAM]) {
@@ -277,8 +281,8 @@ describe('the SDK', () => {
 
   test('its error classes', async () => {
     const openai = await client()
-    const asked = openai.images.generate({ model: PIECE, prompt: 'x', size: '3x3' as 'auto' })
-    await assert.rejects(asked, OpenAI.BadRequestError)
+    const request = openai.images.generate({ model: PIECE, prompt: 'x', size: '3x3' as 'auto' })
+    await assert.rejects(request, OpenAI.BadRequestError)
     const wrong = new OpenAI({ apiKey: 'nonsense', baseURL: `${gateway.url}/v1`, maxRetries: 0 })
     const refused = wrong.images.generate({ model: PIECE, prompt: 'x' })
     await assert.rejects(refused, OpenAI.AuthenticationError)

@@ -1,4 +1,4 @@
-/** Minutes of a file that lies here: its limits and its length are known before any charge. */
+/** Minutes of an uploaded file: its limits and length are known before the hold. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { startTestGateway, type Tenant, type TestGateway } from '../../support/i
 import { QUICK } from '../../tasks/stage.ts'
 
 const PATH = '/v1/audio/minutes'
-/** Nobody fetches it: the vendor is told the length in the address. */
+/** The file is not fetched: its URL states the length to the simulated vendor. */
 const SCRIPT = '?x=[[fault:media-seconds=5;queue-time=20;run-time=20]]'
 
 describe('minutes of an own file', () => {
@@ -45,17 +45,17 @@ describe('minutes of an own file', () => {
     ['a.m4a', mp4(3600, true), '3.6'],
     ['noise.bin', Buffer.alloc(500, 1), '7.2'],
   ] as const) {
-    test(`${name}: what is held`, async () => {
+    test(`${name}: the hold`, async () => {
       const tenant = await gateway.tenant()
       const { url } = await upload(tenant, content, name)
-      // A caller's own word for it counts for nothing.
+      // A length in the request is ignored.
       const created = await create(tenant, url, { recording_seconds: 1 })
       assert.equal(created.status, 200, created.text)
       assert.equal((await gateway.record(created, tenant.key)).held, held)
     })
   }
 
-  test('the tokens of the summary are foreseen from the length too', async () => {
+  test('the tokens of the summary are estimated by the length too', async () => {
     const tenant = await gateway.tenant()
     const { url } = await upload(tenant, wav(60), 'a.wav')
     const more = { model: 'service-minutes' }
@@ -77,7 +77,7 @@ describe('minutes of an own file', () => {
     assert.deepEqual((await gateway.get('/v1/usage', tenant.key)).json.data, [])
   })
 
-  test('exactly two hours and a little silence are taken', async () => {
+  test('exactly two hours and a little silence are accepted', async () => {
     const tenant = await gateway.tenant()
     const { url } = await upload(tenant, mp4(7201), 'a.mp4')
     const created = await create(tenant, url)

@@ -14,7 +14,7 @@ const PATH = '/v1/audio/minutes'
 const FAST = 'queue-time=20;run-time=20'
 const WAIT_MS = 20_000
 
-/** Directives stand in the address: nobody fetches it when its length is told there. */
+/** The URL contains directives: with a length in it, the simulated vendor does not fetch it. */
 const fileOf = (seconds: number, fault = '') =>
   `https://media.example/meeting.mp3?x=${scripted(seconds, fault)}`
 const scripted = (seconds: number, fault = '') =>
@@ -111,9 +111,9 @@ describe(PATH, () => {
     )
   })
 
-  test('each feature alone is asked for, and only what is asked for is in the result', async () => {
+  test('each single feature: only requested ones are in the result', async () => {
     const tenant = await gateway.tenant()
-    for (const [asked, told] of [
+    for (const [requested, expected] of [
       [{ summary: true }, 'summary'],
       [{ chapters: true }, 'chapters'],
       [{ todos: true }, 'todos'],
@@ -121,12 +121,12 @@ describe(PATH, () => {
       [{ qa: true }, 'questions'],
       [{ translate: true, target_lang: 'en_us' }, 'translation'],
     ] as const) {
-      const body = { model: 'vendor-minutes', file_url: fileOf(12), features: asked }
+      const body = { model: 'vendor-minutes', file_url: fileOf(12), features: requested }
       const created = await create(tenant, body)
       assert.equal(created.status, 200, created.text)
       const { result } = await ended(tenant, created.json.id)
       const parts = Object.keys(result).filter((name) => !['text', 'sentences'].includes(name))
-      assert.deepEqual(parts, [told])
+      assert.deepEqual(parts, [expected])
     }
   })
 
@@ -148,7 +148,7 @@ describe(PATH, () => {
     assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
   })
 
-  test('the times of words come when they are asked for', async () => {
+  test('word timestamps are returned on request', async () => {
     const tenant = await gateway.tenant()
     for (const model of ['vendor-minutes', 'service-minutes']) {
       const body = { ...ALL, model, need_word_time_series: true, hot_words: 'Tributary, ledger' }
@@ -163,7 +163,7 @@ describe(PATH, () => {
     }
   })
 
-  test('400 for every field out of its range, and nothing is held', async () => {
+  test('400 for every field outside its range, and nothing is held', async () => {
     const tenant = await gateway.tenant()
     const before = await gateway.balance(tenant.accountId)
     for (const [change, message] of [
@@ -193,7 +193,7 @@ describe(PATH, () => {
     assert.deepEqual(await gateway.balance(tenant.accountId), before)
   })
 
-  test('a file of 1 GB or none is refused before anything is held; no HEAD is no refusal', async (t) => {
+  test('a missing file or one of 1 GB is refused before the hold; HEAD is optional', async (t) => {
     let length = 1024 ** 3
     const server = createServer((_request, response) => {
       response.writeHead(length < 0 ? 405 : 200, { 'content-length': Math.max(length, 0) }).end()
@@ -216,7 +216,7 @@ describe(PATH, () => {
     assert.equal((await create(tenant, body)).status, 200)
   })
 
-  test('what is wrong with the recording fails the task, says why and costs nothing', async () => {
+  test('an unusable recording fails the task with its reason, at no cost', async () => {
     const tenant = await gateway.tenant()
     for (const [model, seconds, words, message] of [
       ['vendor-minutes', 7201, '', /longer than two hours/],
@@ -238,7 +238,7 @@ describe(PATH, () => {
     assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
   })
 
-  test('a summary that cannot be had leaves the transcription, and is not charged', async () => {
+  test('a failed summary is not charged, and the transcription is returned', async () => {
     const tenant = await gateway.tenant()
     await gateway.apply(
       {
@@ -299,8 +299,8 @@ describe(PATH, () => {
   test('a summary whose upstream states no usage is charged by what it said', async () => {
     const tenant = await gateway.tenant()
     const silent = { operation: 'chat.completions', times: 1, scenario: 'usage=absent' }
-    const asked = { method: 'POST', body: JSON.stringify(silent) }
-    assert.equal((await fetch(`${gateway.simulators.url}/sim/faults`, asked)).status, 200)
+    const fault = { method: 'POST', body: JSON.stringify(silent) }
+    assert.equal((await fetch(`${gateway.simulators.url}/sim/faults`, fault)).status, 200)
     const created = await create(tenant, { model: 'service-minutes', file_url: fileOf(31) })
     const { result } = await ended(tenant, created.json.id)
     assert.ok(result.summary.length > 0)
@@ -312,7 +312,7 @@ describe(PATH, () => {
     assert.deepEqual([record.basis, record.review], ['params', false])
   })
 
-  test('the webhook has the result without the times of words', async (t) => {
+  test('the webhook has the result without word timestamps', async (t) => {
     const receiver = await startReceiver(t)
     const tenant = await gateway.tenant()
     const more = { need_word_time_series: true, callback_url: receiver.url }
@@ -349,7 +349,7 @@ describe(PATH, () => {
     }
   })
 
-  test('on another site there are no minutes', async () => {
+  test('the endpoint does not exist on other sites', async () => {
     const abroad = await startTestGateway({ SITE: 'global' })
     try {
       const { key } = await abroad.tenant()

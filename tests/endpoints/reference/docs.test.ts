@@ -1,4 +1,4 @@
-/** GET /docs, black box: open to everybody, and its commands work as they are printed. */
+/** GET /docs, black box: no credentials needed, and its commands work as printed. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -31,7 +31,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
 }
 
-/** The commands on the page, as a reader would copy them. */
+/** Returns the commands on the page, as a reader would copy them. */
 async function readCommands(): Promise<string[]> {
   const page = await (await fetch(`${gateway.url}/docs`)).text()
   return [...page.matchAll(/<code>(curl [^<]*)<\/code>/g)].map(({ 1: code = '' }) =>
@@ -39,7 +39,7 @@ async function readCommands(): Promise<string[]> {
   )
 }
 
-test('200: a page under a policy that allows no script', async () => {
+test('200: a page with a policy that forbids scripts', async () => {
   const answer = await fetch(`${gateway.url}/docs`)
   assert.equal(answer.status, 200)
   assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -85,7 +85,7 @@ test('every command on the page is answered with 200', async () => {
   }
 })
 
-test('405: it is read, not written', async () => {
+test('405 for other methods', async () => {
   const answer = await fetch(`${gateway.url}/docs`, { method: 'POST' })
   assert.equal(answer.status, 405)
 })

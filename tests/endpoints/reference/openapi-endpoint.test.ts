@@ -1,4 +1,4 @@
-/** GET /openapi.json, black box: a valid document that other origins may read. */
+/** GET /openapi.json, black box: a valid document, readable from other origins. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
@@ -42,13 +42,13 @@ test('a documented path is served: only unknown ones are 404', async () => {
       const answer = await fetch(url, { method: method.toUpperCase() })
       const text = await answer.text()
       assert.ok([200, 400, 401, 403, 404, 426].includes(answer.status), `${method} ${path}`)
-      // Payments are not taken unless the operator has set a secret for them.
+      // Payments need a secret of the operator.
       if (!path.endsWith('/top-ups')) assert.doesNotMatch(text, /no such path/, path)
     }
   }
 })
 
-test('405: it is read, not written', async () => {
+test('405 for other methods', async () => {
   const answer = await fetch(`${gateway.url}/openapi.json`, { method: 'DELETE' })
   assert.equal(answer.status, 405)
 })

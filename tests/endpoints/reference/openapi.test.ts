@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual([...new Set(ids)], ids)
   })
 
-  test('asks for a key, and says 401, exactly where one is needed', () => {
+  test('requires a key, and lists 401, exactly for endpoints that need one', () => {
     for (const { kind, method, paths: own } of ENDPOINTS) {
       const template = own[0].replace(/:(\w+)/g, '{$1}').replace('*', '{id}')
       const described = paths[template]?.[method.toLowerCase()]
@@ -61,7 +61,7 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('what the reference says', () => {
+describe('the reference', () => {
   test('explains every status of the error table, and no other', () => {
     const statuses = new Set(Object.values(ERRORS).map(({ status }) => status))
     assert.deepEqual(

@@ -44,7 +44,7 @@ describe('the reference page in a browser', {
   })
 
   for (const width of [340, 390, 768, 1000, 1440]) {
-    test(`nothing sticks out at ${width} pixels, and nothing is refused or logged`, async () => {
+    test(`no overflow at ${width} pixels, and no refused or logged resource`, async () => {
       const page = await browser.newPage({ viewport: { width, height: 900 } })
       const complaints: string[] = []
       page.on('console', (message) => complaints.push(message.text()))
@@ -57,7 +57,7 @@ describe('the reference page in a browser', {
     })
   }
 
-  test('follows the reader from light to dark, with text that can be read in both', async () => {
+  test('follows the colour scheme, with readable text in both', async () => {
     const papers: string[] = []
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await browser.newPage({ colorScheme })
@@ -73,7 +73,7 @@ describe('the reference page in a browser', {
     assert.notEqual(papers[0], papers[1])
   })
 
-  test('on a phone the contents are folded, on a desktop they are there', async () => {
+  test('the contents are collapsed on a phone and visible on a desktop', async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
     await page.goto(url())
     assert.equal(await page.locator('nav').isVisible(), false)
@@ -86,7 +86,7 @@ describe('the reference page in a browser', {
   })
 })
 
-/** WCAG's contrast ratio of two `rgb(…)` colours. */
+/** Returns the WCAG contrast ratio of two `rgb(…)` colours. */
 function contrast(one: string, other: string): number {
   const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a)
   return (lighter + 0.05) / (darker + 0.05)

@@ -11,7 +11,7 @@ import { describeAll, MODEL, PUBLIC_URL } from './support.ts'
 const operations = describeAll()
 const page = renderPage(operations, PUBLIC_URL)
 
-/** What a shell hands to curl, argument by argument. */
+/** Returns the arguments that a shell passes to curl. */
 function argumentsOf(command: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\nKEY=tr-test\n${command}`
   const { stdout, status } = spawnSync('sh', ['-c', script], { encoding: 'utf8' })
@@ -20,7 +20,7 @@ function argumentsOf(command: string): string[] {
 }
 
 describe('the reference page', () => {
-  test('has a section for every endpoint, and no link inside it is dead', () => {
+  test('has a section for every endpoint, and no dead internal link', () => {
     const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(({ 1: id = '' }) => id))
     for (const { id, answer, answersNothing } of operations) {
       assert.equal(ids.has(id), answer !== undefined || answersNothing, id)
@@ -35,7 +35,7 @@ describe('the reference page', () => {
     assert.doesNotMatch(policy, /unsafe/)
   })
 
-  test('escapes what declarations say', () => {
+  test('escapes the texts of declarations', () => {
     const endpoint: Endpoint = {
       kind: 'plain',
       method: 'GET',
@@ -57,17 +57,17 @@ describe('the reference page', () => {
     assert.equal(text.split('</pre>').length, text.split('<pre').length)
   })
 
-  test('shows commands that say to a shell what they say to a reader', () => {
+  test('shows commands that a shell parses as intended', () => {
     for (const operation of operations) {
-      const given = argumentsOf(curlCommand(operation, PUBLIC_URL))
+      const argumentList = argumentsOf(curlCommand(operation, PUBLIC_URL))
       const body = operation.example?.body
       assert.ok(
-        given.some((argument) => argument.startsWith(`${PUBLIC_URL}/`)),
+        argumentList.some((argument) => argument.startsWith(`${PUBLIC_URL}/`)),
         operation.id,
       )
-      assert.equal(given.includes('Authorization: Bearer tr-test'), operation.needsKey)
+      assert.equal(argumentList.includes('Authorization: Bearer tr-test'), operation.needsKey)
       if (body === undefined) continue
-      assert.deepEqual(JSON.parse(given[given.indexOf('-d') + 1] ?? ''), body)
+      assert.deepEqual(JSON.parse(argumentList[argumentList.indexOf('-d') + 1] ?? ''), body)
     }
   })
 
@@ -77,7 +77,7 @@ describe('the reference page', () => {
     const example = {
       body: { model: MODEL, text: `it's "so" $HOME \`x\` \\ ${'long '.repeat(20)}` },
     }
-    const given = argumentsOf(curlCommand({ ...first, example }, PUBLIC_URL))
-    assert.deepEqual(JSON.parse(given[given.indexOf('-d') + 1] ?? ''), example.body)
+    const argumentList = argumentsOf(curlCommand({ ...first, example }, PUBLIC_URL))
+    assert.deepEqual(JSON.parse(argumentList[argumentList.indexOf('-d') + 1] ?? ''), example.body)
   })
 })

@@ -1,4 +1,4 @@
-/** The public API as the reference sees it. */
+/** The operations of the public API in the reference. */
 import type { Endpoint } from '../../../server/endpoints/endpoint.ts'
 import { ENDPOINTS } from '../../../server/endpoints/index.ts'
 import {

@@ -1,4 +1,4 @@
-/** POST /v1/chat/completions, black box: answers, statuses, and what each of them costs. */
+/** POST /v1/chat/completions, black box: answers, statuses and charges. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import OpenAI from 'openai'
@@ -42,7 +42,7 @@ test('200: an answer, charged by the usage that the vendor stated', async () => 
   )
 })
 
-test('200: a stream; usage is learnt but not shown to a caller that did not ask', async () => {
+test('200: a stream; usage is collected, but only sent to callers that request it', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, ask('[[say:a stream]]', { stream: true }))
   assert.equal(answer.status, 200)
@@ -54,14 +54,14 @@ test('200: a stream; usage is learnt but not shown to a caller that did not ask'
   assert.ok(record.lines.some((line) => line.unit === 'output_token' && line.quantity > 0))
 })
 
-test('200: a caller that asks for usage sees exactly one usage chunk', async () => {
+test('200: a caller that requests usage gets exactly one usage chunk', async () => {
   const { key } = await gateway.tenant()
   const options = { stream: true, stream_options: { include_usage: true } }
   const answer = await gateway.post(PATH, key, ask('[[say:hi]]', options))
   assert.equal(answer.text.match(/"prompt_tokens"/g)?.length, 1)
 })
 
-test('the vendor sees nothing of the caller’s credentials and headers', async () => {
+test('the vendor gets none of the caller’s credentials and headers', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, ask('[[call:seen]] hello'), {
     cookie: 'secret=1',
@@ -113,7 +113,7 @@ test('400: the field at fault is named', async () => {
   assert.equal((await gateway.balance(accountId)).held, 0n)
 })
 
-test('400: what the vendor says of a request at fault reaches the caller, at no cost', async () => {
+test('400: the vendor’s message about a rejected request reaches the caller, free', async () => {
   const { key, accountId } = await gateway.tenant()
   const before = await gateway.balance(accountId)
   const answer = await gateway.post(PATH, key, ask('[[fault:status=400]]'))
@@ -121,7 +121,7 @@ test('400: what the vendor says of a request at fault reaches the caller, at no 
   assert.deepEqual(await gateway.balance(accountId), before)
 })
 
-test('a stream without usage is charged by what was seen', async () => {
+test('a stream without usage is charged by the delivered output', async () => {
   const { key } = await gateway.tenant()
   const words = '[[fault:usage=absent]] [[tokens:200]]'
   const answer = await gateway.post(PATH, key, ask(words, { stream: true }))
@@ -131,7 +131,7 @@ test('a stream without usage is charged by what was seen', async () => {
   assert.ok(output >= 180 && output <= 220, `estimated ${output} of 200`)
 })
 
-test('negative usage was not stated: it is estimated, within the hold', async () => {
+test('negative usage counts as not stated and is estimated, within the hold', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, ask('[[fault:usage=negative]]'))
   const record = await gateway.record(answer, key)

@@ -1,4 +1,4 @@
-/** POST /v1/messages/count_tokens, black box: an estimate that nobody pays for. */
+/** POST /v1/messages/count_tokens, black box: a free estimate. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
@@ -21,7 +21,7 @@ test('200: more text is more tokens, and the balance is untouched', async () => 
   assert.equal((await gateway.balance(accountId)).available, 1_000_000_000n)
 })
 
-test('400: what is wrong is named', async () => {
+test('400 with the invalid field', async () => {
   const { key } = await gateway.tenant()
   const missing = await gateway.post(PATH, key, { model: 'sim-claude' })
   assert.equal(missing.status, 400)
@@ -30,7 +30,7 @@ test('400: what is wrong is named', async () => {
   assert.equal(broken.status, 400)
 })
 
-test('401 without a key, in the envelope that the caller’s version asks for', async () => {
+test('401 without a key, in the envelope of the caller’s version header', async () => {
   const flat = await gateway.post(PATH, '', { messages }, { authorization: '' })
   assert.equal(flat.status, 401)
   assert.equal(flat.json.type, 'auth_error')

@@ -155,7 +155,7 @@ test('private fields never reach a chat upstream', async () => {
   assert.ok(!calls.includes(Buffer.from(canary).toString('base64').slice(2, -4)))
 })
 
-test('a stream that dies has an error event, no ending, and owes what was delivered', async () => {
+test('a broken stream has an error event and no end, and is charged for its part', async () => {
   const { key } = await gateway.tenant()
   for (const model of MODELS) {
     const words = '[[fault:reset-mid=5]] [[tokens:200]]'

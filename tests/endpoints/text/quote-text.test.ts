@@ -1,4 +1,4 @@
-/** What is held for text requests and what is believed of them, for requests full of tricks. */
+/** Holds and ceilings of text requests, for requests with tricks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -45,7 +45,7 @@ function quote(dialect: Dialect, text: string, more: Partial<QuotedRequest> = {}
   return DIALECTS[dialect].quote({ body, value, fields, headers: {}, model, ...more })
 }
 
-/** A body of each dialect around one text, with further members written as they are. */
+/** Returns a body of each dialect with one text, and with further members verbatim. */
 function write(dialect: Dialect, text: string, members = ''): string {
   const written = JSON.stringify(text)
   const inner = {
@@ -66,7 +66,7 @@ const inputOf = ({ quantities }: Estimate) => quantities.input_token ?? 0
 
 const dialects = fc.constantFrom<Dialect[]>('chat', 'responses', 'messages', 'embeddings')
 
-/** Texts that look like something else, or that grow or shrink when they are written. */
+/** Texts that look like other data, or whose size changes when they are serialised. */
 const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 3_000 }),
   fc.string({ maxLength: 2_000 }).map((text) => `data:image/png;base64,${text}`),
@@ -76,7 +76,7 @@ const texts = fc.oneof(
   fc.constantFrom('\u0000'.repeat(300), '"\\'.repeat(300), 'ﷺ'.repeat(300), '😀'.repeat(200)),
 )
 
-/** Members that hide text, say a limit twice, or name what means something elsewhere. */
+/** Members that hide text, repeat a limit, or have a meaning at other vendors. */
 const names = fc.constantFrom(
   'functions',
   'tools_',
@@ -102,7 +102,7 @@ const members = fc
     return written === '' ? '' : `,${written}`
   })
 
-test('the ceiling is above one token for each byte of text, wherever that text stands', () => {
+test('the ceiling is above one token per byte of text, in any member', () => {
   fc.assert(
     fc.property(dialects, texts, members, (dialect, text, extra) => {
       const body = write(dialect, text, extra)
@@ -151,7 +151,7 @@ const quantities = fc.record(
   { requiredKeys: [] },
 )
 
-test('stated within the ceiling: charged to the token. Not stated: never more than the hold', () => {
+test('usage within the ceiling is charged as stated, an estimate never exceeds the hold', () => {
   fc.assert(
     fc.property(
       ...([dialects, texts, members, quantities, fc.nat(10_000_000), fc.boolean()] as const),
@@ -194,7 +194,7 @@ test('stated within the ceiling: charged to the token. Not stated: never more th
   )
 })
 
-test('tricks that were found: what the vendor counts is under the ceiling', () => {
+test('known tricks: the usage that the vendor counts is within the ceiling', () => {
   const big = 'word '.repeat(80_000)
   const written = JSON.stringify(big)
   const bodies: readonly (readonly [Dialect, string])[] = [
@@ -242,7 +242,7 @@ test('tricks that were found: what the vendor counts is under the ceiling', () =
   }
 })
 
-test('of several limits the largest counts; null is no limit, and others only raise it', () => {
+test('the largest of several limits counts; null is none, and foreign names only raise it', () => {
   const outputOf = (extra: string, dialect: Dialect = 'chat') =>
     quote(dialect, write(dialect, 'hi', extra)).quantities.output_token
   assert.equal(outputOf(''), 8_192)
@@ -256,7 +256,7 @@ test('of several limits the largest counts; null is no limit, and others only ra
   assert.equal(outputOf(',"max_output_tokens":null', 'responses'), 8_192)
 })
 
-test('numbers are tokens of an embedding', () => {
+test('numbers in an embedding request are tokens', () => {
   const numbers = Array.from({ length: 5_000 }, () => 7)
   for (const input of [numbers, [numbers, numbers]]) {
     const count = input.flat().length
@@ -276,7 +276,7 @@ test('an earlier answer is input again; one of unknown length is bounded by the 
   assert.ok(unknown.ceiling.inputTokens >= 1_000_000)
 })
 
-test('what is not in the body is bounded by the model', () => {
+test('input from outside the body is bounded by the model', () => {
   for (const [dialect, extra] of [
     ['responses', ',"conversation":"conv_1"'],
     ['responses', ',"prompt":{"id":"pmpt_1"}'],
@@ -290,7 +290,7 @@ test('what is not in the body is bounded by the model', () => {
   }
 })
 
-test('a member in another letter case is refused by its name', () => {
+test('a member in another letter case is refused with its name', () => {
   for (const [dialect, name] of [
     ['chat', 'Service_Tier'],
     ['chat', 'N'],
@@ -309,7 +309,7 @@ test('a member in another letter case is refused by its name', () => {
   quote('chat', write('chat', 'hi', ',"X_Own":1,"extra_body":{"N":2}'))
 })
 
-test('answers under a name that nobody knows are within the ceiling', () => {
+test('several answers requested by an unknown name are within the ceiling', () => {
   for (const name of ['candidate_count', 'num_choices', 'num_return_sequences']) {
     const { ceiling } = quote('chat', write('chat', 'hi', `,"max_tokens":5,"${name}":8`))
     assert.ok(ceiling.outputTokens >= 8 * 8_192, name)
@@ -319,14 +319,14 @@ test('answers under a name that nobody knows are within the ceiling', () => {
     write('chat', 'hi', ',"max_tokens":8000,"candidate_count":100,"stream":true'),
   )
   assert.equal(held.output_token, 800_000)
-  assert.ok(streamTokens >= 800_000, 'no stream is cut before what it was asked to bring')
+  assert.ok(streamTokens >= 800_000, 'no stream is cut before its requested length')
   for (const name of ['answers', 'x_n']) {
     const { ceiling } = quote('chat', write('chat', 'hi', `,"max_tokens":5,"${name}":8`))
     assert.ok(ceiling.outputTokens >= 8 * 8_192, name)
   }
 })
 
-test('every form of a yes asks for a search, and two spellings of a type for what nobody knows', () => {
+test('any truthy value requests a search; a type in two spellings is unknown', () => {
   const featuresOf = (extra: string, dialect: Dialect = 'chat') =>
     quote(dialect, write(dialect, 'hi', extra)).dimensions?.features.map(({ field }) => field)
   for (const name of ['enable_search', 'web_search_options', 'search_parameters']) {

@@ -1,4 +1,4 @@
-/** POST /v1/responses, black box: passed through, and served by a chat upstream. */
+/** POST /v1/responses, black box: with a native upstream and with a chat upstream. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import OpenAI from 'openai'
@@ -69,7 +69,7 @@ for (const model of ['sim-chat', 'translated']) {
   })
 }
 
-test('passed through, the stream is byte for byte the vendor’s', async () => {
+test('a native stream is byte for byte the vendor’s', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, ask('[[say:bytes]]', { stream: true }))
   const types = [...answer.text.matchAll(/^event: (.+)$/gm)].map((match) => match[1])
@@ -77,7 +77,7 @@ test('passed through, the stream is byte for byte the vendor’s', async () => {
   assert.equal(types.at(-1), 'response.completed')
 })
 
-test('a vendor without this API refuses it itself, and nothing is charged', async () => {
+test('the refusal of a vendor without this API is passed on, and nothing is charged', async () => {
   const { key, accountId } = await gateway.tenant()
   const before = await gateway.balance(accountId)
   const answer = await gateway.post(PATH, key, ask('hi', { model: 'without' }))

@@ -1,4 +1,4 @@
-/** Reading stored responses from a vendor that fails, floods or falls silent. */
+/** Stored responses of a vendor that fails, sends endlessly or is silent. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -68,9 +68,9 @@ after(async () => {
 })
 
 async function keep(tenant: Tenant): Promise<string> {
-  const made = await gateway.post(PATH, tenant.key, { model: 'odd', input: 'hi' })
-  assert.equal(made.status, 200, made.text)
-  return `${PATH}/${made.json.id}`
+  const created = await gateway.post(PATH, tenant.key, { model: 'odd', input: 'hi' })
+  assert.equal(created.status, 200, created.text)
+  return `${PATH}/${created.json.id}`
 }
 
 function flood(response: ServerResponse): void {
@@ -84,7 +84,7 @@ function flood(response: ServerResponse): void {
   more()
 }
 
-test('an answer without end is cut at the limit: 502 that may be repeated, recorded failed', async () => {
+test('an endless answer is cut at the limit: a retryable 502, recorded as failed', async () => {
   const tenant = await gateway.tenant()
   const path = await keep(tenant)
   answer = flood
@@ -112,20 +112,20 @@ for (const [status, passed] of [
   })
 }
 
-test('a vendor that goes on unasked has its answer read by nobody: nobody paid for it', async () => {
+test('an uncharged response without usage cannot be read later', async () => {
   const tenant = await gateway.tenant()
   odd = { status: 'queued', usage: null, output: [] }
   const body = { model: 'odd', input: 'hi' }
   const misspelt = await gateway.post(PATH, tenant.key, { ...body, Background: true })
   assert.deepEqual([misspelt.status, misspelt.json.error.param], [400, 'Background'])
-  const made = await gateway.post(PATH, tenant.key, body)
+  const created = await gateway.post(PATH, tenant.key, body)
   odd = {}
-  assert.equal(made.status, 200, made.text)
+  assert.equal(created.status, 200, created.text)
   answer = (response) => void response.writeHead(200).end(JSON.stringify(KEPT))
-  assert.equal((await gateway.get(`${PATH}/${made.json.id}`, tenant.key)).status, 404)
+  assert.equal((await gateway.get(`${PATH}/${created.json.id}`, tenant.key)).status, 404)
 })
 
-test('a caller that leaves: nobody reads on, and the record says cancelled', async () => {
+test('a caller that disconnects: reading stops, and the record says cancelled', async () => {
   const tenant = await gateway.tenant()
   const path = await keep(tenant)
   wasLeft = false
@@ -135,7 +135,7 @@ test('a caller that leaves: nobody reads on, and the record says cancelled', asy
     leaving.abort()
   }
   await assert.rejects(gateway.fetch(path, { key: tenant.key, signal: leaving.signal }))
-  await until('the vendor is left', () => wasLeft || undefined)
+  await until('the vendor is disconnected', () => wasLeft || undefined)
   const status = await until('the record', async () => {
     const [row] = await gateway.sql<{ status: string }[]>`
       select status from call where account_id = ${tenant.accountId}

@@ -1,4 +1,4 @@
-/** GET and DELETE /v1/responses/{id}, black box: a vendor's memory, divided among accounts. */
+/** GET and DELETE /v1/responses/{id}, black box: only for the account that created it. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
@@ -18,7 +18,7 @@ async function remove(id: string, key: string) {
   return { status: answer.status, text: await answer.text() }
 }
 
-test('200: its owner reads it, lists its input, builds on it and deletes it', async () => {
+test('200: its owner reads it, lists its input, continues it and deletes it', async () => {
   const { key, accountId } = await gateway.tenant()
   for (const stream of [false, true]) {
     const created = await gateway.post(PATH, key, ask({ stream }))
@@ -37,7 +37,7 @@ test('200: its owner reads it, lists its input, builds on it and deletes it', as
   }
 })
 
-test('what an answer builds on is held for again, with all that it was built on', async () => {
+test('a continuation holds for all earlier turns again', async () => {
   const { key } = await gateway.tenant()
   const input = 'a long story '.repeat(2_000)
   const first = await gateway.post(PATH, key, ask({ input }))
@@ -56,7 +56,7 @@ test('what an answer builds on is held for again, with all that it was built on'
   assert.equal((await gateway.post(PATH, key, old)).status, 200, 'an answer of before')
 })
 
-test('404, the same for foreign, unknown and malformed ids; nobody builds on another’s', async () => {
+test('the same 404 for foreign, unknown and malformed ids, also for continuations', async () => {
   const owner = await gateway.tenant()
   const stranger = await gateway.tenant()
   const created = await gateway.post(PATH, owner.key, ask())
@@ -82,7 +82,7 @@ test('404, the same for foreign, unknown and malformed ids; nobody builds on ano
   assert.equal((await gateway.get(`${PATH}/${id}`, owner.key)).status, 200)
 })
 
-test('what was not to be stored is not, 400 for a stream of it, 401 without a key', async () => {
+test('404 if store was false, 400 for a stream of it, 401 without a key', async () => {
   const { key } = await gateway.tenant()
   const created = await gateway.post(PATH, key, ask({ store: false }))
   assert.equal((await gateway.get(`${PATH}/${created.json.id}`, key)).status, 404)

@@ -22,7 +22,7 @@ describe(ERASE_PATH, () => {
     assert.deepEqual(answer.json, { error: expected, type: 'invalid_request_error' })
   }
 
-  test('created, polled, done: the erased copy beside its original', async () => {
+  test('created, polled, done: the erased copy and its original are in the library', async () => {
     const tenant = await gateway.tenant()
     const video = await stage.video(tenant)
     const created = await stage.create(tenant, { video_task_id: video.id, model: 'erase-paid' })
@@ -74,7 +74,7 @@ describe(ERASE_PATH, () => {
   })
 
   for (const model of ['erase-free', 'erase-promotion']) {
-    test(`${model}: a record of zero that shows the seconds`, async () => {
+    test(`${model}: a usage record of zero with the seconds`, async () => {
       const tenant = await gateway.tenant({ balance: '0' })
       const video = await stage.video(tenant, { duration: 7 })
       const created = await stage.create(tenant, { video_task_id: video.id, model })
@@ -89,7 +89,7 @@ describe(ERASE_PATH, () => {
     })
   }
 
-  test('without a model it is the one that is always there; the upstream’s id works', async () => {
+  test('the model has a default, and the upstream’s id is accepted', async () => {
     const tenant = await gateway.tenant()
     const video = await stage.video(tenant)
     const created = await stage.create(tenant, { video_task_id: video.upstream_id })
@@ -98,14 +98,14 @@ describe(ERASE_PATH, () => {
     assert.deepEqual([json.kind, json.model], ['erase', 'subtitle-erase'])
   })
 
-  test('400 without a video, or with something else in its place', async () => {
+  test('400 without a video, or with an invalid id', async () => {
     const tenant = await gateway.tenant()
     await refused(tenant, {}, 'video_task_id: required')
     await refused(tenant, { video_task_id: '' }, 'video_task_id: required, and not empty')
     await refused(tenant, { video_task_id: 7 }, 'video_task_id: must be a string')
   })
 
-  test('400 for a video that cannot be used, saying why, and nothing is held', async () => {
+  test('400 for an unusable video with its reason, and nothing is held', async () => {
     const tenant = await gateway.tenant()
     const { sql } = gateway
     const video = await stage.video(tenant)
@@ -130,21 +130,21 @@ describe(ERASE_PATH, () => {
     await stage.ended(tenant, erased.json.id)
     const before = await gateway.balance(tenant.accountId)
     const content = [{ type: 'text', text: 'a river [[fault:fail-task]]' }]
-    const made = await gateway.post('/v1/videos/generations', tenant.key, {
+    const failed = await gateway.post('/v1/videos/generations', tenant.key, {
       model: 'a-video',
       content,
     })
-    const failing = { ...body, video_task_id: made.json.id }
+    const failing = { ...body, video_task_id: failed.json.id }
     await refused(tenant, failing, 'video_task_id: the video task has not succeeded yet')
     await until('its failure', async () => {
-      const path = `/v1/videos/generations/${made.json.id}`
+      const path = `/v1/videos/generations/${failed.json.id}`
       return (await gateway.get(path, tenant.key)).json.status === 'failed' || undefined
     })
     await refused(tenant, failing, 'video_task_id: the video task has failed')
     assert.deepEqual(await gateway.balance(tenant.accountId), before)
   })
 
-  test('404, the same for foreign, unknown, malformed and removed videos', async () => {
+  test('the same 404 for foreign, unknown, malformed and removed videos', async () => {
     const tenant = await gateway.tenant()
     const other = await gateway.tenant()
     const foreign = await stage.video(other)
@@ -167,7 +167,7 @@ describe(ERASE_PATH, () => {
     assert.equal((await gateway.get(`${ERASE_PATH}/${foreign.id}`, other.key)).status, 404)
   })
 
-  test('a failure costs nothing and says why', async () => {
+  test('a failure costs nothing and has its reason', async () => {
     const tenant = await gateway.tenant()
     const id = await stage.scripted(tenant, '[[fault:fail-task]]')
     const created = await stage.create(tenant, { video_task_id: id, model: 'erase-paid' })
@@ -180,7 +180,7 @@ describe(ERASE_PATH, () => {
     assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
   })
 
-  test('callbacks of both ends, and the timeline', async (t) => {
+  test('webhooks of success and failure, and the timeline', async (t) => {
     const tenant = await gateway.tenant()
     for (const [words, status] of [
       ['', 'succeeded'],
@@ -195,14 +195,14 @@ describe(ERASE_PATH, () => {
       })
       const got = await until('the webhook', () => receiver.received[0])
       const payload = JSON.parse(got.body.toString())
-      const told = status === 'succeeded' ? 'video_url' : 'error'
+      const member = status === 'succeeded' ? 'video_url' : 'error'
       assert.deepEqual(Object.keys(payload), [
         'task_id',
         'kind',
         'status',
         'model',
         'video_task_id',
-        told,
+        member,
         'created_at',
         'finished_at',
       ])
@@ -218,7 +218,7 @@ describe(ERASE_PATH, () => {
         return kinds.includes('callback') ? kinds : undefined
       })
       const money = status === 'succeeded' ? 'settled' : 'released'
-      // A vendor that is quick may never be seen at work.
+      // A fast vendor may end before the first poll.
       const seen = events.filter((kind: string) => kind !== 'processing')
       assert.deepEqual(seen, ['held', 'submitted', status, money, 'callback'])
     }
@@ -245,7 +245,7 @@ describe(ERASE_PATH, () => {
     }),
   })
 
-  /** Each tenant gets a video of its own, made by another: its own books stay as they are. */
+  /** Gives each tenant a video that another created, so that its own books do not change. */
   function withVideos({ gateway }: EraseStage): TestGateway {
     const videos = new Map<string, string>()
     return {

@@ -67,10 +67,10 @@ describe(CONTENTS_PATH, () => {
     const tenant = await stage.gateway.tenant()
     const created = await stage.create(tenant)
     const { id, upstream_id: upstreamId } = created.json
-    for (const asked of [id, upstreamId]) {
-      const native = await stage.gateway.get(`${CONTENTS_PATH}/${asked}`, tenant.key)
+    for (const eitherId of [id, upstreamId]) {
+      const native = await stage.gateway.get(`${CONTENTS_PATH}/${eitherId}`, tenant.key)
       assert.equal(native.json.id, upstreamId)
-      assert.equal((await stage.gateway.get(`${VIDEO_PATH}/${asked}`, tenant.key)).json.id, id)
+      assert.equal((await stage.gateway.get(`${VIDEO_PATH}/${eitherId}`, tenant.key)).json.id, id)
     }
   })
 
@@ -92,7 +92,7 @@ describe(CONTENTS_PATH, () => {
     assert.equal((await stage.gateway.get(`${CONTENTS_PATH}?page_num=0`, tenant.key)).status, 400)
   })
 
-  test('the list tells failed, cancelled and expired apart, and knows the tier', async () => {
+  test('the list distinguishes failed, cancelled and expired, and filters by tier', async () => {
     const tenant = await stage.gateway.tenant()
     const body = { model: 'test-video-1', content: BODY.content }
     const begin = async (extra = {}) => {
@@ -119,7 +119,7 @@ describe(CONTENTS_PATH, () => {
     assert.equal((await ask('filter.service_tier=default')).length, 2)
   })
 
-  test('a cancel that is repeated is refused and removes nothing', async () => {
+  test('a repeated cancellation is refused and removes nothing', async () => {
     const tenant = await stage.gateway.tenant()
     const { id } = (await stage.create(tenant, BODY, CONTENTS_PATH)).json
     const remove = () =>
@@ -130,16 +130,16 @@ describe(CONTENTS_PATH, () => {
     assert.equal(json.status, 'cancelled')
   })
 
-  test('404: foreign, unknown and malformed ids look the same, in get and delete', async () => {
+  test('the same 404 for foreign, unknown and malformed ids, in get and delete', async () => {
     const tenant = await stage.gateway.tenant()
     const { id } = (await stage.create(tenant, BODY, CONTENTS_PATH)).json
     const other = await stage.gateway.tenant()
     const bodies = new Set<string>()
-    for (const asked of [id, 'cgt-20200101000000-abcde', '%20', '%ff', 'x'.repeat(5000)]) {
+    for (const eitherId of [id, 'cgt-20200101000000-abcde', '%20', '%ff', 'x'.repeat(5000)]) {
       for (const method of ['GET', 'DELETE']) {
-        const path = `${CONTENTS_PATH}/${asked}`
+        const path = `${CONTENTS_PATH}/${eitherId}`
         const answer = await stage.gateway.fetch(path, { method, key: other.key })
-        assert.equal(answer.status, 404, asked)
+        assert.equal(answer.status, 404, eitherId)
         bodies.add(await answer.text())
       }
     }

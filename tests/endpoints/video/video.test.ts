@@ -111,7 +111,7 @@ describe(VIDEO_PATH, () => {
     })
   }
 
-  test('a picture inside the request may be larger than other JSON', async () => {
+  test('a request with a picture may be larger than other JSON', async () => {
     const tenant = await stage.gateway.tenant()
     const url = `data:image/png;base64,${'A'.repeat(12_000_000)}`
     const content = [...TEXT, { type: 'image_url', image_url: { url } }]
@@ -168,7 +168,7 @@ describe(VIDEO_PATH, () => {
     ],
   ]
   for (const [what, model, change, expected] of good) {
-    test(`what the vendor gets: ${what}`, async () => {
+    test(`the vendor's request: ${what}`, async () => {
       const tenant = await stage.gateway.tenant()
       const callback = { callback_url: 'https://example.com/hook' }
       const answer = await stage.create(tenant, { model, content: TEXT, ...change, ...callback })
@@ -184,7 +184,7 @@ describe(VIDEO_PATH, () => {
     })
   }
 
-  test('frames, references and audio in the combinations that a generation takes', async () => {
+  test('frames, references and audio in the combinations that a generation accepts', async () => {
     const tenant = await stage.gateway.tenant()
     const video = { type: 'video_url', video_url: { url: 'https://media.example/v.mp4' } }
     const audio = { type: 'audio_url', audio_url: { url: 'https://media.example/a.mp3' } }
@@ -233,7 +233,7 @@ describe(VIDEO_PATH, () => {
     assert.equal(await charged({ model: 'test-video-free' }), '0')
   })
 
-  test('both ids work here; foreign, unknown and malformed ones are the same 404', async () => {
+  test('both ids are accepted; the same 404 for foreign, unknown and malformed ones', async () => {
     const tenant = await stage.gateway.tenant()
     const other = await stage.gateway.tenant()
     const created = await stage.create(tenant)
@@ -242,9 +242,9 @@ describe(VIDEO_PATH, () => {
     const same = await stage.gateway.get(`${VIDEO_PATH}/${upstreamId}`, tenant.key)
     assert.equal(same.text, mine.text)
     const bodies = new Set<string>()
-    for (const asked of [id, upstreamId, 'task_0000000000000000000000', 'x', '%00', "'--"]) {
-      const answer = await stage.gateway.get(`${VIDEO_PATH}/${asked}`, other.key)
-      assert.equal(answer.status, 404, asked)
+    for (const eitherId of [id, upstreamId, 'task_0000000000000000000000', 'x', '%00', "'--"]) {
+      const answer = await stage.gateway.get(`${VIDEO_PATH}/${eitherId}`, other.key)
+      assert.equal(answer.status, 404, eitherId)
       bodies.add(answer.text)
     }
     assert.equal(bodies.size, 1)
@@ -279,12 +279,12 @@ describe(VIDEO_PATH, () => {
     assert.equal((await stage.gateway.get(`${VIDEO_PATH}?limit=0`, tenant.key)).status, 400)
   })
 
-  test('a callback is written with the end of the task, in the specified form', async () => {
+  test('a webhook is written with the end of the task, in the documented form', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.advance = true
     const callback = { callback_url: 'http://127.0.0.1:9/hook' }
     const created = await stage.create(tenant, { ...BODY, ...callback })
-    // A port that callers may not name is refused; the guard has its own tests.
+    // A port that is not allowed is refused; the guard has its own tests.
     if (created.status === 400) {
       assert.match(created.json.error, /callback_url/)
       return

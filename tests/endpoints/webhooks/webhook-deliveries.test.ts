@@ -1,4 +1,4 @@
-/** /v1/webhooks/deliveries: what was sent, seen by its owner alone, and sending it again. */
+/** /v1/webhooks/deliveries: lists deliveries of the own account, and redelivers. */
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
@@ -71,7 +71,7 @@ test('200: a redelivery sends the same bytes once more, freshly signed', async (
   assert.deepEqual(bodies, Array(3).fill('{"a":"水"}'))
 })
 
-test('400 for filters that cannot be', async () => {
+test('400 for invalid filters', async () => {
   const { key } = await gateway.tenant()
   for (const query of ['limit=0', 'limit=x', 'status=lost']) {
     assert.equal((await gateway.get(`${PATH}?${query}`, key)).status, 400, query)

@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => gateway.stop())
 
-test('200: each account has its own secret, the same at every look, sealed at rest', async () => {
+test('200: each account has its own stable secret, encrypted at rest', async () => {
   const [one, two] = [await gateway.tenant(), await gateway.tenant()]
   const first = await gateway.get(PATH, one.key)
   assert.equal(first.status, 200)
@@ -24,13 +24,13 @@ test('200: each account has its own secret, the same at every look, sealed at re
   assert.ok(!row?.webhook_secret.includes(first.json.secret.slice(6)))
 })
 
-test('200: many first looks at once see one secret', async () => {
+test('200: concurrent first reads get one secret', async () => {
   const { key } = await gateway.tenant()
   const looks = await Promise.all(Array.from({ length: 10 }, () => gateway.get(PATH, key)))
   assert.equal(new Set(looks.map(({ json }) => json.secret)).size, 1)
 })
 
-test('200: a rotation makes a new one and says how long the old one signs', async () => {
+test('200: a rotation creates a new secret and states how long the old one signs', async () => {
   const { key } = await gateway.tenant()
   const before = (await gateway.get(PATH, key)).json.secret
   const rotated = await gateway.post(`${PATH}/rotate`, key, {})

@@ -1,4 +1,4 @@
-/** POST /v1/webhooks/test: an example to a receiver of the caller's choice. */
+/** POST /v1/webhooks/test: sends an example to a receiver of the caller's choice. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
@@ -29,7 +29,7 @@ test('200: it arrives, signed with the secret of the account', async (t) => {
   assert.deepEqual([payload.kind, payload.status], ['test', 'succeeded'])
 })
 
-test('400 for what is no URL or leads where callers have no business', async (t) => {
+test('400 for an invalid URL or one that is not allowed', async (t) => {
   const { key } = await strict.tenant()
   const receiver = await startReceiver(t)
   const bodies = [{}, { url: 7 }, { url: 'x' }, 'null', '{', { url: receiver.url }]
@@ -51,7 +51,7 @@ test('401, 413, 415', async () => {
   assert.equal((await strict.post(PATH, key, 'x', form)).status, 415)
 })
 
-test('429 when too many wait: a sender on demand must not trouble others', async () => {
+test('429 if too many deliveries are pending', async () => {
   const { key } = await gateway.tenant()
   const url = 'http://127.0.0.1:1/'
   const answers = []
