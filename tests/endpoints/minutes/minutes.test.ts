@@ -177,7 +177,7 @@ describe(PATH, () => {
       [{ number_of_speakers: -1 }, /^number_of_speakers: /],
       [{ number_of_speakers: 1.5 }, /^number_of_speakers: /],
       [{ hot_words: ['a'] }, 'hot_words: must be a string'],
-      [{ need_word_time_series: null }, 'need_word_time_series: must be true or false'],
+      [{ need_word_time_series: 1 }, 'need_word_time_series: must be true or false'],
       [{ features: { translate: true, target_lang: 'de' } }, /^features.target_lang: /],
       [{ callback_url: 'nonsense' }, /^callback_url: /],
       [{ all_activate: false }, /^features: turn on at least one of summary, /],
