@@ -35,7 +35,7 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
   const usage: Quantities = { ...ONCE, ...onlyStated(ending.usage ?? {}) }
   const isStated = priced.every((unit) => usage[unit] !== undefined)
   const stated = isStated || !isFree ? { usage: pick(usage, priced) } : {}
-  const fallback = { ...task.quantities, ...ending.measured, ...usage }
+  const fallback = { ...task.quantities, ...readMeasured(task, ending), ...usage }
   const facts = { ...task.facts, ...ending.facts }
   const { unknownUsage = [] } = ending
   const charge = computeCharge({
@@ -55,6 +55,17 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
     basis: charge.basis === 'estimate' ? 'params' : charge.basis,
     cost: charge.review ? null : upstreamCostOf(task, fallback, facts),
   }
+}
+
+/**
+ * Returns what the result measures, where it says more than the order: of input videos, which are
+ * billed beside it, it says nothing.
+ */
+function readMeasured(
+  { facts }: ClaimedTask,
+  { measured = {} }: Extract<TaskEnding, { state: 'succeeded' }>,
+): Quantities {
+  return facts.video_input === true ? {} : onlyStated(measured)
 }
 
 /** Returns the model type. Background responses are charged as calls, not here. */

@@ -218,8 +218,8 @@ function secondsOf({ duration, frames }: JsonObject): number | undefined {
 }
 
 function measure(task: JsonObject, family: Family): Quantities | undefined {
-  const seconds = secondsOf(task)
-  if (seconds === undefined) return undefined
+  const seconds = secondsOf(task) ?? 0
+  if (seconds <= 0) return undefined
   const resolution = asString(task.resolution) ?? family.resolution
   const ratio = asString(task.ratio) ?? 'adaptive'
   return {

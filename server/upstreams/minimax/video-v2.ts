@@ -2,6 +2,8 @@
  * Video tasks in the vendor's second protocol (docs/protocols/minimax.md#second-protocol), which
  * has no list and no cancellation.
  */
+
+import { addCounts, readCount } from '../../dialects/usage/read-count.ts'
 import { correctRules, judgeVideo, nameRoles, sortContent } from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
@@ -146,20 +148,27 @@ function readSuccess(task: JsonObject): TaskPoll {
     state: 'succeeded',
     result,
     ...(quantities ? { usage: quantities } : {}),
-    ...(typeof task.duration === 'number' ? { measured: { second: task.duration } } : {}),
     facts: typeof resolution === 'string' ? { resolution } : {},
   }
 }
 
-/** Reads the billed seconds, input and output together, and the images with a fee. */
+/**
+ * Reads the billed seconds, input and output together, and the images with a fee. Where one is not
+ * stated, what was ordered is charged: a task's duration says nothing of its input videos.
+ */
 function readUsage(usage: unknown): Quantities | undefined {
-  const seconds = member(usage, 'total_seconds') ?? member(usage, 'output_seconds')
-  if (seconds === undefined) return undefined
-  const images = member(usage, 'input_image_count')
+  const [total, input, output, images] = [
+    'total_seconds',
+    'input_seconds',
+    'output_seconds',
+    'input_image_count',
+  ].map((name) => readCount(member(usage, name)))
+  const isSplit = input !== undefined && output !== undefined
+  const second = total ?? (isSplit ? addCounts(input, output) : undefined)
+  if (second === undefined && images === undefined) return undefined
   return {
-    // A figure that is not a number becomes -1, which states nothing: an estimate is charged.
-    second: typeof seconds === 'number' ? seconds : -1,
-    image: typeof images === 'number' ? Math.max(0, images - FREE_IMAGES) : 0,
+    ...(second === undefined ? {} : { second }),
+    ...(images === undefined ? {} : { image: Math.max(0, images - FREE_IMAGES) }),
   }
 }
 

@@ -250,3 +250,31 @@ test('reports: the id in either form, the challenge as it came, and nothing from
 test('v1 and v2: a task that the vendor does not know is gone', async (t) => {
   for (const model of [HAILUO, H3]) assert.deepEqual(await look(t, model, {}), { state: 'gone' })
 })
+
+for (const [usage, stated] of [
+  [
+    { total_seconds: 15, output_seconds: 5, input_image_count: 9 },
+    { second: 15, image: 4 },
+  ],
+  [
+    { total_seconds: 5, input_image_count: 2 },
+    { second: 5, image: 0 },
+  ],
+  [{ total_seconds: null, input_seconds: 10, output_seconds: 5 }, { second: 15 }],
+  [{ output_seconds: 5 }, undefined],
+  [{ total_seconds: '15' }, undefined],
+  [{ total_seconds: 5.5, input_image_count: 6 }, { image: 1 }],
+  [{ total_seconds: 5, input_image_count: '9' }, { second: 5 }],
+  [{ total_seconds: -5, input_image_count: -9 }, undefined],
+  [{ total_seconds: 5, input_image_count: null }, { second: 5 }],
+  [{}, undefined],
+  [null, undefined],
+] as const) {
+  test(`v2: usage of ${JSON.stringify(usage)} states ${JSON.stringify(stated)}`, async (t) => {
+    const task = { id: ID, status: 'succeeded', content: { url: 'https://m.example/v' }, usage }
+    const poll = await look(t, H3, { [QUERY_2]: { body: { task: { ...task, duration: 5 } } } })
+    assert.equal(poll.state, 'succeeded')
+    assert.deepEqual('usage' in poll ? poll.usage : undefined, stated)
+    assert.equal('measured' in poll, false, 'its duration says nothing of input videos')
+  })
+}

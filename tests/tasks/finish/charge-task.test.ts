@@ -1,0 +1,61 @@
+/** What a finished task is charged where its upstream states its usage in part, or oddly. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { StoredPrice } from '../../../server/catalog/store.ts'
+import { chargeTask } from '../../../server/tasks/finish/charge-task.ts'
+import type { ClaimedTask } from '../../../server/tasks/task.ts'
+
+const NANOS = 1_000_000_000n
+const PRICES: readonly StoredPrice[] = [
+  { unit: 'second', per: 1, amount: '1' },
+  { unit: 'image', per: 1, amount: '0.1' },
+]
+
+/** Ordered: 5 seconds and 4 images with a fee, at a hold of 5.4. */
+function taskOf(more: Partial<ClaimedTask> = {}): ClaimedTask {
+  return {
+    kind: 'video',
+    facts: {},
+    quantities: { second: 5, image: 4 },
+    hold_amount: (54n * NANOS) / 10n,
+    prices: PRICES,
+    costs: PRICES,
+    upstream_cost_version: 1n,
+    ...more,
+  } as ClaimedTask
+}
+
+type Usage = Readonly<Record<string, number>>
+
+function charge(ending: { usage?: Usage; measured?: Usage }, more?: Partial<ClaimedTask>) {
+  const { nanos, basis, cost } = chargeTask(taskOf(more), {
+    state: 'succeeded',
+    result: {},
+    ...ending,
+  })
+  return { tenths: Number(nanos) / 1e8, basis, cost: Number(cost?.nanos) / 1e8 }
+}
+
+test('stated usage is charged as stated, whatever was ordered or measured', () => {
+  const found = charge({ usage: { second: 7, image: 1 }, measured: { second: 6 } })
+  assert.deepEqual(found, { tenths: 71, basis: 'usage', cost: 71 })
+})
+
+test('what is not stated is measured, and else charged as it was ordered', () => {
+  assert.deepEqual(charge({}), { tenths: 54, basis: 'params', cost: 54 })
+  assert.deepEqual(charge({ measured: { second: 4 } }), { tenths: 44, basis: 'params', cost: 44 })
+  assert.deepEqual(charge({ usage: { second: 4 } }), { tenths: 44, basis: 'params', cost: 44 })
+})
+
+test('a measure that is no whole number from 0 on is none, in charge and cost alike', () => {
+  for (const second of [-5, 5.04, Number.NaN, Number.POSITIVE_INFINITY, 1e300]) {
+    const found = charge({ measured: { second } })
+    assert.deepEqual(found, { tenths: 54, basis: 'params', cost: 54 }, String(second))
+  }
+})
+
+test('a result says nothing of the input videos that are billed beside it', () => {
+  const order = { quantities: { second: 20 }, hold_amount: 20n * NANOS }
+  const found = charge({ measured: { second: 5 } }, { ...order, facts: { video_input: true } })
+  assert.deepEqual(found, { tenths: 200, basis: 'params', cost: 200 })
+})
