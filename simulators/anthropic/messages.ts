@@ -125,8 +125,8 @@ function checkToolPairs(messages: Json[]): void {
     }
     checkResults(blocks, open, index)
     const answered = blocks.map((block) => text(block.tool_use_id))
-    const left = open.filter((id) => !answered.includes(id))
-    if (left.length > 0) throw unanswered(openAt, left)
+    const missing = open.filter((id) => !answered.includes(id))
+    if (missing.length > 0) throw unanswered(openAt, missing)
     open = []
   }
   if (open.length > 0) throw unanswered(openAt, open)

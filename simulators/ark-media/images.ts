@@ -52,18 +52,18 @@ function generate(exchange: Exchange, platform: Platform): Reply {
   const order = readImages(exchange.json)
   if (scenario.has('moderation')) throw sensitive('InputText')
   const failed = Math.min(order.count, scenario.number('fail-images') ?? 0)
-  const made = order.count - failed
-  if (made === 0) {
+  const succeeded = order.count - failed
+  if (succeeded === 0) {
     const message = 'The request failed because of what was generated.'
     throw new Refused({ status: 400, code: 'OutputImageSensitiveContentDetected', message })
   }
   const data = Array.from({ length: order.count }, (_, index) =>
-    index < made ? pictureOf(exchange, platform, order, index) : failedPicture(),
+    index < succeeded ? pictureOf(exchange, platform, order, index) : failedPicture(),
   )
-  const tokens = made * Math.floor((order.width * order.height) / PIXELS_PER_TOKEN)
-  const figures = { generated_images: made, output_tokens: tokens, total_tokens: tokens }
+  const tokens = succeeded * Math.floor((order.width * order.height) / PIXELS_PER_TOKEN)
+  const figures = { generated_images: succeeded, output_tokens: tokens, total_tokens: tokens }
   const usage = bentUsage(figures, scenario.text('usage'))
-  const charge = { model: order.model, units: { image: made }, reported: usage }
+  const charge = { model: order.model, units: { image: succeeded }, reported: usage }
   const created = Math.floor(Date.now() / 1000)
   const shared = { model: order.model, created }
   if (!order.stream) {
@@ -171,11 +171,11 @@ function referencesOf({ image }: Json): unknown[] {
 function countOf(json: Json): number {
   if (json.sequential_image_generation !== 'auto') return 1
   const options = json.sequential_image_generation_options
-  const asked = isObject(options) ? options.max_images : undefined
-  if (asked !== undefined && !isInteger(asked, 1, 15)) {
+  const maxImages = isObject(options) ? options.max_images : undefined
+  if (maxImages !== undefined && !isInteger(maxImages, 1, 15)) {
     throw invalid('sequential_image_generation_options.max_images')
   }
-  return Math.min(Number(asked ?? CHOSEN_IMAGES), 15 - referencesOf(json).length)
+  return Math.min(Number(maxImages ?? CHOSEN_IMAGES), 15 - referencesOf(json).length)
 }
 
 const SIDES: Record<string, number> = { '1K': 1024, '2K': 2048, '3K': 3072, '4K': 4096 }

@@ -115,11 +115,11 @@ function readLength(json: Json, family: Family): { seconds: number | undefined; 
     if (!isInteger(frames, 29, 289) || (Number(frames) - 25) % 4 !== 0) throw invalid('frames')
     return { seconds: undefined, frames: Number(frames) }
   }
-  const asked = json.duration ?? family.defaultSeconds
+  const duration = json.duration ?? family.defaultSeconds
   const [shortest, longest] = family.seconds
-  if (asked === -1 && family.choosesSeconds) return framesOf(CHOSEN_SECONDS)
-  if (!isInteger(asked, shortest, longest)) throw invalid('duration')
-  return framesOf(Number(asked))
+  if (duration === -1 && family.choosesSeconds) return framesOf(CHOSEN_SECONDS)
+  if (!isInteger(duration, shortest, longest)) throw invalid('duration')
+  return framesOf(Number(duration))
 }
 
 /** One frame more than 24 a second, as measured. */
@@ -149,11 +149,11 @@ function suffixesOf(prompt: string): Json {
 function echoesOf(json: Json, { generation }: Family): Json {
   const sound = generation === '1.0' ? {} : { generate_audio: json.generate_audio ?? true }
   const echoed = ['priority', 'draft', 'tools', 'safety_identifier']
-  const kept = echoed.flatMap((name) => (json[name] === undefined ? [] : [[name, json[name]]]))
+  const fields = echoed.flatMap((name) => (json[name] === undefined ? [] : [[name, json[name]]]))
   return {
     ...sound,
     service_tier: json.service_tier ?? 'default',
     execution_expires_after: json.execution_expires_after ?? 172_800,
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(fields),
   }
 }

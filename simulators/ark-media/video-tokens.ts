@@ -8,11 +8,13 @@ const PIXELS_PER_TOKEN = 1024
 export function tokensOfVideo(order: VideoOrder, inputSeconds: number): number {
   const { width, height, frames, seconds = frames / FRAMES_PER_SECOND } = order
   const pixels = width * height
-  const made = Math.floor(((frames + inputSeconds * FRAMES_PER_SECOND) * pixels) / PIXELS_PER_TOKEN)
+  const tokens = Math.floor(
+    ((frames + inputSeconds * FRAMES_PER_SECOND) * pixels) / PIXELS_PER_TOKEN,
+  )
   if (order.content.videos > 0) {
     const least = Math.ceil((5 * seconds) / 3) * pixels * FRAMES_PER_SECOND
-    return Math.max(made, Math.floor(least / PIXELS_PER_TOKEN))
+    return Math.max(tokens, Math.floor(least / PIXELS_PER_TOKEN))
   }
-  if (!order.draft) return made
-  return Math.floor(made * (order.sound ? 0.6 : 0.7))
+  if (!order.draft) return tokens
+  return Math.floor(tokens * (order.sound ? 0.6 : 0.7))
 }

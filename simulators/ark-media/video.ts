@@ -17,7 +17,7 @@ import { tokensOfVideo } from './video-tokens.ts'
 const DAY_MS = 86_400_000
 const PATH = '/contents/generations/tasks'
 
-interface Made extends VideoOrder {
+interface VideoJob extends VideoOrder {
   tokens: number
   film: Film
   /** Base URL of this simulator, for the URLs of its files. */
@@ -26,7 +26,7 @@ interface Made extends VideoOrder {
   lastFrameUrl?: string
 }
 
-type VideoTask = Task<Made>
+type VideoTask = Task<VideoJob>
 
 export interface VideoTimes {
   queueMs: number
@@ -36,7 +36,7 @@ export interface VideoTimes {
 export const VIDEO_TIMES: VideoTimes = { queueMs: 2000, runMs: 8000 }
 
 export function videoRoutes(platform: Platform, times: VideoTimes = VIDEO_TIMES): Route[] {
-  const tasks: TaskList<Made> = new TaskList<Made>({
+  const tasks: TaskList<VideoJob> = new TaskList<VideoJob>({
     vendor: 'ark',
     platform,
     queueMs: times.queueMs,
@@ -67,7 +67,7 @@ export function videoRoutes(platform: Platform, times: VideoTimes = VIDEO_TIMES)
       method: 'GET',
       path: one,
       operation: 'video.get',
-      handle: (exchange) => whole(200, bodyOf(found(exchange, tasks.look(idOf(exchange))))),
+      handle: (exchange) => whole(200, bodyOf(found(exchange, tasks.poll(idOf(exchange))))),
     },
     {
       method: 'GET',
@@ -86,7 +86,7 @@ export function videoRoutes(platform: Platform, times: VideoTimes = VIDEO_TIMES)
 
 const idOf = (exchange: Exchange): string => exchange.path.slice(PATH.length + 1)
 
-function createVideo(exchange: Exchange, tasks: TaskList<Made>): Reply {
+function createVideo(exchange: Exchange, tasks: TaskList<VideoJob>): Reply {
   const order = readVideo(exchange.json)
   const { scenario, script } = exchange
   if (scenario.has('moderation')) throw sensitive('InputText')
@@ -155,7 +155,7 @@ function bodyOf(task: VideoTask): Json {
   const status = reportedState(task)
   const succeeded = status === 'succeeded'
   const usage = { completion_tokens: order.tokens, total_tokens: order.tokens }
-  const sent = succeeded ? bentUsage(usage, scenario.text('usage')) : undefined
+  const stated = succeeded ? bentUsage(usage, scenario.text('usage')) : undefined
   const flipped = { code: 'InternalServiceError', message: 'Flipped by the scenario.' }
   return {
     id: task.id,
@@ -165,7 +165,7 @@ function bodyOf(task: VideoTask): Json {
     created_at: Math.floor(task.createdAt / 1000),
     updated_at: Math.floor(task.updatedAt / 1000),
     ...(succeeded ? { content: contentOf(order) } : {}),
-    ...(sent === undefined ? {} : { usage: sent }),
+    ...(stated === undefined ? {} : { usage: stated }),
     seed: order.seed >= 0 ? order.seed : seedOf(task.id),
     resolution: order.resolution,
     ratio: order.ratio,
@@ -175,7 +175,7 @@ function bodyOf(task: VideoTask): Json {
   }
 }
 
-function contentOf({ videoUrl, lastFrameUrl }: Made): Json {
+function contentOf({ videoUrl, lastFrameUrl }: VideoJob): Json {
   return {
     ...(videoUrl === undefined ? {} : { video_url: videoUrl }),
     ...(lastFrameUrl === undefined ? {} : { last_frame_url: lastFrameUrl }),
@@ -186,14 +186,14 @@ function contentOf({ videoUrl, lastFrameUrl }: Made): Json {
 const seedOf = (id: string): number =>
   [...id].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 100_000, 7)
 
-function listVideos(exchange: Exchange, tasks: TaskList<Made>): Reply {
+function listVideos(exchange: Exchange, tasks: TaskList<VideoJob>): Reply {
   const query = new URLSearchParams(exchange.query)
   const number = pageNumber(query, 'page_num', 1)
   const size = pageNumber(query, 'page_size', 20)
   const ids = query.getAll('filter.task_ids')
   const fits = (name: string, actual: unknown) => {
-    const wanted = query.get(name)
-    return wanted === null || wanted === '' || wanted === actual
+    const filterValue = query.get(name)
+    return filterValue === null || filterValue === '' || filterValue === actual
   }
   const found = tasks
     .list()
@@ -212,7 +212,7 @@ function pageNumber(query: URLSearchParams, name: string, otherwise: number): nu
   throw invalid(name)
 }
 
-function remove(tasks: TaskList<Made>, task: VideoTask): Reply {
+function remove(tasks: TaskList<VideoJob>, task: VideoTask): Reply {
   if (task.state === 'running') {
     const message = 'Cannot delete task because it is currently running.'
     throw new Refused({ status: 409, code: 'InvalidAction.RunningTaskDeletion', message })

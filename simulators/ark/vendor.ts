@@ -74,8 +74,8 @@ export function ark(options: ArkOptions): Vendor {
 
 /** Returns the caller's own id in addition to the service's. */
 function echoedId({ request }: Exchange): Record<string, string> {
-  const sent = request.headers['x-client-request-id']
-  return typeof sent === 'string' ? { 'x-client-request-id': sent } : {}
+  const callerId = request.headers['x-client-request-id']
+  return typeof callerId === 'string' ? { 'x-client-request-id': callerId } : {}
 }
 
 function checkThinking({ thinking }: Json): void {

@@ -40,8 +40,8 @@ export class CallLog {
       headers[key] = key in headers ? `${headers[key]}, ${value}` : value
     }
     const { method, url, vendor, operation } = call
-    const kept = { method, url, vendor, operation, raw_headers, headers }
-    this.ring.push({ call: { sequence: this.sequence, at: Date.now(), ...kept }, body })
+    const record = { method, url, vendor, operation, raw_headers, headers }
+    this.ring.push({ call: { sequence: this.sequence, at: Date.now(), ...record }, body })
     if (this.ring.length > this.capacity) this.ring.shift()
   }
 

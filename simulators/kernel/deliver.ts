@@ -25,7 +25,7 @@ export interface Delivery {
 
 const BILLS = ['full', 'delivered', 'none'] as const
 type Bill = (typeof BILLS)[number]
-type MadeReply = WholeReply | StreamReply
+type GeneratedReply = WholeReply | StreamReply
 
 /** Answers at once if nothing is scripted: the path that benchmarks use. */
 export function deliver(exchange: Exchange, reply: Reply, delivery: Delivery): void {
@@ -55,12 +55,12 @@ export function deliver(exchange: Exchange, reply: Reply, delivery: Delivery): v
 function follow(exchange: Exchange, reply: LiveReply): void {
   const { response } = exchange
   response.writeHead(reply.status, head(exchange, reply))
-  let left = reply.cutAfter ?? Number.POSITIVE_INFINITY
+  let remaining = reply.cutAfter ?? Number.POSITIVE_INFINITY
   const stop = reply.start(
     (frame) => {
-      if (response.destroyed || left < 0) return
-      left -= 1
-      if (left >= 0) response.write(frame)
+      if (response.destroyed || remaining < 0) return
+      remaining -= 1
+      if (remaining >= 0) response.write(frame)
       else setImmediate(() => response.socket?.resetAndDestroy())
     },
     () => void response.end(),
@@ -78,23 +78,23 @@ function head(exchange: Exchange, reply: Reply): Record<string, string | number>
   return headers
 }
 
-function outcome(reply: MadeReply, bill: Bill): { units: Units; billed: boolean } {
+function outcome(reply: GeneratedReply, bill: Bill): { units: Units; billed: boolean } {
   if (!reply.charge || bill === 'none') return { units: {}, billed: false }
   return { units: reply.charge.units, billed: true }
 }
 
-interface Made {
-  reply: MadeReply
+interface BookedWork {
+  reply: GeneratedReply
   units: Units
   billed: boolean
   reason?: string | undefined
 }
 
-function record(exchange: Exchange, book: Book, made: Made): void {
-  const { reply } = made
+function record(exchange: Exchange, book: Book, work: BookedWork): void {
+  const { reply } = work
   const refused = reply.status >= 400 || (reply.kind === 'whole' && reply.reason !== undefined)
   if (!reply.charge && !refused) return
-  const reason = made.reason ?? (reply.kind === 'whole' ? reply.reason : undefined)
+  const reason = work.reason ?? (reply.kind === 'whole' ? reply.reason : undefined)
   const clientId =
     exchange.request.headers['x-client-request-id'] ?? exchange.request.headers['x-api-request-id']
   book.write({
@@ -102,8 +102,8 @@ function record(exchange: Exchange, book: Book, made: Made): void {
     operation: exchange.operation,
     request_id: exchange.requestId,
     model: reply.charge?.model ?? '',
-    units: made.units,
-    billed: made.billed,
+    units: work.units,
+    billed: work.billed,
     status: reply.status,
     ...(reason === undefined ? {} : { reason }),
     ...(exchange.script.marker === undefined ? {} : { marker: exchange.script.marker }),
@@ -114,18 +114,18 @@ function record(exchange: Exchange, book: Book, made: Made): void {
 
 class Running {
   private readonly exchange: Exchange
-  private readonly reply: MadeReply
+  private readonly reply: GeneratedReply
   private readonly delivery: Delivery
-  private readonly gone = new AbortController()
+  private readonly disconnected = new AbortController()
   private generated = 0
   private recorded = false
 
-  constructor(exchange: Exchange, reply: MadeReply, delivery: Delivery) {
+  constructor(exchange: Exchange, reply: GeneratedReply, delivery: Delivery) {
     this.exchange = exchange
     this.reply = reply
     this.delivery = delivery
     exchange.response.on('close', () => {
-      if (!exchange.response.writableFinished) this.gone.abort()
+      if (!exchange.response.writableFinished) this.disconnected.abort()
     })
   }
 
@@ -175,12 +175,12 @@ class Running {
       if (this.stopped) return this.record('delivered', 'client went away')
       this.generated += frame.units ?? 0
       if (index === lastGrowing && !this.failing) this.record('full')
-      if (!this.gone.signal.aborted) await writer.write(frame.data)
+      if (!this.disconnected.signal.aborted) await writer.write(frame.data)
       if (writer.cut) return this.record('full', 'connection cut')
     }
     if (await this.struck(frames.length, frames, writer)) return
     this.record('full')
-    if (!this.gone.signal.aborted) response.end()
+    if (!this.disconnected.signal.aborted) response.end()
   }
 
   /** Plays faults between two events. Returns true if the answer is over. */
@@ -222,7 +222,7 @@ class Running {
 
   private async neverEnd(frames: Frame[], writer: BodyWriter): Promise<void> {
     const growing = frames.filter((frame) => frame.units !== undefined)
-    for (let turn = 0; !this.gone.signal.aborted && !writer.cut; turn += 1) {
+    for (let turn = 0; !this.disconnected.signal.aborted && !writer.cut; turn += 1) {
       const frame = growing[turn % growing.length]
       if (!frame) break
       await writer.write(frame.data)
@@ -240,7 +240,7 @@ class Running {
   }
 
   private get stopped(): boolean {
-    return this.gone.signal.aborted && this.exchange.scenario.has('stops-on-cancel')
+    return this.disconnected.signal.aborted && this.exchange.scenario.has('stops-on-cancel')
   }
 
   private async pace(index: number): Promise<void> {
@@ -254,11 +254,11 @@ class Running {
   private async wait(ms: number | undefined): Promise<void> {
     if (!ms) return
     const stops = this.exchange.scenario.has('stops-on-cancel')
-    await sleep(ms * this.delivery.timeScale, stops ? this.gone.signal : undefined)
+    await sleep(ms * this.delivery.timeScale, stops ? this.disconnected.signal : undefined)
   }
 
   private async clientGone(): Promise<void> {
-    const { signal } = this.gone
+    const { signal } = this.disconnected
     if (signal.aborted) return
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
   }
@@ -266,14 +266,14 @@ class Running {
   private record(bill: Bill, reason?: string): void {
     if (this.recorded) return
     this.recorded = true
-    const wanted = this.exchange.scenario.text('bill')
-    const decided = BILLS.find((one) => one === wanted) ?? bill
-    const made = outcome(this.reply, decided)
+    const billMode = this.exchange.scenario.text('bill')
+    const decided = BILLS.find((one) => one === billMode) ?? bill
+    const work = outcome(this.reply, decided)
     const { charge } = this.reply
-    if (charge?.grows && made.billed && decided === 'delivered') {
-      made.units = { ...charge.units, [charge.grows]: this.generated }
+    if (charge?.grows && work.billed && decided === 'delivered') {
+      work.units = { ...charge.units, [charge.grows]: this.generated }
     }
-    record(this.exchange, this.delivery.book, { ...made, reply: this.reply, reason })
+    record(this.exchange, this.delivery.book, { ...work, reply: this.reply, reason })
   }
 }
 

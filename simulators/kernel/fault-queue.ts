@@ -36,8 +36,8 @@ export class FaultQueue {
 
   take(vendor: string, operation: string): Source[] {
     if (this.queue.length === 0) return []
-    const fits = (wanted: string | undefined, actual: string) =>
-      wanted === undefined || wanted === '*' || wanted === actual
+    const fits = (pattern: string | undefined, actual: string) =>
+      pattern === undefined || pattern === '*' || pattern === actual
     const found = this.queue.find(
       (order) => fits(order.vendor, vendor) && fits(order.operation, operation),
     )

@@ -131,6 +131,6 @@ function apply(script: Script, name: string, value: string): boolean {
 }
 
 function count(value: string): number {
-  const wanted = Number(value)
-  return Number.isFinite(wanted) ? Math.max(0, Math.floor(wanted)) : 0
+  const count = Number(value)
+  return Number.isFinite(count) ? Math.max(0, Math.floor(count)) : 0
 }

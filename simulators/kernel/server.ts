@@ -57,7 +57,7 @@ export function createSimulatorServer(parts: Parts): Server {
   return server
 }
 
-interface Arrival {
+interface ReceivedRequest {
   request: IncomingMessage
   response: ServerResponse
   body: Buffer
@@ -65,8 +65,8 @@ interface Arrival {
 
 type Table = (method: string, path: string) => Route | undefined
 
-function serve(parts: Parts, tables: Map<Vendor, Table>, arrival: Arrival): void {
-  const { request, response, body } = arrival
+function serve(parts: Parts, tables: Map<Vendor, Table>, received: ReceivedRequest): void {
+  const { request, response, body } = received
   const url = request.url ?? '/'
   if (url === '/sim' || url.startsWith('/sim/') || url.startsWith('/sim?')) {
     void parts.control.serve(request, response, body)
@@ -83,7 +83,7 @@ function serve(parts: Parts, tables: Map<Vendor, Table>, arrival: Arrival): void
     const names = { vendor: found.vendor.name, operation: found.route?.operation ?? 'unknown' }
     parts.calls.record({ method, url, rawHeaders, ...names }, body)
   }
-  const exchange = exchangeOf(parts, found, arrival)
+  const exchange = exchangeOf(parts, found, received)
   try {
     deliver(exchange, answer(parts, found, exchange), parts)
   } catch (cause) {
@@ -92,9 +92,9 @@ function serve(parts: Parts, tables: Map<Vendor, Table>, arrival: Arrival): void
   }
 }
 
-function exchangeOf(parts: Parts, found: Found, arrival: Arrival): Exchange {
+function exchangeOf(parts: Parts, found: Found, received: ReceivedRequest): Exchange {
   return {
-    ...arrival,
+    ...received,
     vendor: found.vendor,
     operation: found.route?.operation ?? 'unknown',
     path: found.path,

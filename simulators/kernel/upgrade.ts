@@ -31,14 +31,18 @@ export function serveSockets(server: Server, parts: Parts): () => void {
   }
 }
 
-interface Arrival {
+interface UpgradeRequest {
   request: IncomingMessage
   socket: Socket
   head: Buffer
 }
 
-async function upgrade(parts: Parts, sockets: WebSocketServer, arrival: Arrival): Promise<void> {
-  const { request, socket, head } = arrival
+async function upgrade(
+  parts: Parts,
+  sockets: WebSocketServer,
+  upgradeRequest: UpgradeRequest,
+): Promise<void> {
+  const { request, socket, head } = upgradeRequest
   const path = (request.url ?? '/').split('?')[0] ?? '/'
   const vendor = parts.vendors.find((one) => path.startsWith(`${one.prefix}/`))
   if (!vendor) return refuse(socket, { kind: 'whole', status: 404, body: '' })
@@ -93,8 +97,8 @@ function direct(
   const { vendor, operation, request } = exchange
   if (parts.calls.recording) {
     const { method = 'GET', url = '/', rawHeaders } = request
-    const seen = { method, url, rawHeaders, vendor: vendor.name, operation }
-    parts.calls.record(seen, exchange.body)
+    const received = { method, url, rawHeaders, vendor: vendor.name, operation }
+    parts.calls.record(received, exchange.body)
   }
   const refusal = vendor.authenticate(exchange)
   if (refusal?.kind === 'whole') return refusal

@@ -35,8 +35,8 @@ export function noteOf(file: Buffer): unknown {
   for (let at = 0; at + 8 <= file.length; ) {
     const size = file.readUInt32BE(at)
     if (size < 8) return undefined
-    const ours = file.subarray(at + 8, at + 24).equals(NOTE_ID)
-    if (ours && file.toString('latin1', at + 4, at + 8) === 'uuid') {
+    const isNote = file.subarray(at + 8, at + 24).equals(NOTE_ID)
+    if (isNote && file.toString('latin1', at + 4, at + 8) === 'uuid') {
       return JSON.parse(file.toString('utf8', at + 24, at + size))
     }
     at += size

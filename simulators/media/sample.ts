@@ -9,8 +9,8 @@ const WORDS = 'good morning everybody, let us begin. the numbers of this week ar
 /** Returns undefined for an unknown name. */
 export function sampleRecording(name: string, query: string): Buffer | undefined {
   if (name !== 'speech.wav' && name !== 'silence.wav') return undefined
-  const asked = Number(new URLSearchParams(query).get('seconds') ?? 10)
-  const seconds = Math.min(MOST_SECONDS, Math.max(0, Number.isFinite(asked) ? asked : 10))
+  const stated = Number(new URLSearchParams(query).get('seconds') ?? 10)
+  const seconds = Math.min(MOST_SECONDS, Math.max(0, Number.isFinite(stated) ? stated : 10))
   const samples = Buffer.alloc(Math.round(seconds * SAMPLE_RATE) * 2)
   if (name === 'speech.wav') {
     const pace = { unitSeconds: PCM_UNIT_SECONDS, speed: 1, silenceMs: 500 }

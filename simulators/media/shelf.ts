@@ -28,8 +28,8 @@ export function createShelf(timeScale: number): MediaShelf {
     return `/media/${key}?X-Tos-Expires=${Math.ceil((lifeMs * timeScale) / 1000)}`
   }
   const bytesOf = (key: string, file: Shelved): Buffer => {
-    const known = rendered.get(key)
-    if (known) return known
+    const cached = rendered.get(key)
+    if (cached) return cached
     const bytes = file.render()
     rendered.set(key, bytes)
     const [oldest] = rendered.size > RENDERED_KEPT ? rendered.keys() : []
@@ -76,13 +76,13 @@ function refusal(status: number, code: string): WholeReply {
 }
 
 /** Returns the whole file, or the requested range. */
-function ranged(bytes: Buffer, contentType: string, wanted: string | undefined): WholeReply {
+function ranged(bytes: Buffer, contentType: string, range: string | undefined): WholeReply {
   const headers: Record<string, string> = {
     'content-type': contentType,
     'accept-ranges': 'bytes',
     'access-control-allow-origin': '*',
   }
-  const found = /^bytes=(\d*)-(\d*)$/.exec(wanted ?? '')
+  const found = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
   if (!found || (found[1] === '' && found[2] === '')) {
     return { kind: 'whole', status: 200, headers, body: bytes }
   }

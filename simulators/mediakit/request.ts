@@ -39,8 +39,8 @@ function invalid(param: string, message = `${param} is invalid`): Refused {
 
 export function readErase(json: unknown, tunable: boolean): EraseRequest {
   if (!isObject(json)) throw invalid('body')
-  const known = tunable ? [...KEYS, ...TUNED_KEYS] : KEYS
-  for (const key in json) if (!known.includes(key)) throw invalid(key, `${key} is unknown`)
+  const keys = tunable ? [...KEYS, ...TUNED_KEYS] : KEYS
+  for (const key in json) if (!keys.includes(key)) throw invalid(key, `${key} is unknown`)
   const videoUrl = text(json.video_url)
   if (videoUrl === '') throw invalid('video_url', 'video_url is required')
   if (!/^(https?|mediakit|vod|tos):\/\//.test(videoUrl)) throw invalid('video_url')

@@ -90,13 +90,13 @@ function eraseRoutes(platform: Platform): Route[] {
     failure: (code = 'ProcessFailed') => ({ code, message: 'the video could not be processed' }),
     onChange: (task) => sendCallback(platform, task),
   })
-  const known = new Map<string, string>()
+  const idsByToken = new Map<string, string>()
   const create = (kind: string): Route => ({
     method: 'POST',
     path: `/api/v1/tools/${kind}`,
     operation: 'erase.create',
     text: (json) => (isObject(json) ? decoded(text(json.video_url)) : ''),
-    handle: (exchange) => createErase(exchange, { kind, tasks, known }),
+    handle: (exchange) => createErase(exchange, { kind, tasks, idsByToken }),
   })
   return [
     create('erase-video-subtitle'),
@@ -106,7 +106,7 @@ function eraseRoutes(platform: Platform): Route[] {
       path: `${TASKS}/{id}`,
       operation: 'erase.get',
       handle: (exchange) => {
-        const task = tasks.look(exchange.path.slice(TASKS.length + 1))
+        const task = tasks.poll(exchange.path.slice(TASKS.length + 1))
         if (!task) throw new Refused({ status: 404, message: 'the task does not exist' })
         return whole(200, bodyOf(task, exchange.requestId))
       },
@@ -126,17 +126,17 @@ interface Creation {
   kind: string
   tasks: TaskList<EraseOrder>
   /** Tasks by the token of their creator: the same token is the same task. */
-  known: Map<string, string>
+  idsByToken: Map<string, string>
 }
 
-function createErase(exchange: Exchange, { kind, tasks, known }: Creation): Reply {
+function createErase(exchange: Exchange, { kind, tasks, idsByToken }: Creation): Reply {
   const { scenario, requestId } = exchange
   const request = readErase(exchange.json, kind.endsWith('-pro'))
   if (scenario.has('moderation')) {
     throw new Refused({ status: 400, code: 'ContentRejected', message: 'the video is refused' })
   }
   const accepted = (id: string) => whole(200, { success: true, task_id: id, request_id: requestId })
-  const earlier = request.token === undefined ? undefined : known.get(request.token)
+  const earlier = request.token === undefined ? undefined : idsByToken.get(request.token)
   if (earlier !== undefined && tasks.peek(earlier)) return accepted(earlier)
   const id = scenario.has('duplicate-id')
     ? `amk-tool-${kind}-1`
@@ -145,30 +145,30 @@ function createErase(exchange: Exchange, { kind, tasks, known }: Creation): Repl
   const order: EraseOrder = { ...request, kind, origin, found: undefined, seconds: 0 }
   lookInto(order, scenario.number('media-seconds'))
   const task = tasks.add(exchange, { id, model: kind, order })
-  if (request.token !== undefined) remember(known, request.token, task.id)
+  if (request.token !== undefined) remember(idsByToken, request.token, task.id)
   if (!scenario.has('lost-answer')) return accepted(task.id)
   return exchange.vendor.failure(exchange, { status: scenario.number('lost-answer') ?? 504 })
 }
 
 /** Keeps as many tokens as tasks, and forgets the oldest. */
-function remember(known: Map<string, string>, token: string, id: string): void {
-  known.set(token, id)
-  const [oldest] = known.size > TOKENS_KEPT ? known.keys() : []
-  if (oldest !== undefined) known.delete(oldest)
+function remember(idsByToken: Map<string, string>, token: string, id: string): void {
+  idsByToken.set(token, id)
+  const [oldest] = idsByToken.size > TOKENS_KEPT ? idsByToken.keys() : []
+  if (oldest !== undefined) idsByToken.delete(oldest)
 }
 
-function lookInto(order: EraseOrder, asked: number | undefined): void {
+function lookInto(order: EraseOrder, seconds: number | undefined): void {
   void probe(order.videoUrl).then((found) => {
     order.found = found
-    if ('seconds' in found) order.seconds = asked ?? Math.round(found.seconds * 100) / 100
+    if ('seconds' in found) order.seconds = seconds ?? Math.round(found.seconds * 100) / 100
   })
 }
 
 function endingOf({ shelf }: Platform, { order, scenario }: EraseTask): Ending {
   const { found, seconds } = order
   if (!found || 'problem' in found || found.kind !== 'video') {
-    const what = found && 'problem' in found ? found.problem : 'not a video'
-    return { state: 'failed', error: { code: 'InvalidVideo', message: `video_url: ${what}` } }
+    const problem = found && 'problem' in found ? found.problem : 'not a video'
+    return { state: 'failed', error: { code: 'InvalidVideo', message: `video_url: ${problem}` } }
   }
   if (!scenario.has('no-result')) {
     const film = erasedFilm(found.note, seconds)

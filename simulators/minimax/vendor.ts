@@ -31,7 +31,7 @@ export interface MinimaxOptions {
 
 export const MINIMAX_DEFAULTS: MinimaxOptions = { keys: ['sim-minimax-key'] }
 
-interface Made extends MinimaxOrder {
+interface MinimaxJob extends MinimaxOrder {
   origin: string
   inputSeconds: number
   taskType: string
@@ -40,7 +40,7 @@ interface Made extends MinimaxOrder {
   challenge: Promise<boolean>
 }
 
-type MinimaxTask = Task<Made>
+type MinimaxTask = Task<MinimaxJob>
 
 export function minimax(options: MinimaxOptions, platform: Platform): Vendor {
   const accepted = new Set(options.keys.map((key) => `Bearer ${key}`))
@@ -86,7 +86,7 @@ function minimaxFailure(exchange: Exchange, failure: Failure): WholeReply {
 }
 
 function minimaxRoutes(platform: Platform): Route[] {
-  const tasks: TaskList<Made> = new TaskList<Made>({
+  const tasks: TaskList<MinimaxJob> = new TaskList<MinimaxJob>({
     vendor: 'minimax',
     platform,
     queueMs: 2000,
@@ -114,7 +114,7 @@ function minimaxRoutes(platform: Platform): Route[] {
       path: `${QUERY}/{id}`,
       operation: 'video.get',
       handle: (exchange) => {
-        const task = tasks.look(exchange.path.slice(QUERY.length + 1))
+        const task = tasks.poll(exchange.path.slice(QUERY.length + 1))
         if (!task) throw new Refused({ status: 404, message: 'task not found' })
         return whole(200, { task: bodyOf(task) })
       },
@@ -122,7 +122,7 @@ function minimaxRoutes(platform: Platform): Route[] {
   ]
 }
 
-function generate(exchange: Exchange, platform: Platform, tasks: TaskList<Made>): Reply {
+function generate(exchange: Exchange, platform: Platform, tasks: TaskList<MinimaxJob>): Reply {
   const order = readGeneration(exchange.json)
   const { scenario, script } = exchange
   if (scenario.has('moderation')) throw invalid('sensitive content in the prompt (1026)')
@@ -142,7 +142,7 @@ function generate(exchange: Exchange, platform: Platform, tasks: TaskList<Made>)
 }
 
 /** Only a finished 768P task can be upgraded to 2K. */
-function regenerate(exchange: Exchange, tasks: TaskList<Made>): Reply {
+function regenerate(exchange: Exchange, tasks: TaskList<MinimaxJob>): Reply {
   const { json } = exchange
   const source = isObject(json) ? tasks.peek(text(json.source_task_id)) : undefined
   if (source?.state !== 'succeeded' || source.order.resolution !== '768P') {
@@ -154,7 +154,7 @@ function regenerate(exchange: Exchange, tasks: TaskList<Made>): Reply {
   return accept(exchange, tasks, { ...source.order, ...changed })
 }
 
-function accept(exchange: Exchange, tasks: TaskList<Made>, order: Made): Reply {
+function accept(exchange: Exchange, tasks: TaskList<MinimaxJob>, order: MinimaxJob): Reply {
   const { scenario } = exchange
   const id = scenario.has('duplicate-id') ? '311000000000001' : freshId()
   const task = tasks.add(exchange, { id, model: order.model, order })
@@ -168,7 +168,7 @@ function accept(exchange: Exchange, tasks: TaskList<Made>, order: Made): Reply {
 const freshId = (): string =>
   `311${(randomBytes(8).readBigUInt64BE() % 10n ** 12n).toString().padStart(12, '0')}`
 
-function shelve({ shelf }: Platform, order: Made): void {
+function shelve({ shelf }: Platform, order: MinimaxJob): void {
   const { model, resolution, ratio, width, height, prompt, seconds } = order
   const title = `${model} ${resolution} ${ratio}`
   const film = { title, prompt, width, height, frames: 24 * seconds, subtitle: true }

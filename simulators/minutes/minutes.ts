@@ -108,7 +108,7 @@ function shelve({ shelf }: Platform, order: MinutesOrder): void {
 function query(exchange: Exchange, tasks: TaskList<MinutesOrder>): Reply {
   checkResource(exchange, [RESOURCE])
   const { json } = exchange
-  const task = tasks.look(isObject(json) ? text(json.TaskID) : '')
+  const task = tasks.poll(isObject(json) ? text(json.TaskID) : '')
   if (!task) throw refused('task not found')
   const { error } = task.ending ?? {}
   const code = Number(error?.code ?? 0)

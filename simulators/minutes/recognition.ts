@@ -22,7 +22,7 @@ import {
   directivesIn,
   openRecording,
   type Recording,
-  sentencesHeard,
+  recognisedSentences,
   sentencesOf,
 } from './recording.ts'
 
@@ -111,12 +111,12 @@ const idOf = ({ request }: Exchange): string => {
   return id
 }
 
-interface Wanted {
+interface RecognitionRequest {
   audio: Json
   settings: Omit<RecognitionOrder, 'recording'>
 }
 
-function readWanted({ json, scenario }: Exchange): Wanted {
+function readRecognitionRequest({ json, scenario }: Exchange): RecognitionRequest {
   if (!isObject(json) || !isObject(json.audio)) throw refused('audio is required')
   const { audio, request } = json
   if (!FORMATS.includes(text(audio.format))) throw refused('audio.format is invalid')
@@ -137,7 +137,7 @@ function readWanted({ json, scenario }: Exchange): Wanted {
 function recogniseAtOnce(exchange: Exchange): Reply {
   checkResource(exchange, RESOURCES_AT_ONCE)
   idOf(exchange)
-  const { audio, settings } = readWanted(exchange)
+  const { audio, settings } = readRecognitionRequest(exchange)
   const bytes = Buffer.from(text(audio.data), 'base64')
   const recording: Recording = {
     address: '',
@@ -159,7 +159,7 @@ function submit(exchange: Exchange, tasks: TaskList<RecognitionOrder>): Reply {
   checkResource(exchange, RESOURCES)
   const id = idOf(exchange)
   const { scenario } = exchange
-  const { audio, settings } = readWanted(exchange)
+  const { audio, settings } = readRecognitionRequest(exchange)
   const address = text(audio.url)
   if (!/^https?:\/\//.test(address)) throw refused('audio.url is invalid')
   if (tasks.peek(id)) throw refused('duplicate request')
@@ -187,7 +187,7 @@ function endingOf({ recording }: RecognitionOrder): Ending {
 
 function query(exchange: Exchange, tasks: TaskList<RecognitionOrder>): Reply {
   checkResource(exchange, RESOURCES)
-  const task = tasks.look(idOf(exchange))
+  const task = tasks.poll(idOf(exchange))
   if (!task) throw refused('task not found')
   if (task.state === 'queued') return outcome(QUEUED)
   if (task.state === 'running') return outcome(RUNNING)
@@ -198,12 +198,12 @@ function query(exchange: Exchange, tasks: TaskList<RecognitionOrder>): Reply {
 
 function resultOf(order: RecognitionOrder, scenario: Exchange['scenario']): Json {
   const { language, speakers, utterances, recording } = order
-  const heard = sentencesHeard(recording, SPEAKERS)
-  const sentences = heard.length > 0 ? heard : sentencesOf(recording.seconds, language, SPEAKERS)
-  const all =
-    heard.length > 0
-      ? joinWords(recording.words.map(({ word }) => word))
-      : sentences.map((sentence) => sentence.text).join(language.startsWith('zh') ? '' : ' ')
+  const recognised = recognisedSentences(recording, SPEAKERS)
+  const hasWords = recognised.length > 0
+  const sentences = hasWords ? recognised : sentencesOf(recording.seconds, language, SPEAKERS)
+  const all = hasWords
+    ? joinWords(recording.words.map(({ word }) => word))
+    : sentences.map((sentence) => sentence.text).join(language.startsWith('zh') ? '' : ' ')
   const listed = sentences.map((sentence) => ({
     text: sentence.text,
     start_time: sentence.startMs,

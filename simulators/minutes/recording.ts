@@ -26,8 +26,9 @@ export function openRecording(exchange: Exchange, address: string): Recording {
     words: [],
     problem: undefined,
   }
-  const asked = exchange.scenario.number('media-seconds')
-  if (asked !== undefined) return Object.assign(recording, { ready: true, seconds: asked })
+  const statedSeconds = exchange.scenario.number('media-seconds')
+  if (statedSeconds !== undefined)
+    return Object.assign(recording, { ready: true, seconds: statedSeconds })
   void probe(address).then((found) => {
     Object.assign(recording, found, { ready: true })
   })
@@ -74,14 +75,14 @@ export function sentencesOf(seconds: number, language: string, speakers: number)
 }
 
 /** Returns the actual text, if known, with alternating speakers. */
-export function sentencesHeard({ words }: Recording, speakers: number): Sentence[] {
+export function recognisedSentences({ words }: Recording, speakers: number): Sentence[] {
   const sentences: Sentence[] = []
   let open: SpokenWord[] = []
   for (const word of words) {
     open.push(word)
     if (!ENDS_SENTENCE.test(word.word) && word !== words.at(-1)) continue
     const index = sentences.length
-    sentences.push(sentenceHeard(index, (index % speakers) + 1, open))
+    sentences.push(recognisedSentence(index, (index % speakers) + 1, open))
     open = []
   }
   return sentences
@@ -89,7 +90,7 @@ export function sentencesHeard({ words }: Recording, speakers: number): Sentence
 
 const ms = (seconds: number): number => Math.round(seconds * 1000)
 
-function sentenceHeard(index: number, speaker: number, spoken: SpokenWord[]): Sentence {
+function recognisedSentence(index: number, speaker: number, spoken: SpokenWord[]): Sentence {
   const words = spoken.map(({ word, start, end }) => {
     return { text: word, startMs: ms(start), endMs: ms(end) }
   })

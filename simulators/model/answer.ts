@@ -44,8 +44,8 @@ const MAX_PIECES = 2000
 export function answerTo(conversation: Conversation, script: Script): Answer {
   const calls = callsFor(conversation, script)
   const reason = script.reason ?? ''
-  const wanted = calls.length > 0 ? beside(conversation, script) : wordsFor(conversation, script)
-  const { text, stop, stopSequence } = limited(wanted, conversation, reason)
+  const fullText = calls.length > 0 ? beside(conversation, script) : wordsFor(conversation, script)
+  const { text, stop, stopSequence } = limited(fullText, conversation, reason)
   const input = tokensOf(inputText(conversation.turns))
   const cached = Math.min(script.cached, input)
   const callTokens = calls.map((call) => tokensOf(call.tool.name + call.args))
@@ -110,8 +110,8 @@ function wordsFor(conversation: Conversation, script: Script): string {
   const scripted = script.steps.length > 0
   if (script.say !== undefined && !(scripted && results.length > 0)) return script.say
   if (results.length > 0) return quoteResults(results)
-  const asked = script.steps.flat().map((call) => call.name)
-  if (asked.length > 0) return `I was not offered the tool ${asked.join(', ')}.`
+  const toolNames = script.steps.flat().map((call) => call.name)
+  if (toolNames.length > 0) return `I was not offered the tool ${toolNames.join(', ')}.`
   const question = script.plain || readScript(scriptText(conversation.turns)).plain
   return `You asked: "${shortened(question)}". This is a simulated answer.`
 }
@@ -137,16 +137,16 @@ function filler(tokens: number): string {
 }
 
 function limited(
-  wanted: string,
+  fullText: string,
   conversation: Conversation,
   reason: string,
 ): { text: string; stop: Stop; stopSequence?: string } {
   const hits = conversation.stop
-    .map((sequence) => ({ sequence, at: sequence === '' ? -1 : wanted.indexOf(sequence) }))
+    .map((sequence) => ({ sequence, at: sequence === '' ? -1 : fullText.indexOf(sequence) }))
     .filter((hit) => hit.at >= 0)
     .sort((left, right) => left.at - right.at)
   const hit = hits[0]
-  const text = hit ? wanted.slice(0, hit.at) : wanted
+  const text = hit ? fullText.slice(0, hit.at) : fullText
   const room = (conversation.maxTokens ?? Number.POSITIVE_INFINITY) - tokensOf(reason)
   if (tokensOf(text) > room) return { text: firstTokens(text, Math.max(0, room)), stop: 'length' }
   if (hit) return { text, stop: 'stop-sequence', stopSequence: hit.sequence }
@@ -157,9 +157,9 @@ function limited(
 export const piecesOf = ({ text, pieceCount }: Answer): string[] => cut(text, pieceCount)
 
 /** Cuts into pieces of nearly equal length, never inside a character. */
-export function cut(text: string, wanted: number): string[] {
+export function cut(text: string, pieceCount: number): string[] {
   const characters = [...text]
-  const count = Math.min(Math.max(1, wanted), characters.length)
+  const count = Math.min(Math.max(1, pieceCount), characters.length)
   const pieces: string[] = []
   for (let index = 0; index < count; index += 1) {
     const from = Math.floor((index * characters.length) / count)

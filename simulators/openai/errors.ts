@@ -71,8 +71,8 @@ export function invalid(param: string, code: string | undefined, message: string
 export const missing = (param: string): Refused =>
   invalid(param, 'missing_required_parameter', `Missing required parameter: '${param}'.`)
 
-export function badType(param: string, wanted: string): Refused {
-  return invalid(param, 'invalid_type', `Invalid type for '${param}': expected ${wanted}.`)
+export function badType(param: string, expected: string): Refused {
+  return invalid(param, 'invalid_type', `Invalid type for '${param}': expected ${expected}.`)
 }
 
 export function badValue(param: string, value: unknown, allowed: string[]): Refused {

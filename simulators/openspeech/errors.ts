@@ -26,8 +26,8 @@ const MESSAGES: Record<number, string> = {
 }
 
 const requestIdOf = (exchange: Exchange): string => {
-  const sent = exchange.request.headers['x-api-request-id']
-  return typeof sent === 'string' ? sent : exchange.requestId
+  const requestId = exchange.request.headers['x-api-request-id']
+  return typeof requestId === 'string' ? requestId : exchange.requestId
 }
 
 /** Returns a refusal by the product itself. */

@@ -36,10 +36,12 @@ export function readSpeech(json: unknown, resource: string, maxCharacters: numbe
   }
   const additions = readAdditions(parameters.additions)
   const audio = readAudio(json, parameters)
-  const wanted = generation.endsWith('2.0') ? audio.enable_subtitle : audio.enable_timestamp
+  const subtitleSetting = generation.endsWith('2.0')
+    ? audio.enable_subtitle
+    : audio.enable_timestamp
   const silenced = ssml !== '' || isObject(additions.cache_config) || additions.enable_latex_tn
   const voice = readVoice(audio, additions)
-  return { billedText, voice, subtitles: wanted === true && !silenced }
+  return { billedText, voice, subtitles: subtitleSetting === true && !silenced }
 }
 
 /**

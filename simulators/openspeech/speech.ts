@@ -32,8 +32,8 @@ function speak(exchange: Exchange, options: SpeechOptions, events: boolean): Rep
   const request = readSpeech(exchange.json, resource, options.maxCharacters)
   const characters = [...request.billedText].length
   const usage = { text_words: characters }
-  const asked = asksForUsage(exchange)
-  const usages = asked ? usageSequence(usage, exchange.scenario.text('usage')) : []
+  const usageRequested = asksForUsage(exchange)
+  const usages = usageRequested ? usageSequence(usage, exchange.scenario.text('usage')) : []
   const spoken = readScript(request.billedText).plain
   const rendering = render(spoken, request.voice, exchange.script.chunks)
   const lines = linesOf(rendering, request, characters)
@@ -56,7 +56,7 @@ function speak(exchange: Exchange, options: SpeechOptions, events: boolean): Rep
       model: resource,
       units: { character: characters },
       grows: 'character',
-      ...(asked ? { reported: last } : {}),
+      ...(usageRequested ? { reported: last } : {}),
     },
     error: (_, failure) => {
       const { data } = flatError(exchange, failure)
@@ -97,8 +97,8 @@ function linesOf(rendering: Rendering, request: SpeechRequest, characters: numbe
 }
 
 function asksForUsage(exchange: Exchange): boolean {
-  const wanted = exchange.request.headers['x-control-require-usage-tokens-return']
-  if (typeof wanted !== 'string') return false
-  const names = wanted.split(',').map((name) => name.trim())
+  const header = exchange.request.headers['x-control-require-usage-tokens-return']
+  if (typeof header !== 'string') return false
+  const names = header.split(',').map((name) => name.trim())
   return names.includes('*') || names.includes('text_words')
 }

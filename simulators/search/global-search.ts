@@ -49,15 +49,15 @@ function search(exchange: Exchange): Reply {
   check(json)
   failWhereAsked(exchange)
   const count = Number(json.DocCount ?? 10)
-  const asked = exchange.script.plain || String(json.Query)
-  const Documents = Array.from({ length: count }, (_, index) => documentFor(asked, index, json))
+  const query = exchange.script.plain || String(json.Query)
+  const Documents = Array.from({ length: count }, (_, index) => documentFor(query, index, json))
   const Result = { TotalDocCount: count, ErrorCode: 0, ErrorMsg: '', Documents }
   const charge = { model: 'global_search', units: { call: 1 } }
   return whole(200, { ResponseMetadata: metadataOf(exchange), Result }, { charge })
 }
 
-function documentFor(asked: string, index: number, json: Json): Json {
-  const snippet = `Snippet ${index + 1} about ${asked}.`
+function documentFor(query: string, index: number, json: Json): Json {
+  const snippet = `Snippet ${index + 1} about ${query}.`
   const images = Array.from({ length: Number(json.MaxImageCountPerDoc ?? 0) }, (_, at) => {
     const ImageUrl = `https://example.org/images/${index + 1}-${at + 1}.png`
     return { Type: 'image', Image: { ImageUrl, Width: 640, Height: 360, Alt: '' } }
@@ -66,7 +66,7 @@ function documentFor(asked: string, index: number, json: Json): Json {
   return {
     Rank: index + 1,
     Url: `https://example.org/documents/${index + 1}`,
-    Title: `${asked} (${index + 1})`,
+    Title: `${query} (${index + 1})`,
     Snippet: [{ Type: 'text', Text }, ...images],
     DocumentInfo: {
       PublishTime: '2026-04-02',

@@ -91,11 +91,11 @@ function search(exchange: Exchange): Reply {
   const type = String(json.SearchType ?? 'web')
   const image = type === 'image'
   const count = Number(json.Count ?? (image ? 5 : 10))
-  const asked = exchange.script.plain || String(json.Query)
+  const query = exchange.script.plain || String(json.Query)
   const results = Array.from({ length: count }, (_, index) =>
-    image ? imageResult(asked, index) : webResult(asked, index, json),
+    image ? imageResult(query, index) : webResult(query, index, json),
   )
-  const summary = type === 'web_summary' ? summaryOf(asked) : { Choices: null, Usage: null }
+  const summary = type === 'web_summary' ? summaryOf(query) : { Choices: null, Usage: null }
   const Result = {
     ResultCount: count,
     WebResults: image ? null : results,
@@ -110,20 +110,20 @@ function search(exchange: Exchange): Reply {
   return whole(200, { ResponseMetadata: metadataOf(exchange), Result }, { charge })
 }
 
-function webResult(asked: string, index: number, json: Json): Json {
+function webResult(query: string, index: number, json: Json): Json {
   const filter = isObject(json.Filter) ? json.Filter : {}
   const host = text(filter.Sites).split('|')[0] || 'example.com'
   const long = json.NeedSummary === true || json.SearchType === 'web_summary'
-  const snippet = `Snippet ${index + 1} about ${asked}.`
+  const snippet = `Snippet ${index + 1} about ${query}.`
   return {
     Id: `d${index + 1}`,
     SortId: index + 1,
-    Title: `${asked} (${index + 1})`,
+    Title: `${query} (${index + 1})`,
     SiteName: 'Example Site',
     Url: `https://${host}/articles/${index + 1}`,
     Snippet: snippet,
     Summary: long ? `${snippet} `.repeat(Math.ceil(500 / snippet.length)).trim() : snippet,
-    Content: filter.NeedContent === true ? `The whole text about ${asked}.` : '',
+    Content: filter.NeedContent === true ? `The whole text about ${query}.` : '',
     PublishTime: '2026-05-01T08:00:00+08:00',
     LogoUrl: '',
     RankScore: Math.round((0.99 - index / 100) * 100) / 100,
@@ -132,12 +132,12 @@ function webResult(asked: string, index: number, json: Json): Json {
   }
 }
 
-function imageResult(asked: string, index: number): Json {
+function imageResult(query: string, index: number): Json {
   const Url = `https://example.com/images/${index + 1}.png`
   return {
     Id: `i${index + 1}`,
     SortId: index + 1,
-    Title: `${asked} (${index + 1})`,
+    Title: `${query} (${index + 1})`,
     SiteName: 'Example Site',
     Url: `https://example.com/articles/${index + 1}`,
     PublishTime: '2026-05-01T08:00:00+08:00',
@@ -145,11 +145,11 @@ function imageResult(asked: string, index: number): Json {
   }
 }
 
-function summaryOf(asked: string): Json {
-  const Content = `In short, ${asked} is simulated.`
+function summaryOf(query: string): Json {
+  const Content = `In short, ${query} is simulated.`
   const tokens = tokensOf(Content)
   return {
     Choices: [{ Index: 0, Message: { Role: 'assistant', Content }, FinishReason: 'stop' }],
-    Usage: { PromptTokens: tokensOf(asked), CompletionTokens: tokens },
+    Usage: { PromptTokens: tokensOf(query), CompletionTokens: tokens },
   }
 }

@@ -43,14 +43,14 @@ export class TaskList<Order> {
   }
 
   /** Accepts a task. An id that is already taken keeps its first task: the scenario repeats ids. */
-  add(exchange: Exchange, made: NewTask<Order>): Task<Order> {
-    const known = this.tasks.get(made.id)
-    if (known) return known
+  add(exchange: Exchange, newTask: NewTask<Order>): Task<Order> {
+    const existing = this.tasks.get(newTask.id)
+    if (existing) return existing
     const { rules } = this
-    const task = createTask(exchange, made, {
+    const task = createTask(exchange, newTask, {
       queueMs: rules.queueMs,
-      runMs: rules.runMs(made.order),
-      lifeMs: rules.lifeMs(made.order),
+      runMs: rules.runMs(newTask.order),
+      lifeMs: rules.lifeMs(newTask.order),
       scale: rules.platform.timeScale,
     })
     this.tasks.set(task.id, task)
@@ -70,10 +70,10 @@ export class TaskList<Order> {
   }
 
   /** Polls a task: this is counted, and may be answered by the scenario's `poll-storm`. */
-  look(id: string): Task<Order> | undefined {
+  poll(id: string): Task<Order> | undefined {
     const task = this.tasks.get(id)
     if (!task) return undefined
-    task.looks += 1
+    task.polls += 1
     refusePoll(task)
     const wasOver = hasEnded(task.state)
     this.advance(task)
@@ -129,8 +129,8 @@ export class TaskList<Order> {
 
   private finish(task: Task<Order>): void {
     const { end, failure } = this.rules
-    const asked = task.scenario.has('fail-task')
-    const error = asked ? failure(task.scenario.text('fail-task')) : undefined
+    const failCode = task.scenario.has('fail-task')
+    const error = failCode ? failure(task.scenario.text('fail-task')) : undefined
     const ending: Ending = error ? { state: 'failed', error } : end(task)
     task.ending = ending
     this.become(task, ending.state)
@@ -161,11 +161,11 @@ export class TaskList<Order> {
   }
 }
 
-function refusePoll({ scenario, looks }: Task<unknown>): void {
-  if (looks <= (scenario.number('poll-storm') ?? 0)) {
+function refusePoll({ scenario, polls }: Task<unknown>): void {
+  if (polls <= (scenario.number('poll-storm') ?? 0)) {
     throw new Refused({ status: 429, retryAfterSeconds: 1, message: 'Too many requests.' })
   }
-  if (looks <= (scenario.number('poll-errors') ?? 0)) {
+  if (polls <= (scenario.number('poll-errors') ?? 0)) {
     throw new Refused({ status: 500, message: 'Internal error.' })
   }
 }

@@ -32,7 +32,7 @@ export interface Task<Order> {
   expiresAt: number
   /** Undefined until it has ended. */
   ending: Ending | undefined
-  looks: number
+  polls: number
   /** The number of polls since the end, for answers that flip. */
   pollsAfterEnd: number
 }
@@ -55,13 +55,13 @@ export function createTask<Order>(
     : (scenario.number('run-time') ?? times.runMs)
   const byPolls = scenario.number('polls') !== undefined
   const { headers } = exchange.request
-  const sent = headers['x-client-request-id'] ?? headers['x-api-request-id']
+  const clientRequestId = headers['x-client-request-id'] ?? headers['x-api-request-id']
   return {
     ...task,
     scenario,
     operation,
     marker: script.marker,
-    clientRequestId: typeof sent === 'string' ? sent : undefined,
+    clientRequestId: typeof clientRequestId === 'string' ? clientRequestId : undefined,
     state: 'queued',
     createdAt: now,
     updatedAt: now,
@@ -69,7 +69,7 @@ export function createTask<Order>(
     endsAt: byPolls ? Number.POSITIVE_INFINITY : now + (queueMs + runMs) * times.scale,
     expiresAt: now + times.lifeMs * times.scale,
     ending: undefined,
-    looks: 0,
+    polls: 0,
     pollsAfterEnd: 0,
   }
 }
@@ -79,11 +79,11 @@ export function dueState(
   task: Task<unknown>,
   now: number,
 ): 'queued' | 'running' | 'ended' | 'expired' {
-  const wanted = task.scenario.number('polls')
+  const pollsToEnd = task.scenario.number('polls')
   if (now >= task.expiresAt && now < task.endsAt) return 'expired'
-  if (wanted !== undefined) {
-    if (task.looks >= wanted) return 'ended'
-    return task.looks > 1 ? 'running' : 'queued'
+  if (pollsToEnd !== undefined) {
+    if (task.polls >= pollsToEnd) return 'ended'
+    return task.polls > 1 ? 'running' : 'queued'
   }
   if (now >= task.endsAt) return 'ended'
   return now >= task.runsAt ? 'running' : 'queued'

@@ -51,9 +51,10 @@ function transcribe(exchange: Exchange, order: Order): Reply {
   const reported = bentUsage(usage, exchange.scenario.text('usage'))
   const charge = { model, units: unitsOf(usage), reported }
   if (stream) return streamed(order, charge)
-  const sent = reported === undefined ? {} : { usage: reported }
-  if (format === 'json') return whole(200, { text: recording.text, ...sent }, { charge })
-  if (format === 'verbose_json') return whole(200, { ...verbose(order), ...sent }, { charge })
+  const usageMember = reported === undefined ? {} : { usage: reported }
+  if (format === 'json') return whole(200, { text: recording.text, ...usageMember }, { charge })
+  if (format === 'verbose_json')
+    return whole(200, { ...verbose(order), ...usageMember }, { charge })
   const plain = { kind: 'whole', status: 200, charge } as const
   const headers = { 'content-type': 'text/plain; charset=utf-8' }
   if (format === 'srt') return { ...plain, headers, body: writeSrt(recording) }
@@ -100,12 +101,12 @@ function unitsOf(usage: ReturnType<typeof usageOf>): Record<string, number> {
 }
 
 function verbose({ recording, language, words, segments }: Order): Json {
-  const { seconds, text: said } = recording
+  const { seconds, text: recognisedText } = recording
   return {
     task: 'transcribe',
     language: language || 'english',
     duration: seconds,
-    text: said,
+    text: recognisedText,
     ...(segments ? { segments: segmentsOf(recording) } : {}),
     ...(words ? { words: recording.words } : {}),
   }
@@ -126,14 +127,14 @@ function readOrder(json: unknown, models: ModelList): Order {
   const recording = listen(file)
   if (!recording) throw invalid('file', 'invalid_value', 'The audio file could not be decoded.')
   const listed = json['timestamp_granularities[]']
-  const wanted = Array.isArray(listed) ? listed : ['segment']
+  const granularities = Array.isArray(listed) ? listed : ['segment']
   return {
     model,
     format,
     language: text(json.language),
     recording,
-    words: wanted.includes('word'),
-    segments: wanted.includes('segment'),
+    words: granularities.includes('word'),
+    segments: granularities.includes('segment'),
     stream: json.stream === 'true',
   }
 }

@@ -63,13 +63,13 @@ function chargeFor(chat: ChatAnswer, reported: unknown): Charge {
 function streamed(exchange: Exchange, chat: ChatAnswer, dialect: ChatDialect): Reply {
   const { scenario } = exchange
   const options = isObject(exchange.json) ? exchange.json.stream_options : undefined
-  const wanted = isObject(options) ? options : {}
+  const streamOptions = isObject(options) ? options : {}
   const usages = usageSequence(chatUsage(chat), scenario.text('usage'))
   let steps = chatSteps(chat)
-  if (wanted.chunk_include_usage === true) steps = runningUsage(steps, chat)
-  else if (wanted.include_usage === true) steps = steps.map((step) => withUsage(step, null))
+  if (streamOptions.chunk_include_usage === true) steps = runningUsage(steps, chat)
+  else if (streamOptions.include_usage === true) steps = steps.map((step) => withUsage(step, null))
   steps = odd(steps, chat, scenario)
-  if (wanted.include_usage === true && !scenario.has('c_usageonfinish')) {
+  if (streamOptions.include_usage === true && !scenario.has('c_usageonfinish')) {
     for (const usage of usages) steps.push({ chunk: { ...chunkOf(chat, []), usage } })
   }
   return {

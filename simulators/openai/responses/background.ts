@@ -125,8 +125,8 @@ export class BackgroundJob {
     const { scenario } = this.exchange
     const { timers, timeScale } = this.platform
     const queued = { ...this.show() }
-    this.say({ type: 'response.created', response: queued })
-    this.say({ type: 'response.queued', response: queued })
+    this.emit({ type: 'response.created', response: queued })
+    this.emit({ type: 'response.queued', response: queued })
     const queueMs = (scenario.number('queue-time') ?? QUEUE_MS) * timeScale
     timers.after(queueMs, () => {
       if (this.hasEnded) return
@@ -157,7 +157,7 @@ export class BackgroundJob {
 
   private take({ data, units = 0 }: Step): void {
     this.generated += units
-    this.say(data)
+    this.emit(data)
   }
 
   private end(status: 'completed' | 'failed' | 'cancelled', last?: Step): void {
@@ -167,7 +167,7 @@ export class BackgroundJob {
     this.endedAt.ms = Date.now()
     this.bill(isWhole)
     // A cancelled stream just ends.
-    if (status !== 'cancelled') this.say({ type, response: this.show() })
+    if (status !== 'cancelled') this.emit({ type, response: this.show() })
     else for (const pump of this.followers) pump()
     this.onEnd(this.show())
   }
@@ -204,7 +204,7 @@ export class BackgroundJob {
     }
   }
 
-  private say({ type, ...rest }: Json): void {
+  private emit({ type, ...rest }: Json): void {
     const numbered = { type, sequence_number: this.sent.length, ...rest }
     this.sent.push(String(namedEvent(text(type), numbered).data))
     for (const pump of this.followers) pump()

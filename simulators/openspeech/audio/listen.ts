@@ -48,15 +48,15 @@ function listenToWav(file: Buffer): Recording | undefined {
   const rate = file.readUInt32LE(format + 12)
   if (rate === 0 || file.readUInt16LE(format + 22) !== 16) return undefined
   const samples = file.subarray(at + 8)
-  const heard = new SampleListener().push(samples)
-  const timed = heard.map((one) => ({ word: one.word, start: one.at / rate }))
+  const words = new SampleListener().push(samples)
+  const timed = words.map((one) => ({ word: one.word, start: one.at / rate }))
   return recordingOf(timed, samples.length / 2 / rate)
 }
 
 /** Both kinds have an approximately constant rate. */
 function byPosition(file: Buffer, seconds: number): Recording {
-  const heard = wordsInBytes(file)
-  const timed = heard.map(({ word, at }) => ({ word, start: (at / file.length) * seconds }))
+  const words = wordsInBytes(file)
+  const timed = words.map(({ word, at }) => ({ word, start: (at / file.length) * seconds }))
   return recordingOf(timed, seconds)
 }
 

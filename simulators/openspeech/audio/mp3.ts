@@ -57,7 +57,7 @@ class Mp3Writer {
   private readonly bitRateIndex: number
   private readonly sampleRate: number
   /** Few different granules exist, so their frames are cached. */
-  private readonly made = new Map<string, Buffer>()
+  private readonly frameCache = new Map<string, Buffer>()
 
   constructor(sampleRate: number, bitRate: number) {
     const version = VERSIONS.find((one) => one.rates.includes(sampleRate))
@@ -65,8 +65,8 @@ class Mp3Writer {
     this.version = version
     this.sampleRate = sampleRate
     this.rateIndex = version.rates.indexOf(sampleRate)
-    const wanted = bitRate / 1000
-    const fitting = version.bitRates.findLastIndex((rate) => rate <= wanted)
+    const bitRateKbps = bitRate / 1000
+    const fitting = version.bitRates.findLastIndex((rate) => rate <= bitRateKbps)
     this.bitRateIndex = Math.max(5, fitting)
   }
 
@@ -86,11 +86,11 @@ class Mp3Writer {
 
   private frameOf(sounds: (Sound | undefined)[]): Buffer {
     const key = sounds.map((sound) => (sound ? Object.values(sound).join('.') : '-')).join(' ')
-    let frame = this.made.get(key)
+    let frame = this.frameCache.get(key)
     if (!frame) {
       const rate = this.sampleRate
       frame = this.frame(sounds.map((sound) => (sound ? toneGranule(sound, rate) : SILENT)))
-      this.made.set(key, frame)
+      this.frameCache.set(key, frame)
     }
     return frame
   }

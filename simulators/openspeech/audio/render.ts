@@ -31,11 +31,11 @@ const UNIT_SECONDS = {
   mp3: mp3UnitSeconds,
 }
 
-export function render(text: string, voice: Voice, wanted: number | undefined): Rendering {
+export function render(text: string, voice: Voice, fragmentCount: number | undefined): Rendering {
   const unitSeconds = UNIT_SECONDS[voice.format](voice.sampleRate)
   const { speed, silenceMs } = voice
   const timeline = timelineOf(text, { unitSeconds, speed, silenceMs })
-  const count = wanted ?? Math.min(6, Math.max(3, Math.ceil(timeline.syllables.length / 4)))
+  const count = fragmentCount ?? Math.min(6, Math.max(3, Math.ceil(timeline.syllables.length / 4)))
   const encode = encoder(timeline, voice)
   const fragments: Fragment[] = []
   let from = 0

@@ -16,12 +16,12 @@ export function markOf({ word }: Syllable): Buffer {
 
 /** Cuts between two characters. */
 function fitting(word: string): Buffer {
-  let kept = ''
+  let fitted = ''
   for (const character of word) {
-    if (Buffer.byteLength(kept + character) > MOST_BYTES) break
-    kept += character
+    if (Buffer.byteLength(fitted + character) > MOST_BYTES) break
+    fitted += character
   }
-  return Buffer.from(kept)
+  return Buffer.from(fitted)
 }
 
 /** Returns the bit in the sample at this position of a syllable. */
@@ -30,7 +30,7 @@ export function bitOf(mark: Buffer, at: number): number {
   return byte === undefined ? 0 : (byte >> (7 - (at & 7))) & 1
 }
 
-export interface Heard {
+export interface FoundWord {
   word: string
   /** The position in the audio: a sample of PCM, a byte of anything else. */
   at: number
@@ -38,7 +38,7 @@ export interface Heard {
 
 /** Finds words in 16-bit samples, passed in pieces of any size. */
 export class SampleListener {
-  private heard = 0
+  private received = 0
   private last = 0
   private odd: Buffer = Buffer.alloc(0)
   private bits: number[] = []
@@ -47,17 +47,17 @@ export class SampleListener {
 
   /** The number of samples received. */
   get samples(): number {
-    return this.heard
+    return this.received
   }
 
-  push(piece: Buffer): Heard[] {
+  push(piece: Buffer): FoundWord[] {
     const bytes = this.odd.length > 0 ? Buffer.concat([this.odd, piece]) : piece
-    const found: Heard[] = []
+    const found: FoundWord[] = []
     const whole = bytes.length - (bytes.length % 2)
     for (let at = 0; at < whole; at += 2) {
       const word = this.bit((bytes[at] ?? 0) & 1)
       if (word !== undefined) found.push({ word, at: this.from })
-      this.heard += 1
+      this.received += 1
     }
     this.odd = Buffer.from(bytes.subarray(whole))
     return found
@@ -69,7 +69,7 @@ export class SampleListener {
       if (this.last !== MAGIC_BITS) return undefined
       this.collecting = true
       this.bits = []
-      this.from = this.heard - 31
+      this.from = this.received - 31
       return undefined
     }
     this.bits.push(bit)
@@ -91,8 +91,8 @@ export class SampleListener {
 }
 
 /** Returns the words in the bytes of an MP3 or Ogg file. */
-export function wordsInBytes(bytes: Buffer): Heard[] {
-  const found: Heard[] = []
+export function wordsInBytes(bytes: Buffer): FoundWord[] {
+  const found: FoundWord[] = []
   for (let at = bytes.indexOf(MAGIC); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
     const word = wordIn(bytes.subarray(at + MAGIC.length))
     if (word !== undefined) found.push({ word, at })

@@ -78,9 +78,9 @@ class Connection {
       this.fail(INVALID, 'the message cannot be read')
       return
     }
-    const known = this.session?.id === message.sessionId
+    const isCurrent = this.session?.id === message.sessionId
     if (message.event === EVENTS.StartSession) this.begin(message)
-    else if (known) this.obey(message)
+    else if (isCurrent) this.obey(message)
     else this.fail(INVALID, 'no such session')
   }
 
@@ -99,9 +99,12 @@ class Connection {
     }
     const { exchange, outbox, platform } = this.visit
     const refusal = checkStart(start)
-    const asked = exchange.scenario.number('fail-start')
-    if (refusal || asked !== undefined) {
-      const { code, message } = refusal ?? { code: asked ?? INTERNAL, message: 'asked to fail' }
+    const failureCode = exchange.scenario.number('fail-start')
+    if (refusal || failureCode !== undefined) {
+      const { code, message } = refusal ?? {
+        code: failureCode ?? INTERNAL,
+        message: 'asked to fail',
+      }
       this.refuse(start.sessionId, code, message)
       return
     }

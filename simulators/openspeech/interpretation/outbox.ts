@@ -12,7 +12,7 @@ export class Outbox {
   private sent = 0
   private last: Promise<void> = Promise.resolve()
   private struckBy: Struck | undefined
-  private readonly gone = new AbortController()
+  private readonly disconnected = new AbortController()
   private readonly exchange: Exchange
   private readonly connection: WebSocket
   private readonly socket: Socket
@@ -23,7 +23,7 @@ export class Outbox {
     this.connection = connection
     this.socket = socket
     this.delayMs = exchange.chunkDelayMs * timeScale
-    connection.on('close', () => this.gone.abort())
+    connection.on('close', () => this.disconnected.abort())
   }
 
   get struck(): Struck | undefined {
@@ -47,10 +47,10 @@ export class Outbox {
   }
 
   private async deliver(message: Buffer): Promise<void> {
-    if (this.struckBy || this.gone.signal.aborted) return
-    if (this.delayMs > 0) await sleep(this.delayMs, this.gone.signal)
+    if (this.struckBy || this.disconnected.signal.aborted) return
+    if (this.delayMs > 0) await sleep(this.delayMs, this.disconnected.signal)
     this.strike()
-    if (this.struckBy || this.gone.signal.aborted) return
+    if (this.struckBy || this.disconnected.signal.aborted) return
     const { scenario } = this.exchange
     const bad = scenario.number('bad-message') === this.sent
     this.sent += 1

@@ -120,7 +120,7 @@ export class Session {
   }
 
   private spoken({ translation, startMs, endMs }: Sentence): Part[] {
-    const pieces = this.speaker.say(translation)
+    const pieces = this.speaker.speak(translation)
     return [
       { event: 'TTSSentenceStart', text: translation, startMs },
       ...pieces.map((data): Part => ({ event: 'TTSResponse', data })),

@@ -29,7 +29,7 @@ export class Speaker {
   }
 
   /** Returns the sound of one sentence in pieces of half a second. */
-  say(text: string): Buffer[] {
+  speak(text: string): Buffer[] {
     const speed = 1 + this.speaking.speechRate / 100
     const timeline = timelineOf(text, { unitSeconds: UNIT_SECONDS, speed, silenceMs: 0 })
     const sounding = unitsOf(timeline)
