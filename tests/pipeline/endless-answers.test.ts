@@ -63,7 +63,7 @@ after(async () => {
   vendor.close()
 })
 
-const ask = (model: string, stream: boolean) => ({
+const chatBody = (model: string, stream: boolean) => ({
   model,
   stream,
   max_tokens: 10,
@@ -81,7 +81,7 @@ async function pour(response: ServerResponse, bytes: Buffer | string): Promise<v
 
 async function charge(model: string) {
   const { key, accountId } = await gateway.tenant({ balance: '100000' })
-  const answer = await gateway.post(PATH, key, ask(model, true))
+  const answer = await gateway.post(PATH, key, chatBody(model, true))
   assert.equal(answer.status, 200)
   await closed
   const record = await gateway.record(answer, key)
@@ -129,7 +129,7 @@ test('a first event that never completes is a 502, and the hold is released', as
     clearInterval(drip)
   }
   const { key } = await gateway.tenant()
-  const answer = await gateway.post(PATH, key, ask('slow', true))
+  const answer = await gateway.post(PATH, key, chatBody('slow', true))
   assert.equal(answer.status, 502)
   assert.equal((await gateway.record(answer, key)).charged, '0')
 })
@@ -142,7 +142,7 @@ test('a whole answer that never completes is a 502, and the hold is released', a
     clearInterval(drip)
   }
   const { key } = await gateway.tenant()
-  const answer = await gateway.post(PATH, key, ask('slow', false))
+  const answer = await gateway.post(PATH, key, chatBody('slow', false))
   assert.equal(answer.status, 502)
   assert.equal((await gateway.record(answer, key)).charged, '0')
 })

@@ -45,7 +45,7 @@ function through(...channels: string[]) {
   }))
 }
 
-const ask = (words: string, model = 'two') => ({
+const chatBody = (words: string, model = 'two') => ({
   model,
   messages: [{ role: 'user', content: words }],
 })
@@ -58,7 +58,7 @@ async function outcomes(answer: { headers: Headers }, key: string) {
 test('after a failure the next route is tried, and the record has both attempts', async () => {
   const { key } = await gateway.tenant()
   for (const stream of [false, true]) {
-    const body = { ...ask('[[fault:status=500;only=openai]] hi'), stream }
+    const body = { ...chatBody('[[fault:status=500;only=openai]] hi'), stream }
     const answer = await gateway.post(PATH, key, body)
     assert.equal(answer.status, 200, answer.text)
     const { record, tried } = await outcomes(answer, key)
@@ -69,7 +69,7 @@ test('after a failure the next route is tried, and the record has both attempts'
 
 test('an error with status 200 before any content is a failure too', async () => {
   const { key } = await gateway.tenant()
-  const answer = await gateway.post(PATH, key, ask('[[fault:error-200;only=openai]] hi'))
+  const answer = await gateway.post(PATH, key, chatBody('[[fault:error-200;only=openai]] hi'))
   assert.equal(answer.status, 200, answer.text)
   assert.deepEqual((await outcomes(answer, key)).tried.at(-1), ['second', 'answered'])
 })
@@ -77,7 +77,7 @@ test('an error with status 200 before any content is a failure too', async () =>
 test('no retry after an unknown outcome: the vendor may have done the work', async () => {
   const { key, accountId } = await gateway.tenant()
   const before = await gateway.balance(accountId)
-  const answer = await gateway.post(PATH, key, ask('[[fault:reset-before-head]] hi'))
+  const answer = await gateway.post(PATH, key, chatBody('[[fault:reset-before-head]] hi'))
   assert.equal(answer.status, 502)
   const { record, tried } = await outcomes(answer, key)
   assert.equal(tried.length, 1)
@@ -88,31 +88,31 @@ test('no retry after an unknown outcome: the vendor may have done the work', asy
 
 test('an unsent request and a wrong key are retried by another route', async () => {
   const { key } = await gateway.tenant()
-  const closed = await gateway.post(PATH, key, ask('hi', 'closed-first'))
+  const closed = await gateway.post(PATH, key, chatBody('hi', 'closed-first'))
   assert.equal(closed.status, 200)
   assert.deepEqual((await outcomes(closed, key)).tried[0], ['closed', 'not_sent'])
-  const refused = await gateway.post(PATH, key, ask('hi', 'refused-first'))
+  const refused = await gateway.post(PATH, key, chatBody('hi', 'refused-first'))
   assert.equal(refused.status, 200)
   assert.deepEqual((await outcomes(refused, key)).tried[0], ['refused', 'channel_fault'])
 })
 
 test('at most three attempts, even if nothing was sent', async () => {
   const { key } = await gateway.tenant()
-  const answer = await gateway.post(PATH, key, ask('hi', 'only-closed'))
+  const answer = await gateway.post(PATH, key, chatBody('hi', 'only-closed'))
   assert.equal(answer.status, 502)
   assert.equal((await outcomes(answer, key)).tried.length, 3)
 })
 
 test('a rejected request is not retried', async () => {
   const { key } = await gateway.tenant()
-  const answer = await gateway.post(PATH, key, ask('[[fault:status=400]] hi'))
+  const answer = await gateway.post(PATH, key, chatBody('[[fault:status=400]] hi'))
   assert.equal(answer.status, 400)
   assert.equal((await outcomes(answer, key)).tried.length, 1)
 })
 
 test('a vendor’s 429 without another route is a 429 with its Retry-After', async () => {
   const { key } = await gateway.tenant()
-  const answer = await gateway.post(PATH, key, ask('[[fault:status=429;retry-after=7]] hi'))
+  const answer = await gateway.post(PATH, key, chatBody('[[fault:status=429;retry-after=7]] hi'))
   assert.equal(answer.status, 429)
   assert.equal(answer.headers.get('retry-after'), '7')
 })
@@ -126,7 +126,7 @@ test('a 404 for an object that the request names is a rejection, not a channel f
     ['InvalidEndpointOrModel.NotFound', 502, 'channel_fault'],
   ] as const) {
     const words = `[[fault:status=400;error-code=${code}]] hi`
-    const answer = await gateway.post(PATH, key, ask(words, 'one'))
+    const answer = await gateway.post(PATH, key, chatBody(words, 'one'))
     assert.equal(answer.status, status, code)
     assert.equal((await outcomes(answer, key)).tried[0]?.[1], outcome)
   }

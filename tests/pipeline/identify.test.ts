@@ -43,7 +43,7 @@ after(() => {
   server.close()
 })
 
-function ask(headers: Record<string, string>): Promise<string> {
+function identifyBy(headers: Record<string, string>): Promise<string> {
   const { port } = server.address() as AddressInfo
   return new Promise((resolve, reject) => {
     request({ host: '127.0.0.1', port, agent, headers }, async (answer) => {
@@ -58,14 +58,14 @@ test('each request on a connection is identified by its own key, in either heade
   const [first, second] = [createApiKey(), createApiKey()]
   const [one, other] = [presentKey(first).name, presentKey(second).name]
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
-  assert.equal(await ask(bearer(first)), one)
-  assert.equal(await ask(bearer(first)), one)
-  assert.equal(await ask(bearer(second)), other)
-  assert.equal(await ask({}), 'unauthenticated')
-  assert.equal(await ask(bearer(first)), one)
-  assert.equal(await ask({ 'x-api-key': second }), other)
-  assert.equal(await ask({ ...bearer(second), 'x-api-key': second }), other)
-  assert.equal(await ask({ ...bearer(first), 'x-api-key': second }), 'unauthenticated')
-  assert.equal(await ask({ ...bearer('nonsense'), 'x-api-key': '' }), 'unauthenticated')
+  assert.equal(await identifyBy(bearer(first)), one)
+  assert.equal(await identifyBy(bearer(first)), one)
+  assert.equal(await identifyBy(bearer(second)), other)
+  assert.equal(await identifyBy({}), 'unauthenticated')
+  assert.equal(await identifyBy(bearer(first)), one)
+  assert.equal(await identifyBy({ 'x-api-key': second }), other)
+  assert.equal(await identifyBy({ ...bearer(second), 'x-api-key': second }), other)
+  assert.equal(await identifyBy({ ...bearer(first), 'x-api-key': second }), 'unauthenticated')
+  assert.equal(await identifyBy({ ...bearer('nonsense'), 'x-api-key': '' }), 'unauthenticated')
   assert.equal(connections, 1)
 })

@@ -31,7 +31,7 @@ after(async () => {
   server.close()
 })
 
-const ask = async (path: string, headers: Record<string, string>) => {
+const send = async (path: string, headers: Record<string, string>) => {
   const answer = await dispatcher.request({ origin, path, method: 'GET', headers })
   return answer.body.text()
 }
@@ -44,7 +44,7 @@ for (const [name, value] of [
 ] as const) {
   test(`${name} is masked anywhere in the answer`, async () => {
     for (const path of ['/good', '/bad']) {
-      const text = await ask(path, { [name]: value, accept: 'text/plain' })
+      const text = await send(path, { [name]: value, accept: 'text/plain' })
       assert.ok(!text.includes(KEY), text)
       assert.equal(text.split(MASKED).length, 3)
       assert.ok(text.includes('text/plain'))
@@ -53,7 +53,7 @@ for (const [name, value] of [
 }
 
 test('headers without credentials and short values are not masked', async () => {
-  const text = await ask('/good', { 'x-note': KEY, 'x-api-key': 'content' })
+  const text = await send('/good', { 'x-note': KEY, 'x-api-key': 'content' })
   assert.ok(text.includes(KEY))
   assert.ok(!text.includes('*'.repeat(7)))
 })

@@ -65,7 +65,7 @@ after(async () => {
   vendor.close()
 })
 
-const ask = (stream = false) => ({
+const chatBody = (stream = false) => ({
   model: 'chat',
   stream,
   max_tokens: 1000,
@@ -110,7 +110,7 @@ for (const [encoding, pack] of [
     for (const stream of [false, true]) {
       const body = stream ? STREAM : JSON.stringify(completion())
       answer(pack(Buffer.from(body)), stream ? EVENTS : JSON_TYPE, encoding)
-      const reply = await gateway.post(CHAT, key, ask(stream))
+      const reply = await gateway.post(CHAT, key, chatBody(stream))
       assert.match(reply.text, /hello/)
       assert.equal(reply.headers.get('content-encoding'), null)
       assert.deepEqual(await charge(reply, key), STATED)
@@ -121,7 +121,7 @@ for (const [encoding, pack] of [
 test('a broken encoding is an unknown outcome and costs nothing', async () => {
   const { key } = await gateway.tenant()
   answer(gzipSync(JSON.stringify(completion())).subarray(0, 30), JSON_TYPE, 'gzip')
-  const reply = await gateway.post(CHAT, key, ask())
+  const reply = await gateway.post(CHAT, key, chatBody())
   assert.equal(reply.status, 502)
   assert.equal((await gateway.record(reply, key)).basis, 'none')
 })
@@ -131,7 +131,7 @@ for (const encoding of ['gzip', 'x-gzip', 'deflate', 'zstd', 'gzip, deflate']) {
     const { key } = await gateway.tenant()
     for (const stream of [false, true]) {
       answer(stream ? STREAM : JSON.stringify(completion()), stream ? EVENTS : JSON_TYPE, encoding)
-      const reply = await gateway.post(CHAT, key, ask(stream))
+      const reply = await gateway.post(CHAT, key, chatBody(stream))
       assert.match(reply.text, /hello/)
       assert.deepEqual(await charge(reply, key), STATED)
     }
@@ -146,10 +146,10 @@ test('a vendor may send interim responses before its answer', async () => {
     response.writeContinue()
     response.end(JSON.stringify(completion()))
   }
-  assert.deepEqual(await charge(await gateway.post(CHAT, key, ask()), key), STATED)
+  assert.deepEqual(await charge(await gateway.post(CHAT, key, chatBody()), key), STATED)
 })
 
-test('an encoding is told by bytes that come one by one', async () => {
+test('an encoding is detected in bytes that arrive one by one', async () => {
   const { key } = await gateway.tenant()
   const packed = gzipSync(STREAM)
   script = async (response) => {
@@ -157,7 +157,7 @@ test('an encoding is told by bytes that come one by one', async () => {
     for (const byte of packed) await new Promise((sent) => response.write(Buffer.of(byte), sent))
     response.end()
   }
-  const reply = await gateway.post(CHAT, key, ask(true))
+  const reply = await gateway.post(CHAT, key, chatBody(true))
   assert.match(reply.text, /hello/)
   assert.deepEqual(await charge(reply, key), STATED)
 })
@@ -175,7 +175,7 @@ test('bodies of no byte, of one, and broken off behind an encoding end the call'
       response.setHeader('content-encoding', 'gzip')
       send(response)
     }
-    const reply = await gateway.post(CHAT, key, ask())
+    const reply = await gateway.post(CHAT, key, chatBody())
     assert.equal(reply.status, 502)
     assert.equal((await gateway.record(reply, key)).basis, 'none')
   }
@@ -202,7 +202,7 @@ for (const [name, stream, type, body] of [
   test(`${name} is charged as stated`, async () => {
     const { key } = await gateway.tenant()
     answer(body, type)
-    assert.deepEqual(await charge(await gateway.post(CHAT, key, ask(stream)), key), STATED)
+    assert.deepEqual(await charge(await gateway.post(CHAT, key, chatBody(stream)), key), STATED)
   })
 }
 
@@ -210,13 +210,13 @@ test('output stated beside an error is charged, and the caller gets the error', 
   const { key } = await gateway.tenant()
   answer(JSON.stringify({ ...ERROR, usage: USAGE }), JSON_TYPE)
   const once = { 'idempotency-key': 'an-error' }
-  const whole = await gateway.post(CHAT, key, ask(), once)
+  const whole = await gateway.post(CHAT, key, chatBody(), once)
   assert.equal(whole.status, 502)
   assert.equal(whole.headers.get('x-should-retry'), 'false')
   assert.deepEqual(await charge(whole, key), STATED)
-  assert.equal((await gateway.post(CHAT, key, ask(), once)).status, 409)
+  assert.equal((await gateway.post(CHAT, key, chatBody(), once)).status, 409)
   answer(event({ choices: [], usage: USAGE }) + event(ERROR), EVENTS)
-  const streamed = await gateway.post(CHAT, key, ask(true))
+  const streamed = await gateway.post(CHAT, key, chatBody(true))
   assert.match(streamed.text, /overloaded/)
   assert.deepEqual(await charge(streamed, key), STATED)
 })
@@ -224,7 +224,7 @@ test('output stated beside an error is charged, and the caller gets the error', 
 test('an error with stated input but no output is a refusal, and free', async () => {
   const { key } = await gateway.tenant()
   answer(JSON.stringify({ ...ERROR, usage: { prompt_tokens: 9, completion_tokens: 0 } }), JSON_TYPE)
-  const reply = await gateway.post(CHAT, key, ask())
+  const reply = await gateway.post(CHAT, key, chatBody())
   assert.equal(reply.status, 502)
   assert.equal((await gateway.record(reply, key)).basis, 'none')
 })
@@ -243,7 +243,7 @@ for (const [name, type, body, basis] of [
     const delta = event({ choices: [{ delta: { content: 'a', deep: '<deep>' } }] })
     answer(body.replace('<delta>', delta).replaceAll('"<deep>"', deep), type)
     for (const stream of [true, false]) {
-      const reply = await gateway.post(CHAT, key, ask(stream))
+      const reply = await gateway.post(CHAT, key, chatBody(stream))
       const record = await gateway.record(reply, key)
       if (basis === 'usage') assert.equal(record.charged, WORTH)
       assert.equal(record.basis, basis === 'partial' && !stream ? 'none' : basis)
@@ -347,7 +347,7 @@ for (const [name, path, stream, type, body] of [
     answer(body, type)
     const model = path === MESSAGES ? 'claude' : 'chat'
     const limits = { max_tokens: 1000, max_output_tokens: 1000 }
-    const order = { ...ask(stream), ...limits, input: 'hi', model }
+    const order = { ...chatBody(stream), ...limits, input: 'hi', model }
     const headers = { 'anthropic-version': '2023-06-01' }
     assert.deepEqual(await charge(await gateway.post(path, key, order, headers), key), STATED)
   })

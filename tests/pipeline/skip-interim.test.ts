@@ -1,4 +1,4 @@
-/** Interim responses are read over, in any number and however their bytes arrive. */
+/** Interim responses are skipped, in any number and however their bytes arrive. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
@@ -34,7 +34,7 @@ after(async () => {
   server.close()
 })
 
-async function ask() {
+async function sendRequest() {
   const { port } = server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`
   const { statusCode, body } = await agent.request({
@@ -57,27 +57,27 @@ for (const [name, bytes, text] of [
     script = (socket) => socket.write(bytes)
     const before = connections
     for (let round = 0; round < 3; round += 1) {
-      assert.deepEqual(await ask(), { statusCode: 200, text })
+      assert.deepEqual(await sendRequest(), { statusCode: 200, text })
     }
     assert.ok(connections - before <= 1, 'the connection is kept')
   })
 }
 
-test('interim responses whose bytes arrive in two parts, or one by one', async () => {
+test('interim responses whose bytes arrive in two parts or one by one', async () => {
   const bytes = Buffer.from(HINTS + CONTINUE + FINAL)
   const send = async (socket: Socket, parts: readonly Buffer[]) => {
     for (const part of parts) await new Promise((sent) => socket.write(part, sent))
   }
   for (let at = 1; at < bytes.length; at += 1) {
     script = (socket) => send(socket, [bytes.subarray(0, at), bytes.subarray(at)])
-    assert.deepEqual(await ask(), { statusCode: 200, text: BODY }, `split at ${at}`)
+    assert.deepEqual(await sendRequest(), { statusCode: 200, text: BODY }, `split at ${at}`)
   }
   script = (socket) =>
     send(
       socket,
       Array.from(bytes, (byte) => Buffer.of(byte)),
     )
-  assert.deepEqual(await ask(), { statusCode: 200, text: BODY })
+  assert.deepEqual(await sendRequest(), { statusCode: 200, text: BODY })
 })
 
 for (const [name, bytes, problem] of [
@@ -89,9 +89,9 @@ for (const [name, bytes, problem] of [
   ['no response', 'SSH-2.0', /HTTP/],
   ['a head without an end', `HTTP/1.1 100 Continue\r\n${'a: b\r\n'.repeat(4000)}`, /./],
 ] as const) {
-  test(`what is no interim response is left to the client: ${name}`, async () => {
+  test(`an invalid interim response is passed to the client: ${name}`, async () => {
     script = (socket) => socket.write(bytes)
-    await assert.rejects(ask(), problem)
+    await assert.rejects(sendRequest(), problem)
   })
 }
 
@@ -100,5 +100,5 @@ test('interim responses without an end count towards the wait for the first byte
     const timer = setInterval(() => socket.write(CONTINUE), 20)
     socket.once('close', () => clearInterval(timer))
   }
-  await assert.rejects(ask(), { code: 'UND_ERR_HEADERS_TIMEOUT' })
+  await assert.rejects(sendRequest(), { code: 'UND_ERR_HEADERS_TIMEOUT' })
 })

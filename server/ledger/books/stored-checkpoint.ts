@@ -1,4 +1,4 @@
-/** Checks checkpoints as the database keeps them: nothing in such a row is believed unsigned. */
+/** Checks stored checkpoints: nothing in such a row is trusted without its signature. */
 import { createPublicKey } from 'node:crypto'
 import { isSignedBy, keyIdOf, readSignedStatement } from './statement.ts'
 import type { StoredCheckpointRow } from './statement-store.ts'
@@ -9,9 +9,9 @@ export interface CheckpointDifference {
 }
 
 /**
- * Returns the first way in which the row is not what the gateway signed, or undefined. A person
- * with all rights on the database can still remove rows or sign with a key of their own: only a
- * checkpoint and a public key that are kept elsewhere prove more.
+ * Returns the first difference between the row and what the gateway signed, or undefined. Anyone
+ * with all rights on the database can still remove rows or sign with another key: only a checkpoint
+ * and a public key that are stored elsewhere prove more.
  */
 export function compareCheckpoint(row: StoredCheckpointRow): CheckpointDifference | undefined {
   const { block, created_at, key_id, statement: text, signature, public_key: spki, hash } = row

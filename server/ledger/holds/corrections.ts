@@ -36,7 +36,7 @@ export function createCorrections(options: {
       try {
         resolve(await correctLost(sql, row))
       } catch (error) {
-        if (isUnavailable(error)) return { left: items.slice(index), stays: true }
+        if (isUnavailable(error)) return { remaining: items.slice(index), stays: true }
         log.error(
           { hold_id: row.hold_id, error },
           'correction refused: posting its amount without details',
@@ -44,11 +44,11 @@ export function createCorrections(options: {
         const bare = { lines: [], attempts: [], error: null, review: true }
         const reduced = { ...row, ...bare, upstream_cost: null, upstream_cost_version: null }
         const posted = await correctLost(sql, reduced).catch(() => undefined)
-        if (!posted) return { left: items.slice(index), stays: true }
+        if (!posted) return { remaining: items.slice(index), stays: true }
         resolve(posted)
       }
     }
-    return { left: [], stays: false }
+    return { remaining: [], stays: false }
   }
 
   return {

@@ -8,7 +8,11 @@ import type { Sql } from 'postgres'
 import { isLocked } from '../../database/unavailable.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import { type Batches, createBatches, QueueFull } from '../../lib/queues/batcher.ts'
-import { createSerialQueues, type Ran, type SerialQueues } from '../../lib/queues/serial-queues.ts'
+import {
+  createSerialQueues,
+  type QueueRun,
+  type SerialQueues,
+} from '../../lib/queues/serial-queues.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts'
 import { closeHolds, findUnlocked, move, takeHolds, type Verdicts } from './move-store.ts'
 
@@ -175,7 +179,7 @@ class BatchedMoves implements Moves {
     }
   }
 
-  private async runAlone(items: readonly Item[]): Promise<Ran<Item>> {
+  private async runAlone(items: readonly Item[]): Promise<QueueRun<Item>> {
     const { overdue = [], inTime = [] } = Object.groupBy(items, (item) =>
       isOverdue(item) ? 'overdue' : 'inTime',
     )
@@ -186,7 +190,7 @@ class BatchedMoves implements Moves {
       'hold' in item ? 'holds' : 'settlements',
     )
     this.giveUp(settlements, tooLate())
-    return { left: holds, stays: locked.length > 0 || inTime.length === 0 }
+    return { remaining: holds, stays: locked.length > 0 || inTime.length === 0 }
   }
 
   /** Refuses holds and hands settlements over for retries. */

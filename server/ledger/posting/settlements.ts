@@ -8,7 +8,11 @@ import type { Sql } from 'postgres'
 import { isLocked } from '../../database/unavailable.ts'
 import type { Log } from '../../lib/log.ts'
 import { type Batches, createBatches } from '../../lib/queues/batcher.ts'
-import { createSerialQueues, type Ran, type SerialQueues } from '../../lib/queues/serial-queues.ts'
+import {
+  createSerialQueues,
+  type QueueRun,
+  type SerialQueues,
+} from '../../lib/queues/serial-queues.ts'
 import type { SettleRow, SettleVerdict } from '../store.ts'
 import { closeHolds, findUnlocked } from './move-store.ts'
 
@@ -112,7 +116,7 @@ class RepeatedSettlements implements Settlements {
   }
 
   /** Moves locked accounts to queues of their own; returns the others. */
-  private async setLockedAside(items: readonly Waiting[]): Promise<readonly Waiting[]> {
+  private async divertLocked(items: readonly Waiting[]): Promise<readonly Waiting[]> {
     const accounts = [...new Set(items.map(accountOf))]
     const free = await findUnlocked(this.options.sql, accounts).catch(() => undefined)
     if (!free) return items
@@ -126,30 +130,31 @@ class RepeatedSettlements implements Settlements {
 
   private async run(items: readonly Waiting[]): Promise<void> {
     const { isUnavailable, log } = this.options
-    let left = items
+    let remaining = items
     for (let waitMs = RETRY_MS_MIN; ; waitMs = Math.min(waitMs * 2, RETRY_MS_MAX)) {
       try {
-        await this.close(left)
+        await this.close(remaining)
         return
       } catch (error) {
-        if (isLocked(error)) left = await this.setLockedAside(left)
-        else if (!isUnavailable(error)) left = await this.closeOneByOne(left)
-        if (left.length === 0) return
-        log.warn({ waiting: left.length, error }, 'settlements wait for the database')
+        if (isLocked(error)) remaining = await this.divertLocked(remaining)
+        else if (!isUnavailable(error)) remaining = await this.closeOneByOne(remaining)
+        if (remaining.length === 0) return
+        log.warn({ waiting: remaining.length, error }, 'settlements wait for the database')
         await sleep(waitMs)
       }
     }
   }
 
-  private async runAlone(items: readonly Waiting[]): Promise<Ran<Waiting>> {
+  private async runAlone(items: readonly Waiting[]): Promise<QueueRun<Waiting>> {
     try {
       await this.close(items)
-      return { left: [], stays: false }
+      return { remaining: [], stays: false }
     } catch (error) {
       const { isUnavailable, log } = this.options
-      const left = isUnavailable(error) ? items : await this.closeOneByOne(items)
-      if (left.length > 0) log.warn({ waiting: left.length, error }, 'settlements wait for a lock')
-      return { left, stays: left.length > 0 }
+      const remaining = isUnavailable(error) ? items : await this.closeOneByOne(items)
+      if (remaining.length > 0)
+        log.warn({ waiting: remaining.length, error }, 'settlements wait for a lock')
+      return { remaining, stays: remaining.length > 0 }
     }
   }
 }

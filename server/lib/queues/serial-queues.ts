@@ -2,9 +2,9 @@
  * Serial queues by key, a limited number at a time: items of one key never delay another. A queue
  * opens with its first item and stays open until a run reports that the key is free.
  */
-export interface Ran<Item> {
+export interface QueueRun<Item> {
   /** Items to retry before newer ones, after an increasing pause. */
-  readonly left: readonly Item[]
+  readonly remaining: readonly Item[]
   /** True if the key's next item should be queued here as well. */
   readonly stays: boolean
 }
@@ -30,7 +30,7 @@ const PAUSE_MS_MAX = 3_000
 
 /** `run` resolves its items itself, except those that it returns for a retry; it never rejects. */
 export function createSerialQueues<Item>(options: {
-  readonly run: (key: string, items: readonly Item[]) => Promise<Ran<Item>>
+  readonly run: (key: string, items: readonly Item[]) => Promise<QueueRun<Item>>
   readonly atOnce: number
   /** The longest pause before a retry, in milliseconds. */
   readonly pauseMsMax?: number
@@ -67,13 +67,13 @@ export function createSerialQueues<Item>(options: {
     const items = queue.waiting
     queue.waiting = []
     queue.underWay = items.length
-    const { left, stays } = await options.run(key, items)
+    const { remaining, stays } = await options.run(key, items)
     running -= 1
     queue.underWay = 0
     queue.isScheduled = false
-    queue.waiting.unshift(...left)
+    queue.waiting.unshift(...remaining)
     queue.pauseMs =
-      left.length === 0 ? 0 : Math.min(Math.max(queue.pauseMs * 2, PAUSE_MS_MIN), pauseMsMax)
+      remaining.length === 0 ? 0 : Math.min(Math.max(queue.pauseMs * 2, PAUSE_MS_MIN), pauseMsMax)
     if (queue.waiting.length === 0 && !stays) queues.delete(key)
     schedule(key, queue)
     while (running < options.atOnce && ready.length > 0) void runNext()
