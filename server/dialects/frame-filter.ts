@@ -1,24 +1,24 @@
 /**
- * Lets the events of a stream pass, one by one, and keeps the bytes of those that need no change.
- * When all of a chunk passes, the very chunk is handed on.
+ * Filters the events of a stream one by one; events that need no change keep their bytes. A chunk
+ * that passes whole is returned as the same Buffer.
  */
 import { createSseSplitter } from './sse.ts'
 
 export interface FrameFilter {
   /** The bytes for the caller. The start of an unfinished event is held back. */
   push(chunk: Buffer): Buffer | undefined
-  /** The body ended: what was held back is judged as it is. */
+  /** The body ended: the bytes held back are filtered as one event. */
   end(): Buffer | undefined
   /** True while the caller has received part of an event, which further output must close first. */
   isInsideEvent(): boolean
 }
 
 export interface FrameFilterOptions {
-  /** Gives the frame itself to let it pass, other bytes in its place, or undefined to drop it. */
+  /** Returns the frame itself to let it pass, other bytes in its place, or undefined to drop it. */
   readonly onFrame: (frame: Buffer) => Buffer | undefined
   /** An event over the limit passes as it is, in pieces. */
   readonly onOverflow: (piece: Buffer, isLast: boolean) => void
-  /** The largest event that is looked at; the splitter's own limit when absent. */
+  /** The largest event that is filtered; the splitter's own limit when absent. */
   readonly limitBytes?: number
 }
 

@@ -1,12 +1,11 @@
 /**
- * The events of one stream differ in little more than a piece of text. Once an event has been
- * parsed and found in order, the bytes around its text are remembered, and an event with the same
- * bytes around another text is known to be in order without being parsed.
+ * Recognizes valid events without parsing them. Events of one stream differ in little more than a
+ * piece of text, so an event with the same bytes around its text as a parsed one is valid.
  */
 export interface FrameTemplate {
-  /** The UTF-8 length of the frame's text when all else is as in the learnt frame, or -1. */
+  /** Returns the UTF-8 length of the text if all else is as in the learnt frame, else -1. */
   readonly match: (frame: Buffer) => number
-  /** Remembers a frame in order; `text` is the only text in it that varies. */
+  /** Remembers a valid frame; `text` is the only text in it that varies. */
   readonly learn: (frame: Buffer, text: string) => void
 }
 
@@ -55,7 +54,7 @@ function measureEscaped(frame: Buffer, start: number, end: number): number {
   return text === undefined ? -1 : Buffer.byteLength(text)
 }
 
-/** The first quote from `start` that no backslash escapes, or -1. */
+/** Returns the first quote from `start` that no backslash escapes, or -1. */
 function findQuote(frame: Buffer, start: number): number {
   for (let at = start; at < frame.length; at += 1) {
     if (frame[at] === QUOTE) return at
@@ -64,7 +63,7 @@ function findQuote(frame: Buffer, start: number): number {
   return -1
 }
 
-/** The string that these bytes are the inside of, or undefined. */
+/** Decodes the bytes between two quotes; undefined if they are not the inside of a JSON string. */
 function decode(frame: Buffer, start: number, end: number): string | undefined {
   try {
     const text: unknown = JSON.parse(`"${frame.toString('utf8', start, end)}"`)

@@ -1,12 +1,12 @@
-/** Errors inside of answers that otherwise pass as they came: what callers may read of them. */
+/** Removes private details from errors inside answers that otherwise pass unchanged. */
 
 import { isObject, tryParseJson, writeJson } from '../lib/json.ts'
 import { hideInStrings, type Known } from '../lib/text/hide-inside.ts'
 import { encodeSseEvent, readSseFrame } from './sse.ts'
 
 /**
- * A document whose errors have no addresses, paths or keys of the vendor: `error`, the same of the
- * `response` in it, or all of a document that is an error. Returns it as it is when it has none.
+ * Removes the vendor's addresses, paths and keys from a document's `error` and that of its
+ * `response`, or from a whole document that is an error. Returns the same object if it has none.
  */
 function hideInErrors(document: unknown, known?: Known): unknown {
   if (!isObject(document)) return document

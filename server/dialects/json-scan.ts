@@ -75,7 +75,7 @@ interface Cursor {
   values: number
   /** Members of nested objects so far. */
   inside: number
-  /** Set when a reader below has answered false. */
+  /** Set once a reader below has returned false. */
   refusal: JsonRefusalReason | undefined
 }
 
@@ -100,7 +100,7 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): Js
 }
 
 /**
- * The members of the object that opens at `start`, doubles included, in their order. Only for
+ * Returns the members of the object that opens at `start`, doubles included, in order. Only for
  * bytes that JSON.parse has accepted.
  */
 export function scanMembers(bytes: Buffer, start: number): readonly JsonMember[] {
@@ -138,7 +138,7 @@ function readMembers(cursor: Cursor, members: JsonMember[]): boolean {
   }
 }
 
-/** The first member whose key was there before, letter case aside. */
+/** Returns the first member whose key occurred before, letter case aside. */
 export function findDouble(members: readonly JsonMember[]): JsonMember | undefined {
   const folds = new Set<string>()
   for (const member of members) {

@@ -9,7 +9,7 @@ export interface NdjsonSplitter {
   push(chunk: Buffer): void
   /** The body ended: an unfinished object is dropped and counted. */
   end(): void
-  /** Objects that were given up: broken, unfinished, or over the limit. */
+  /** Objects that were dropped: broken, unfinished, or over the limit. */
   droppedObjects(): number
 }
 
@@ -26,7 +26,7 @@ const LF = 0x0a
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const FIRST_CAPACITY = 4096
-/** A buffer over this is let go after its object: idle streams should be small. */
+/** A larger buffer is released after its object: idle streams should be small. */
 const KEPT_CAPACITY = 64 * 1024
 const NOTHING = Buffer.alloc(0)
 

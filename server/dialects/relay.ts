@@ -12,7 +12,7 @@ export interface Relay {
   end(): Buffer | undefined
   /**
    * The upstream broke off (reset, idle time-out, shutdown). Returns what the caller's dialect
-   * says in that case, for example an error event; never a successful ending.
+   * has for that case, for example an error event; never a successful ending.
    */
   fail(failure: RelayFailure): Buffer | undefined
   /** Returns the current state at any time: checkpoints read it while the stream runs. */

@@ -15,7 +15,7 @@ export interface SseEvent {
 export interface SseSplitter {
   /** Feeds bytes. Calls the handlers for every event that ends in them, in order. */
   push(chunk: Buffer): void
-  /** The body ended: an event without its closing blank line is handed over as it is. */
+  /** The body ended: an event without its closing blank line is passed on as it is. */
   end(): void
   /** Bytes of an unfinished event that are held back. */
   pendingBytes(): number
@@ -104,7 +104,7 @@ function findEventEnd(chunk: Buffer, from: number, state: LineState): number {
   return -1
 }
 
-/** Cuts a body into its events without looking into them. */
+/** Cuts a body into its events without decoding them. */
 export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
   const { onFrame, onOverflow, limitBytes = SSE_EVENT_LIMIT_BYTES } = options
   const carry: Carry = { buffer: Buffer.alloc(0), length: 0 }
@@ -210,7 +210,7 @@ export function createSseParser(options: SseParserOptions): Omit<SseSplitter, 'p
   return { push: splitter.push, end: splitter.end }
 }
 
-/** One event as text. Without a name there is no `event:` line, as chat completions want it. */
+/** Encodes an event. Without a name there is no `event:` line, as chat completions require. */
 export function encodeSseEvent(event: string | undefined, data: string): string {
   const lines = data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data
   return event === undefined ? `data: ${lines}\n\n` : `event: ${event}\ndata: ${lines}\n\n`

@@ -1,6 +1,6 @@
 /**
  * A relay for answers that are one JSON document: the bytes pass unchanged, and what the document
- * says about usage or errors is read once it is whole.
+ * states about usage or errors is read once it is whole.
  */
 import { tryParseJson } from '../lib/json.ts'
 import type { Relay, RelayFailure, RelayReport } from './relay.ts'

@@ -11,7 +11,7 @@ export interface BodyTranslation {
   read(document: unknown): BodyReading
   /** The answer in the caller's dialect. */
   translate(document: JsonObject, reading: BodyReading): JsonObject
-  /** An error in place of an answer, in the caller's dialect, should anybody send it on. */
+  /** An error in place of an answer, in the caller's dialect. */
   toError(error: ReportedError): unknown
 }
 

@@ -11,10 +11,10 @@ import type { WireResponse } from './wire.ts'
 /** Uses the answer's content type: a model that cannot stream answers with a document. */
 export function answerImages(
   response: WireResponse,
-  { value, stream: wanted }: CallRequest,
+  { value, stream: isStreamRequested }: CallRequest,
 ): UpstreamAnswer {
   const type = asString(response.headers['content-type'])
-  const stream = type === undefined ? wanted : /event-stream/i.test(type)
+  const stream = type === undefined ? isStreamRequested : /event-stream/i.test(type)
   return {
     status: 200,
     headers: stream

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 
 /**
  * - `not_sent`: nothing reached the vendor; any route may be tried.
- * - `busy`: refused for load or rate; another route may be tried, this channel rests.
+ * - `busy`: refused for load or rate; another route may be tried, this channel cools down.
  * - `failed`: the vendor answered that it failed; another route may be tried.
  * - `channel_fault`: credentials, quota or configuration of the channel; operators must act.
  * - `rejected`: the request itself is at fault; no route will do better.

@@ -9,9 +9,9 @@ export function isDocument({ headers }: WireResponse): boolean {
 }
 
 /** Returns true for an answer with events, by its content type or else by the request. */
-export function isStream(response: WireResponse, wanted: boolean): boolean {
+export function isStream(response: WireResponse, isStreamRequested: boolean): boolean {
   const type = asString(response.headers['content-type']) ?? ''
-  return /^text\/event-stream\b/i.test(type) || (wanted && !isDocument(response))
+  return /^text\/event-stream\b/i.test(type) || (isStreamRequested && !isDocument(response))
 }
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024

@@ -40,15 +40,15 @@ export interface TaskAttempt {
   readonly vendorCallbackUrl?: string | undefined
 }
 
-/** Callbacks of a vendor that notifies a URL given in the submission. */
+/** Callbacks of a vendor that notifies a URL named in the submission. */
 export interface TaskCallbacks<Settings> {
-  /** True when the channel’s settings ask for vendor callbacks. */
+  /** True if the channel’s settings enable vendor callbacks. */
   isEnabled(settings: Settings): boolean
   /** Reads a callback’s body, which anybody may have sent. Pure; never throws. */
   read(body: JsonObject): VendorCallback
 }
 
-/** Only where to look: what a report says of results and money is not read. */
+/** Names the task to poll. Results and amounts in a vendor callback are not read. */
 export interface VendorCallback {
   /** The vendor's id of the task. */
   readonly upstreamId?: string | undefined
@@ -113,7 +113,7 @@ export interface TaskDriver<Settings = unknown> {
   /** Submits the order once. Rejects with `unknown` whenever it may have been accepted. */
   submit(wire: Wire, order: TaskOrder<Settings>, attempt: TaskAttempt): Promise<SubmittedTask>
   poll(wire: Wire, reference: TaskReference<Settings>): Promise<TaskPoll>
-  /** Takes back a task that waits. False when the upstream refuses because it already runs. */
+  /** Cancels a queued task. Resolves with false if the upstream refuses because it already runs. */
   cancel?(wire: Wire, reference: TaskReference<Settings>): Promise<boolean>
   /**
    * True if the vendor treats repeated submissions with the same attempt id as one: a submission

@@ -39,7 +39,7 @@ export type Operation =
 export interface RequestFile {
   /** Bytes of the relevant part: the samples of a recording, without headers and trailers. */
   readonly bytes: number
-  /** Length of a recording that was measured on arrival, rounded up. */
+  /** Length of a recording, measured while it was received, rounded up. */
   readonly seconds?: number
   /** Reads up to the buffer's length from `position`; returns the number of bytes read. */
   read(buffer: Uint8Array, position: number): Promise<number>
@@ -93,11 +93,11 @@ export interface UpstreamAnswer {
   /** True if the dialect has no error form: an interrupted answer is cut off, never completed. */
   readonly cutsWhenBroken?: boolean
   /**
-   * Called if the caller disconnects during streaming input: the adapter asks the vendor to end
+   * Called if the caller disconnects during streaming input: the adapter requests the vendor to end
    * early, and the answer is read to its end for the usage.
    */
   readonly leave?: () => void
-  /** Sent between events to keep a silent stream's caller waiting, in its dialect. */
+  /** Sent in the caller's dialect to keep a silent stream alive. */
   readonly heartbeat?: Buffer
   /**
    * Checked before anything was sent to the caller: an error inside a body with status 200 may be a

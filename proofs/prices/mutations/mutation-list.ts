@@ -79,11 +79,11 @@ export const MUTATIONS: readonly Mutation[] = [
     first: 4_600,
   },
   {
-    rule: 'Reasoning told beside the output is output',
+    rule: 'Reasoning stated beside the output is output',
     mistake: 'takes it to be inside',
     file: 'server/dialects/chat/split-tokens.ts',
-    find: 'addCounts(room.left, readOutside(usage, input, named)) ?? room.left',
-    replace: 'room.left',
+    find: 'addCounts(room.remaining, readOutside(usage, input, outputTokens)) ?? room.remaining',
+    replace: 'room.remaining',
   },
   {
     rule: 'A price that names no tier is the price of the standard one only',

@@ -54,7 +54,7 @@ export function toChatUsage(
 }
 
 /** Returns the serving tier in the chat format's terms; empty if the vendor stated none. */
-export function tellTier({ facts }: UsageReading): JsonObject {
+export function encodeTier({ facts }: UsageReading): JsonObject {
   const tier = facts?.service_tier
   return typeof tier === 'string' ? { service_tier: toChatTier(tier) } : {}
 }

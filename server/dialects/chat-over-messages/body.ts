@@ -1,4 +1,4 @@
-/** A whole message as a chat completion. */
+/** Translates a whole message to a chat completion. */
 
 import { asString, isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
@@ -8,9 +8,9 @@ import type { Relay } from '../relay.ts'
 import type { BodyReading } from '../tap.ts'
 import { createBodyTranslator } from '../translate-body.ts'
 import { readCount } from '../usage/read-count.ts'
-import { type ChatAnswerOptions, tellTier, toChatUsage, toFinishReason } from './answer.ts'
+import { type ChatAnswerOptions, encodeTier, toChatUsage, toFinishReason } from './answer.ts'
 
-/** Collects the upstream's document and gives the completion at its end. */
+/** Collects the upstream's document and returns the completion at its end. */
 export function createChatBody(options: ChatAnswerOptions): Relay {
   return createBodyTranslator({
     read: readMessagesBody,
@@ -41,7 +41,7 @@ function translateMessage(
     model,
     choices: [choice],
     usage: toChatUsage(reading.usage, readThinkingTokens(document), estimate),
-    ...tellTier(reading),
+    ...encodeTier(reading),
   }
 }
 
@@ -49,7 +49,7 @@ function readThinkingTokens({ usage }: JsonObject): number | undefined {
   return readCount(member(member(usage, 'output_tokens_details'), 'thinking_tokens'))
 }
 
-/** Blocks of other kinds, such as a search that the vendor ran itself, have no place in a chat. */
+/** Drops other blocks, such as a search that the vendor ran: the chat format has none. */
 function buildMessage(content: unknown): JsonObject {
   const blocks = Array.isArray(content) ? content.filter(isObject) : []
   const join = (type: string, field: string): string => {

@@ -1,4 +1,4 @@
-/** A chat request for an upstream that speaks the messages format. */
+/** Translates a chat request for an upstream that speaks the messages format. */
 import { type JsonObject, member } from '../../lib/json.ts'
 import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import { InvalidRequest } from '../invalid-request.ts'
@@ -26,13 +26,13 @@ export function translateChatRequest(
 ): Buffer {
   const { system, messages } = translateChatMessages(request.messages)
   if (messages.length === 0) throw new InvalidRequest('messages', 'must say something')
-  const asked = describeAnswerFormat(request.response_format, quirks)
-  const told = asked === '' ? system : [...system, textBlock(asked)]
+  const formatInstruction = describeAnswerFormat(request.response_format, quirks)
+  const systemBlocks = formatInstruction === '' ? system : [...system, textBlock(formatInstruction)]
   const tools = translateChatTools(request)
   const canThink = !isForced(tools.tool_choice) && !answersCalls(messages)
   const body = {
     model: upstreamModel,
-    ...(told.length > 0 ? { system: told } : {}),
+    ...(systemBlocks.length > 0 ? { system: systemBlocks } : {}),
     messages,
     ...tools,
     ...translateChatParameters(request, canThink ? quirks : { ...quirks, reasoning: 'off' }),
@@ -41,13 +41,13 @@ export function translateChatRequest(
   return Buffer.from(stringifyWellFormed(body))
 }
 
-/** The format refuses thinking together with a call that must be made. */
+/** The format refuses thinking together with a forced tool call. */
 function isForced(choice: unknown): boolean {
   const type = member(choice, 'type')
   return type === 'any' || type === 'tool'
 }
 
-/** And it wants the signed thinking before a call back with the result: a chat caller has none. */
+/** It also requires the signed thinking before a call along with the result; chat has none. */
 function answersCalls(messages: readonly MessagesTurn[]): boolean {
   const last = messages.at(-1)
   return last?.role === 'user' && last.content[0]?.type === 'tool_result'

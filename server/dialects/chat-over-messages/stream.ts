@@ -1,7 +1,7 @@
 /**
- * A messages stream told as a chat stream: a chunk with the role, chunks of text, reasoning and
- * calls, one chunk with the finish reason, usage if asked for, `[DONE]`. A body that breaks off
- * becomes an error chunk.
+ * Translates a messages stream into a chat stream: a chunk with the role, chunks of text, reasoning
+ * and calls, one with the finish reason, usage if requested, `[DONE]`. A body that breaks off ends
+ * with an error chunk.
  */
 
 import { asString, isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
@@ -14,7 +14,7 @@ import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, encodeSseEvent, type SseEvent } from '../sse.ts'
-import { type ChatAnswerOptions, tellTier, toChatUsage, toFinishReason } from './answer.ts'
+import { type ChatAnswerOptions, encodeTier, toChatUsage, toFinishReason } from './answer.ts'
 
 /**
  * `finished` is true after `message_stop`, or at the end of a body that gave a stop reason: then
@@ -133,8 +133,8 @@ class ChatStream implements Relay {
     const call = { index: this.callCount, input: block.input, hasArguments: false }
     this.callCount += 1
     this.calls.set(index, call)
-    const called = { name: block.name, arguments: '' }
-    this.writeCall({ index: call.index, id: block.id, type: 'function', function: called })
+    const functionCall = { name: block.name, arguments: '' }
+    this.writeCall({ index: call.index, id: block.id, type: 'function', function: functionCall })
   }
 
   private onDelta(data: JsonObject): void {
@@ -163,9 +163,9 @@ class ChatStream implements Relay {
         input_token: this.options.inputTokensEstimate,
         output_token: estimateTokensOfBytes(this.outputBytes),
       }
-      const stated = this.usage.reading()
-      const usage = toChatUsage(stated.usage, this.usage.reasoning(), estimate)
-      this.write({ choices: [], usage, ...tellTier(stated) })
+      const reading = this.usage.reading()
+      const usage = toChatUsage(reading.usage, this.usage.reasoning(), estimate)
+      this.write({ choices: [], usage, ...encodeTier(reading) })
     }
     this.out += encodeSseEvent(undefined, '[DONE]')
     this.finished = true
@@ -184,7 +184,7 @@ class ChatStream implements Relay {
     this.writeDelta({ [field]: text })
   }
 
-  /** Arguments of a block that is no call, a search of the vendor's own, go nowhere. */
+  /** Drops arguments of a block that is not the caller's tool, such as a search by the vendor. */
   private writeArguments(call: OpenCall | undefined, text: string): void {
     if (!call || text === '') return
     call.hasArguments = true

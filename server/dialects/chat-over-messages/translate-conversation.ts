@@ -1,4 +1,4 @@
-/** The messages of a chat as `system` and `messages` of the messages format. */
+/** Translates the messages of a chat to `system` and `messages` of the messages format. */
 import { asString, isObject, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
 import { readArguments } from '../chat/tool-calls.ts'
 import { InvalidRequest } from '../invalid-request.ts'
@@ -74,16 +74,16 @@ function readCalls(message: JsonObject, param: string): ToolUse[] {
   if (!Array.isArray(calls)) throw new InvalidRequest(`${param}.tool_calls`, 'must be an array')
   return calls.map((call, position) => {
     const at = `${param}.tool_calls[${position}]`
-    const called = member(call, 'function')
+    const functionCall = member(call, 'function')
     return {
       id: readId(member(call, 'id'), `${at}.id`),
-      name: readId(member(called, 'name'), `${at}.function.name`),
-      input: parseInput(member(called, 'arguments')),
+      name: readId(member(functionCall, 'name'), `${at}.function.name`),
+      input: parseInput(member(functionCall, 'arguments')),
     }
   })
 }
 
-/** The format insists on an object; what a model once wrote wrongly is kept inside of one. */
+/** The format requires an object; malformed arguments are kept inside one. */
 function parseInput(value: unknown): JsonObject {
   const text = readArguments(value)
   if (text.trim() === '') return {}
@@ -91,13 +91,13 @@ function parseInput(value: unknown): JsonObject {
   return isObject(input) ? input : { raw_arguments: text }
 }
 
-/** The format refuses a beginning of the answer that ends in white space. */
+/** The format refuses a prefilled answer that ends in white space. */
 function trimPrefill(turns: readonly MessagesTurn[]): readonly MessagesTurn[] {
   const last = turns.at(-1)
   if (last?.role !== 'assistant') return turns
   const content = last.content.map((block) => {
     return typeof block.text === 'string' ? { ...block, text: block.text.trimEnd() } : block
   })
-  const filled = content.filter(({ text }) => text !== '')
-  return [...turns.slice(0, -1), ...(filled.length > 0 ? [{ ...last, content: filled }] : [])]
+  const nonEmpty = content.filter(({ text }) => text !== '')
+  return [...turns.slice(0, -1), ...(nonEmpty.length > 0 ? [{ ...last, content: nonEmpty }] : [])]
 }

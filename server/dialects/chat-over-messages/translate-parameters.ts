@@ -1,4 +1,4 @@
-/** Limits, sampling, reasoning, tools and answer format of a chat request. */
+/** Translates limits, sampling, reasoning and answer format of a chat request. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
@@ -13,7 +13,7 @@ export function translateChatParameters(request: JsonObject, quirks: MessagesQui
     throw new InvalidRequest('n', 'this model gives one answer per request')
   }
   const thinking = translateEffort(request, quirks)
-  // Thinking excludes a temperature of one's own.
+  // Thinking excludes a temperature.
   const isSampled = typeof temperature === 'number' && !('thinking' in thinking)
   return {
     max_tokens: readMaxTokens(request, quirks),
@@ -42,8 +42,8 @@ function isSet(value: unknown): boolean {
 function translateStop(stop: unknown): JsonObject {
   const sequences = (Array.isArray(stop) ? stop : [stop]).filter((text) => typeof text === 'string')
   // The format refuses sequences of white space alone.
-  const usable = sequences.filter((text) => text.trim() !== '')
-  return usable.length > 0 ? { stop_sequences: usable } : {}
+  const nonBlank = sequences.filter((text) => text.trim() !== '')
+  return nonBlank.length > 0 ? { stop_sequences: nonBlank } : {}
 }
 
 const EFFORT_BUDGET_TOKENS = new Map([

@@ -1,4 +1,4 @@
-/** One part of a chat message as a content block of the messages format. */
+/** Translates a part of a chat message to a content block of the messages format. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 
@@ -20,7 +20,7 @@ function translatePart(part: unknown, param: string): MessagesBlock[] {
   if (!isObject(part)) throw new InvalidRequest(param, 'must be an object')
   const block = readPart(part)
   if (block.type === 'text' && block.text === '') return []
-  // Some chat clients mark what is worth caching in the words of this format.
+  // Some chat clients mark cacheable parts in this format's terms.
   return isObject(part.cache_control) ? [{ ...block, cache_control: part.cache_control }] : [block]
 }
 
@@ -66,19 +66,19 @@ function translateFile(file: unknown): MessagesBlock {
   const title = asString(member(file, 'filename'))
   const inline = readDataUrl(asString(member(file, 'file_data')) ?? '')
   if (!inline) return omitted(`the file ${title ?? 'named by its id'}`)
-  const named = title === undefined ? {} : { title }
+  const titleField = title === undefined ? {} : { title }
   const { media, data } = inline
   if (!media.startsWith('text/')) {
-    return { type: 'document', source: { type: 'base64', media_type: media, data }, ...named }
+    return { type: 'document', source: { type: 'base64', media_type: media, data }, ...titleField }
   }
   const text = Buffer.from(data, 'base64').toString('utf8')
   return {
     type: 'document',
     source: { type: 'text', media_type: 'text/plain', data: text },
-    ...named,
+    ...titleField,
   }
 }
 
-function omitted(what: string): MessagesBlock {
-  return textBlock(`[${what} was left out: this model cannot take it]`)
+function omitted(label: string): MessagesBlock {
+  return textBlock(`[${label} was left out: this model cannot take it]`)
 }

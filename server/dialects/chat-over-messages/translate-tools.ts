@@ -1,31 +1,33 @@
-/** Tool definitions of a chat request, and the choice among them. */
+/** Translates the tool definitions of a chat request, and the choice among them. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 
 /** Reads `tools`, or the legacy `functions`; tools of other types are left out. */
 export function translateChatTools(request: JsonObject): JsonObject {
-  const { tools: given = [], functions = [] } = request
-  if (!Array.isArray(given)) throw new InvalidRequest('tools', 'must be an array')
+  const { tools: definitions = [], functions = [] } = request
+  if (!Array.isArray(definitions)) throw new InvalidRequest('tools', 'must be an array')
   if (!Array.isArray(functions)) throw new InvalidRequest('functions', 'must be an array')
   const tools = [
-    ...given.flatMap((tool, position) => {
+    ...definitions.flatMap((tool, position) => {
       if (member(tool, 'type') !== 'function') return []
       return [translateFunction(member(tool, 'function'), `tools[${position}].function`)]
     }),
-    ...functions.map((called, position) => translateFunction(called, `functions[${position}]`)),
+    ...functions.map((definition, position) =>
+      translateFunction(definition, `functions[${position}]`),
+    ),
   ]
   if (tools.length === 0) return {}
   const choice = translateChoice(request)
   return choice ? { tools, tool_choice: choice } : { tools }
 }
 
-function translateFunction(called: unknown, param: string): JsonObject {
-  const name = member(called, 'name')
+function translateFunction(definition: unknown, param: string): JsonObject {
+  const name = member(definition, 'name')
   if (typeof name !== 'string' || name === '') {
     throw new InvalidRequest(`${param}.name`, 'is required')
   }
-  const description = asString(member(called, 'description'))
-  const parameters = member(called, 'parameters')
+  const description = asString(member(definition, 'description'))
+  const parameters = member(definition, 'parameters')
   const schema = isObject(parameters) ? parameters : { properties: {} }
   return {
     name,
@@ -36,9 +38,9 @@ function translateFunction(called: unknown, param: string): JsonObject {
 
 function translateChoice(request: JsonObject): JsonObject | undefined {
   const { tool_choice: choice = request.function_call, parallel_tool_calls: parallel } = request
-  const chosen = readChoice(choice)
-  if (parallel !== false || chosen?.type === 'none') return chosen
-  return { ...(chosen ?? { type: 'auto' }), disable_parallel_tool_use: true }
+  const toolChoice = readChoice(choice)
+  if (parallel !== false || toolChoice?.type === 'none') return toolChoice
+  return { ...(toolChoice ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
 
 function readChoice(choice: unknown): JsonObject | undefined {

@@ -1,6 +1,6 @@
 /**
  * Builds a conversation of the messages format: user and assistant in turn, each call answered
- * at the beginning of the next user turn. The chat format is looser in all of that.
+ *at the beginning of the next user turn. The chat format requires none of that.
  */
 import { fitToolId } from '../messages/tool-id.ts'
 import { type MessagesBlock, textBlock } from './translate-part.ts'
@@ -56,14 +56,14 @@ export class Turns {
       return
     }
     this.open.delete(callId)
-    const filled = content.length > 0 ? { content } : {}
-    this.add('user', [{ type: 'tool_result', tool_use_id: id, ...filled }])
+    const contentField = content.length > 0 ? { content } : {}
+    this.add('user', [{ type: 'tool_result', tool_use_id: id, ...contentField }])
     if (this.open.size === 0) this.closeCalls()
   }
 
   finish(): readonly MessagesTurn[] {
     this.closeCalls()
-    // The format wants the user to begin.
+    // The format requires a user turn first.
     if (this.turns[0]?.role === 'assistant') {
       this.turns.unshift({ role: 'user', content: [textBlock('(the conversation begins)')] })
     }
@@ -78,9 +78,9 @@ export class Turns {
 
   /** Ids must be unique over the whole conversation; some vendors count from 0 in every turn. */
   private openCall(callId: string): string {
-    const fitting = fitToolId(callId)
-    let id = fitting
-    for (let count = 2; this.sentIds.has(id); count += 1) id = `${fitting}_${count}`
+    const fittingId = fitToolId(callId)
+    let id = fittingId
+    for (let count = 2; this.sentIds.has(id); count += 1) id = `${fittingId}_${count}`
     this.sentIds.add(id)
     this.open.set(callId, id)
     return id

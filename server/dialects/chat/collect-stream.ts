@@ -1,4 +1,4 @@
-/** A chat stream as the whole completion it adds up to. */
+/** Collects a chat stream into one whole completion. */
 import { type JsonObject, member, writeJson } from '../../lib/json.ts'
 import type { Relay } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
@@ -9,7 +9,7 @@ import { readChatChunk, readFirstMessage } from './read-chunk.ts'
 import { createChatUsageReader } from './read-usage.ts'
 import { createToolCallTracker, type ToolCall } from './tool-calls.ts'
 
-/** Gives one JSON document at the end: a completion, or an error when the stream broke off. */
+/** Returns one JSON document at the end: a completion, or an error if the stream broke off. */
 export function createChatCollector(): Relay {
   return new ChatCollector()
 }
@@ -105,7 +105,7 @@ class ChatCollector implements Relay {
   }
 
   private buildCall(call: ToolCall): JsonObject {
-    const called = { name: call.name, arguments: this.argumentsOf.get(call) ?? '' }
-    return { id: call.id || `call_${call.position}`, type: 'function', function: called }
+    const functionCall = { name: call.name, arguments: this.argumentsOf.get(call) ?? '' }
+    return { id: call.id || `call_${call.position}`, type: 'function', function: functionCall }
   }
 }

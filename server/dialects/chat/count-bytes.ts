@@ -18,6 +18,6 @@ function countText(value: unknown): number {
   return Buffer.byteLength(readContentText(value))
 }
 
-function countArguments(called: unknown): number {
-  return Buffer.byteLength(readArguments(member(called, 'arguments')))
+function countArguments(functionCall: unknown): number {
+  return Buffer.byteLength(readArguments(member(functionCall, 'arguments')))
 }

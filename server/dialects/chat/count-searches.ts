@@ -1,4 +1,4 @@
-/** Searches that the vendor ran for a chat completion and that its usage does not count. */
+/** Detects searches that the vendor ran for a chat completion and that its usage does not count. */
 import { isObject, member } from '../../lib/json.ts'
 
 /** Kimi's search is a call in the answer, and its fee is due once for each answer with it. */

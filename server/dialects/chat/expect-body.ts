@@ -1,6 +1,6 @@
 /**
  * Upstreams that answer in the other form: one JSON document to a request for a stream, or a
- * stream to a request for a document. The first byte tells them apart, whatever the headers say.
+ * stream to a request for a document. The first byte decides, whatever the headers state.
  */
 import { chainRelays } from '../chain.ts'
 import type { Relay } from '../relay.ts'
@@ -25,17 +25,17 @@ export function expectWhole(relay: Relay): Relay {
 }
 
 function decideOnFirstByte(relay: Relay, decide: (isJson: boolean) => Relay): Relay {
-  let chosen: Relay | undefined
+  let target: Relay | undefined
   return {
     push(chunk) {
-      if (chosen) return chosen.push(chunk)
+      if (target) return target.push(chunk)
       const first = chunk.find((byte) => !SPACES.has(byte))
       if (first === undefined) return relay.push(chunk)
-      chosen = decide(first === OPENING_BRACE)
-      return chosen.push(chunk)
+      target = decide(first === OPENING_BRACE)
+      return target.push(chunk)
     },
-    end: () => (chosen ?? relay).end(),
-    fail: (failure) => (chosen ?? relay).fail(failure),
+    end: () => (target ?? relay).end(),
+    fail: (failure) => (target ?? relay).fail(failure),
     report: () => relay.report(),
   }
 }

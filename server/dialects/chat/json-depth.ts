@@ -10,7 +10,7 @@ const BACKSLASH = 0x5c
 const OPEN = new Set([0x7b, 0x5b])
 const CLOSE = new Set([0x7d, 0x5d])
 
-/** Counts braces outside strings: no parsing, no memory, every character looked at once. */
+/** Counts braces outside strings: no parsing, no memory, one pass over the characters. */
 export function createJsonDepth(): JsonDepth {
   let depth = 0
   let opened = false

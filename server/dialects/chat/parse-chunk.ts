@@ -1,4 +1,4 @@
-/** One event of a chat stream: a chunk, the end, or an error in any of its forms. */
+/** Parses an event of a chat stream: a chunk, the end, or an error in any of its forms. */
 import type { JsonObject } from '../../lib/json.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
@@ -15,8 +15,8 @@ export function parseChunk(event: SseEvent): ChatEvent {
   if (event.data.trim() === '[DONE]') return { kind: 'done' }
   const document = parseEventData(event)
   if (!document) return { kind: 'error', error: UPSTREAM_ERROR }
-  const given = event.event === 'error' ? { error: document.error ?? document } : document
-  const error = readChatError(given)
+  const envelope = event.event === 'error' ? { error: document.error ?? document } : document
+  const error = readChatError(envelope)
   if (!error) return { kind: 'chunk', document }
   return event.event === 'error' ? { kind: 'error', error } : { kind: 'error', error, document }
 }

@@ -1,4 +1,4 @@
-/** One chunk of a chat stream, or one whole completion, as what it adds to the answer. */
+/** Reads what a chunk of a chat stream, or a whole completion, adds to the answer. */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import { readContentText, readReasoning } from './read-message.ts'
 import type { ToolCallPiece, ToolCallTracker } from './tool-calls.ts'
@@ -11,7 +11,7 @@ export interface ChatDelta {
   readonly tools: readonly ToolCallPiece[]
   /** The finish reason, once stated. */
   readonly reason: string | undefined
-  /** The stop string that was hit, from upstreams that say so (vLLM). */
+  /** The stop string that was hit, from upstreams that state it (vLLM). */
   readonly stopSequence: string | undefined
 }
 

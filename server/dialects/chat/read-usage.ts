@@ -25,7 +25,9 @@ export interface ChatUsageOptions {
   /** The model of hosted image generation, where the answer does not name it. */
   readonly imageModel?: string | undefined
   /** Models with which a router may serve the request, by its vendor's names. */
-  readonly served?: { readonly called: string; readonly standIns: readonly string[] } | undefined
+  readonly routing?:
+    | { readonly requestedModel: string; readonly standIns: readonly string[] }
+    | undefined
 }
 
 /** Learns from every part of one answer; the last statement of each field wins. */
@@ -34,7 +36,7 @@ export interface ChatUsageReader {
   readonly read: (document: JsonObject) => void
   /** Counts calls of tools that the answer shows otherwise than in its usage. */
   readonly count: (calls: Quantities) => void
-  /** Looks at a message, or at the delta of one, for a search. */
+  /** Detects a search in a message, or in the delta of one. */
   readonly readMessage: (message: unknown) => void
   /** Returns the current reading; the same object until something new was read. */
   readonly reading: () => UsageReading
@@ -51,23 +53,23 @@ export function createChatUsageReader(options: ChatUsageOptions = {}): ChatUsage
   let known: UsageReading | undefined = NOTHING_STATED
   return {
     read(document) {
-      const { service_tier: served, tool_usage: tools } = document
-      for (const stated of findUsage(document)) {
-        if (!isObject(stated)) continue
-        usage = mergeUsage(usage, stated)
+      const { service_tier: servedTier, tool_usage: tools } = document
+      for (const part of findUsage(document)) {
+        if (!isObject(part)) continue
+        usage = mergeUsage(usage, part)
         known = undefined
       }
       if (isObject(tools)) {
         toolUsage = mergeUsage(toolUsage, tools)
         known = undefined
       }
-      if (options.served && document.model !== undefined && document.model !== model) {
+      if (options.routing && document.model !== undefined && document.model !== model) {
         model = document.model
         known = undefined
       }
-      const isEcho = served === null || served === 'auto'
-      if (served !== undefined && served !== tier && (!isEcho || tier === undefined)) {
-        tier = served
+      const isEcho = servedTier === null || servedTier === 'auto'
+      if (servedTier !== undefined && servedTier !== tier && (!isEcho || tier === undefined)) {
+        tier = servedTier
         known = undefined
       }
     },
@@ -89,8 +91,8 @@ export function createChatUsageReader(options: ChatUsageOptions = {}): ChatUsage
 }
 
 /**
- * Some vendors have an extension `x_…` of their own for it, others the first choice; the usual
- * place has the last word.
+ * Returns the usage objects of a document, the authoritative one last: some vendors put usage into
+ * an extension `x_…` of their own, others into the first choice.
  */
 function findUsage(document: JsonObject): readonly unknown[] {
   const { choices, usage } = document
@@ -113,7 +115,7 @@ export function readChatUsage(document: unknown, options: ChatUsageOptions = {})
   return reader.reading()
 }
 
-interface Stated {
+interface UsageParts {
   readonly usage: unknown
   readonly tier: unknown
   readonly model: unknown
@@ -121,17 +123,17 @@ interface Stated {
   readonly toolUsage: unknown
 }
 
-function interpret(stated: Stated, options: ChatUsageOptions): UsageReading {
+function interpret(parts: UsageParts, options: ChatUsageOptions): UsageReading {
   const { writeLifetime } = options
-  const usage: JsonObject = isObject(stated.usage) ? stated.usage : {}
-  const tools = readVendorTools({ tool_usage: stated.toolUsage }, usage)
+  const usage: JsonObject = isObject(parts.usage) ? parts.usage : {}
+  const tools = readVendorTools({ tool_usage: parts.toolUsage }, usage)
   const tokens = splitTokens(addCitations(usage), writeLifetime)
-  const calls = largerOfEach(tools.calls, stated.calls)
+  const calls = largerOfEach(tools.calls, parts.calls)
   const quantities = isEmpty(calls) ? tokens : { ...tokens, ...calls }
-  const tier = readTier(stated.tier, usage.service_tier)
+  const tier = readTier(parts.tier, usage.service_tier)
   const unknown = [...tools.unknown]
   if (tier !== undefined && !isNeutralTier(tier)) unknown.push('service_tier')
-  const model = findServed(stated.model, options)
+  const model = findServedModel(parts.model, options)
   if (model === null) unknown.push('model')
   const facts = readFacts(usage, tier, model ?? undefined)
   const statedCost = readStatedCost(usage)
@@ -143,7 +145,7 @@ function interpret(stated: Stated, options: ChatUsageOptions): UsageReading {
   return reading
 }
 
-/** The answer's own member counts before the one that some vendors put into its usage. */
+/** Prefers the answer's own member to the one that some vendors put into its usage. */
 function readTier(answers: unknown, usages: unknown): string | undefined {
   const isInUsage = isNothing(answers) && !isNothing(usages)
   return readServedTier(isInUsage ? usages : answers)
@@ -154,25 +156,25 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * The stand-in that served the request, by the name that the request has for it; undefined when it
- * was the model called, null when the answer does not say which of them it was. Vendors add dates.
+ * Returns the stand-in that served the request, by the request's name for it; undefined if it was
+ * the requested model, null if the answer does not state which of them it was. Vendors add dates.
  */
-function findServed(model: unknown, { served }: ChatUsageOptions): string | null | undefined {
-  if (!served) return undefined
-  const { called, standIns } = served
+function findServedModel(model: unknown, { routing }: ChatUsageOptions): string | null | undefined {
+  if (!routing) return undefined
+  const { requestedModel, standIns } = routing
   if (typeof model !== 'string') return null
   const isNamed = (name: string) => model === name || model.startsWith(name)
-  const [found] = [called, ...standIns].filter(isNamed).sort((a, b) => b.length - a.length)
+  const [found] = [requestedModel, ...standIns].filter(isNamed).sort((a, b) => b.length - a.length)
   if (found === undefined) return null
-  return found === called ? undefined : found
+  return found === requestedModel ? undefined : found
 }
 
 /** Perplexity's deep research bills the pages that it read as further input. */
 function addCitations(usage: JsonObject): JsonObject {
-  const cited = readCount(usage.citation_tokens) ?? 0
+  const citationTokens = readCount(usage.citation_tokens) ?? 0
   const prompt = readCount(usage.prompt_tokens)
-  if (cited === 0 || prompt === undefined) return usage
-  return { ...usage, prompt_tokens: prompt + cited }
+  if (citationTokens === 0 || prompt === undefined) return usage
+  return { ...usage, prompt_tokens: prompt + citationTokens }
 }
 
 function readFacts(

@@ -146,8 +146,8 @@ class ChatStream implements Relay {
     this.addOutput(bytes)
     const isOnlyUsage = choices.length === 0 && isObject(chunk.usage)
     if (isOnlyUsage && !this.includeUsage) return undefined
-    const repaired = repairChunk(chunk, this.repairs)
-    if (repaired !== chunk) return Buffer.from(encodeSseEvent(undefined, writeJson(repaired)))
+    const output = repairChunk(chunk, this.repairs)
+    if (output !== chunk) return Buffer.from(encodeSseEvent(undefined, writeJson(output)))
     this.learn(chunk, choices, frame)
     return frame
   }
@@ -181,9 +181,9 @@ function readOnlyText(delta: JsonObject): string {
   const { content, tool_calls: calls } = delta
   if (typeof content === 'string' && content !== '') return content
   if (!Array.isArray(calls) || calls.length === 0) return readReasoning(delta)
-  const called = member(calls[0], 'function')
-  const isOpening = member(calls[0], 'id') || member(called, 'name')
-  return calls.length > 1 || isOpening ? '' : readArguments(member(called, 'arguments'))
+  const functionCall = member(calls[0], 'function')
+  const isOpening = member(calls[0], 'id') || member(functionCall, 'name')
+  return calls.length > 1 || isOpening ? '' : readArguments(member(functionCall, 'arguments'))
 }
 
 /** Returns true if SDKs can read the error in the upstream's form. */

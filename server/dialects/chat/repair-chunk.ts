@@ -18,7 +18,7 @@ export interface RepairState {
   id: string
   created: number
   model: string
-  /** The caller asked with `functions`, so it reads `function_call` and nothing else. */
+  /** True if the caller sent `functions`, and so reads `function_call` alone. */
   readonly legacyFunctions: boolean
   /** Per choice, by index. */
   readonly choices: Map<number, ChoiceState>
@@ -39,16 +39,16 @@ export function createRepairState(options: {
   return { ...options, created: 0, model: '', choices: new Map() }
 }
 
-/** Returns the very same object when nothing had to change. */
+/** Returns the same object if nothing had to change. */
 export function repairChunk(chunk: JsonObject, state: RepairState): JsonObject {
   const hasHead = remember(chunk, state)
   const { choices } = chunk
-  const repaired = Array.isArray(choices)
+  const repairedChoices = Array.isArray(choices)
     ? mapChanged(choices, (choice, position) => repairChoice(choice, position, state))
     : []
-  if (hasHead && repaired === choices) return chunk
+  if (hasHead && repairedChoices === choices) return chunk
   const { id, created, model } = state
-  return { object: 'chat.completion.chunk', ...chunk, id, created, model, choices: repaired }
+  return { object: 'chat.completion.chunk', ...chunk, id, created, model, choices: repairedChoices }
 }
 
 /** Keeps what identifies the stream; false when the chunk lacks some of it. */
@@ -64,17 +64,17 @@ function remember(chunk: JsonObject, state: RepairState): boolean {
 }
 
 function repairChoice(choice: unknown, position: number, state: RepairState): JsonObject {
-  const given = isObject(choice) ? choice : {}
-  const index = typeof given.index === 'number' ? given.index : position
-  const { finish_reason: finish = null } = given
-  const delta = repairDelta(given.delta, stateOf(state, index), finish)
+  const original = isObject(choice) ? choice : {}
+  const index = typeof original.index === 'number' ? original.index : position
+  const { finish_reason: finish = null } = original
+  const delta = repairDelta(original.delta, stateOf(state, index), finish)
   const reason = repairReason(finish, state.legacyFunctions)
-  const isSame = given === choice && index === given.index && delta === given.delta
-  if (isSame && reason === finish) return given
-  return { ...given, index, delta, finish_reason: reason }
+  const isSame = original === choice && index === original.index && delta === original.delta
+  if (isSame && reason === finish) return original
+  return { ...original, index, delta, finish_reason: reason }
 }
 
-/** Some vendors say "" on every chunk: no reason, but not null either. */
+/** Some vendors send "" in every chunk where the format requires null. */
 function repairReason(reason: unknown, legacyFunctions: boolean): unknown {
   if (reason === '') return null
   return reason === 'function_call' && !legacyFunctions ? 'tool_calls' : reason
@@ -89,8 +89,8 @@ function stateOf(state: RepairState, index: number): ChoiceState {
   return fresh
 }
 
-function repairDelta(given: unknown, state: ChoiceState, finish: unknown): JsonObject {
-  const delta: JsonObject = isObject(given) ? given : {}
+function repairDelta(original: unknown, state: ChoiceState, finish: unknown): JsonObject {
+  const delta: JsonObject = isObject(original) ? original : {}
   const changes: Record<string, unknown> = {}
   if (!state.hasRole && typeof delta.role !== 'string') changes.role = 'assistant'
   state.hasRole = true
@@ -99,7 +99,7 @@ function repairDelta(given: unknown, state: ChoiceState, finish: unknown): JsonO
   if (!isText) changes.content = readContentText(content)
   const calls = repairCalls(delta, state, Boolean(finish))
   if (calls !== delta.tool_calls) changes.tool_calls = calls
-  if (delta === given && Object.keys(changes).length === 0) return delta
+  if (delta === original && Object.keys(changes).length === 0) return delta
   const merged: JsonObject = { ...delta, ...changes }
   const { function_call: legacy, tool_calls: _calls, ...rest } = merged
   if (legacy && state.stream.legacyFunctions) return { ...rest, function_call: legacy }
@@ -108,28 +108,30 @@ function repairDelta(given: unknown, state: ChoiceState, finish: unknown): JsonO
 
 /** The calls of a delta in order, the same array when it was in order, undefined for none. */
 function repairCalls(delta: JsonObject, state: ChoiceState, isLast: boolean): unknown {
-  const given = delta.tool_calls
-  if (state.stream.legacyFunctions) return given
+  const original = delta.tool_calls
+  if (state.stream.legacyFunctions) return original
   const pieces = state.tools.read(delta)
-  const late = isLast ? takeUnnamed(state, pieces) : []
-  if (pieces.length === 0 && late.length === 0) return isNoCall(given) ? given : undefined
-  const entries = Array.isArray(given) ? given.filter(isObject) : []
-  const calls = [...late]
-  let changed = late.length > 0 || !Array.isArray(given) || entries.length !== given.length
+  const unnamedCalls = isLast ? takeUnnamed(state, pieces) : []
+  if (pieces.length === 0 && unnamedCalls.length === 0)
+    return isNoCall(original) ? original : undefined
+  const entries = Array.isArray(original) ? original.filter(isObject) : []
+  const calls = [...unnamedCalls]
+  let changed =
+    unnamedCalls.length > 0 || !Array.isArray(original) || entries.length !== original.length
   for (const [slot, piece] of pieces.entries()) {
     const call = repairCall(entries[slot], piece, state, isLast)
     if (call !== entries[slot]) changed = true
     if (call) calls.push(call)
   }
-  if (!changed) return given
+  if (!changed) return original
   return calls.length > 0 ? calls : undefined
 }
 
-function isNoCall(given: unknown): boolean {
-  return given === undefined || given === null || (Array.isArray(given) && given.length === 0)
+function isNoCall(calls: unknown): boolean {
+  return calls === undefined || calls === null || (Array.isArray(calls) && calls.length === 0)
 }
 
-/** One entry; undefined while the function's name is still to come. */
+/** Repairs one entry; undefined until the function's name has arrived. */
 function repairCall(
   entry: unknown,
   { call, isNew, arguments: text }: ToolCallPiece,
@@ -152,26 +154,26 @@ function repairCall(
 
 function openCall({ position, id, name }: ToolCall, text: string, state: ChoiceState): JsonObject {
   const seed = state.stream.id.replaceAll(/[^A-Za-z0-9]/g, '')
-  const called = { name: name || 'unknown', arguments: text }
+  const functionCall = { name: name || 'unknown', arguments: text }
   return {
     index: position,
     id: id || `call_${seed}_${position}`,
     type: 'function',
-    function: called,
+    function: functionCall,
   }
 }
 
 /** Calls that never got a name go out with the last chunk: better than losing them. */
 function takeUnnamed(state: ChoiceState, pieces: readonly ToolCallPiece[]): JsonObject[] {
-  const coming = new Set(pieces.map(({ call }) => call.position))
-  const late: JsonObject[] = []
+  const arriving = new Set(pieces.map(({ call }) => call.position))
+  const calls: JsonObject[] = []
   for (const call of state.tools.calls) {
     const text = state.unnamed.get(call.position)
-    if (text === undefined || coming.has(call.position)) continue
-    late.push(openCall(call, text, state))
+    if (text === undefined || arriving.has(call.position)) continue
+    calls.push(openCall(call, text, state))
     state.unnamed.delete(call.position)
   }
-  return late
+  return calls
 }
 
 function isOpening(entry: unknown, { position, id }: ToolCall): entry is JsonObject {

@@ -1,4 +1,4 @@
-/** The token counts of OpenAI-shaped usage as units that do not overlap. */
+/** Splits the token counts of OpenAI-shaped usage into units that do not overlap. */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { addCounts, readCount, readFirstCount } from '../usage/read-count.ts'
@@ -42,7 +42,7 @@ const DETAILS = {
   ],
 } as const
 
-/** Those that are there: most answers have none, and nothing is looked up in them. */
+/** Returns the details that are present; most answers have none. */
 function detailsOf(usage: JsonObject, side: keyof typeof DETAILS): readonly JsonObject[] {
   const found: JsonObject[] = []
   for (const name of DETAILS[side]) {
@@ -52,7 +52,7 @@ function detailsOf(usage: JsonObject, side: keyof typeof DETAILS): readonly Json
   return found
 }
 
-/** The first count above zero by the order of the names; 0 where none is stated. */
+/** Returns the first count above zero in the order of the names; 0 if none is stated. */
 function readDetail(details: readonly unknown[], ...names: readonly string[]): number {
   if (details.length === 0) return 0
   for (const name of names) {
@@ -71,8 +71,8 @@ function readDetail(details: readonly unknown[], ...names: readonly string[]): n
 function readInput(usage: JsonObject): Input | undefined {
   const details = detailsOf(usage, 'input')
   const hits = usage.prompt_cache_hit_tokens
-  const misses = readCount(usage.prompt_cache_miss_tokens)
-  const named = readCount(usage.prompt_tokens) ?? readCount(usage.input_tokens)
+  const cacheMisses = readCount(usage.prompt_cache_miss_tokens)
+  const promptTokens = readCount(usage.prompt_tokens) ?? readCount(usage.input_tokens)
   const cached = readFirstCount(
     readDetail(details, 'cached_tokens'),
     hits,
@@ -81,8 +81,9 @@ function readInput(usage: JsonObject): Input | undefined {
     usage.cache_read_input_tokens,
   )
   const isAbsent = usage.prompt_tokens === undefined && usage.input_tokens === undefined
-  const fromCache = isAbsent && misses !== undefined ? addCounts(misses, cached) : undefined
-  const prompt = named ?? fromCache
+  const fromCache =
+    isAbsent && cacheMisses !== undefined ? addCounts(cacheMisses, cached) : undefined
+  const prompt = promptTokens ?? fromCache
   if (prompt === undefined) return undefined
   const written = readWritten(usage, details)
   if (cached + written <= prompt) return { total: prompt, cached, written }
@@ -98,9 +99,9 @@ const WRITE_NAMES = [
 ]
 
 function readWritten(usage: JsonObject, details: readonly unknown[]): number {
-  const told = readDetail([...details, usage], ...WRITE_NAMES)
+  const writeTokens = readDetail([...details, usage], ...WRITE_NAMES)
   const { hour, minutes } = readWriteSplit(usage, details)
-  return told > 0 ? told : (addCounts(hour, minutes) ?? 0)
+  return writeTokens > 0 ? writeTokens : (addCounts(hour, minutes) ?? 0)
 }
 
 interface WriteSplit {
@@ -131,19 +132,19 @@ function splitInput(
   const audio = room.take(readDetail(details, 'audio_tokens'))
   const image = room.take(readDetail(details, 'image_tokens'))
   const video = room.take(readDetail(details, 'video_tokens'))
-  const text = room.left
+  const text = room.remaining
   const kinds = details.map((one) => member(one, 'cached_tokens_details'))
   const reads = new Room(cached)
-  const heard = readFirstCount(
+  const cachedAudioTokens = readFirstCount(
     readDetail(details, 'audio_cached_tokens', 'cached_audio_tokens'),
     readDetail(kinds, 'audio_tokens'),
   )
-  let cachedAudio = reads.take(Math.min(heard, audio))
+  let cachedAudio = reads.take(Math.min(cachedAudioTokens, audio))
   let cachedImage = reads.take(Math.min(readDetail(kinds, 'image_tokens'), image))
   const cachedText = reads.take(text)
   cachedImage += reads.take(image - cachedImage)
   cachedAudio += reads.take(audio - cachedAudio)
-  const cachedVideo = reads.left
+  const cachedVideo = reads.remaining
   const writes = new Room(written)
   const freshText = text - cachedText - writes.take(text - cachedText)
   const freshImage = image - cachedImage - writes.take(image - cachedImage)
@@ -177,7 +178,7 @@ function tallyWrites(
   const isExplicit = readCacheType(usage) !== undefined
   const known = lifetime ?? (isExplicit ? '5m' : undefined)
   const unit = known === undefined ? 'cache_write_token' : (`cache_write_${known}_token` as const)
-  tally(quantities, unit, room.left)
+  tally(quantities, unit, room.remaining)
 }
 
 /** DashScope states the kind of cache only if the request marked content for caching. */
@@ -194,13 +195,14 @@ export function readCacheType(usage: JsonObject): string | undefined {
  * reported separately: the difference counts, up to the reasoning stated in the details.
  */
 function addOutput(quantities: Tally, usage: JsonObject, input: Input | undefined): void {
-  const named = readCount(usage.completion_tokens) ?? readCount(usage.output_tokens)
-  if (named === undefined) return
+  const outputTokens = readCount(usage.completion_tokens) ?? readCount(usage.output_tokens)
+  if (outputTokens === undefined) return
   const details = detailsOf(usage, 'output')
-  const room = new Room(named)
+  const room = new Room(outputTokens)
   const audio = room.take(readDetail(details, 'audio_tokens'))
   const image = room.take(readDetail(details, 'image_tokens'))
-  quantities.output_token = addCounts(room.left, readOutside(usage, input, named)) ?? room.left
+  quantities.output_token =
+    addCounts(room.remaining, readOutside(usage, input, outputTokens)) ?? room.remaining
   tally(quantities, 'audio_output_token', audio)
   tally(quantities, 'image_output_token', image)
 }
@@ -210,9 +212,9 @@ function readOutside(usage: JsonObject, input: Input | undefined, output: number
   // Perplexity's deep research reports reasoning apart from the output, and in no total.
   if (readCount(usage.citation_tokens) !== undefined) return readFirstCount(usage.reasoning_tokens)
   if (total === undefined || !input) return 0
-  const beside = Math.max(0, total - input.total - output)
+  const difference = Math.max(0, total - input.total - output)
   const reasoning = readStatedReasoning(usage)
-  return reasoning === undefined ? beside : Math.min(beside, reasoning)
+  return reasoning === undefined ? difference : Math.min(difference, reasoning)
 }
 
 /** Reasoning tokens as the details state them; undefined when they do not. */
@@ -225,17 +227,17 @@ export function readStatedReasoning(usage: unknown): number | undefined {
   return undefined
 }
 
-/** A count from which parts are taken, never more than there is. */
+/** A count from which parts are taken, never more than remains. */
 class Room {
-  left: number
+  remaining: number
 
   constructor(total: number) {
-    this.left = total
+    this.remaining = total
   }
 
-  take(wanted: number): number {
-    const taken = Math.min(wanted, this.left)
-    this.left -= taken
-    return taken
+  take(count: number): number {
+    const part = Math.min(count, this.remaining)
+    this.remaining -= part
+    return part
   }
 }

@@ -109,8 +109,8 @@ export function createToolCallTracker(): ToolCallTracker {
 }
 
 function readShape(entry: Readonly<Record<string, unknown>>): Entry {
-  const { function: called, index, id } = entry
-  const shape = isObject(called) ? called : {}
+  const { function: functionCall, index, id } = entry
+  const shape = isObject(functionCall) ? functionCall : {}
   return {
     index: typeof index === 'number' ? index : undefined,
     id: asString(id) ?? '',

@@ -20,7 +20,7 @@ export interface ChatEnding {
   readonly reason: string | undefined
   readonly stopSequence: string | undefined
   readonly hasTools: boolean
-  readonly stated: UsageReading
+  readonly reading: UsageReading
 }
 
 /** The events of the caller's dialect. Each method but `take` and `isOverfull` may write. */
@@ -31,9 +31,9 @@ export interface ChatStreamWriter {
   add(delta: ChatDelta, document: JsonObject): void
   /** True if more output is held back than allowed. */
   isOverfull(): boolean
-  /** The upstream's own ending: `[DONE]`, or the end of a body that gave a reason before. */
+  /** Writes the regular ending, after `[DONE]` or at the end of a body with a finish reason. */
   finish(ending: ChatEnding): void
-  /** Whatever is open stays open: the error is the end. */
+  /** Writes the error that ends the stream; open parts stay open. */
   fail(error: ReportedError): void
   /** Returns the output written since the last call. */
   take(): string
@@ -133,7 +133,7 @@ class ChatStreamTranslator implements Relay {
   private onDone(): void {
     const { reason, stopSequence } = this
     const hasTools = this.tools.calls.length > 0
-    this.writer.finish({ reason, stopSequence, hasTools, stated: this.usage.reading() })
+    this.writer.finish({ reason, stopSequence, hasTools, reading: this.usage.reading() })
     this.finished = true
     this.isOver = true
   }

@@ -1,4 +1,4 @@
-/** One whole completion as the chat stream it could have been. */
+/** Converts a whole completion to a chat stream. */
 import { isObject, type JsonObject, tryParseJson, writeJson } from '../../lib/json.ts'
 import type { Relay } from '../relay.ts'
 import { encodeSseEvent } from '../sse.ts'
@@ -24,7 +24,7 @@ function numberCalls(message: JsonObject): JsonObject {
   return { ...message, tool_calls: numbered }
 }
 
-/** Collects a JSON body and gives it as a stream when it is whole. Bytes that are no JSON pass. */
+/** Collects a JSON body and returns it as a stream once it is whole. Other bytes pass. */
 export function createChatUnfolder(): Relay {
   const chunks: Buffer[] = []
   return {

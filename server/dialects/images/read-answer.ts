@@ -16,8 +16,8 @@ export function readImagesBody(document: unknown): BodyReading {
   const error = readImagesError(document)
   if (error || !Array.isArray(data)) {
     const { usage } = readChatUsage(document)
-    const stated = usage ? { usage: toImageTokens(usage) } : {}
-    return { ...stated, outputBytes: 0, error: error ?? UPSTREAM_ERROR }
+    const usageField = usage ? { usage: toImageTokens(usage) } : {}
+    return { ...usageField, outputBytes: 0, error: error ?? UPSTREAM_ERROR }
   }
   const images = data.filter(isImage)
   return {
@@ -37,14 +37,14 @@ export function countImageBytes(entry: unknown): number {
 }
 
 /**
- * Reads images, tokens and the vendor's choices. The count that the vendor bills wins over `seen`.
- * Output tokens that the details do not call text are those of images.
+ * Reads images, tokens and the vendor's choices. The count that the vendor bills overrides
+ * `imageCount`. Output tokens that the details do not call text are those of images.
  */
-export function readImageUsage(document: unknown, seen: number): UsageReading {
-  const { usage: tokens = {}, facts, ...stated } = readChatUsage(document)
-  const image = readCount(member(member(document, 'usage'), 'generated_images')) ?? seen
+export function readImageUsage(document: unknown, imageCount: number): UsageReading {
+  const { usage: tokens = {}, facts, ...reading } = readChatUsage(document)
+  const image = readCount(member(member(document, 'usage'), 'generated_images')) ?? imageCount
   return {
-    ...stated,
+    ...reading,
     usage: { image, ...toImageTokens(tokens) },
     facts: { ...facts, ...readAnswerFacts(document) },
   }

@@ -14,10 +14,10 @@ const FACTS = ['size', 'quality', 'style'] as const
 
 /** Returns the most images of a request: `n`, or as many as a sequence may have. */
 export function countImagesMost(value: JsonObject): number {
-  const asked = typeof value.n === 'number' ? value.n : 1
-  if (value.sequential_image_generation !== 'auto') return asked
+  const requestedImages = typeof value.n === 'number' ? value.n : 1
+  if (value.sequential_image_generation !== 'auto') return requestedImages
   const most = member(value.sequential_image_generation_options, 'max_images')
-  return typeof most === 'number' ? Math.max(asked, most) : IMAGES_MAX
+  return typeof most === 'number' ? Math.max(requestedImages, most) : IMAGES_MAX
 }
 
 /** Returns the most tokens of one image of the request, its previews included. */

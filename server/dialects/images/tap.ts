@@ -1,6 +1,6 @@
 /**
- * A stream of images passed on to a caller of the same dialect: every event passes as the bytes
- * it came as, and on the way usage, finished images and the protocol's own end are noted.
+ * Watches a stream of images for a caller of the same dialect: events pass as their original bytes;
+ * usage, finished images and the protocol's own end are read on the way.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
@@ -25,21 +25,21 @@ export function createImagesTap(images: number): Relay {
 }
 
 class ImagesTap implements Relay {
-  private readonly asked: number
+  private readonly requestedImages: number
   private readonly filter: FrameFilter
   private images = 0
   private outputBytes = 0
-  /** The last event that stated usage or what was chosen. */
-  private stated: unknown
+  /** The last event that stated usage or the vendor's choices. */
+  private usageEvent: unknown
   /** The event over the limit that is passing. */
   private large: LargeObjectReader | undefined
   private finished = false
   private error: ReportedError | undefined
-  /** We have said the last event in the upstream's place. */
+  /** True once the gateway has written the last event in the upstream's place. */
   private isClosed = false
 
-  constructor(asked: number) {
-    this.asked = asked
+  constructor(requestedImages: number) {
+    this.requestedImages = requestedImages
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
       onOverflow: (piece, isLast) => this.onOverflow(piece, isLast),
@@ -54,7 +54,7 @@ class ImagesTap implements Relay {
   end(): Buffer | undefined {
     const rest = this.filter.end()
     // Fewer images than requested are an answer too, where their usage was stated.
-    this.finished ||= this.stated !== undefined
+    this.finished ||= this.usageEvent !== undefined
     const failed = this.takeFailed(UPSTREAM_ERROR)
     return rest && failed ? Buffer.concat([rest, failed]) : (failed ?? rest)
   }
@@ -66,12 +66,12 @@ class ImagesTap implements Relay {
   }
 
   report(): RelayReport {
-    const { images, outputBytes, finished, error, stated } = this
-    const isStated = images > 0 || stated !== undefined
+    const { images, outputBytes, finished, error, usageEvent } = this
+    const isStated = images > 0 || usageEvent !== undefined
     return {
       outputBytes,
       finished,
-      ...(isStated ? readImageUsage(stated, images) : {}),
+      ...(isStated ? readImageUsage(usageEvent, images) : {}),
       ...(error ? { error } : {}),
     }
   }
@@ -109,22 +109,22 @@ class ImagesTap implements Relay {
     this.images += 1
     this.outputBytes += EVENT_LIMIT_BYTES
     if (!type.endsWith('.completed')) return
-    this.stated = data
-    this.finished = this.images >= this.asked
+    this.usageEvent = data
+    this.finished = this.images >= this.requestedImages
   }
 
   private onCompleted(data: unknown): void {
     const hasImage = isImage(data)
     if (hasImage) this.take(data)
     if (!data) return
-    this.stated = { ...withoutContent(data), ...usageOf(this.stated) }
-    this.finished = !hasImage || this.images >= this.asked
+    this.usageEvent = { ...withoutContent(data), ...usageOf(this.usageEvent) }
+    this.finished = !hasImage || this.images >= this.requestedImages
   }
 
   /** Any event may state usage; the last one that does counts. */
   private keepUsage(data: unknown): void {
     const usage = usageOf(data)
-    if (usage) this.stated = { ...(isObject(this.stated) ? this.stated : {}), ...usage }
+    if (usage) this.usageEvent = { ...(isObject(this.usageEvent) ? this.usageEvent : {}), ...usage }
   }
 
   private take(image: unknown): void {

@@ -41,12 +41,12 @@ export function estimateAudioTokens(
   outputBytes: number,
   isComplete: boolean,
 ): Quantities {
-  const whole = audioBytes / BYTES_PER_SECOND
-  const spoken = mode === 's2s' ? outputBytes / SPEECH_BYTES_PER_SECOND : whole
-  const heard = isComplete ? whole : Math.min(whole, spoken)
-  const output = mode === 's2s' ? spoken * INPUT_PER_SECOND : outputBytes / BYTES_PER_TOKEN
+  const inputSeconds = audioBytes / BYTES_PER_SECOND
+  const speechSeconds = mode === 's2s' ? outputBytes / SPEECH_BYTES_PER_SECOND : inputSeconds
+  const countedSeconds = isComplete ? inputSeconds : Math.min(inputSeconds, speechSeconds)
+  const output = mode === 's2s' ? speechSeconds * INPUT_PER_SECOND : outputBytes / BYTES_PER_TOKEN
   return {
-    input_token: Math.ceil(heard * INPUT_PER_SECOND),
+    input_token: Math.ceil(countedSeconds * INPUT_PER_SECOND),
     output_token: Math.ceil(output),
   }
 }

@@ -44,12 +44,12 @@ export function createWavReader(param: string, secondsMax: number): WavReader {
     },
     end() {
       const { start, declared } = reader.end()
-      const there = position - start
-      if (declared !== undefined && declared > there) {
-        const found = `is cut off: ${there} of ${declared} bytes of audio are there`
+      const available = position - start
+      if (declared !== undefined && declared > available) {
+        const found = `is cut off: ${available} of ${declared} bytes of audio are there`
         throw new InvalidRequest(param, found)
       }
-      const bytes = declared ?? there
+      const bytes = declared ?? available
       checkLength(param, bytes, secondsMax)
       if (bytes < 2) throw new InvalidRequest(param, 'has no audio in it')
       return { start, bytes: bytes - (bytes % 2) }
@@ -103,6 +103,6 @@ const MARKS: readonly (readonly [string, string])[] = [
 function describeFile(head: Buffer): string {
   if (head.length === 0) return 'an empty file'
   const text = head.toString('latin1')
-  const [, marked] = MARKS.find(([mark]) => text.startsWith(mark)) ?? []
-  return marked ?? NAMES[sniffType(head)] ?? 'no wav file'
+  const [, markName] = MARKS.find(([mark]) => text.startsWith(mark)) ?? []
+  return markName ?? NAMES[sniffType(head)] ?? 'no wav file'
 }

@@ -49,7 +49,7 @@ export function buildMessageUsage(
 }
 
 export interface MessageEnding {
-  /** The chat format's finish reason, if the upstream gave one. */
+  /** The chat format's finish reason, if the upstream stated one. */
   readonly reason: string | undefined
   readonly stopSequence: string | undefined
   readonly hasTools: boolean
@@ -85,7 +85,7 @@ export function toStopFields({
   return { stop_reason: 'end_turn', stop_sequence: null }
 }
 
-/** A tool call id of our own, for upstreams without ids: unique as the message's id is. */
+/** Returns a tool call id for upstreams without ids, as unique as the message's id. */
 export function mintToolId(messageId: string, position: number): string {
   return `toolu_${messageId.replace(/^msg_/, '')}_${position}`
 }

@@ -69,7 +69,7 @@ export class BlockWriter {
     return this.waitingLength > WAITING_LIMIT
   }
 
-  /** The events since the last time, as text. */
+  /** Returns the events since the last call, as text. */
   take(): string {
     const { events } = this
     this.events = ''
@@ -129,13 +129,13 @@ export class BlockWriter {
     this.write('content_block_start', writeJson(start))
   }
 
-  /** Every field a client may add to must be there, empty. */
+  /** Clients append to these fields, so each must be present, empty. */
   private head(block: Block): unknown {
     if (block.kind === 'thinking') return { type: 'thinking', thinking: '', signature: '' }
     if (block.kind !== 'tool') return { type: 'text', text: '' }
     const { id, name, position } = block.call
-    const named = name === '' ? 'unknown' : this.nameOf(name)
-    return { type: 'tool_use', id: id || this.mintId(position), name: named, input: {} }
+    const toolName = name === '' ? 'unknown' : this.nameOf(name)
+    return { type: 'tool_use', id: id || this.mintId(position), name: toolName, input: {} }
   }
 
   private close(): void {

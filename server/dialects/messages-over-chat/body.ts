@@ -1,4 +1,4 @@
-/** A whole chat completion as a message. */
+/** Translates a whole chat completion to a message. */
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { expectWhole } from '../chat/expect-body.ts'
 import { readChatBody } from '../chat/read-body.ts'
@@ -12,7 +12,7 @@ import { createBodyTranslator } from '../translate-body.ts'
 import { buildMessageUsage, type MessageAnswerOptions, mintToolId, toStopFields } from './answer.ts'
 import { createPrefillCutter } from './prefill.ts'
 
-/** Collects the upstream's document and gives the message at its end. */
+/** Collects the upstream's document and returns the message at its end. */
 export function createMessagesBody(options: MessageAnswerOptions): Relay {
   const translator = createBodyTranslator({
     read: readChatBody,
@@ -67,7 +67,7 @@ function buildToolUse(
   }
 }
 
-/** The answer is paid for: arguments that are no JSON object are kept as they came, in one. */
+/** Wraps arguments that are no JSON object in one: the answer is billed, so nothing is dropped. */
 function parseInput(text: string): JsonObject {
   if (text.trim() === '') return {}
   const input = tryParseJson(Buffer.from(text))

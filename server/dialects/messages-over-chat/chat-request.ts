@@ -1,4 +1,4 @@
-/** The part of the chat request format that the translation writes. */
+/** Declares the part of the chat request format that the translation writes. */
 export type ChatPart = TextPart | ImagePart | FilePart
 
 export interface TextPart {

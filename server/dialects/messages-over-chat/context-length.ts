@@ -1,22 +1,26 @@
 /**
- * A conversation that no longer fits. Callers of the messages format shorten it by themselves when
- * they recognise the words, so a chat vendor's words are put into the ones they look for.
+ * Rewords a chat vendor's context-length error in the words of the messages format, by which
+ * callers recognize it and shorten the conversation.
  */
 const CODE = 'context_length_exceeded'
 const WORDS =
   /maximum context length|context (?:window|length)|prompt is too long|max message tokens/i
-const MOST = /(?:maximum context length|context window|context length)[^0-9]{0,40}(\d{3,9})/i
-const ASKED = /(?:resulted in|requested|contains?|has|is)[^0-9.]{0,30}(\d{3,9}) (?:input )?tokens/gi
+const MAX_TOKENS = /(?:maximum context length|context window|context length)[^0-9]{0,40}(\d{3,9})/i
+const REQUESTED =
+  /(?:resulted in|requested|contains?|has|is)[^0-9.]{0,30}(\d{3,9}) (?:input )?tokens/gi
 
-/** The message in the words callers know, or undefined when the refusal is about something else. */
+/** Returns the reworded message; undefined for any other refusal. */
 export function rewordContextLength(refusal: {
   readonly message?: string | undefined
   readonly code?: string | undefined
 }): string | undefined {
   const { message = '', code } = refusal
   if (code !== CODE && !WORDS.test(message)) return undefined
-  const most = MOST.exec(message)?.[1]
-  const asked = [...message.matchAll(ASKED)].map(([, tokens]) => tokens).find((n) => n !== most)
-  if (most && asked) return `prompt is too long: ${asked} tokens > ${most} maximum`
+  const maxTokens = MAX_TOKENS.exec(message)?.[1]
+  const requested = [...message.matchAll(REQUESTED)]
+    .map(([, tokens]) => tokens)
+    .find((n) => n !== maxTokens)
+  if (maxTokens && requested)
+    return `prompt is too long: ${requested} tokens > ${maxTokens} maximum`
   return message.startsWith('prompt is too long') ? message : `prompt is too long: ${message}`
 }

@@ -46,11 +46,11 @@ export class ChatConversation {
       this.addUser([textPart(`Tool result: ${texts.join('\n')}`), ...media])
       return
     }
-    const lost = media.length > 0 && this.quirks.strictRoleOrder
-    if (lost) texts.push(LEFT_OUT)
+    const dropsMedia = media.length > 0 && this.quirks.strictRoleOrder
+    if (dropsMedia) texts.push(LEFT_OUT)
     if (texts.length === 0 && media.length > 0) texts.push(SEE_BELOW)
     this.messages.push({ role: 'tool', tool_call_id: callId, content: texts.join('\n') })
-    if (!lost) this.addUser(media)
+    if (!dropsMedia) this.addUser(media)
     if (this.open.size === 0) this.closeTools()
   }
 
@@ -64,7 +64,7 @@ export class ChatConversation {
     else put()
   }
 
-  /** Answers what is still open, then lets the waiting in. */
+  /** Answers the open calls, then adds the messages that waited for them. */
   private closeTools(): void {
     for (const id of this.open) {
       this.messages.push({ role: 'tool', tool_call_id: id, content: INTERRUPTED })
@@ -97,9 +97,9 @@ export class ChatConversation {
 
   private append(message: ChatMessage, parts: readonly ChatPart[]): void {
     const { content, role } = message
-    const before = typeof content === 'string' ? [textPart(content)] : (content ?? [])
-    const added = role === 'tool' ? parts.map(withoutMedia) : parts
-    message.content = joinParts([...before, ...added].filter((part) => !isEmpty(part)))
+    const oldParts = typeof content === 'string' ? [textPart(content)] : (content ?? [])
+    const newParts = role === 'tool' ? parts.map(withoutMedia) : parts
+    message.content = joinParts([...oldParts, ...newParts].filter((part) => !isEmpty(part)))
   }
 }
 

@@ -1,6 +1,6 @@
-/** Takes back the beginning of an answer that the caller itself wrote and the model repeats. */
+/** Removes the caller's own beginning of an answer where the model repeats it. */
 export interface PrefillCutter {
-  /** Text of the answer in; what is new of it out. */
+  /** Takes text of the answer; returns the part of it that is new. */
   readonly push: (text: string) => string
   /** Returns text that was held back as a possible repetition. */
   readonly end: () => string

@@ -72,10 +72,10 @@ function asksThinking({ thinking }: JsonObject): boolean {
   return isObject(thinking) && thinking.type !== 'disabled'
 }
 
-/** vLLM's and SGLang's way to go on with the last message. */
+/** Fields by which vLLM and SGLang continue the last message. */
 const CONTINUE = { continue_final_message: true, add_generation_prompt: false }
 
-/** The beginning of the answer that the caller wrote, or empty; marked as the upstream wants it. */
+/** Returns the caller's beginning of the answer, or ''; marks it in the upstream's form. */
 function markPrefill(messages: readonly ChatMessage[], { prefill }: ChatQuirks): string {
   const last = messages.at(-1)
   if (last?.role !== 'assistant' || typeof last.content !== 'string') return ''

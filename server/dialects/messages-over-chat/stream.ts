@@ -1,6 +1,6 @@
 /**
- * A chat stream told as a messages stream: one `message_start`, blocks in sequence, one
- * `message_delta`, one `message_stop`. A body that breaks off becomes an `error` event.
+ * Translates a chat stream into a messages stream: one `message_start`, blocks in sequence, one
+ * `message_delta`, one `message_stop`. A body that breaks off ends with an `error` event.
  */
 import { writeJson } from '../../lib/json.ts'
 import type { ChatDelta } from '../chat/read-chunk.ts'
@@ -17,7 +17,7 @@ import { buildMessageUsage, type MessageAnswerOptions, mintToolId, toStopFields 
 import { BlockWriter } from './block-writer.ts'
 import { createPrefillCutter } from './prefill.ts'
 
-/** The events of a message for a stream of chat chunks. */
+/** Writes the events of a message for a stream of chat chunks. */
 export function createMessagesStream(options: MessageAnswerOptions): Relay {
   return createChatStreamTranslator(new MessagesWriter(options))
 }
@@ -59,14 +59,14 @@ class MessagesWriter implements ChatStreamWriter {
     return this.blocks.isOverfull()
   }
 
-  finish({ reason, stopSequence, hasTools, stated }: ChatEnding): void {
+  finish({ reason, stopSequence, hasTools, reading }: ChatEnding): void {
     this.start()
     this.blocks.addText('text', this.prefill.end())
     this.blocks.finish()
     this.out += this.blocks.take()
     const { hasRefusal, outputBytes } = this
     const delta = toStopFields({ reason, stopSequence, hasTools, hasRefusal })
-    const counted = buildMessageUsage(stated, this.options.inputTokensEstimate, outputBytes)
+    const counted = buildMessageUsage(reading, this.options.inputTokensEstimate, outputBytes)
     this.write({ type: 'message_delta', delta, usage: counted })
     this.write({ type: 'message_stop' })
   }

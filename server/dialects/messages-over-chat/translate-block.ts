@@ -1,14 +1,14 @@
 /**
- * One content block of the messages format as a part of a chat message. What the model cannot
- * take is replaced by a sentence that says so: a block that vanishes in silence makes the model
- * guess, and a refusal would lock a session whose history holds the block.
+ * Translates a content block of the messages format to a part of a chat message. Unsupported
+ * content is replaced by a sentence that says so: silently dropping it would make the model guess,
+ * and refusing would block a session whose history contains it.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { type ChatPart, isTextPart, textPart } from './chat-request.ts'
 
-/** String or blocks to parts. Empty texts are dropped: several vendors refuse them. */
+/** Translates a string or blocks to parts. Drops empty texts: several vendors refuse them. */
 export function translateBlocks(content: unknown, param: string, quirks: ChatQuirks): ChatPart[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [textPart(content)]
@@ -113,6 +113,6 @@ function describeWebSearch({ content }: JsonObject): string {
   return ['Web search results:', ...lines].join('\n')
 }
 
-function omitted(what: string): ChatPart {
-  return textPart(`[${what} was left out: this model cannot take it]`)
+function omitted(label: string): ChatPart {
+  return textPart(`[${label} was left out: this model cannot take it]`)
 }

@@ -1,4 +1,4 @@
-/** `system` and `messages` of the messages format as the messages of a chat. */
+/** Translates `system` and `messages` of the messages format to the messages of a chat. */
 import { asString, isObject, type JsonObject } from '../../lib/json.ts'
 import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
@@ -14,7 +14,7 @@ import { ChatConversation } from './conversation.ts'
 import type { ToolNames } from './tool-names.ts'
 import { readBlock, translateBlock, translateBlocks } from './translate-block.ts'
 
-/** Claude Code's own accounting line: of no use to a model, and different in every release. */
+/** Claude Code's own billing line: of no use to a model, and different in every release. */
 const BILLING_HEADER = /^x-anthropic-billing-header:[^\n]*\n?/
 
 export function translateConversation(
@@ -58,7 +58,7 @@ function addMessage(
   }
 }
 
-/** All texts as one, in order, without the caller's billing line. */
+/** Joins all texts in order, without the caller's billing line. */
 function readSystem(content: unknown, param: string, quirks: ChatQuirks): string {
   const texts = translateBlocks(content, param, quirks)
     .filter(isTextPart)
@@ -76,15 +76,15 @@ function addUser(
     conversation.addUser(translateBlocks(content, param, quirks))
     return
   }
-  const others: unknown[] = []
+  const otherBlocks: unknown[] = []
   for (const [position, block] of content.entries()) {
     if (isObject(block) && block.type === 'tool_result') {
       addToolResult(conversation, block, `${param}[${position}]`, quirks)
     } else {
-      others.push(block)
+      otherBlocks.push(block)
     }
   }
-  conversation.addUser(translateBlocks(others, param, quirks))
+  conversation.addUser(translateBlocks(otherBlocks, param, quirks))
 }
 
 function addToolResult(
@@ -145,6 +145,6 @@ function translateToolUse(block: JsonObject, param: string, names: ToolNames): C
   const { id, name, input } = block
   if (typeof id !== 'string' || id === '') throw new InvalidRequest(`${param}.id`, 'is required')
   if (typeof name !== 'string') throw new InvalidRequest(`${param}.name`, 'is required')
-  const called = { name: names.toChat(name), arguments: stringifyWellFormed(input ?? {}) }
-  return { id, type: 'function', function: called }
+  const functionCall = { name: names.toChat(name), arguments: stringifyWellFormed(input ?? {}) }
+  return { id, type: 'function', function: functionCall }
 }

@@ -1,4 +1,4 @@
-/** Limits, sampling, reasoning and answer format: all that is neither message nor tool. */
+/** Translates limits, sampling, reasoning and answer format of a messages request. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { pseudonym } from '../../lib/text/pseudonym.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
@@ -47,11 +47,11 @@ function translateThinking(request: JsonObject, quirks: ChatQuirks): JsonObject 
   const type = member(request.thinking, 'type')
   if (type === undefined && request.output_config === undefined) return {}
   const isOff = type === 'disabled'
-  const wanted = isOff ? 'none' : readEffort(request)
-  const effort = wanted === undefined ? undefined : fitEffort(wanted, quirks.reasoningEfforts)
-  const switched = quirks.thinkingSwitch && type !== undefined
+  const requested = isOff ? 'none' : readEffort(request)
+  const effort = requested === undefined ? undefined : fitEffort(requested, quirks.reasoningEfforts)
+  const sendsSwitch = quirks.thinkingSwitch && type !== undefined
   return {
-    ...(switched ? { thinking: { type: isOff ? 'disabled' : 'enabled' } } : {}),
+    ...(sendsSwitch ? { thinking: { type: isOff ? 'disabled' : 'enabled' } } : {}),
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
   }
 }
@@ -66,10 +66,10 @@ function readEffort({ thinking, output_config: config }: JsonObject): string | u
 }
 
 /** Returns the highest supported effort not above the requested one, else the lowest. */
-function fitEffort(wanted: string, known: readonly string[]): string | undefined {
-  const rank = EFFORTS.indexOf(wanted)
+function fitEffort(requested: string, known: readonly string[]): string | undefined {
+  const rank = EFFORTS.indexOf(requested)
   if (rank === -1) return undefined
-  if (wanted === 'none') return known.includes('none') ? 'none' : undefined
+  if (requested === 'none') return known.includes('none') ? 'none' : undefined
   const active = known.filter((effort) => effort !== 'none')
   return active.findLast((effort) => EFFORTS.indexOf(effort) <= rank) ?? active[0]
 }
@@ -78,8 +78,8 @@ function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
   const schema = readMessageSchema(request)
   if (!schema) return {}
   if (quirks.responseFormat === 'json_object') return { response_format: { type: 'json_object' } }
-  const named = { name: 'answer', schema }
-  return { response_format: { type: 'json_schema', json_schema: named } }
+  const namedSchema = { name: 'answer', schema }
+  return { response_format: { type: 'json_schema', json_schema: namedSchema } }
 }
 
 /** The JSON schema that the answer is to follow, under its newer or its older name. */

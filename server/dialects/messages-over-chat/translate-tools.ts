@@ -1,4 +1,4 @@
-/** Tool definitions and the choice among them. */
+/** Translates tool definitions and the choice among them. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
@@ -19,15 +19,15 @@ export function translateMessageTools(
   quirks: ChatQuirks,
   names: ToolNames,
 ): MessageChatTools {
-  const { tools: given = [], tool_choice: choice } = request
-  if (!Array.isArray(given)) throw new InvalidRequest('tools', 'must be an array')
-  const tools = given.flatMap((tool, position) => translateTool(tool, position, names))
+  const { tools: definitions = [], tool_choice: choice } = request
+  if (!Array.isArray(definitions)) throw new InvalidRequest('tools', 'must be an array')
+  const tools = definitions.flatMap((tool, position) => translateTool(tool, position, names))
   if (tools.length === 0) return {}
-  const chosen = translateChoice(choice, names, tools)
+  const toolChoice = translateChoice(choice, names, tools)
   const single = member(choice, 'disable_parallel_tool_use') === true && quirks.parallelToolCalls
   return {
     tools,
-    ...(chosen === undefined ? {} : { tool_choice: chosen }),
+    ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
     ...(single ? { parallel_tool_calls: false } : {}),
   }
 }
@@ -41,16 +41,16 @@ function translateTool(tool: unknown, position: number, names: ToolNames): JsonO
     throw new InvalidRequest(`${param}.name`, 'is required')
   }
   const described = typeof description === 'string' && description !== '' ? { description } : {}
-  const called = { name: names.toChat(name), ...described, parameters: completeSchema(schema) }
-  return [{ type: 'function', function: called }]
+  const definition = { name: names.toChat(name), ...described, parameters: completeSchema(schema) }
+  return [{ type: 'function', function: definition }]
 }
 
 /** Strict vendors refuse parameters without a type or without properties. */
 function completeSchema(schema: unknown): JsonObject {
-  const given = isObject(schema) ? schema : {}
-  const { type = 'object', properties } = given
-  if (given.type && (type !== 'object' || isObject(properties))) return given
-  return { ...given, type, properties: isObject(properties) ? properties : {} }
+  const original = isObject(schema) ? schema : {}
+  const { type = 'object', properties } = original
+  if (original.type && (type !== 'object' || isObject(properties))) return original
+  return { ...original, type, properties: isObject(properties) ? properties : {} }
 }
 
 function translateChoice(choice: unknown, names: ToolNames, tools: readonly JsonObject[]): unknown {

@@ -1,4 +1,4 @@
-/** An estimate for `count_tokens` where the upstream cannot count. */
+/** Estimates the answer to `count_tokens` where the upstream cannot count. */
 
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../../lib/text/estimate-tokens.ts'
@@ -30,7 +30,7 @@ function countValue(value: unknown): number {
   return tokens
 }
 
-/** The model reads these as JSON, keys and all. */
+/** The model reads these as JSON, keys included. */
 const IS_JSON = new Set(['input', 'input_schema'])
 
 /** Fields of the envelope, which the model does not read. */

@@ -46,6 +46,6 @@ function editBlock(block: unknown): unknown {
 function withFittingId(block: JsonObject, field: 'id' | 'tool_use_id'): JsonObject {
   const id = block[field]
   if (typeof id !== 'string') return block
-  const fitting = fitToolId(id)
-  return fitting === id ? block : { ...block, [field]: fitting }
+  const fittingId = fitToolId(id)
+  return fittingId === id ? block : { ...block, [field]: fittingId }
 }

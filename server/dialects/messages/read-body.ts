@@ -22,6 +22,6 @@ export function readMessagesBody(
 
 /** UTF-8 bytes that the model wrote: text, thinking, and the input of a call as JSON. */
 function countBlockBytes({ text, thinking, input }: JsonObject): number {
-  const written = (asString(text) ?? '') + (asString(thinking) ?? '')
-  return Buffer.byteLength(isObject(input) ? written + writeJson(input) : written)
+  const output = (asString(text) ?? '') + (asString(thinking) ?? '')
+  return Buffer.byteLength(isObject(input) ? output + writeJson(input) : output)
 }

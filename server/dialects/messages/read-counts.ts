@@ -22,11 +22,11 @@ export function readCounts(usage: JsonObject, lifetime: WriteLifetime): Tally {
 
 function tallyWrites(counts: Tally, usage: JsonObject, lifetime: WriteLifetime): void {
   const { cache_creation: split } = usage
-  const hourTold = readCount(member(split, 'ephemeral_1h_input_tokens')) ?? 0
-  const minutesTold = readCount(member(split, 'ephemeral_5m_input_tokens')) ?? 0
-  const total = readCount(usage.cache_creation_input_tokens) ?? hourTold + minutesTold
-  const hour = Math.min(hourTold, total)
-  const minutes = Math.min(minutesTold, total - hour)
+  const hourTokens = readCount(member(split, 'ephemeral_1h_input_tokens')) ?? 0
+  const minutesTokens = readCount(member(split, 'ephemeral_5m_input_tokens')) ?? 0
+  const total = readCount(usage.cache_creation_input_tokens) ?? hourTokens + minutesTokens
+  const hour = Math.min(hourTokens, total)
+  const minutes = Math.min(minutesTokens, total - hour)
   tally(counts, 'cache_write_1h_token', hour)
   tally(counts, 'cache_write_5m_token', minutes)
   const isOnlyHour = hour > 0 && minutes === 0

@@ -1,4 +1,4 @@
-/** Events of a messages stream, read as little as needed. */
+/** Reads events of a messages stream, parsing as little as needed. */
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 
 const DELTA_FIELDS = new Map([

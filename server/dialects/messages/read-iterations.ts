@@ -43,13 +43,13 @@ export function readIterations(list: unknown, lifetime: WriteLifetime): Iteratio
   return { usage: dropUnstated(usage), passes, unknown }
 }
 
-interface Gathered {
+interface PassSink {
   readonly passes: ModelPass[]
   readonly unknown: string[]
   readonly lifetime: WriteLifetime
 }
 
-function readPass(entry: JsonObject, path: string, { passes, unknown, lifetime }: Gathered): void {
+function readPass(entry: JsonObject, path: string, { passes, unknown, lifetime }: PassSink): void {
   const role = ROLES.get(entry.type)
   const model = asString(entry.model)
   const counts = readCounts(entry, lifetime)

@@ -53,9 +53,9 @@ export function createMessagesUsageReader(options: MessagesUsageOptions = {}): M
     answer.usage = mergeUsage(answer.usage, isObject(usage) ? usage : undefined)
     known = undefined
   }
-  const noteEnd = (said: unknown) => {
-    answer.hasContainer ||= isObject(member(said, 'container'))
-    answer.stopReason = asString(member(said, 'stop_reason')) ?? answer.stopReason
+  const noteEnd = (source: unknown) => {
+    answer.hasContainer ||= isObject(member(source, 'container'))
+    answer.stopReason = asString(member(source, 'stop_reason')) ?? answer.stopReason
   }
   return {
     start(message) {
@@ -105,8 +105,8 @@ interface Answer {
 
 function withoutPlaceholders(usage: unknown): unknown {
   if (!isObject(usage)) return undefined
-  const { output_tokens: _, output_tokens_details: __, iterations: ___, ...stated } = usage
-  return stated
+  const { output_tokens: _, output_tokens_details: __, iterations: ___, ...statedUsage } = usage
+  return statedUsage
 }
 
 /** Some vendors run searches and do not count them. */
@@ -148,13 +148,13 @@ function isFreeRefusal({ stopReason, blocks }: Answer, usage: JsonObject): boole
 
 function countCalls(
   answer: Answer,
-  stated: Quantities,
+  statedCalls: Quantities,
   { isContainerFree }: MessagesUsageOptions,
 ): Quantities {
   const isBilled = answer.hasContainer && !isContainerFree?.()
-  const seen = stated.web_search_call === undefined ? answer.searches : 0
-  return largerOfEach(stated, {
-    ...(seen > 0 ? { web_search_call: seen } : {}),
+  const searches = statedCalls.web_search_call === undefined ? answer.searches : 0
+  return largerOfEach(statedCalls, {
+    ...(searches > 0 ? { web_search_call: searches } : {}),
     ...(isBilled ? { container_minute: CONTAINER_MINUTES } : {}),
   })
 }
@@ -189,7 +189,7 @@ const KNOWN = new Set([
 const LIFETIMES = new Set(['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'])
 const QUANTITY = /_(?:tokens|requests|calls|pages|seconds|minutes)$/
 
-/** Counts above zero that nothing here reads: they may be priced, and so are for a person. */
+/** Names the counts above zero that no unit represents: the vendor may bill them. */
 function findUnknown(usage: JsonObject): string[] {
   const { cache_creation: split } = usage
   const isUnknown = (known: ReadonlySet<string>) => (entry: [string, unknown]) =>

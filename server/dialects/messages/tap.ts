@@ -1,7 +1,7 @@
 /**
- * A messages stream passed on to a caller of the same dialect: every byte as it came, but for what
- * errors tell of the vendor's inside. On the way the tap learns usage, counts what was generated,
- * and adds an `error` event to a stream that ends without `message_stop`.
+ * Relays a messages stream to a caller of the same dialect: bytes pass unchanged, except for
+ * private details in errors. The tap reads usage, counts the output, and adds an `error` event to a
+ * stream that ends without `message_stop`.
  */
 import type { JsonObject } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'

@@ -1,4 +1,4 @@
-/** Reads hot words, which the recogniser should expect, from a caller's text. */
+/** Reads hot words, which the recognizer should expect, from a caller's text. */
 import { isObject, tryParseJson } from '../../lib/json.ts'
 
 const WORDS_MAX = 1000

@@ -57,8 +57,8 @@ export function encodeMinutesCallback(task: MinutesTask): JsonObject {
 
 function encodeResult({ result, withWords }: MinutesTask): JsonObject {
   const { duration, sentences, ...rest } = result
-  const shown = Array.isArray(sentences) ? sentences.filter(isObject) : []
-  const plain = shown.map(({ words: _words, ...sentence }) => sentence)
+  const sentenceList = Array.isArray(sentences) ? sentences.filter(isObject) : []
+  const plain = sentenceList.map(({ words: _words, ...sentence }) => sentence)
   const { text, ...parts } = rest
-  return { duration, result: { text, sentences: withWords ? shown : plain, ...parts } }
+  return { duration, result: { text, sentences: withWords ? sentenceList : plain, ...parts } }
 }

@@ -56,9 +56,9 @@ function stripFence(text: string): string {
 }
 
 function readChapters(value: unknown, endMs: number) {
-  const listed = Array.isArray(value) ? value.filter(isObject) : []
-  return listed.map((chapter, index) => {
-    const next = listed[index + 1]
+  const entries = Array.isArray(value) ? value.filter(isObject) : []
+  return entries.map((chapter, index) => {
+    const next = entries[index + 1]
     return {
       start_ms: readTimeMs(chapter.start_ms),
       end_ms: next ? readTimeMs(next.start_ms) : endMs,

@@ -68,7 +68,7 @@ export function readIncompleteReason(finishReason: string | undefined): string |
   return INCOMPLETE.get(finishReason ?? '')
 }
 
-/** Thought tokens are part of the output tokens; the chat format tells them apart in details. */
+/** Reasoning tokens are part of the output tokens; the chat format states them in details. */
 export function readReasoningTokens(document: unknown): number | undefined {
   return readStatedReasoning(member(document, 'usage'))
 }

@@ -1,4 +1,4 @@
-/** A whole chat completion as a response. */
+/** Translates a whole chat completion to a response. */
 import type { JsonObject } from '../../lib/json.ts'
 import { buildChatError } from '../chat/error.ts'
 import { expectWhole } from '../chat/expect-body.ts'
@@ -19,7 +19,7 @@ import {
 } from './answer.ts'
 import { Output } from './output.ts'
 
-/** Collects the upstream's document and gives the response at its end. */
+/** Collects the upstream's document and returns the response at its end. */
 export function createResponsesBody(options: ResponseAnswerOptions): Relay {
   const translator = createBodyTranslator({
     read: readChatBody,

@@ -1,6 +1,6 @@
 /**
- * A call of a tool as an output item. A chat upstream calls functions only; the tool map says
- * whether the caller knows the function as one, as a tool of free text, or as its tool search.
+ * Writes a tool call as an output item. A chat upstream calls functions only; the tool map states
+ * whether the caller knows the function as one, as a free-text tool, or as its tool search.
  */
 import { asString, isObject, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
 import {
@@ -58,7 +58,7 @@ class FunctionCall implements CallItem {
   }
 
   close(status: ItemStatus): void {
-    // Clients parse the arguments: none at all are those of a tool without parameters.
+    // Clients parse the arguments, so a call without any gets an empty object.
     if (this.text.trim() === '' && status === 'completed') this.add('{}')
     this.emit('response.function_call_arguments.done', `"arguments":${JSON.stringify(this.text)}`)
     emitDone(this.place, this.build(status))
@@ -102,7 +102,7 @@ class CustomCall implements CallItem {
   }
 }
 
-/** Models that were told to write text may do so without the object around it. */
+/** Models that are instructed to write free text may omit the object around it. */
 function readFreeText(text: string): string {
   const parsed = tryParseJson(Buffer.from(text))
   return asString(parsed) ?? asString(member(parsed, 'input')) ?? text

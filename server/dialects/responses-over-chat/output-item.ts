@@ -1,6 +1,6 @@
 /**
- * The output items of a response that a model's words can become: messages and reasoning. Each
- * item is a small state object that tells its own events, from `added` to `done`.
+ * The output items of generated text: messages and reasoning. Each item is a small state object
+ * that emits its own events, from `added` to `done`.
  */
 
 import type { JsonObject } from '../../lib/json.ts'
@@ -12,7 +12,7 @@ export type EventSink = (type: string, members: string) => void
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
 export interface OutputItem {
-  /** The item as it would be told now. */
+  /** Returns the item in its current state. */
   build(status: ItemStatus): JsonObject
   /** Emits the remaining events of the item, once. */
   close(status: ItemStatus): void

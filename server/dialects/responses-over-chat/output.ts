@@ -1,7 +1,7 @@
 /**
- * The output of a response while it grows. Words and thoughts make one item after the other, in
- * the order of their first appearance; calls stay open beside them until their arguments are
- * whole, because upstreams interleave parallel calls.
+ * Collects the output of a response. Text and reasoning form items one after the other, in the
+ * order of their first appearance; calls stay open beside them until their arguments are whole,
+ * because upstreams interleave parallel calls.
  */
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatDelta } from '../chat/read-chunk.ts'
@@ -59,7 +59,7 @@ export class Output {
     return this.bytes > OUTPUT_LIMIT_BYTES
   }
 
-  /** Closes every item. Calls that never got a name are told as they are. */
+  /** Closes every item. Calls that never got a name are emitted without one. */
   finish(status: ItemStatus): void {
     this.closeSpeech(status)
     for (const [call, open] of this.calls) {
@@ -106,9 +106,9 @@ export class Output {
   private openCallItem(call: ToolCall): CallItem {
     this.closeBefore()
     const { responseId, tools } = this.options
-    const named = call.name === '' ? UNKNOWN : tools.fromChat(call.name)
+    const tool = call.name === '' ? UNKNOWN : tools.fromChat(call.name)
     const callId = call.id || `call_${suffix(responseId)}_${call.position}`
-    return this.open(openCall(this.nextPlace(CALL_ID_PREFIXES[named.kind]), named, callId))
+    return this.open(openCall(this.nextPlace(CALL_ID_PREFIXES[tool.kind]), tool, callId))
   }
 
   /** Whatever is complete ends before the next item begins. */

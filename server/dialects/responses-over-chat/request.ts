@@ -39,7 +39,7 @@ export function translateResponseRequest(
 ): TranslatedResponseRequest {
   refuseMemory(request)
   const map = createToolMap()
-  // The tools on offer come first: they have the first right to their names.
+  // The offered tools come first, so that they keep their own names.
   const tools = translateResponseTools(request, quirks, map)
   const messages = translateInput(request, quirks, map)
   if (messages.length === 0) throw new InvalidRequest('input', 'must say something')

@@ -1,6 +1,6 @@
 /**
- * A chat stream told as a Responses stream: created, in progress, items from `added` to `done`,
- * and exactly one last event. A body that breaks off ends in `response.failed`.
+ * Translates a chat stream into a Responses stream: created, in progress, items from `added` to
+ * `done`, and exactly one last event. A body that breaks off ends with `response.failed`.
  */
 
 import type { JsonObject } from '../../lib/json.ts'
@@ -25,7 +25,7 @@ import {
 } from './answer.ts'
 import { Output } from './output.ts'
 
-/** The events of a response for a stream of chat chunks. */
+/** Writes the events of a response for a stream of chat chunks. */
 export function createResponsesStream(options: ResponseAnswerOptions): Relay {
   return createChatStreamTranslator(new ResponsesWriter(options))
 }
@@ -61,7 +61,7 @@ class ResponsesWriter implements ChatStreamWriter {
     return this.output.isOverfull()
   }
 
-  finish({ reason: stopped, stated }: ChatEnding): void {
+  finish({ reason: stopped, reading }: ChatEnding): void {
     this.start()
     const reason = readIncompleteReason(stopped)
     const status = reason === undefined ? 'completed' : 'incomplete'
@@ -71,12 +71,12 @@ class ResponsesWriter implements ChatStreamWriter {
       status,
       output: this.output.build(),
       usage: buildResponseUsage(
-        stated.usage,
+        reading.usage,
         this.reasoningTokens,
         inputTokensEstimate,
         this.outputBytes,
       ),
-      tier: readTier(stated),
+      tier: readTier(reading),
       ...(reason === undefined ? {} : { reason }),
     })
   }

@@ -1,7 +1,7 @@
 /**
- * `instructions` and `input` of the Responses dialect as the messages of a chat. One turn of the
- * model is spread over several items (reasoning, messages, calls); they become one assistant
- * message, because models that see their turns split stop early.
+ * Translates `instructions` and `input` of the Responses dialect to the messages of a chat. The
+ * items of one turn (reasoning, messages, calls) become one assistant message, because models that
+ * see their turns split stop early.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
@@ -143,16 +143,16 @@ class InputReader {
     if (!name) throw new InvalidRequest(`${param}.name`, 'is required')
     const namespace = asString(item.namespace)
     const tool = { kind, name, ...(namespace === undefined ? {} : { namespace }) }
-    const called = { name: this.map.toChat(tool), arguments: text }
-    this.calls.push({ id, type: 'function', function: called })
+    const functionCall = { name: this.map.toChat(tool), arguments: text }
+    this.calls.push({ id, type: 'function', function: functionCall })
   }
 
   private addOutput(item: JsonObject, param: string): void {
     const id = readCallId(item, param)
     const { output } = item
-    const given = isObject(output) ? stringifyWellFormed(output) : output
+    const content = isObject(output) ? stringifyWellFormed(output) : output
     this.endTurn()
-    this.conversation.addToolResult(id, translateParts(given, `${param}.output`, this.quirks))
+    this.conversation.addToolResult(id, translateParts(content, `${param}.output`, this.quirks))
   }
 
   private addSearchOutput(item: JsonObject, param: string): void {

@@ -1,4 +1,4 @@
-/** Limits, sampling, reasoning and answer format: all that is neither input nor tool. */
+/** Translates limits, sampling, reasoning and answer format of a Responses request. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { pseudonym } from '../../lib/text/pseudonym.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
@@ -33,8 +33,8 @@ function translateEffort(request: JsonObject, { reasoningEfforts: known }: ChatQ
   if (rank === 0) return known.includes('none') ? { reasoning_effort: 'none' } : {}
   const active = known.filter((effort) => effort !== 'none')
   // Chooses the highest supported effort not above the requested one, else the lowest.
-  const fitting = active.findLast((effort) => EFFORTS.indexOf(effort) <= rank) ?? active[0]
-  return fitting === undefined ? {} : { reasoning_effort: fitting }
+  const effort = active.findLast((effort) => EFFORTS.indexOf(effort) <= rank) ?? active[0]
+  return effort === undefined ? {} : { reasoning_effort: effort }
 }
 
 function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
@@ -57,7 +57,7 @@ export function readResponseSchema(request: JsonObject): JsonObject | undefined 
   return member(format, 'type') === 'json_schema' && isObject(schema) ? schema : undefined
 }
 
-/** The caller's user id may be personal: only a pseudonym leaves. */
+/** Sends a pseudonym in place of the caller's user id, which may be personal. */
 function translateUser(request: JsonObject, { userField, userLength }: ChatQuirks): JsonObject {
   const id = asString(request.safety_identifier) || asString(request.user)
   return userField && id ? { [userField]: pseudonym(id, userLength) } : {}

@@ -8,7 +8,7 @@ import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { type ChatPart, textPart } from '../messages-over-chat/chat-request.ts'
 
-/** A text or a list of parts. Empty texts are dropped: several vendors refuse them. */
+/** Translates a text or a list of parts. Drops empty texts: several vendors refuse them. */
 export function translateParts(content: unknown, param: string, quirks: ChatQuirks): ChatPart[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [textPart(content)]
@@ -43,8 +43,8 @@ function translateImage(part: JsonObject, quirks: ChatQuirks): ChatPart {
   const url = asString(image) ?? asString(member(image, 'url'))
   if (url === undefined) return omitted('an image that is not in the request')
   if (!quirks.imageParts) return omitted('an image')
-  const wanted = detail === 'low' || detail === 'high' ? { detail } : {}
-  return { type: 'image_url', image_url: { url, ...wanted } }
+  const detailField = detail === 'low' || detail === 'high' ? { detail } : {}
+  return { type: 'image_url', image_url: { url, ...detailField } }
 }
 
 function translateFile(part: JsonObject, quirks: ChatQuirks): ChatPart {
@@ -58,11 +58,11 @@ function translateFile(part: JsonObject, quirks: ChatQuirks): ChatPart {
     : omitted(filename)
 }
 
-function omitted(what: string): ChatPart {
-  return textPart(`[${what} was left out: this model cannot take it]`)
+function omitted(label: string): ChatPart {
+  return textPart(`[${label} was left out: this model cannot take it]`)
 }
 
-/** All texts as one, in order; what is not text is left out. */
+/** Joins all texts in order; other parts are left out. */
 export function joinTexts(parts: readonly ChatPart[], separator: string): string {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   return texts.join(separator)

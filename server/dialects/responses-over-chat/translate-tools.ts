@@ -1,7 +1,7 @@
 /**
- * Tool definitions of the Responses dialect as chat functions, and the choice among them. Tools
- * that the vendor itself would run (`web_search`, `code_interpreter`, `mcp`, …) have no schema
- * and are left out: the request succeeds, and the model answers without them.
+ * Translates tool definitions of the Responses dialect, and the choice among them, to chat. Tools
+ * that the vendor itself would run (`web_search`, `code_interpreter`, `mcp`, …) have no schema and
+ * are left out: the request succeeds, and the model answers without them.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
@@ -24,7 +24,7 @@ const FREE_TEXT = {
   additionalProperties: false,
 }
 
-/** Registers every tool in `map`, those too that the client's own search found in earlier turns. */
+/** Registers every tool in `map`, also those that the client's search found in earlier turns. */
 export function translateResponseTools(
   request: JsonObject,
   quirks: ChatQuirks,
@@ -42,11 +42,11 @@ export function translateResponseTools(
     .filter(([name]) => allowed === undefined || allowed.has(name))
     .map(([, one]) => ({ type: 'function', function: one }))
   if (tools.length === 0) return {}
-  const chosen = translateChoice(choice, map)
+  const toolChoice = translateChoice(choice, map)
   const hasParallel = typeof parallel === 'boolean' && quirks.parallelToolCalls
   return {
     tools,
-    ...(chosen === undefined ? {} : { tool_choice: chosen }),
+    ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
     ...(hasParallel ? { parallel_tool_calls: parallel } : {}),
   }
 }
@@ -130,7 +130,7 @@ function completeSchema(schema: unknown): JsonObject {
   return { ...schema, type, properties: isObject(properties) ? properties : {} }
 }
 
-/** A grammar cannot be enforced here; the model is told of it. */
+/** Describes the grammar to the model, since it cannot be enforced here. */
 function describeCustom({ description, format }: JsonObject): string {
   const definition = asString(member(format, 'definition'))
   const syntax = asString(member(format, 'syntax')) ?? ''
@@ -142,7 +142,7 @@ function describeCustom({ description, format }: JsonObject): string {
   ].join('\n')
 }
 
-/** The function names that `allowed_tools` leaves; undefined when the choice is another. */
+/** Returns the function names in `allowed_tools`; undefined for any other choice. */
 function readAllowed(choice: unknown, map: ToolMap): ReadonlySet<string> | undefined {
   if (member(choice, 'type') !== 'allowed_tools') return undefined
   const tools = member(choice, 'tools')

@@ -20,9 +20,9 @@ const CODES: ReadonlyMap<string, string> = new Map([
  * caller does not get that code.
  */
 export function describeError({ type, code, message }: ReportedError): JsonObject {
-  const given = code === 'insufficient_quota' ? 'server_error' : code
+  const publicCode = code === 'insufficient_quota' ? 'server_error' : code
   const fallback = type === 'invalid_request_error' ? 'invalid_prompt' : 'server_error'
-  return { code: CODES.get(type) ?? given ?? fallback, message: hideInside(message) }
+  return { code: CODES.get(type) ?? publicCode ?? fallback, message: hideInside(message) }
 }
 
 export interface FailedEvent {

@@ -1,4 +1,4 @@
-/** A gateway-built response object, for use if the vendor's own is not known. */
+/** Builds a response object for use where the vendor's own is not known. */
 import type { JsonObject } from '../../lib/json.ts'
 
 export interface UnknownResponse {

@@ -37,8 +37,8 @@ export function readEventType(frame: Buffer): string {
 function readTypeSlowly(frame: Buffer): string {
   const event = readSseFrame(frame)
   if (!event) return ''
-  const named = event.event === 'message' ? undefined : event.event
-  return named ?? asString(parseEventData(event)?.type) ?? ''
+  const eventName = event.event === 'message' ? undefined : event.event
+  return eventName ?? asString(parseEventData(event)?.type) ?? ''
 }
 
 function startsWith(frame: Buffer, prefix: Buffer): boolean {

@@ -13,16 +13,16 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['invalid_image', 'invalid_request_error'],
 ])
 
-/** The failure that a response object or an `error` object tells of; undefined for none. */
+/** Returns the failure stated by a response object or an `error` object; undefined for none. */
 export function readResponseError(error: unknown): ReportedError | undefined {
   if (typeof error === 'string' && error !== '') return { ...UPSTREAM_ERROR, message: error }
   if (!isObject(error)) return undefined
   const { code, type } = error
   const message = asString(error.message) || UPSTREAM_ERROR.message
   const known = typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
-  const named = asString(type)?.endsWith('_error') ? asString(type) : undefined
+  const errorType = asString(type)?.endsWith('_error') ? asString(type) : undefined
   return {
-    type: TYPES.get(known ?? '') ?? named ?? UPSTREAM_ERROR.type,
+    type: TYPES.get(known ?? '') ?? errorType ?? UPSTREAM_ERROR.type,
     message,
     ...(known === undefined ? {} : { code: known }),
   }
@@ -49,15 +49,15 @@ function isFailed(document: unknown): boolean {
   return member(document, 'status') === 'failed'
 }
 
-/** UTF-8 bytes of what the model wrote: texts, reasoning, arguments and inputs of tools. */
+/** Counts the UTF-8 bytes of the output: texts, reasoning, arguments and inputs of tools. */
 function countOutputBytes(output: unknown): number {
   return Array.isArray(output) ? output.reduce((sum, item) => sum + countItemBytes(item), 0) : 0
 }
 
 export function countItemBytes(item: unknown): number {
   if (!isObject(item)) return 0
-  const { content, summary, arguments: called, input } = item
-  return countTexts(content) + countTexts(summary) + countText(called) + countText(input)
+  const { content, summary, arguments: argumentsText, input } = item
+  return countTexts(content) + countTexts(summary) + countText(argumentsText) + countText(input)
 }
 
 function countTexts(parts: unknown): number {

@@ -1,4 +1,4 @@
-/** The state of a response, from the `status` of its object. */
+/** Reads the state of a response from the `status` of its object. */
 import { member } from '../../lib/json.ts'
 
 export type ResponseEnd = 'completed' | 'incomplete' | 'failed' | 'cancelled'

@@ -57,8 +57,8 @@ export function createResponseUsageReader(options: ChatUsageOptions = {}): Respo
 /** Returns undefined if the tools name no model or several: the model used is then unknown. */
 function readImageModel(tools: unknown): string | undefined {
   const list: readonly unknown[] = Array.isArray(tools) ? tools : []
-  const makers = list.filter((one) => member(one, 'type') === 'image_generation')
-  const models = new Set(makers.map((tool) => member(tool, 'model')))
+  const imageTools = list.filter((one) => member(one, 'type') === 'image_generation')
+  const models = new Set(imageTools.map((tool) => member(tool, 'model')))
   return models.size === 1 ? asString([...models][0]) : undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * A Responses stream passed on to a caller of the same dialect. Whole events pass as the bytes
- * they came as; the last one tells usage; a stream that ends without its last event gets one,
- * because clients that see none repeat the request and hide the reason.
+ * Relays a Responses stream to a caller of the same dialect. Whole events pass as their original
+ * bytes; the last one states usage. A stream without its last event gets one, because clients
+ * that see none repeat the request and hide the reason.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatUsageOptions } from '../chat/read-usage.ts'
@@ -62,11 +62,11 @@ class ResponsesTap implements Relay {
   private sequence: number | undefined
   private finished = false
   private error: ReportedError | undefined
-  /** We have said the last event in the upstream's place. */
+  /** True once the gateway has written the last event in the upstream's place. */
   private isClosed: boolean
 
   constructor(options: ChatUsageOptions, backgroundAfter: number | undefined) {
-    // Of a response that goes on, nothing is ever said in the upstream's place.
+    // A background response goes on: no ending is written in the upstream's place.
     this.isClosed = backgroundAfter !== undefined
     this.sequence = backgroundAfter
     this.usage = createResponseUsageReader(options)
@@ -118,8 +118,8 @@ class ResponsesTap implements Relay {
 
   /** Reads usage that follows the last event: the last statement counts. */
   private readLate(data: JsonObject | undefined): void {
-    const said = data?.response ?? data
-    if (isObject(said)) this.usage.read(said)
+    const response = data?.response ?? data
+    if (isObject(response)) this.usage.read(response)
   }
 
   private readFrame(frame: Buffer): void {
@@ -132,7 +132,7 @@ class ResponsesTap implements Relay {
     else if (type === 'error' || type === '') this.onError(frame)
   }
 
-  /** Its small members are read as it passes, and its beginning tells what it is. */
+  /** Reads the small members of a large event as it passes; its beginning has the type. */
   private onOverflow(piece: Buffer, isLast: boolean): void {
     this.large ??= { type: readEventType(piece), object: createLargeObjectReader(LARGE_LEVELS) }
     const event = this.large.object.push(piece)
@@ -148,14 +148,14 @@ class ResponsesTap implements Relay {
     }
   }
 
-  /** An ending that was no object is one all the same. */
+  /** Handles the end of a large event; an ending that is no object still ends the stream. */
   private endLarge(): void {
     const type = this.large?.type ?? ''
     this.large = undefined
     if (!this.finished && ENDINGS.has(type)) this.onEnding(type, undefined)
   }
 
-  /** The response repeats the whole request, of which nothing is kept. */
+  /** Keeps the response without the request that it repeats. */
   private onStart(frame: Buffer): void {
     const response = readEventData(frame)?.response
     if (!isObject(response)) return
@@ -181,7 +181,7 @@ class ResponsesTap implements Relay {
     return true
   }
 
-  /** Vendors without deltas say everything here. */
+  /** Reads a finished item; vendors without deltas send the whole output here. */
   private onItem(frame: Buffer): void {
     const isTool = frame.includes(CALL_TYPE)
     if (this.hasDeltas && !isTool) return
@@ -216,7 +216,7 @@ class ResponsesTap implements Relay {
     this.error = nested ?? (data.type === 'error' ? readResponseError(data) : this.error)
   }
 
-  /** The last event that the upstream owes; undefined when it has said one. */
+  /** Returns the missing last event; undefined if the upstream has sent one. */
   private takeFailed(error: ReportedError): Buffer | undefined {
     if (this.finished || this.isClosed) return undefined
     this.isClosed = true

@@ -24,7 +24,7 @@ const KINDS: ReadonlyMap<number, SpeechFailureKind> = new Map([
   [SPEECH_BUSY, 'busy'],
 ])
 
-/** Codes with several meanings, told apart by their message. */
+/** Codes with several meanings, distinguished by their message. */
 const REFINEMENTS: readonly [number, RegExp, SpeechFailureKind][] = [
   [45000000, /concurrency/i, 'busy'],
   [55000000, /mismatched with speaker/i, 'rejected'],

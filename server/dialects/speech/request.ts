@@ -9,10 +9,10 @@ import { spliceJson } from '../splice.ts'
 const OPEN_OBJECT = 0x7b
 
 /**
- * Returns the body for the vendor, which wants `additions` as a string that holds JSON
+ * Returns the body for the vendor, which requires `additions` as a string with JSON
  * (docs/protocols/volcengine-speech.md#synthesis-request): an object is written as one, spelled
  * as the caller spelled it. When a name stands twice inside `req_params`,
- * the object is written anew from `value`, so that the vendor says the text that was quoted.
+ * the object is written anew from `value`, so that the vendor speaks the priced text.
  */
 export function prepareSpeechRequest(body: Buffer, fields: JsonFields, value: JsonObject): Buffer {
   const parameters = fields.get('req_params')

@@ -20,8 +20,8 @@ const RATE_MAX = 100
 
 /** Returns the body for the vendor. Throws InvalidRequest for a format that it does not make. */
 export function translateSynthesisRequest(value: Readonly<Record<string, unknown>>): Buffer {
-  const wanted = readAudioFormat(value)
-  const format = VENDOR_FORMATS[wanted]
+  const requestedFormat = readAudioFormat(value)
+  const format = VENDOR_FORMATS[requestedFormat]
   if (format === undefined) {
     throw new InvalidRequest('response_format', 'this model makes mp3, opus, wav and pcm')
   }
@@ -36,7 +36,7 @@ export function translateSynthesisRequest(value: Readonly<Record<string, unknown
         sample_rate: format === 'ogg_opus' ? OPUS_SAMPLE_RATE : SAMPLE_RATE,
         speech_rate: Math.min(RATE_MAX, Math.max(RATE_MIN, Math.round((speed - 1) * 100))),
       },
-      // The vendor takes one text of instructions, does not bill it, and wants JSON as a string.
+      // The vendor takes one text of instructions, does not bill it, and takes JSON as a string.
       ...(instructions ? { additions: JSON.stringify({ context_texts: [instructions] }) } : {}),
     },
   }

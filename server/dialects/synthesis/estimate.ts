@@ -22,11 +22,11 @@ export function estimateSynthesis(value: Readonly<Record<string, unknown>>): Qua
     const isLetter = (character.codePointAt(0) ?? 0) <= LAST_ALPHABETIC
     seconds += isLetter ? LETTER_SECONDS : SYLLABLE_SECONDS
   }
-  const spoken = seconds / speed
+  const speechSeconds = seconds / speed
   return {
     character: characters,
-    second: Math.ceil(spoken),
+    second: Math.ceil(speechSeconds),
     input_token: estimateTokens(input + (asString(value.instructions) ?? '')),
-    output_token: Math.ceil(spoken * TOKENS_PER_SECOND),
+    output_token: Math.ceil(speechSeconds * TOKENS_PER_SECOND),
   }
 }

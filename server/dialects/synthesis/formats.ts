@@ -16,7 +16,7 @@ export function readAudioFormat(value: Readonly<Record<string, unknown>>): Audio
   return AUDIO_FORMATS.find((format) => format === value.response_format) ?? 'mp3'
 }
 
-/** True where the caller wants events with base64 instead of the bytes of a file. */
+/** Returns true if the caller requests events with base64 instead of the bytes of a file. */
 export function wantsEvents(value: Readonly<Record<string, unknown>>): boolean {
   return value.stream_format === 'sse'
 }

@@ -7,7 +7,7 @@ import type { Quantities } from '../../lib/units.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 
-/** A relay for the bytes of a file. It has no words for an error: what breaks off is cut. */
+/** Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off. */
 export function createAudioTap(): Relay {
   let outputBytes = 0
   let finished = false
@@ -56,7 +56,7 @@ export function printAudioFailure({ type, message }: RelayFailure): Buffer {
 /** Some vendors name an event beside its data. Any event may state usage, also behind the end. */
 function readEvent(report: RelayReport, { event: name, data }: SseEvent): RelayReport {
   const outputBytes = report.outputBytes + data.length
-  // Deltas are long and say nothing else: they are not parsed.
+  // Deltas are long and state nothing else: they are not parsed.
   if (data.includes('"speech.audio.delta"')) return { ...report, outputBytes }
   const document = tryParseJson(Buffer.from(data))
   const error = member(document, 'error')

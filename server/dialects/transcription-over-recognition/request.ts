@@ -36,7 +36,7 @@ const FORMATS: Readonly<Record<string, JsonObject>> = {
 export function checkRecording(head: Buffer): string {
   const name = nameRecording(head)
   if (name && FORMATS[name]) return name
-  throw new InvalidRequest('file', `this model hears wav, mp3 and Ogg Opus; ${describe(head)}`)
+  throw new InvalidRequest('file', `this model takes wav, mp3 and Ogg Opus; ${describe(head)}`)
 }
 
 function describe(head: Buffer): string {
@@ -66,13 +66,13 @@ export function translateTranscriptionRequest(
   }
 }
 
-function readLanguage(asked: string | undefined): string | undefined {
-  const main = asked?.split(/[-_]/)[0]?.toLowerCase() ?? ''
+function readLanguage(requested: string | undefined): string | undefined {
+  const main = requested?.split(/[-_]/)[0]?.toLowerCase() ?? ''
   if (main === '' || NATIVE.includes(main)) return undefined
   const known = LANGUAGES[main]
   if (known) return known
   const all = ['zh', ...Object.keys(LANGUAGES)].join(', ')
-  throw new InvalidRequest('language', `this model hears ${all}; not ${asked}`)
+  throw new InvalidRequest('language', `this model understands ${all}; not ${requested}`)
 }
 
 /** Writes the prompt as dialogue context, a string that holds JSON. */

@@ -20,7 +20,7 @@ const TAG_BYTES_MAX = 4096
 /** The lowest rate that people record speech at: what cannot be measured is held at this. */
 export const SLOWEST_BYTES_PER_SECOND = 1000
 
-/** Names end in what vendors tell formats by. */
+/** Names whose suffix tells vendors the format. */
 const NAMES: Readonly<Record<string, string>> = {
   'audio/wav': 'audio.wav',
   'audio/ogg': 'audio.ogg',
@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'audio/mpeg': 'audio.mp3',
 }
 
-/** An inspector of one file: keeps its first bytes, nothing else. */
+/** Creates an inspector of one file, which keeps only its first bytes. */
 export function createAudioMeter() {
   let head: Buffer = Buffer.alloc(0)
   const counters = [
@@ -68,7 +68,7 @@ function countSeconds({ seconds, looseBytes }: Mp3Counter | OpusCounter): number
   return counted + loose / SLOWEST_BYTES_PER_SECOND
 }
 
-/** Until there is enough of it to tell, it may. */
+/** Returns true also while too little of the file is known. */
 function mayBe(name: string, head: Buffer): boolean {
   return head.length < RECORDING_HEAD_BYTES || nameRecording(head) === name
 }
@@ -85,8 +85,8 @@ function measureWav(head: Buffer, bytes: number): number | undefined {
 }
 
 /**
- * Returns a name with the ending that vendors tell formats by: the caller's own name is not
- * believed. Undefined for what looks like no recording.
+ * Returns a name with the suffix by which vendors detect formats; the caller's own name is not
+ * trusted. Undefined if the content looks like no recording.
  */
 export function nameRecording(head: Buffer): string | undefined {
   return NAMES[sniffType(head)]

@@ -17,10 +17,10 @@ export const PLAIN_TYPES: Readonly<Record<string, string>> = {
 }
 
 export function readTranscriptOrder(value: Readonly<Record<string, unknown>>): TranscriptOrder {
-  const listed = value['timestamp_granularities[]']
+  const granularities = value['timestamp_granularities[]']
   return {
     format: typeof value.response_format === 'string' ? value.response_format : 'json',
-    granularities: typeof listed === 'string' ? listed.split(',') : ['segment'],
+    granularities: typeof granularities === 'string' ? granularities.split(',') : ['segment'],
     stream: value.stream === 'true',
   }
 }
@@ -66,7 +66,7 @@ function verbose(transcript: Transcript, { granularities }: TranscriptOrder): Js
   }
 }
 
-/** Placeholders for figures of OpenAI's recogniser, which the dialect requires in each segment. */
+/** Placeholders for figures of OpenAI's recognizer, which the dialect requires in each segment. */
 const UNKNOWN_FIGURES = {
   seek: 0,
   tokens: [],
@@ -101,7 +101,7 @@ function clock(seconds: number, point: string): string {
   return `${time}${point}${String(ms % 1000).padStart(3, '0')}`
 }
 
-/** Writes events, a delta for each segment, because the recogniser answers all at once. */
+/** Writes events, a delta for each segment, because the recognizer answers all at once. */
 function writeEvents(transcript: Transcript): string {
   const { text, segments } = transcript
   const parts = segments.map((segment) => segment.text)

@@ -10,7 +10,7 @@ export function readCount(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) + 0 : undefined
 }
 
-/** The first of several spellings that states a count above zero; 0 when none does. */
+/** Returns the first of several spellings that states a count above zero; 0 if none does. */
 export function readFirstCount(...values: readonly unknown[]): number {
   for (const value of values) {
     const count = readCount(value)
@@ -19,7 +19,7 @@ export function readFirstCount(...values: readonly unknown[]): number {
   return 0
 }
 
-/** The sum, or undefined when it is not a safe integer. */
+/** Returns the sum; undefined if it is not a safe integer. */
 export function addCounts(...counts: readonly number[]): number | undefined {
   return readCount(counts.reduce((sum, count) => sum + count, 0))
 }
@@ -28,8 +28,8 @@ export function addCounts(...counts: readonly number[]): number | undefined {
 const MERGE_DEPTH = 3
 
 /**
- * Two usage objects of one answer as one: the last statement of each field wins, nothing is ever
- * added up. A field that is absent or null in the later object keeps its earlier value.
+ * Merges two usage objects of one answer: the last statement of each field wins, nothing is added
+ * up. A field that is absent or null in the later object keeps its earlier value.
  */
 export function mergeUsage(earlier: unknown, later: unknown, depth = MERGE_DEPTH): unknown {
   if (later === undefined || later === null) return earlier

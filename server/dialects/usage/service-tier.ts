@@ -22,8 +22,8 @@ const NEUTRAL: ReadonlyMap<string, string> = new Map([
  * lower case, and so has no price.
  */
 export function toNeutralTier(tier: string): string {
-  const named = tier.toLowerCase()
-  return NEUTRAL.get(named) ?? named
+  const lowerCase = tier.toLowerCase()
+  return NEUTRAL.get(lowerCase) ?? lowerCase
 }
 
 /** Returns true if prices can name a tier; false for the vendor's own names. */

@@ -39,8 +39,8 @@ function toCost(nanos: bigint | undefined): StatedCost | undefined {
 }
 
 /**
- * A JSON number as billionths, rounded up. Exact: the number's shortest decimal text is what the
- * vendor wrote, and no arithmetic on floating point happens.
+ * Converts a JSON number to billionths, rounded up. Exact: the number's shortest decimal text is
+ * what the vendor wrote, and no floating-point arithmetic takes place.
  */
 function toNanos(value: unknown): bigint | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined

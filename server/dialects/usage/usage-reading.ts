@@ -2,7 +2,7 @@
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
 import type { RelayReport } from '../relay.ts'
 
-/** Members that say nothing are absent. */
+/** Absent members are not stated. */
 export type UsageReading = Pick<
   RelayReport,
   'usage' | 'passes' | 'facts' | 'statedCost' | 'unknownUsage'
@@ -10,7 +10,7 @@ export type UsageReading = Pick<
 
 export const NOTHING_STATED: UsageReading = {}
 
-/** Quantities while they are being gathered. */
+/** Quantities that are still being collected. */
 export type Tally = { -readonly [Name in keyof Quantities]: Quantities[Name] }
 
 /** Adds to a unit; skips zero, so that unused units have no line. */
@@ -18,7 +18,7 @@ export function tally(quantities: Tally, unit: Unit, count: number): void {
   if (count > 0) quantities[unit] = (quantities[unit] ?? 0) + count
 }
 
-/** The larger count of each unit: one call is often told in two places, and never twice. */
+/** Returns the larger count of each unit: usage and items may state the same calls. */
 export function largerOfEach(left: Quantities, right: Quantities): Quantities {
   if (isEmpty(right)) return left
   if (isEmpty(left)) return right
@@ -29,13 +29,13 @@ export function largerOfEach(left: Quantities, right: Quantities): Quantities {
   return larger
 }
 
-/** True for an object without members. */
+/** Returns true for an object without members. */
 export function isEmpty(members: object): boolean {
   for (const _ in members) return false
   return true
 }
 
-/** The tokens of a model of images: output that its details do not call text is images. */
+/** Returns the tokens of an image model: output that its details do not call text is images. */
 export function toImageTokens(tokens: Quantities): Quantities {
   const { output_token: output, image_output_token: images, ...rest } = tokens
   if (output === undefined) return tokens

@@ -1,4 +1,4 @@
-/** Calls of tools that the vendor ran itself, where the usage of an answer counts them. */
+/** Reads the calls of vendor-run tools that the usage of an answer counts. */
 import { isObject, member } from '../../lib/json.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
 import { readCount } from './read-count.ts'

@@ -84,15 +84,15 @@ export function nameRoles(content: readonly unknown[]): readonly unknown[] {
 /** Returns the first problem of a request under these rules; undefined without one. */
 export function judgeVideo(
   parameters: JsonObject,
-  given: ReadonlySet<string>,
+  sentFields: ReadonlySet<string>,
   rules: VideoRules,
 ): ContentProblem | undefined {
   const content = Array.isArray(parameters.content) ? parameters.content : []
   const sorted = sortContent(content)
   return (
     judgeContent(sorted, rules) ??
-    judgeSize(parameters, given, rules) ??
-    judgeRatio(parameters, given, sorted, rules)
+    judgeSize(parameters, sentFields, rules) ??
+    judgeRatio(parameters, sentFields, sorted, rules)
   )
 }
 
@@ -143,10 +143,10 @@ function judgeReferences({ images, videos, audios }: SortedContent, rules: Video
 
 function judgeSize(
   { resolution, duration, service_tier: tier }: JsonObject,
-  given: ReadonlySet<string>,
+  sentFields: ReadonlySet<string>,
   rules: VideoRules,
 ): ContentProblem | undefined {
-  if (given.has('resolution') && !rules.resolutions.includes(String(resolution))) {
+  if (sentFields.has('resolution') && !rules.resolutions.includes(String(resolution))) {
     return { param: 'resolution', problem: `this model offers ${rules.resolutions.join(', ')}` }
   }
   if (tier === 'flex' && !rules.flex) {
@@ -164,11 +164,11 @@ function judgeSize(
 
 function judgeRatio(
   { ratio }: JsonObject,
-  given: ReadonlySet<string>,
+  sentFields: ReadonlySet<string>,
   { first }: SortedContent,
   rules: VideoRules,
 ): ContentProblem | undefined {
-  const fixed = given.has('ratio') && ratio !== 'adaptive'
+  const fixed = sentFields.has('ratio') && ratio !== 'adaptive'
   if (!fixed || first === 0 || !rules.adaptiveWithFrame) return undefined
   return { param: 'ratio', problem: "with a first frame this model takes only 'adaptive'" }
 }

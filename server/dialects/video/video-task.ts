@@ -45,12 +45,12 @@ export function encodeCreated(task: VideoTask): JsonObject {
 
 export function encodeVideoTask(task: VideoTask): JsonObject {
   const { result, error, callback, finishedAt } = task
-  const shown = VIDEO_RESULT_FIELDS.flatMap((name) =>
+  const resultFields = VIDEO_RESULT_FIELDS.flatMap((name) =>
     result[name] === undefined ? [] : [[name, result[name]] as const],
   )
   return {
     ...encodeCreated(task),
-    ...Object.fromEntries(shown),
+    ...Object.fromEntries(resultFields),
     ...(result.usage === undefined ? {} : { usage: result.usage }),
     ...(error ? { error } : {}),
     ...(callback ? { callback } : {}),

@@ -6,7 +6,7 @@
 
 /** Names without the date at their end. */
 const KNOWN: ReadonlySet<string> = new Set([
-  // Priced by what the body asks for and by what the answer says was served.
+  // Priced by the request's fields and by the served values in the answer.
   'fast-mode',
   'advisor-tool',
   'server-side-fallback',
@@ -65,19 +65,19 @@ export interface Betas {
 export function readBetas(header: unknown, allowed: readonly string[]): Betas {
   if (typeof header !== 'string') return { forwarded: undefined, ignored: [] }
   const values = header.split(',').map((value) => value.trim())
-  const named = [...new Set(values.filter((value) => value !== ''))]
+  const distinct = [...new Set(values.filter((value) => value !== ''))]
   const isKnown = (value: string) =>
     allowed.includes(value) || KNOWN.has(value.toLowerCase().replace(DATE, ''))
-  const known = named.filter(isKnown)
+  const known = distinct.filter(isKnown)
   return {
     forwarded: known.length > 0 ? known.join(',') : undefined,
-    ignored: named.filter((value) => !isKnown(value)),
+    ignored: distinct.filter((value) => !isKnown(value)),
   }
 }
 
 /** Returns a header that names the values left out; no header where all were forwarded. */
-export function tellIgnored({ ignored }: Betas): Readonly<Record<string, string>> {
+export function describeIgnored({ ignored }: Betas): Readonly<Record<string, string>> {
   if (ignored.length === 0) return {}
-  const told = ignored.slice(0, IGNORED_MAX).map((value) => (SAFE.test(value) ? value : '?'))
-  return { 'x-tributary-ignored': told.map((value) => `anthropic-beta=${value}`).join(', ') }
+  const safeValues = ignored.slice(0, IGNORED_MAX).map((value) => (SAFE.test(value) ? value : '?'))
+  return { 'x-tributary-ignored': safeValues.map((value) => `anthropic-beta=${value}`).join(', ') }
 }

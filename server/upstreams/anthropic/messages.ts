@@ -1,4 +1,4 @@
-/** Messages, same dialect at both ends: the model is spliced, all else passes as bytes. */
+/** Messages, same dialect at both ends: the model is replaced, all else passes as bytes. */
 import { editHistory } from '../../dialects/messages/edit-history.ts'
 import { MESSAGES_PING } from '../../dialects/messages/error.ts'
 import { readMessagesBody } from '../../dialects/messages/read-body.ts'
@@ -10,8 +10,8 @@ import { UpstreamFailure } from '../failure.ts'
 import { isStream } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
-import { readBetas, tellIgnored } from './betas.ts'
-import { readMessagesUsageOptions } from './read-asked.ts'
+import { describeIgnored, readBetas } from './betas.ts'
+import { readMessagesUsageOptions } from './read-usage-options.ts'
 import { buildMessagesRequest, readMessagesFailure } from './request.ts'
 import type { AnthropicSettings } from './settings.ts'
 
@@ -30,7 +30,7 @@ export async function sendNativeMessages(
   const usage = readMessagesUsageOptions(request.value)
   return {
     status: 200,
-    headers: { ...messagesAnswerHeaders(stream), ...tellIgnored(betas) },
+    headers: { ...messagesAnswerHeaders(stream), ...describeIgnored(betas) },
     body: response.body,
     relay: stream
       ? createMessagesTap(usage)

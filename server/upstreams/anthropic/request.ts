@@ -1,4 +1,4 @@
-/** Requests to a messages-native vendor and its errors (docs/protocols/anthropic.md#errors). */
+/** Requests to a messages-native vendor, and its errors (docs/protocols/anthropic.md#errors). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import {
@@ -37,10 +37,10 @@ export function buildMessagesRequest(
 }
 
 function forward(headers: IncomingHttpHeaders): Record<string, string> {
-  const kept = Object.entries(headers).flatMap(([name, value]) =>
+  const forwarded = Object.entries(headers).flatMap(([name, value]) =>
     FORWARDED.test(name) && typeof value === 'string' ? [[name, value] as const] : [],
   )
-  return Object.fromEntries(kept)
+  return Object.fromEntries(forwarded)
 }
 
 export async function readMessagesFailure(response: WireResponse): Promise<UpstreamFailure> {

@@ -57,8 +57,11 @@ function judgeCount(value: JsonObject, upstreamModel: string): void {
     throw new InvalidRequest('image', `at most ${REFERENCES_MAX} images`)
   }
   const options = value.sequential_image_generation_options
-  const asked = isObject(options) ? options.max_images : undefined
-  const most = Math.max(pictures, sequence === 'auto' && typeof asked === 'number' ? asked : 1)
+  const sequenceMax = isObject(options) ? options.max_images : undefined
+  const most = Math.max(
+    pictures,
+    sequence === 'auto' && typeof sequenceMax === 'number' ? sequenceMax : 1,
+  )
   if (most + references > PICTURES_MAX) {
     const problem = `images and what is made of them are at most ${PICTURES_MAX} together`
     throw new InvalidRequest(pictures > 1 ? 'n' : 'image', problem)

@@ -69,7 +69,7 @@ function* listFlags(
     const prompt = (asString(member(item, 'text')) ?? '').normalize('NFKC')
     for (const [flag, dash = '', word = '', text = ''] of prompt.matchAll(FLAG)) {
       const name = PARAMETERS[word.toLowerCase()]
-      // A dash of prose may stand before one of these words.
+      // One of these words may follow a dash in prose.
       const isFlag = dash.startsWith('-') || DIGIT.test(text)
       if (name && isFlag) yield [flag, name, text]
     }

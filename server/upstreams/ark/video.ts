@@ -33,8 +33,8 @@ const COMMON = ['return_last_frame', 'watermark', 'safety_identifier', 'executio
 /** The vendor's own fields that decide the price: refused where a generation does not take them. */
 const DECISIVE = ['frames', 'draft']
 
-function prepare(asked: TaskOrder<ArkSettings>): PreparedTask {
-  const order = withFlags(asked)
+function prepare(taskOrder: TaskOrder<ArkSettings>): PreparedTask {
+  const order = withFlags(taskOrder)
   const family = familyOf(order.upstreamModel)
   const rules = correctRules(family, order.details)
   const found = judgeFields(order, family) ?? judgeVideo(order.parameters, order.sentFields, rules)
@@ -71,13 +71,17 @@ function judgeFields({ parameters }: TaskOrder<ArkSettings>, { fields }: Family)
   return isCount ? undefined : { param: 'frames', problem: 'must be a whole number' }
 }
 
-function readSize({ parameters, sentFields }: TaskOrder<ArkSettings>, most: number, usual: string) {
+function readSize(
+  { parameters, sentFields }: TaskOrder<ArkSettings>,
+  secondsMax: number,
+  defaultResolution: string,
+) {
   const { duration, frames, ratio } = parameters
-  const asked = typeof duration === 'number' && duration > 0 ? duration : most
+  const requestedSeconds = typeof duration === 'number' && duration > 0 ? duration : secondsMax
   return {
-    resolution: sentFields.has('resolution') ? String(parameters.resolution) : usual,
+    resolution: sentFields.has('resolution') ? String(parameters.resolution) : defaultResolution,
     ratio: sentFields.has('ratio') ? String(ratio) : 'adaptive',
-    seconds: typeof frames === 'number' && frames > 0 ? Math.ceil(frames / 24) : asked,
+    seconds: typeof frames === 'number' && frames > 0 ? Math.ceil(frames / 24) : requestedSeconds,
   }
 }
 
@@ -123,8 +127,8 @@ async function submit(
   order: TaskOrder<ArkSettings>,
   { vendorCallbackUrl }: TaskAttempt,
 ): Promise<SubmittedTask> {
-  const made = buildBody(withFlags(order))
-  const body = Buffer.from(JSON.stringify({ ...made, callback_url: vendorCallbackUrl }))
+  const fields = buildBody(withFlags(order))
+  const body = Buffer.from(JSON.stringify({ ...fields, callback_url: vendorCallbackUrl }))
   const response = await sendWithKey(wire, order.settings, 'POST', PATH, body)
   if (response.status >= 400) throw await readArkFailure(response, true)
   return submittedAs((await readJsonAnswer(response)).id, response)
@@ -252,7 +256,7 @@ async function cancel(wire: Wire, reference: TaskReference<ArkSettings>): Promis
     return true
   }
   const failure = await readArkFailure(response, false)
-  // Running, already cancelled or already erased: the next poll says which.
+  // Running, already cancelled or already erased: the next poll states which.
   if (response.status === 409 || response.status === 404 || response.status === 400) return false
   throw failure
 }
@@ -271,12 +275,12 @@ async function list(
     const response = await sendWithKey(wire, query.settings, 'GET', `${PATH}?${search}`)
     if (response.status >= 400) throw await readArkFailure(response, false)
     const { items } = await readJsonAnswer(response)
-    const listed = (Array.isArray(items) ? items : []).flatMap(readListed)
-    found.push(...listed.filter(({ createdAt }) => createdAt >= query.since))
-    const isOlder = listed.some(({ createdAt }) => createdAt < query.since)
-    if (listed.length < PAGE_SIZE || isOlder) return found
+    const tasks = (Array.isArray(items) ? items : []).flatMap(readListed)
+    found.push(...tasks.filter(({ createdAt }) => createdAt >= query.since))
+    const isOlder = tasks.some(({ createdAt }) => createdAt < query.since)
+    if (tasks.length < PAGE_SIZE || isOlder) return found
   }
-  // The pages not read may hold the task, so its absence is not known.
+  // The unread pages may contain the task, so its absence is not known.
   throw new UpstreamFailure('failed', { message: 'the list is longer than it is read' })
 }
 
@@ -297,7 +301,7 @@ export const arkVideo: TaskDriver<ArkSettings> = {
   poll,
   cancel,
   list,
-  // A report has the form of the answer to a poll.
+  // A vendor callback has the form of the answer to a poll.
   callbacks: {
     isEnabled: (settings) => settings.callbacks,
     read: ({ id }) => ({ upstreamId: asString(id) }),

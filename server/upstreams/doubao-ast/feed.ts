@@ -1,4 +1,4 @@
-/** Reads a recording from the disk, a little ahead, as messages of 80 ms of samples. */
+/** Reads a recording from the disk, a few chunks ahead, as messages of 80 ms of samples. */
 import { BYTES_PER_SECOND } from '../../dialects/interpretation/read-wav.ts'
 import type { RequestFile } from '../upstream.ts'
 import { encodeAudio } from './encode-request.ts'

@@ -79,7 +79,7 @@ async function pump(socket: WireSocket, feed: Feed, channel: AstSettings, sessio
 
 interface AnswerBody {
   readonly body: Readable
-  /** Resolves when the vendor wants audio; rejects with an UpstreamFailure. */
+  /** Resolves once the vendor accepts audio; rejects with an UpstreamFailure. */
   readonly started: Promise<void>
   readonly attach: (socket: WireSocket) => void
   readonly take: (message: Buffer) => void

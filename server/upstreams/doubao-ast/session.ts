@@ -65,16 +65,16 @@ export function createSession({ mode, sentMs }: SessionOptions): AstSession {
     return NONE
   }
 
-  function heed(response: AstResponse): AstStep {
+  function handle(response: AstResponse): AstStep {
     switch (response.event) {
       case EVENTS.sessionStarted:
         return { kind: 'started' }
       case EVENTS.speech:
         return speak(response)
       case EVENTS.translatedSentence:
-        return fit(isSpoken || transcript.translate(response.text))
+        return fit(isSpoken || transcript.addTranslation(response.text))
       case EVENTS.sourceSentence:
-        return fit(isSpoken || transcript.hear(response.text))
+        return fit(isSpoken || transcript.addSource(response.text))
       case EVENTS.usage:
         return bill(response)
       case EVENTS.sessionFinished:
@@ -90,13 +90,13 @@ export function createSession({ mode, sentMs }: SessionOptions): AstSession {
   }
 
   return {
-    take: (message) => heed(decodeResponse(message)),
+    take: (message) => handle(decodeResponse(message)),
     texts: transcript.texts,
     report() {
-      const stated = usage.read(sentMs())
+      const quantities = usage.read(sentMs())
       const outputBytes = isSpoken ? audioBytes : transcript.bytes()
       return {
-        ...(stated ? { usage: stated } : {}),
+        ...(quantities ? { usage: quantities } : {}),
         ...(error ? { error } : {}),
         outputBytes,
         finished: isFinished,

@@ -9,16 +9,16 @@ const SPACELESS =
 
 export interface TranscriptLimit {
   /** Adds a source sentence; returns false beyond the limit of text. */
-  hear(text: string): boolean
-  translate(text: string): boolean
+  addSource(text: string): boolean
+  addTranslation(text: string): boolean
   texts(): { readonly text: string; readonly source_text: string }
   /** UTF-8 bytes of the translation. */
   bytes(): number
 }
 
 export function createTranscript(): TranscriptLimit {
-  const heard: string[] = []
-  const translated: string[] = []
+  const sourceSentences: string[] = []
+  const translatedSentences: string[] = []
   let length = 0
   const keep = (sentences: string[], text: string) => {
     length += text.length
@@ -27,10 +27,10 @@ export function createTranscript(): TranscriptLimit {
     return true
   }
   return {
-    hear: (text) => keep(heard, text),
-    translate: (text) => keep(translated, text),
-    texts: () => ({ text: join(translated), source_text: join(heard) }),
-    bytes: () => translated.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+    addSource: (text) => keep(sourceSentences, text),
+    addTranslation: (text) => keep(translatedSentences, text),
+    texts: () => ({ text: join(translatedSentences), source_text: join(sourceSentences) }),
+    bytes: () => translatedSentences.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
   }
 }
 

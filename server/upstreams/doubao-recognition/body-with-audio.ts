@@ -32,11 +32,11 @@ async function* pieces(head: Buffer, file: RequestFile, tail: Buffer): AsyncGene
 
 /** Fills the piece by repeated reads: after a short read padding would stand in the middle. */
 async function fill(piece: Buffer, file: RequestFile, position: number): Promise<number> {
-  const wanted = Math.min(piece.length, file.bytes - position)
-  for (let had = 0; had < wanted; ) {
-    const count = await file.read(piece.subarray(had, wanted), position + had)
+  const length = Math.min(piece.length, file.bytes - position)
+  for (let offset = 0; offset < length; ) {
+    const count = await file.read(piece.subarray(offset, length), position + offset)
     if (count === 0) throw new Error('the file ended early')
-    had += count
+    offset += count
   }
-  return wanted
+  return length
 }

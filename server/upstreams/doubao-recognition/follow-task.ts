@@ -45,8 +45,8 @@ export async function followTask(
     }
     const isLost = isTrouble || outcome.state === 'failed'
     troubles = isLost ? troubles + 1 : 0
-    if (troubles >= TROUBLES_MAX) throw givenUp('its state cannot be read', outcome)
-    if (elapsedMs > deadlineMs) throw givenUp('no end in time', outcome)
+    if (troubles >= TROUBLES_MAX) throw createGivenUp('its state cannot be read', outcome)
+    if (elapsedMs > deadlineMs) throw createGivenUp('no end in time', outcome)
   }
 }
 
@@ -65,7 +65,12 @@ function asTrouble(error: unknown): UpstreamFailure {
   throw error
 }
 
-function givenUp(why: string, last: UpstreamTaskOutcome | UpstreamFailure): UpstreamFailure {
+function createGivenUp(
+  reason: string,
+  last: UpstreamTaskOutcome | UpstreamFailure,
+): UpstreamFailure {
   const words = 'message' in last ? `: ${last.message}` : ''
-  return new UpstreamFailure('unknown', { message: `a recognition was given up, ${why}${words}` })
+  return new UpstreamFailure('unknown', {
+    message: `a recognition was given up, ${reason}${words}`,
+  })
 }

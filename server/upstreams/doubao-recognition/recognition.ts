@@ -1,7 +1,7 @@
 /**
  * Recognition of a recording (docs/protocols/volcengine-recognition.md#submission). The client
  * chooses the id of a task, here the attempt's, so that a submission whose response was lost can
- * be queried. Speakers are always told apart; a model writes the summary from the text afterwards.
+ * be queried. Speakers are always identified; a model writes the summary from the text afterwards.
  */
 import { readHotWords } from '../../dialects/minutes/hot-words.ts'
 import {

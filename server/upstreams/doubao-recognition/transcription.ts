@@ -60,18 +60,18 @@ async function recogniseByAddress(
   { file, name }: { readonly file: RequestFile; readonly name: string },
 ): Promise<Recognised> {
   const headers = recordingHeaders(settings, upstreamModel, randomUUID())
-  const ask = async (path: string, body: object) => {
+  const post = async (path: string, body: object) => {
     const url = recordingUrl(settings, path)
     const sent = { method: 'POST', url, headers, body: Buffer.from(JSON.stringify(body)) } as const
     return readOutcome(await wire.send(sent))
   }
   const url = await file.publish(name)
-  const submitted = await ask('/api/v3/auc/bigmodel/submit', {
+  const submitted = await post('/api/v3/auc/bigmodel/submit', {
     audio: { url, ...audio },
     request,
   }).catch(passUnknown)
   if (submitted?.state === 'failed') throw refuseRecording(submitted)
-  return followTask(wire, () => ask('/api/v3/auc/bigmodel/query', {}), deadlineOf(file))
+  return followTask(wire, () => post('/api/v3/auc/bigmodel/query', {}), deadlineOf(file))
 }
 
 /** A submission whose response was lost may have been accepted, so its id is polled. */

@@ -87,11 +87,11 @@ function readSuccess(result: unknown): TaskPoll {
     throw new UpstreamFailure('failed', { message: 'completed without a video_url' })
   }
   const duration = member(result, 'duration')
-  const stated = duration === undefined || duration === null ? {} : { duration }
+  const durationField = duration === undefined || duration === null ? {} : { duration }
   return {
     state: 'succeeded',
-    result: { video_url: videoUrl, ...stated },
-    ...(stated.duration === undefined ? {} : { usage: { second: countSeconds(duration) } }),
+    result: { video_url: videoUrl, ...durationField },
+    ...(durationField.duration === undefined ? {} : { usage: { second: countSeconds(duration) } }),
   }
 }
 
@@ -107,9 +107,9 @@ export const mediakitErase: TaskDriver<MediakitSettings> = {
   submit,
   poll,
   repeats: true,
-  // The content of callbacks is not documented: without an id one only signals news.
+  // The content of callbacks is not documented; one without an id only triggers a poll.
   callbacks: {
     isEnabled: (settings) => settings.callbacks,
-    read: (report) => ({ upstreamId: asString(report.task_id) }),
+    read: (body) => ({ upstreamId: asString(body.task_id) }),
   },
 }

@@ -48,9 +48,9 @@ function isAboutAddress(error: unknown): boolean {
 
 export const callbacks: TaskCallbacks<MinimaxSettings> = {
   isEnabled: (settings) => settings.callbacks,
-  // Reports have the form of the answer to a poll, which differs between the protocols.
-  read(report) {
-    const { challenge, task, task_id: taskId } = report
+  // Vendor callbacks have the form of the answer to a poll, which differs between the protocols.
+  read(body) {
+    const { challenge, task, task_id: taskId } = body
     if (typeof challenge === 'string' && challenge.length <= CHALLENGE_LENGTH_MAX) {
       return { reply: { challenge } }
     }

@@ -142,7 +142,7 @@ async function poll(wire: Wire, reference: TaskReference<MinimaxSettings>): Prom
   }
   const task = await readDocument(response, false)
   const { code, message = 'the task failed' } = readBase(task)
-  // Why it failed stands where else a question would be refused.
+  // Here base_resp states why the task failed; in other answers, why the poll was refused.
   if (task.status === 'Fail') {
     return { state: 'failed', code: code && code !== '0' ? code : 'task_failed', message }
   }
@@ -152,7 +152,7 @@ async function poll(wire: Wire, reference: TaskReference<MinimaxSettings>): Prom
   return await readTask(wire, settings, task)
 }
 
-/** Every status the vendor is known to tell; any other is an error of the poll. */
+/** Every status the vendor is known to send; any other is an error of the poll. */
 async function readTask(
   wire: Wire,
   settings: MinimaxSettings,
@@ -171,7 +171,7 @@ async function readTask(
   }
 }
 
-/** The film's address. What cannot be had now is asked for at the next poll. */
+/** Returns the film's address; a failed request is repeated at the next poll. */
 async function readFile(
   wire: Wire,
   settings: MinimaxSettings,

@@ -125,9 +125,9 @@ function readTask(task: JsonObject): TaskPoll {
 
 /** Reads `error`, whose code may be a number. */
 function readError({ error }: JsonObject, code: string, message: string) {
-  const given = member(error, 'code')
+  const vendorCode = member(error, 'code')
   return {
-    code: typeof given === 'number' ? String(given) : (asString(given) ?? code),
+    code: typeof vendorCode === 'number' ? String(vendorCode) : (asString(vendorCode) ?? code),
     message: asString(member(error, 'message')) ?? message,
   }
 }

@@ -1,4 +1,4 @@
-/** Chat completions, same dialect at both ends: the model is spliced, all else passes. */
+/** Chat completions, same dialect at both ends: the model is replaced, all else passes. */
 import { expectWhole } from '../../dialects/chat/expect-body.ts'
 import { readChatBody } from '../../dialects/chat/read-body.ts'
 import { createChatRelay } from '../../dialects/chat/relay.ts'
@@ -9,8 +9,8 @@ import { member } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { CallRequest, UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
-import { readChatUsageOptions } from './read-asked.ts'
 import { readCompatibleFailure } from './read-failure.ts'
+import { readChatUsageOptions } from './read-usage-options.ts'
 import { buildCompatibleRequest } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 

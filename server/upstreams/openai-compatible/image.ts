@@ -1,4 +1,4 @@
-/** Images: the model is replaced and all else passes; the vendor refuses what a model cannot do. */
+/** Images: the model is replaced and all else passes; the vendor refuses unsupported requests. */
 import { spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'

@@ -29,6 +29,6 @@ export const openaiCompatible = defineUpstream({
     transcription,
   },
   judges: { image: judgeCompatibleImage },
-  translates: (operation, { responses: way }) =>
-    operation === 'messages' || (operation === 'responses' && way === 'translate'),
+  translates: (operation, { responses: mode }) =>
+    operation === 'messages' || (operation === 'responses' && mode === 'translate'),
 })

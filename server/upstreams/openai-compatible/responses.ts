@@ -1,4 +1,4 @@
-/** The Responses API: passed through as bytes, or translated to chat where the channel says so. */
+/** The Responses API: passed through, or translated to chat if the channel is set so. */
 import { readResponseBody } from '../../dialects/responses/read-response.ts'
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { createResponsesTap } from '../../dialects/responses/tap.ts'
@@ -13,8 +13,8 @@ import { isStream } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire, WireResponse } from '../wire.ts'
 import { chatAnswerHeaders, chatRefusal } from './chat.ts'
-import { readChatUsageOptions } from './read-asked.ts'
 import { readCompatibleFailure } from './read-failure.ts'
+import { readChatUsageOptions } from './read-usage-options.ts'
 import { buildCompatibleRequest } from './request.ts'
 import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
 
@@ -29,7 +29,7 @@ async function pass(
   { settings, upstreamModel, request }: Call,
 ): Promise<UpstreamAnswer> {
   const { fields, value } = request
-  const goesOn = value.background === true
+  const isBackground = value.background === true
   const body = spliceJson(request.body, fields, { set: { model: JSON.stringify(upstreamModel) } })
   const response = await wire.send(
     buildCompatibleRequest(settings, '/responses', body, request.stream),
@@ -42,8 +42,10 @@ async function pass(
     headers: chatAnswerHeaders(stream),
     body: response.body,
     relay: stream
-      ? createResponsesTap(usage, goesOn ? { backgroundAfter: -1 } : {})
-      : createBodyTap((document) => readEnded(readResponseBody(document, usage), document, goesOn)),
+      ? createResponsesTap(usage, isBackground ? { backgroundAfter: -1 } : {})
+      : createBodyTap((document) =>
+          readEnded(readResponseBody(document, usage), document, isBackground),
+        ),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     refusal: chatRefusal,
@@ -54,9 +56,9 @@ async function pass(
  * Drops the id of a response that goes on in the background without being requested so: its cost is
  * not known, so it must not be readable again.
  */
-function readEnded(reading: BodyReading, document: unknown, goesOn: boolean): BodyReading {
+function readEnded(reading: BodyReading, document: unknown, isBackground: boolean): BodyReading {
   const status = readResponseStatus(document)
-  if (goesOn || (status !== 'queued' && status !== 'in_progress')) return reading
+  if (isBackground || (status !== 'queued' && status !== 'in_progress')) return reading
   const { answerId: _unpaid, ...rest } = reading
   return rest
 }

@@ -27,9 +27,9 @@ const chatQuirks = z.strictObject({
 
 /** Returns a channel's quirks by their names in the dialect. */
 export function readQuirks({ quirks }: OpenaiCompatibleSettings): ChatQuirks {
-  const given = Object.entries(quirks).filter(([, value]) => value !== undefined)
-  const named = given.map(([name, value]) => [toCamelCase(name), value])
-  return { ...DEFAULT_CHAT_QUIRKS, ...Object.fromEntries(named) }
+  const entries = Object.entries(quirks).filter(([, value]) => value !== undefined)
+  const renamed = entries.map(([name, value]) => [toCamelCase(name), value])
+  return { ...DEFAULT_CHAT_QUIRKS, ...Object.fromEntries(renamed) }
 }
 
 function toCamelCase(name: string): string {

@@ -3,7 +3,7 @@ import { readResponseBody } from '../../dialects/responses/read-response.ts'
 import { createResponsesTap } from '../../dialects/responses/tap.ts'
 import type { Background, StoredAction, StoredRequest } from '../upstream.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
-import { readChatUsageOptions } from './read-asked.ts'
+import { readChatUsageOptions } from './read-usage-options.ts'
 import { identityHeaders } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 

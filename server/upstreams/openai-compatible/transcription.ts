@@ -38,7 +38,7 @@ export async function transcription(
     body: form.content,
   })
   if (response.status >= 400) throw await readCompatibleFailure(response)
-  // A model that cannot stream answers with its document, whatever the request wants.
+  // A model that cannot stream answers with a document in any case.
   const stream = isStream(response, request.stream)
   const plain = PLAIN_TYPES[String(value.response_format)]
   const whole = plain ? createPlainTap() : createBodyTap(readTranscription)

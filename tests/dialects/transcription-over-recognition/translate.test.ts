@@ -68,7 +68,7 @@ test('languages are the vendor’s own; what it knows by itself is not named', (
     [undefined, undefined, undefined, undefined, 'en-US', 'en-US', 'ja-JP', 'pt-BR', 'fil-PH'],
   )
   assert.throws(() => languageOf('ru'), {
-    message: /^language: this model hears zh, en, .*, ar; not ru$/,
+    message: /^language: this model understands zh, en, .*, ar; not ru$/,
   })
 })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readResponseBody } from '../../../server/dialects/responses/read-response.ts'
 import { createResponsesTap } from '../../../server/dialects/responses/tap.ts'
-import { readChatUsageOptions } from '../../../server/upstreams/openai-compatible/read-asked.ts'
+import { readChatUsageOptions } from '../../../server/upstreams/openai-compatible/read-usage-options.ts'
 import { chunkings, run } from '../replay.ts'
 
 const usage = { input_tokens: 20, output_tokens: 3, total_tokens: 23 }

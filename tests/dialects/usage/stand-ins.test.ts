@@ -4,11 +4,11 @@ import { describe, test } from 'node:test'
 import { createChatUsageReader, readChatUsage } from '../../../server/dialects/chat/read-usage.ts'
 
 describe('models that may stand in', () => {
-  const served = { called: 'vendor/small', standIns: ['vendor/small-turbo', 'vendor/big'] }
+  const routing = { requestedModel: 'vendor/small', standIns: ['vendor/small-turbo', 'vendor/big'] }
   const readServed = (model: unknown) => {
     const { facts, unknownUsage } = readChatUsage(
       { model, usage: { prompt_tokens: 1, completion_tokens: 1 } },
-      { served },
+      { routing },
     )
     return [facts?.model, unknownUsage?.[0]]
   }

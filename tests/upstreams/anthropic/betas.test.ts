@@ -1,7 +1,7 @@
 /** Which beta features reach the vendor, and what the caller is told of the others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readBetas, tellIgnored } from '../../../server/upstreams/anthropic/betas.ts'
+import { describeIgnored, readBetas } from '../../../server/upstreams/anthropic/betas.ts'
 
 test('known betas are forwarded as they are written, each once', () => {
   const header = 'interleaved-thinking-2025-05-14, claude-code-20250219,,Effort-2025-11-24, effort'
@@ -10,13 +10,13 @@ test('known betas are forwarded as they are written, each once', () => {
     betas.forwarded,
     'interleaved-thinking-2025-05-14,claude-code-20250219,Effort-2025-11-24,effort',
   )
-  assert.deepEqual(tellIgnored(betas), {})
+  assert.deepEqual(describeIgnored(betas), {})
 })
 
 test('unknown betas are not forwarded, and named', () => {
   const betas = readBetas('dream-mode-2027-01-01,fast-mode-2026-02-01', [])
   assert.equal(betas.forwarded, 'fast-mode-2026-02-01')
-  assert.deepEqual(tellIgnored(betas), {
+  assert.deepEqual(describeIgnored(betas), {
     'x-tributary-ignored': 'anthropic-beta=dream-mode-2027-01-01',
   })
   assert.equal(readBetas('dream-mode-2027-01-01', []).forwarded, undefined)
@@ -42,7 +42,7 @@ test('the operator may let further ones pass', () => {
 
 test('whatever a caller writes, the header that tells it is a plain one', () => {
   const odd = 'a b,ü,"x",\u0001'
-  const told = tellIgnored(readBetas(`${odd},${'y'.repeat(5000)},${'z,'.repeat(500)}`, []))
+  const told = describeIgnored(readBetas(`${odd},${'y'.repeat(5000)},${'z,'.repeat(500)}`, []))
   assert.match(told['x-tributary-ignored'] ?? '', /^[\w=?, .-]{1,2500}$/)
   assert.deepEqual(readBetas(undefined, []), { forwarded: undefined, ignored: [] })
 })

@@ -77,13 +77,13 @@ test('sentences are joined as their scripts are written', () => {
     [[], ''],
   ] as const) {
     const transcript = createTranscript()
-    for (const sentence of sentences) transcript.translate(sentence)
+    for (const sentence of sentences) transcript.addTranslation(sentence)
     assert.deepEqual(transcript.texts(), { text, source_text: '' })
   }
 })
 
 test('there is a limit to what is kept', () => {
   const transcript = createTranscript()
-  assert.equal(transcript.hear('x'.repeat(1024 * 1024)), true)
-  assert.equal(transcript.translate('x'), false)
+  assert.equal(transcript.addSource('x'.repeat(1024 * 1024)), true)
+  assert.equal(transcript.addTranslation('x'), false)
 })

@@ -1,4 +1,4 @@
-/** Reads from a messages request how the usage of its answer is to be read. Pure. */
+/** Reads the options for an answer's usage from the messages request. Pure. */
 import type { MessagesUsageOptions } from '../../dialects/messages/read-usage.ts'
 import { asString, isObject, member } from '../../lib/json.ts'
 
@@ -6,7 +6,7 @@ import { asString, isObject, member } from '../../lib/json.ts'
 const FREE_BESIDE = /^(?:web_search|web_fetch)_(\d{8})$/
 const FREE_FROM = '20260209'
 
-/** Both are functions, so that the request is searched only where an answer leaves it open. */
+/** Returns functions, so that the request is searched only if the answer states nothing. */
 export function readMessagesUsageOptions(
   value: Readonly<Record<string, unknown>>,
 ): MessagesUsageOptions {

@@ -1,11 +1,11 @@
-/** Reads from a request of OpenAI's API how the usage of its answer is to be read. Pure. */
+/** Reads the options for an answer's usage from a request of OpenAI's API. Pure. */
 import type { ChatUsageOptions } from '../../dialects/chat/read-usage.ts'
 import { asString, member } from '../../lib/json.ts'
 
 /** The vendor's default for images within a response (docs/protocols/openai.md#hosted-tools). */
 const IMAGE_MODEL = 'gpt-image-1'
 
-/** `upstreamModel` is the vendor's name of the model called, where other models may stand in. */
+/** `upstreamModel` is the vendor's name of the requested model, where others may stand in. */
 export function readChatUsageOptions(
   value: Readonly<Record<string, unknown>>,
   upstreamModel?: string,
@@ -19,17 +19,17 @@ export function readChatUsageOptions(
   }
 }
 
-/** Reads the models with which a router may serve the request in place of the one called. */
-function readStandIns(models: unknown, called: string): Pick<ChatUsageOptions, 'served'> {
-  const named: readonly unknown[] = Array.isArray(models) ? models : []
-  const standIns = named.filter((one) => typeof one === 'string')
-  return standIns.length > 0 ? { served: { called, standIns } } : {}
+/** Reads the models with which a router may serve the request in place of the requested one. */
+function readStandIns(models: unknown, requestedModel: string): Pick<ChatUsageOptions, 'routing'> {
+  const list: readonly unknown[] = Array.isArray(models) ? models : []
+  const standIns = list.filter((one) => typeof one === 'string')
+  return standIns.length > 0 ? { routing: { requestedModel, standIns } } : {}
 }
 
 /** Returns undefined for tools of several models: the answer does not name the one it used. */
 function readImageModel(tools: unknown): string | undefined {
   const list: readonly unknown[] = Array.isArray(tools) ? tools : []
-  const makers = list.filter((one) => member(one, 'type') === 'image_generation')
-  const models = new Set(makers.map((tool) => asString(member(tool, 'model')) ?? IMAGE_MODEL))
+  const imageTools = list.filter((one) => member(one, 'type') === 'image_generation')
+  const models = new Set(imageTools.map((tool) => asString(member(tool, 'model')) ?? IMAGE_MODEL))
   return models.size > 1 ? undefined : ([...models][0] ?? IMAGE_MODEL)
 }
