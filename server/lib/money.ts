@@ -4,6 +4,9 @@
  */
 export type Nanos = bigint
 
+/** The largest amount that the books can hold: PostgreSQL's bigint. */
+export const NANOS_MAX: Nanos = 2n ** 63n - 1n
+
 const NANOS_PER_UNIT = 1_000_000_000n
 const FRACTION_DIGITS = 9
 const DECIMAL = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/

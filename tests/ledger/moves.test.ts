@@ -72,6 +72,12 @@ describe('moves', () => {
     await Promise.all([ending, take()])
   })
 
+  test('a hold of more than the books can hold is refused, and does not fail the others', async () => {
+    const beyond = ledger.hold({ ...request(), amountNanos: 2n ** 63n })
+    const [refused] = await Promise.all([beyond, take()])
+    assert.deepEqual(refused, { refused: 'insufficient' })
+  })
+
   test('a settlement that the database refuses does not fail the others', async () => {
     const [good, bad] = [await take(), await take()]
     const verdicts = Promise.all([close(good), close(bad, -1n)])

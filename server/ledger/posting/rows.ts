@@ -1,4 +1,5 @@
 /** Converts the ledger's types to the rows of its SQL functions. */
+import { NANOS_MAX, type Nanos } from '../../lib/money.ts'
 import type { HoldRequest, Settlement } from '../requests.ts'
 import type { HoldRow, SettleRow } from '../store.ts'
 
@@ -18,13 +19,18 @@ export function toHoldRow(
     endpoint: request.endpoint,
     model: request.model,
     price_version: request.priceVersion?.toString() ?? null,
-    amount: request.amountNanos.toString(),
+    amount: fitBooks(request.amountNanos).toString(),
     estimate: request.estimate,
     spend_limit: request.spendLimitNanos?.toString() ?? null,
     idempotency_key: request.idempotency?.key ?? null,
     route: request.idempotency?.route ?? null,
     fingerprint: request.idempotency?.fingerprint.toString('hex') ?? null,
   }
+}
+
+/** No balance covers more than the books can hold, so such a hold is refused like any other. */
+function fitBooks(nanos: Nanos): Nanos {
+  return nanos > NANOS_MAX ? NANOS_MAX : nanos
 }
 
 /** Without `accountId` the ledger looks up the hold's account first. */

@@ -3,6 +3,7 @@
  * lower half of the frame, between 1 % and 10 % of its height. The upstream's model is the tool's
  * name. There is no list and no cancellation, but an idempotency key for a repeated submission.
  */
+import { readCount } from '../../dialects/usage/read-count.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
@@ -33,7 +34,7 @@ function prepare({ upstreamModel, parameters }: Order): PreparedTask {
   }
   const { seconds, resolution } = parameters
   return {
-    quantities: { second: typeof seconds === 'number' ? Math.ceil(seconds) : SECONDS_MAX },
+    quantities: { second: readCount(Math.ceil(Number(seconds))) ?? SECONDS_MAX },
     facts: typeof resolution === 'string' ? { resolution } : {},
   }
 }

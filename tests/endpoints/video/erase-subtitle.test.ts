@@ -55,6 +55,25 @@ describe(ERASE_PATH, () => {
     assert.equal(erased.original_id, original.id)
   })
 
+  test('a source whose stated length is absurd is held as far as it can be', async () => {
+    const tenant = await gateway.tenant()
+    const { id } = await stage.video(tenant)
+    for (const [duration, status] of [
+      [1e12, 402],
+      [1e300, 200],
+    ] as const) {
+      await gateway.sql`
+        update task set result = jsonb_set(result, '{duration}', ${String(duration)}::text::jsonb)
+        where id = ${id}`
+      const answer = await stage.create(tenant, { video_task_id: id, model: 'erase-paid' })
+      assert.equal(answer.status, status, answer.text)
+    }
+    const [task] = await gateway.sql`
+      select h.amount from task t join hold h on h.id = t.hold_id
+      where t.account_id = ${tenant.accountId} and t.kind = 'erase'`
+    assert.equal(task?.amount, 300_000_000n, 'thirty seconds: none is longer')
+  })
+
   test('billed by the seconds of the video, at the price of its resolution', async () => {
     const tenant = await gateway.tenant()
     for (const [resolution, charged] of [
