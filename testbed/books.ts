@@ -119,7 +119,7 @@ export function compareBooks(
     breaks.map((text) => `${call.marker} (${call.kind}, ${call.outcome}): ${text}`),
   )
   const keyIds = new Set(calls.map((call) => call.keyId))
-  const strangers = rows.filter((row) => !keyIds.has(row.key_id))
-  breaks.push(...strangers.map((row) => `${row.request_id}: a hold that no call of ours made`))
+  const unknownHolds = rows.filter((row) => !keyIds.has(row.key_id))
+  breaks.push(...unknownHolds.map((row) => `${row.request_id}: a hold that no call of ours made`))
   return { verdicts, breaks }
 }

@@ -106,8 +106,8 @@ function findProblem(request: HostileRequest, answer: RawAnswer): string | undef
   if (answer.status >= 500) return `answered ${answer.status} ${answer.body.toString()}`
   if (answer.ending === 'silent') return 'no answer'
   if (answer.firstByteMs > ANSWER_MS_MAX) return `answered after ${answer.firstByteMs} ms`
-  const closedWithoutWord = answer.status === 0
-  if (closedWithoutWord && request.name.startsWith('body')) return 'closed without an answer'
+  const closedWithoutResponse = answer.status === 0
+  if (closedWithoutResponse && request.name.startsWith('body')) return 'closed without an answer'
   return undefined
 }
 

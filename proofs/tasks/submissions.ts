@@ -105,7 +105,7 @@ const place = await openPlace(vendor.url, {
 })
 try {
   await place.withDatabase((sql) => applyProofCatalog(sql, vendor.url, calls))
-  await Promise.all(Array.from({ length: GATEWAYS }, (_, index) => keepOne(index)))
+  await Promise.all(Array.from({ length: GATEWAYS }, (_, index) => keepGatewayRunning(index)))
   const survivor = await start({})
   await untilAllEnded()
   reportResults(await place.withDatabase((sql) => judgeSubmissions(sql, results, vendor.accepted)))
@@ -119,12 +119,12 @@ try {
  * Runs one gateway after another, each of which dies at some line, until enough calls ended badly
  * or none are left.
  */
-async function keepOne(index: number): Promise<void> {
+async function keepGatewayRunning(index: number): Promise<void> {
   for (let round = index; bad < badMin && next < calls.length; round += 1) {
     const line = LINES[round % LINES.length] ?? 'task-sent'
     const pass = random.integer(...PASSES)
     const gateway = await start({ TRIBUTARY_FAIL: `${line}:${pass}` })
-    await Promise.all(Array.from({ length: CALLERS_EACH }, () => callUntilDead(gateway)))
+    await Promise.all(Array.from({ length: CALLERS_EACH }, () => callUntilExit(gateway)))
     if (gateway.hasExited()) {
       const how = killed.has(gateway) ? 'killed while the vendor worked' : line
       crashes[how] = (crashes[how] ?? 0) + 1
@@ -143,7 +143,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<GatewayProc
   return gateway
 }
 
-async function callUntilDead(gateway: GatewayProcess): Promise<void> {
+async function callUntilExit(gateway: GatewayProcess): Promise<void> {
   while (!gateway.hasExited() && bad < badMin) {
     const call = calls[next]
     const key = place.keys[next]
@@ -167,13 +167,13 @@ async function ask(gateway: GatewayProcess, key: string, call: Call): Promise<Ca
     if ([200, 502, 503].includes(answer.status)) return { status: answer.status, id }
     throw new TypeError(`an answer of ${answer.status}`)
   } catch (error) {
-    if (!gateway.hasExited()) await Promise.race([gateway.exited, giveTime()])
+    if (!gateway.hasExited()) await Promise.race([gateway.exited, waitTwoSeconds()])
     if (!gateway.hasExited()) throw error
     return { status: undefined }
   }
 }
 
-function giveTime(): Promise<void> {
+function waitTwoSeconds(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 2_000))
 }
 

@@ -17,7 +17,7 @@ export interface LookUps {
 }
 
 /** The longest that a caller waits for a look-up. */
-const PATIENCE_MS = 1_500
+const TIME_LIMIT_MS = 1_500
 const WAITING_MAX = 20_000
 const BATCH_LIMIT = 500
 const NEVER = Number.POSITIVE_INFINITY
@@ -25,7 +25,7 @@ const NEVER = Number.POSITIVE_INFINITY
 export function createLookUps(sql: Sql, nowMs: () => number): LookUps {
   const underWay = new Map<string, Promise<CachedKey>>()
   const batcher = createBatcher<Buffer, CachedKey>({
-    run: (hashes) => withPatience(readKeys(sql, hashes, nowMs())),
+    run: (hashes) => withTimeLimit(readKeys(sql, hashes, nowMs())),
     batchLimit: BATCH_LIMIT,
     queueLimit: WAITING_MAX,
   })
@@ -33,7 +33,7 @@ export function createLookUps(sql: Sql, nowMs: () => number): LookUps {
     find(hash, name) {
       const running = underWay.get(name)
       if (running) return running
-      const started = withPatience(batcher.add(hash)).finally(() => {
+      const started = withTimeLimit(batcher.add(hash)).finally(() => {
         if (underWay.get(name) === started) underWay.delete(name)
       })
       underWay.set(name, started)
@@ -77,11 +77,11 @@ function identified(row: IdentifiedKeyRow): Identified {
 }
 
 /** Rejects if the work takes too long; the work continues and its outcome is ignored. */
-function withPatience<T>(work: Promise<T>): Promise<T> {
+function withTimeLimit<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new Error(`the database did not answer within ${PATIENCE_MS} ms`))
-    }, PATIENCE_MS)
+      reject(new Error(`the database did not answer within ${TIME_LIMIT_MS} ms`))
+    }, TIME_LIMIT_MS)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

@@ -6,7 +6,7 @@ import { formatAmount } from '../lib/money.ts'
 import type { Services } from '../pipeline/services.ts'
 
 /** Writes one line to the log and one observation to the metrics for every request. */
-export function accountFor(
+export function recordRequest(
   context: Context,
   error: GatewayError | undefined,
   { log, metrics }: Pick<Services, 'log' | 'metrics'>,

@@ -9,7 +9,7 @@ import { createListener } from '../http/listener.ts'
 import { createRoutes } from '../http/router.ts'
 import { GatewayError } from '../lib/errors.ts'
 import type { Tracer } from '../tracing/tracer.ts'
-import { accountFor } from './access-log.ts'
+import { recordRequest } from './access-log.ts'
 
 function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentation']): boolean {
   return kind === 'plain' && documentation.credential === undefined
@@ -44,7 +44,7 @@ export function createGatewayListener(
     envelopeOf: (endpoint) => endpoint.envelope,
     run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(convertUnavailable),
     onDone(context, error) {
-      accountFor(context, error, services)
+      recordRequest(context, error, services)
       tracer?.note(context)
     },
   })

@@ -56,11 +56,11 @@ export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
     server.close()
     server.closeIdleConnections()
     const senderStopped = parts.backgroundWorkers?.sender.stop()
-    const worked = parts.worker?.stop()
+    const workerStopped = parts.worker?.stop()
     await inFlight.drained(drainMs)
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
-    await Promise.race([worked, sleep(SETTLE_WAIT_MS, undefined, { ref: false })])
+    await Promise.race([workerStopped, sleep(SETTLE_WAIT_MS, undefined, { ref: false })])
     const { copier, housekeeping, rollup, sealer } = parts.backgroundWorkers ?? {}
     await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop(), sealer?.stop()])
     await ledger.stop()

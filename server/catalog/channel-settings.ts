@@ -4,7 +4,7 @@
  */
 import type { ZodType } from 'zod'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
-import { sayProblem } from '../lib/text/say-problem.ts'
+import { describeProblem } from '../lib/text/describe-problem.ts'
 import {
   dereference,
   type Environment,
@@ -88,7 +88,7 @@ export function checkSettings(
   environment: Environment,
 ): { readonly mistakes: readonly Mistake[]; readonly missing: readonly string[] } {
   const { value, unset } = resolve(settings, environment)
-  const parsed = upstream.settings.safeParse(value, { error: sayProblem })
+  const parsed = upstream.settings.safeParse(value, { error: describeProblem })
   const missing = [...new Set(unset.map(({ name }) => name))]
   if (parsed.success) return { mistakes: [], missing }
   const unknowable = new Set(unset.map((found) => formatPath([...path, ...found.path])))
@@ -108,7 +108,7 @@ export function resolveSettings(
     const problem = `the environment variable ${missing.name} is not set`
     return { problem: `${formatPath(missing.path)}: ${problem}` }
   }
-  const parsed = upstream.settings.safeParse(value, { error: sayProblem })
+  const parsed = upstream.settings.safeParse(value, { error: describeProblem })
   if (parsed.success) return { settings: parsed.data }
   const [mistake] = describeFileProblems('', parsed.error)
   return { problem: `${mistake?.path}: ${mistake?.problem}` }

@@ -1,6 +1,6 @@
 /** Mistakes of catalog files and settings, with the file and the path of each. */
 import type { ZodError } from 'zod'
-import { locateProblem } from '../lib/text/say-problem.ts'
+import { locateProblem } from '../lib/text/describe-problem.ts'
 import { formatPath } from './environment.ts'
 
 /** A mistake in a catalog file, for example `models[3].prices[0].amount: must be …`. */

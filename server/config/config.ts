@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { OperatorError } from '../lib/operator-error.ts'
 import { maskSecret } from '../lib/secrets/secrets.ts'
-import { sayProblem } from '../lib/text/say-problem.ts'
+import { describeProblem } from '../lib/text/describe-problem.ts'
 import { SECRET_VARIABLES, VARIABLES } from './variables.ts'
 
 /** Not configurable: the processes on one database judge each other by these. */
@@ -29,7 +29,7 @@ export function loadConfig(
   flags: Environment = {},
 ): Config {
   const merged = { ...environment, ...dropAbsent(flags) }
-  const parsed = environmentSchema.safeParse(dropAbsent(merged), { error: sayProblem })
+  const parsed = environmentSchema.safeParse(dropAbsent(merged), { error: describeProblem })
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`)
     throw new ConfigError([...new Set(lines)].join('\n'))

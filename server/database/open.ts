@@ -39,8 +39,8 @@ export interface OpenedDatabase {
 }
 
 const PAGE_CONNECTIONS = 4
-const LEAVING_POLLS = 20
-const LEAVING_POLL_MS = 25
+const CLOSING_POLLS = 20
+const CLOSING_POLL_MS = 25
 
 /** Throws DatabaseProblem with a one-line message that says what to do. */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
@@ -92,9 +92,9 @@ async function join(server: EmbeddedServer, options: OpenOptions): Promise<Opene
 async function isInUse(place: DatabasePlace): Promise<boolean> {
   const sql = connect(place, { connections: 1, name: 'tributary command' })
   try {
-    for (let poll = 0; poll < LEAVING_POLLS; poll += 1) {
+    for (let poll = 0; poll < CLOSING_POLLS; poll += 1) {
       if ((await countSessions(sql)) === 0) return false
-      await sleep(LEAVING_POLL_MS)
+      await sleep(CLOSING_POLL_MS)
     }
     return true
   } finally {

@@ -23,7 +23,7 @@ export async function readClockSkew(sql: Sql): Promise<number> {
 }
 
 /** SQLSTATEs of a database that another process has just created. */
-const TAKEN = ['42P04', '23505']
+const ALREADY_EXISTS = ['42P04', '23505']
 
 export async function createDatabaseIfAbsent(sql: Sql, name: string): Promise<void> {
   const [found] = await sql`select 1 from pg_database where datname = ${name}`
@@ -31,7 +31,7 @@ export async function createDatabaseIfAbsent(sql: Sql, name: string): Promise<vo
   try {
     await sql.unsafe(`create database "${name.replaceAll('"', '""')}"`)
   } catch (error) {
-    if (!TAKEN.includes(readErrorCode(error))) throw error
+    if (!ALREADY_EXISTS.includes(readErrorCode(error))) throw error
   }
 }
 

@@ -6,7 +6,7 @@ import { readErrorCode } from './unavailable.ts'
 const NOT_YET = new Set(['57P03', '53300', 'CONNECT_TIMEOUT'])
 const PATIENCE_MS = 30_000
 const PAUSE_MS = 250
-const TELL_AFTER_MS = 2_000
+const REPORT_AFTER_MS = 2_000
 const MESSAGE = 'waiting for the database: it does not accept connections yet'
 
 /**
@@ -18,7 +18,7 @@ export async function waitForServer(
   onProgress: (message: string) => void,
 ): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
-  const timer = setTimeout(onProgress, TELL_AFTER_MS, MESSAGE)
+  const timer = setTimeout(onProgress, REPORT_AFTER_MS, MESSAGE)
   try {
     for (;;) {
       try {

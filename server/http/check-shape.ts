@@ -1,7 +1,7 @@
 /** Validates input against a schema; errors name the field in the caller's notation. */
 import type { ZodType, z } from 'zod'
 import { invalidField } from '../lib/errors.ts'
-import { locateProblem, sayProblem } from '../lib/text/say-problem.ts'
+import { describeProblem, locateProblem } from '../lib/text/describe-problem.ts'
 import { findUnstorable } from '../lib/text/well-formed.ts'
 
 export type Checked<Value> =
@@ -13,7 +13,7 @@ export function readShape<Schema extends ZodType>(
   schema: Schema,
   value: unknown,
 ): Checked<z.output<Schema>> {
-  const parsed = schema.safeParse(value, { error: sayProblem })
+  const parsed = schema.safeParse(value, { error: describeProblem })
   if (parsed.success) return { value: parsed.data }
   const [issue = { path: [], message: 'invalid' }] = parsed.error.issues
   const { path, message } = locateProblem(issue)

@@ -12,7 +12,7 @@ export interface Cut {
   readonly budgetMs: number
 }
 
-const TROUBLES: Readonly<Record<string, string>> = {
+const MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',
@@ -31,7 +31,7 @@ export function describeFailure(error: unknown, cut: Cut): OutboundFailure {
   if (cut.timedOut || code === 'UND_ERR_HEADERS_TIMEOUT') {
     return { outcome: 'timeout', message: `no response within ${cut.budgetMs / 1000} seconds` }
   }
-  return { outcome: 'failed', message: TROUBLES[code] ?? describeCode(code) }
+  return { outcome: 'failed', message: MESSAGES[code] ?? describeCode(code) }
 }
 
 /** Error codes of certificates are self-explanatory. */

@@ -18,7 +18,7 @@ export type ReadUrl =
  * Whitespace, control and invisible characters, and the backslash, which some parsers treat as a
  * slash.
  */
-const STRANGE = /[\s\p{Cc}\p{Cf}\p{Co}\p{Cs}\\]/u
+const FORBIDDEN_CHARACTERS = /[\s\p{Cc}\p{Cf}\p{Co}\p{Cs}\\]/u
 const SHAPE = /^https?:\/\/([^/?#]+)/i
 /** Names of the local machine or network, whatever they resolve to. */
 const LOCAL_NAMES = new RegExp(
@@ -46,7 +46,7 @@ const METADATA_NAMES = /^(?:metadata|instance-data)(?:\.|$)/
 /** Parses a URL and refuses what its text alone rules out. */
 export function readUrl(text: string, policy: AddressPolicy): ReadUrl {
   if (text.length > URL_LENGTH_MAX) return refuse(`is longer than ${URL_LENGTH_MAX} characters`)
-  if (STRANGE.test(text)) return refuse('has characters that are not allowed in a URL')
+  if (FORBIDDEN_CHARACTERS.test(text)) return refuse('has characters that are not allowed in a URL')
   const authority = SHAPE.exec(text)?.[1]
   if (authority === undefined) return refuse('is not an http or https URL')
   if (authority.includes('@')) return refuse('contains credentials')

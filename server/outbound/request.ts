@@ -54,7 +54,7 @@ export async function sendGuarded(
     return { outcome: 'refused', message: `the URL ${found.refusal}`, latencyMs: latencyMs() }
   }
   if ('unresolved' in found) {
-    const outcome = whyAborted(request, budget) ?? 'unresolved'
+    const outcome = abortReason(request, budget) ?? 'unresolved'
     return { outcome, message: found.unresolved, latencyMs: latencyMs() }
   }
   const client = openOutboundClient(found.target, policy, request.budgetMs)
@@ -111,7 +111,7 @@ async function readSome(
   }
 }
 
-function whyAborted(
+function abortReason(
   { signal }: OutboundRequest,
   budget: AbortSignal,
 ): 'stopped' | 'timeout' | undefined {

@@ -1,7 +1,11 @@
 /** Translates an upstream's failure to the caller's error. */
 import { GatewayError } from '../lib/errors.ts'
 import { tryParseJson } from '../lib/json.ts'
-import { hideInStrings, hideInside, type Known } from '../lib/text/hide-inside.ts'
+import {
+  type IsCallersText,
+  redactInStrings,
+  redactInternals,
+} from '../lib/text/redact-internals.ts'
 import type { FailureKind, UpstreamFailure } from '../upstreams/failure.ts'
 import type { Metering } from './metering.ts'
 
@@ -12,7 +16,7 @@ import type { Metering } from './metering.ts'
  */
 export function toGatewayError(failure: UpstreamFailure, request?: RequestText): GatewayError {
   const { status, message, code, param, retryAfterSeconds } = failure.details
-  const hide = (text: string) => hideInside(text, knownIn(request))
+  const hide = (text: string) => redactInternals(text, knownIn(request))
   const cause = failure
   if (failure.kind === 'rejected') {
     return new GatewayError('invalid_request', {
@@ -46,7 +50,7 @@ export function nativeRefusal(metering: Metering, failure: UpstreamFailure, requ
 /** Returns the body itself if nothing in it needs to be hidden. */
 function hideInRefusal(body: Buffer, request: RequestText): Buffer {
   const document = tryParseJson(body) ?? body.toString('utf8')
-  const shown = hideInStrings(document, knownIn(request))
+  const shown = redactInStrings(document, knownIn(request))
   if (shown === document) return body
   return Buffer.from(typeof shown === 'string' ? shown : JSON.stringify(shown))
 }
@@ -55,7 +59,7 @@ function hideInRefusal(body: Buffer, request: RequestText): Buffer {
 type RequestText = Buffer | string | undefined
 
 /** Returns a predicate: true for words that the caller's own request contains. */
-export function knownIn(request: RequestText): Known {
+export function knownIn(request: RequestText): IsCallersText {
   // Very short words occur in every request.
   return (words) => words.length > 3 && request?.includes(words) === true
 }

@@ -4,7 +4,7 @@ import type { Facts } from '../catalog/catalog.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import { timed } from '../http/context.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
-import { hideInside } from '../lib/text/hide-inside.ts'
+import { redactInternals } from '../lib/text/redact-internals.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
 import type { DeliveredStream } from './answer/deliver.ts'
 import type { WholeAnswer } from './answer/open-answer.ts'
@@ -163,7 +163,7 @@ async function settle(metered: MeteredCall, charge: Charge, outcome: Outcome): P
     lines: charge.lines,
     attempts: outcome.attempts,
     cost: outcome.cost,
-    ...(outcome.error === undefined ? {} : { error: hideInside(outcome.error).slice(0, 500) }),
+    ...(outcome.error === undefined ? {} : { error: redactInternals(outcome.error).slice(0, 500) }),
     ...(outcome.answer ? { answer: outcome.answer } : {}),
   })
   await timed(context, 'settle', () => waitFor(settled, metered))

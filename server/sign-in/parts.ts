@@ -2,15 +2,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
+import type { ConsoleAddress } from './console-address.ts'
 import type { Passwords } from './password-hashes.ts'
-import type { ConsolePlace } from './place.ts'
 import type { Addresses } from './rates/client-address.ts'
 import type { Throttle } from './rates/throttle.ts'
 
 export interface SignInParts {
   readonly sql: Sql
   readonly secrets: SecretBox
-  readonly place: ConsolePlace
+  readonly consoleAddress: ConsoleAddress
   readonly passwords: Passwords
   readonly throttle: Throttle
   readonly addresses: Addresses

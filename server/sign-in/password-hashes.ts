@@ -10,7 +10,7 @@ import { GatewayError } from '../lib/errors.ts'
 interface Cost {
   readonly memoryKb: number
   readonly passes: number
-  readonly lanes: number
+  readonly parallelism: number
 }
 
 export type Derive = (password: string, salt: Buffer, cost: Cost) => Promise<Buffer>
@@ -29,7 +29,7 @@ export interface Passwords {
 }
 
 /** The memory of RFC 9106's second recommended choice, about 0.2 s of one core. */
-const COST: Cost = { memoryKb: 65_536, passes: 3, lanes: 1 }
+const COST: Cost = { memoryKb: 65_536, passes: 3, parallelism: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 const PARALLEL_MAX = 2
@@ -38,19 +38,19 @@ const NOTATION = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]
 
 const deriveArgon2 = promisify(argon2)
 
-const derive: Derive = (password, salt, { memoryKb, passes, lanes }) =>
+const derive: Derive = (password, salt, { memoryKb, passes, parallelism }) =>
   deriveArgon2('argon2id', {
     message: Buffer.from(password.normalize('NFC')),
     nonce: salt,
     memory: memoryKb,
     passes,
-    parallelism: lanes,
+    parallelism,
     tagLength: HASH_BYTES,
   })
 
 /** `using` replaces the derivation in tests. */
 export function createPasswords(using: Derive = derive): Passwords {
-  const inTurn = createTurns()
+  const inTurn = createQueue()
   const run: Derive = (...args) => inTurn(() => using(...args))
   return {
     async hash(password) {
@@ -59,7 +59,7 @@ export function createPasswords(using: Derive = derive): Passwords {
     },
     async verify(password, hash) {
       const parsed = hash === null ? undefined : read(hash)
-      const { cost, salt, bytes } = parsed ?? NOBODY
+      const { cost, salt, bytes } = parsed ?? DUMMY_HASH
       const found = await run(password, salt, cost)
       const isRight = found.length === bytes.length && timingSafeEqual(found, bytes)
       const isStale = notate(cost, salt, bytes) !== notate(COST, salt, bytes)
@@ -69,25 +69,25 @@ export function createPasswords(using: Derive = derive): Passwords {
 }
 
 /** The hash compared with for unknown names; no password has it. */
-const NOBODY = { cost: COST, salt: randomBytes(SALT_BYTES), bytes: randomBytes(HASH_BYTES) }
+const DUMMY_HASH = { cost: COST, salt: randomBytes(SALT_BYTES), bytes: randomBytes(HASH_BYTES) }
 
-function notate({ memoryKb, passes, lanes }: Cost, salt: Buffer, bytes: Buffer): string {
+function notate({ memoryKb, passes, parallelism }: Cost, salt: Buffer, bytes: Buffer): string {
   const text = (part: Buffer) => part.toString('base64').replace(/=+$/, '')
-  return `$argon2id$v=19$m=${memoryKb},t=${passes},p=${lanes}$${text(salt)}$${text(bytes)}`
+  return `$argon2id$v=19$m=${memoryKb},t=${passes},p=${parallelism}$${text(salt)}$${text(bytes)}`
 }
 
 function read(hash: string) {
-  const [, memory, passes, lanes, salt = '', bytes = ''] = NOTATION.exec(hash) ?? []
+  const [, memory, passes, parallelism, salt = '', bytes = ''] = NOTATION.exec(hash) ?? []
   if (memory === undefined) return undefined
   return {
-    cost: { memoryKb: Number(memory), passes: Number(passes), lanes: Number(lanes) },
+    cost: { memoryKb: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
     salt: Buffer.from(salt, 'base64'),
     bytes: Buffer.from(bytes, 'base64'),
   }
 }
 
 /** Runs at most two derivations at once, and throws 429 while the queue is full. */
-function createTurns() {
+function createQueue() {
   const waiting: (() => void)[] = []
   let running = 0
   return async function inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -6,9 +6,9 @@ import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { writeAudit } from './audit-log/audit-log.ts'
+import { createConsoleAddress, requireCsrf } from './console-address.ts'
 import type { SignInParts } from './parts.ts'
 import { createPasswords, type Derive } from './password-hashes.ts'
-import { createPlace, requireCsrf } from './place.ts'
 import { createAddresses } from './rates/client-address.ts'
 import { createThrottle } from './rates/throttle.ts'
 import type { AuditRow, Session, Sessions } from './sessions/session.ts'
@@ -41,7 +41,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     parts,
     identifySession: (request, how) => identify(parts, request, how),
     requireCsrf(request) {
-      if (readBearer(request) === undefined) requireCsrf(request, parts.place)
+      if (readBearer(request) === undefined) requireCsrf(request, parts.consoleAddress)
     },
     writeAudit: ({ request, userId, ...row }: AuditRow) =>
       writeAudit(parts.sql, { ...row, actor: userId, ip: parts.addresses.of(request) }),
@@ -68,7 +68,7 @@ function createParts(options: SignInOptions): SignInParts {
     sql,
     secrets,
     operatorsNeedFactor,
-    place: createPlace({ baseUrl, isFixed: isBaseUrlFixed }),
+    consoleAddress: createConsoleAddress({ baseUrl, isFixed: isBaseUrlFixed }),
     passwords: createPasswords(options.derive),
     throttle: createThrottle(sql, () => performance.now()),
     addresses: createAddresses(options.trustedProxies),

@@ -34,12 +34,12 @@ test('a session that lives hears that it does; one that has ended is let go', as
   let lives = true
   const { streams, left, open } = await serve(t, async () => lives)
   const stream = await open()
-  streams.beat()
+  streams.heartbeat()
   streams.send('acct_1', 'event: tasks\ndata: {"open":1}\n\n')
   streams.send('acct_2', 'event: tasks\ndata: {"open":2}\n\n')
   await new Promise((resolve) => setImmediate(resolve))
   lives = false
-  streams.beat()
+  streams.heartbeat()
   const text = await stream.text()
   assert.match(text, /^retry: 3000\n\n/)
   assert.match(text, /: still here\n\n/)
@@ -52,6 +52,6 @@ test('a session that lives hears that it does; one that has ended is let go', as
 test('when nobody can say whether a session lives, its stream ends', async (t) => {
   const { streams, open } = await serve(t, () => Promise.reject(new Error('no database')))
   const stream = await open()
-  streams.beat()
+  streams.heartbeat()
   assert.equal(await stream.text(), 'retry: 3000\n\n')
 })

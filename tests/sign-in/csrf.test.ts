@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
 import type { Contract } from '../../server/admin/route.ts'
-import { createPlace, requireCsrf } from '../../server/sign-in/place.ts'
+import { createConsoleAddress, requireCsrf } from '../../server/sign-in/console-address.ts'
 import { type ConsoleUnderTest, startConsole } from './support.ts'
 
 /** Headers of a request, and whether it may change something where PUBLIC_URL is set. */
@@ -26,7 +26,10 @@ const MATRIX: readonly (readonly [headers: Record<string, string>, passes: boole
 ]
 
 describe('requests that other sites make', () => {
-  const fixed = createPlace({ baseUrl: () => 'https://console.example.com', isFixed: true })
+  const fixed = createConsoleAddress({
+    baseUrl: () => 'https://console.example.com',
+    isFixed: true,
+  })
   for (const [headers, passes] of MATRIX) {
     test(`${JSON.stringify(headers)} ${passes ? 'passes' : 'is refused'}`, () => {
       const request = { headers } as unknown as IncomingMessage
@@ -37,7 +40,7 @@ describe('requests that other sites make', () => {
   }
 
   test('without PUBLIC_URL, a page must come from the host that it calls', () => {
-    const place = createPlace({ baseUrl: () => 'http://127.0.0.1:8080', isFixed: false })
+    const place = createConsoleAddress({ baseUrl: () => 'http://127.0.0.1:8080', isFixed: false })
     const judge = (origin: string, host: string) => () =>
       requireCsrf(
         { headers: { 'x-tributary-console': '1', origin, host } } as unknown as IncomingMessage,

@@ -124,8 +124,8 @@ describe('hashes of passwords', () => {
 
   test('of lower costs are still read, and known to be old', async () => {
     // Made with the reference implementation's parameters of another time.
-    const passwords = createPasswords(async (_password, _salt, { memoryKb, passes, lanes }) =>
-      Buffer.alloc(32, `${memoryKb},${passes},${lanes}`),
+    const passwords = createPasswords(async (_password, _salt, { memoryKb, passes, parallelism }) =>
+      Buffer.alloc(32, `${memoryKb},${passes},${parallelism}`),
     )
     const bytes = Buffer.alloc(32, '1024,1,1').toString('base64').replace(/=+$/, '')
     const old = `$argon2id$v=19$m=1024,t=1,p=1$${'A'.repeat(22)}$${bytes}`

@@ -157,7 +157,7 @@ describe('the address of a caller', () => {
 
   test('of IPv6, a whole line shares a limit', () => {
     const line = (remoteAddress: string) =>
-      createAddresses([]).lineOf({ headers: {}, socket: { remoteAddress } } as never)
+      createAddresses([]).networkOf({ headers: {}, socket: { remoteAddress } } as never)
     assert.equal(line('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64')
     assert.equal(line('2001:db8:1:2::9'), '2001:db8:1:2::/64')
     assert.equal(line('2001:db8::9'), '2001:db8:0:0::/64')

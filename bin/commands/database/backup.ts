@@ -11,8 +11,8 @@ import {
   FILES_FILE,
   findSecretKey,
   onProgress,
-  withPlace,
-} from '../../lib/backup-place.ts'
+  withBackupDatabase,
+} from '../../lib/backup-database.ts'
 import { printJson } from '../../lib/print.ts'
 
 interface BackupFlags {
@@ -39,7 +39,7 @@ export function addBackupCommand(program: Command): void {
 }
 
 async function runBackup(flags: BackupFlags): Promise<void> {
-  await withPlace(false, async ({ place, kind, sql }, config) => {
+  await withBackupDatabase(false, async ({ place, kind, sql }, config) => {
     const secretKeyPath = findSecretKey(config)
     const manifest = await backup({ place, kind, target: flags.to, secretKeyPath, onProgress })
     const files = flags.files ? await backUpFiles(sql, config, flags.to) : undefined

@@ -13,8 +13,8 @@ import {
   FILES_FILE,
   findSecretKey,
   onProgress,
-  withPlace,
-} from '../../lib/backup-place.ts'
+  withBackupDatabase,
+} from '../../lib/backup-database.ts'
 import { printJson } from '../../lib/print.ts'
 import { describeComparison, printAudit, printComparison } from '../../lib/print-comparison.ts'
 import { MIGRATIONS } from '../../lib/session.ts'
@@ -46,7 +46,7 @@ export function addRestoreCommand(program: Command): void {
 
 async function runRestore(flags: RestoreFlags): Promise<void> {
   if (flags.verify && !flags.force && (await runVerify(flags))) return
-  await withPlace(true, async ({ place, sql }, config) => {
+  await withBackupDatabase(true, async ({ place, sql }, config) => {
     const restored = await restore({
       place,
       from: flags.from,
@@ -63,7 +63,7 @@ async function runRestore(flags: RestoreFlags): Promise<void> {
 /** Returns false if the database is empty, so that there is nothing to compare. */
 async function runVerify(flags: RestoreFlags): Promise<boolean> {
   let wasCompared = false
-  await withPlace(false, async ({ place, sql }) => {
+  await withBackupDatabase(false, async ({ place, sql }) => {
     const { manifest, compared } = await verifyBackup(place, flags.from)
     if (!compared) return
     wasCompared = true

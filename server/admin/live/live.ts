@@ -61,7 +61,10 @@ export function createLive(options: { readonly sql: Sql; readonly log: Pick<Log,
     connect(viewer) {
       streams.open(viewer)
       if (timers.length === 0) {
-        timers = [setInterval(readOnce, READ_INTERVAL_MS), setInterval(streams.beat, HEARTBEAT_MS)]
+        timers = [
+          setInterval(readOnce, READ_INTERVAL_MS),
+          setInterval(streams.heartbeat, HEARTBEAT_MS),
+        ]
       }
       readOnce()
     },

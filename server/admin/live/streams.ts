@@ -25,7 +25,7 @@ export interface Streams {
    * Sends a sign of life on every stream, and ends those whose session may no longer see the
    * account.
    */
-  beat(): void
+  heartbeat(): void
   accountIds(): readonly string[]
   end(): void
 }
@@ -34,7 +34,7 @@ export interface Streams {
 export function createStreams(onEmpty: () => void): Streams {
   const viewers = new Set<Viewer>()
 
-  function refuseCrowds({ sessionId }: Viewer): void {
+  function refuseExcess({ sessionId }: Viewer): void {
     const own = [...viewers].filter((one) => one.sessionId === sessionId).length
     if (own < STREAMS_A_SESSION && viewers.size < STREAMS_MAX) return
     throw new GatewayError('rate_limited', {
@@ -45,7 +45,7 @@ export function createStreams(onEmpty: () => void): Streams {
 
   return {
     open(viewer) {
-      refuseCrowds(viewer)
+      refuseExcess(viewer)
       const { response } = viewer.context
       response.writeHead(200, {
         ...commonHeaders(viewer.context),
@@ -63,8 +63,8 @@ export function createStreams(onEmpty: () => void): Streams {
     send(accountId, text) {
       for (const viewer of viewers) if (viewer.accountId === accountId) write(viewer, text)
     },
-    beat() {
-      for (const viewer of viewers) void beatOne(viewer)
+    heartbeat() {
+      for (const viewer of viewers) void heartbeatOne(viewer)
     },
     accountIds: () => [...new Set([...viewers].map(({ accountId }) => accountId))],
     end() {
@@ -81,7 +81,7 @@ function write({ context: { response } }: Viewer, text: string): void {
 /**
  * If the database cannot tell whether the session is valid, the stream ends: it will be reopened.
  */
-async function beatOne(viewer: Viewer): Promise<void> {
+async function heartbeatOne(viewer: Viewer): Promise<void> {
   if (await viewer.mayStay().catch(() => false)) write(viewer, ': still here\n\n')
   else viewer.context.response.end()
 }

@@ -1,7 +1,7 @@
 /** Reads catalog files and reports every mistake with its file and path. */
 
 import { OperatorError } from '../../lib/operator-error.ts'
-import { sayProblem } from '../../lib/text/say-problem.ts'
+import { describeProblem } from '../../lib/text/describe-problem.ts'
 import { findUnstorable } from '../../lib/text/well-formed.ts'
 import { type Environment, formatPath, substitute } from '../environment.ts'
 import { describeFileProblems, type Mistake } from '../mistakes.ts'
@@ -46,7 +46,7 @@ export function parseCatalogFile(
   if (broken) {
     throw new CatalogError([{ file, path: formatPath(broken.path), problem: broken.problem }])
   }
-  const parsed = catalogFile.safeParse(raw, { error: sayProblem })
+  const parsed = catalogFile.safeParse(raw, { error: describeProblem })
   if (!parsed.success) mistakes.push(...describeFileProblems(file, parsed.error))
   if (!parsed.success || mistakes.length > 0) throw new CatalogError(mistakes)
   return { name: file, source: parsed.data.source ?? baseName(file), content: parsed.data }

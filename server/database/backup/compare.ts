@@ -127,9 +127,9 @@ export function compareWithBackup(
     const parts: ReturnType<typeof compareTable>[] = []
     for (const table of manifest.tables) {
       const shape = shapes.get(table.name)
-      const isThere = table.columns.every((column) => shape?.columns.includes(column))
+      const exists = table.columns.every((column) => shape?.columns.includes(column))
       const backup = await measureRows(from, table)
-      parts.push(compareTable(table.name, backup, isThere ? await measureTable(view, table) : null))
+      parts.push(compareTable(table.name, backup, exists ? await measureTable(view, table) : null))
     }
     const known = new Set(manifest.tables.map(({ name }) => name))
     const applied = new Set(manifest.migrations.map(({ name }) => name))

@@ -91,9 +91,9 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
 
 /** Returns the migrations that the backup was taken with, in order. */
 function selectMigrations(manifest: Manifest, known: readonly Migration[]): readonly Migration[] {
-  const ours = new Map(known.map((migration) => [migration.name, migration]))
+  const ownMigrations = new Map(known.map((migration) => [migration.name, migration]))
   return manifest.migrations.map(({ name, sha256 }) => {
-    const migration = ours.get(name)
+    const migration = ownMigrations.get(name)
     if (migration?.sha256 === sha256) return migration
     throw new DatabaseProblem(
       `the backup was made by another version: it has ${name}. Restore with the version that ` +
@@ -193,8 +193,8 @@ function refuseOtherKey(manifest: Manifest, from: string, options: RestoreOption
   const { secretKeyPath, force } = options
   if (typeof manifest.secret_key !== 'object' || force) return
   if (!secretKeyPath || !existsSync(secretKeyPath)) return
-  const ours = readFileSync(secretKeyPath, 'utf8').trim()
-  if (ours === readFileSync(join(from, SECRET_KEY_FILE), 'utf8').trim()) return
+  const ownKey = readFileSync(secretKeyPath, 'utf8').trim()
+  if (ownKey === readFileSync(join(from, SECRET_KEY_FILE), 'utf8').trim()) return
   throw new DatabaseProblem(
     `${secretKeyPath} holds a different key than the backup: restore into a new DATA_DIR, or ` +
       'replace it with --force',

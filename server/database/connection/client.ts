@@ -15,7 +15,7 @@ import {
 import { watchSilence } from './silence.ts'
 
 /** Grace period for running statements after another connection of their pool was lost. */
-const FAREWELL_SECONDS = 1
+const CLOSE_SECONDS = 1
 
 /**
  * Opens a pool; it connects at the first statement. All its connections are replaced once one is
@@ -41,17 +41,17 @@ export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql 
   function open(): Sql {
     const opened: Sql = openClient(place, options, {
       onclose: () => {
-        if (opened === current) renew(FAREWELL_SECONDS)
+        if (opened === current) renew(CLOSE_SECONDS)
       },
     })
     return opened
   }
 
-  function renew(farewellSeconds: number): void {
+  function renew(closeSeconds: number): void {
     if (ended) return
     const old = current
     current = open()
-    void old.end({ timeout: farewellSeconds })
+    void old.end({ timeout: closeSeconds })
   }
 
   const own: Readonly<Record<PropertyKey, unknown>> = {

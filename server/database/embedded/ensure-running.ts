@@ -11,17 +11,17 @@ import {
   correctStaleLock,
   findRunning,
   isPostgres,
-  isStillLeaving,
+  isStillExiting,
   markLog,
+  reportsReady,
   type ServerFolder,
-  saysReady,
   startServer,
 } from './postmaster.ts'
 
 const START_MS = 60_000
-const LEAVING_MS = 15_000
+const EXITING_MS = 15_000
 const POLL_INTERVAL_MS = 10
-const LEAVING_POLL_MS = 100
+const EXITING_POLL_MS = 100
 const WRONG_PASSWORD = '28P01'
 
 export interface Starting {
@@ -36,7 +36,7 @@ export interface Starting {
 /** Resolves to true if a running server was found, or false if one was started. */
 export async function ensureRunning(starting: Starting): Promise<boolean> {
   const { folder } = starting
-  const deadline = performance.now() + LEAVING_MS
+  const deadline = performance.now() + EXITING_MS
   for (;;) {
     if (await adopt(starting)) return true
     const since = markLog(folder)
@@ -45,9 +45,9 @@ export async function ensureRunning(starting: Starting): Promise<boolean> {
       return false
     } catch (error) {
       // Another process has just started one, or backends of a dead one are still exiting.
-      if (!isStillLeaving(folder, since) || performance.now() > deadline) throw error
+      if (!isStillExiting(folder, since) || performance.now() > deadline) throw error
     }
-    await sleep(LEAVING_POLL_MS)
+    await sleep(EXITING_POLL_MS)
   }
 }
 
@@ -58,7 +58,7 @@ async function adopt(starting: Starting): Promise<boolean> {
   if (running === undefined) return false
   const isUp = () => isPostgres(running)
   try {
-    await untilAnswering(starting, markLog(folder), isUp)
+    await waitUntilAnswering(starting, markLog(folder), isUp)
     return true
   } catch (error) {
     if (isUp()) throw error
@@ -77,10 +77,10 @@ async function start(starting: Starting, since: number): Promise<void> {
   child.once('error', () => {
     exited = true
   })
-  await untilAnswering(starting, since, () => !exited)
+  await waitUntilAnswering(starting, since, () => !exited)
 }
 
-async function untilAnswering(
+async function waitUntilAnswering(
   starting: Starting,
   since: number,
   isUp: () => boolean,
@@ -90,7 +90,7 @@ async function untilAnswering(
   let reportAt = performance.now() + 2_000
   for (;;) {
     if (!isUp()) throw explainFailure(folder, since)
-    if (saysReady(folder) && (await answers(place))) return
+    if (reportsReady(folder) && (await answers(place))) return
     if (performance.now() > deadline) throw explainFailure(folder, since)
     if (performance.now() > reportAt) {
       progress('waiting for PostgreSQL to recover')

@@ -33,7 +33,7 @@ export function refuseSmallDisk(folder: string): void {
 
 /** Returns why initdb failed, based on its output. */
 export function explainInitdb(cluster: string, output: string): DatabaseProblem {
-  if (saysFull(output)) return diskFull(cluster)
+  if (mentionsFullDisk(output)) return diskFull(cluster)
   if (/could not look up effective user ID/.test(output)) {
     return new DatabaseProblem(
       'the current user has no entry in /etc/passwd, which PostgreSQL needs: add one, run as ' +
@@ -46,7 +46,7 @@ export function explainInitdb(cluster: string, output: string): DatabaseProblem 
 /** Returns why the server did not start, based on its log since the mark. */
 export function explainFailure(folder: ServerFolder, since: number): DatabaseProblem {
   const log = readLog(folder, since)
-  if (saysFull(log) || freeBytes(dirname(folder.cluster)) < SEGMENT_BYTES)
+  if (mentionsFullDisk(log) || freeBytes(dirname(folder.cluster)) < SEGMENT_BYTES)
     return diskFull(folder.cluster)
   if (/incompatible with server|initialized by PostgreSQL version/i.test(log)) {
     return new DatabaseProblem(
@@ -64,7 +64,7 @@ function diskFull(folder: string, cause?: unknown): DatabaseProblem {
   return new DatabaseProblem(`the disk of ${folder} is full: free some space and retry`, cause)
 }
 
-function saysFull(text: string): boolean {
+function mentionsFullDisk(text: string): boolean {
   return /No space left|quota exceeded/i.test(text)
 }
 

@@ -76,7 +76,7 @@ export function findSocketFolder(cluster: string): string | undefined {
 }
 
 /** Returns true if the server on this cluster reports that it accepts connections. */
-export function saysReady(folder: ServerFolder): boolean {
+export function reportsReady(folder: ServerFolder): boolean {
   return readLock(folder.cluster)[STATUS_LINE]?.trim() === 'ready'
 }
 
@@ -170,7 +170,7 @@ export function readLog(folder: ServerFolder, since: number): string {
  * Returns true if children of a dead server still hold its shared memory: they exit by themselves
  * and write to the same log meanwhile.
  */
-export function isStillLeaving(folder: ServerFolder, since: number): boolean {
+export function isStillExiting(folder: ServerFolder, since: number): boolean {
   return /pre-existing shared memory block|lock file .* (already exists|is empty)/i.test(
     readLog(folder, since),
   )

@@ -56,13 +56,13 @@ function refuseDifferences(
 ): void {
   const known = new Map(migrations.map((migration) => [migration.name, migration.sha256]))
   for (const [name, sha256] of applied) {
-    const ours = known.get(name)
-    if (ours === undefined) {
+    const own = known.get(name)
+    if (own === undefined) {
       throw new DatabaseProblem(
         `the database is newer than this version: it has ${name}. Start the version that made it`,
       )
     }
-    if (ours !== sha256) {
+    if (own !== sha256) {
       throw new DatabaseProblem(
         `${name} was changed after it was applied: restore its original text`,
       )

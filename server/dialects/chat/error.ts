@@ -1,6 +1,6 @@
 /** Errors as the chat format has them, whole and as the last event of a stream. */
 
-import { hideInStrings } from '../../lib/text/hide-inside.ts'
+import { redactInStrings } from '../../lib/text/redact-internals.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 
@@ -13,5 +13,5 @@ type ChatErrorFields = Omit<ReportedError, 'code'> & { readonly code?: string | 
 
 /** No `[DONE]` follows it. */
 export function encodeChatError(error: ReportedError): string {
-  return encodeSseEvent(undefined, JSON.stringify(hideInStrings(buildChatError(error))))
+  return encodeSseEvent(undefined, JSON.stringify(redactInStrings(buildChatError(error))))
 }

@@ -1,7 +1,7 @@
 /**
  * Writes errors of the messages format (docs/protocols/anthropic.md#errors), whole and as an event.
  */
-import { hideInStrings } from '../../lib/text/hide-inside.ts'
+import { redactInStrings } from '../../lib/text/redact-internals.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 
@@ -26,7 +26,7 @@ export function buildMessagesError(error: ReportedError): unknown {
 
 /** Returns the event that ends a failed stream; no `message_stop` follows. */
 export function encodeMessagesError(error: ReportedError): string {
-  return encodeSseEvent('error', JSON.stringify(hideInStrings(buildMessagesError(error))))
+  return encodeSseEvent('error', JSON.stringify(redactInStrings(buildMessagesError(error))))
 }
 
 /** An event that keeps a silent stream alive, allowed between any two events. */

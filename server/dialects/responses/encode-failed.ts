@@ -5,7 +5,7 @@
 
 import { randomText } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { hideInside } from '../../lib/text/hide-inside.ts'
+import { redactInternals } from '../../lib/text/redact-internals.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 
@@ -22,7 +22,7 @@ const CODES: ReadonlyMap<string, string> = new Map([
 export function describeError({ type, code, message }: ReportedError): JsonObject {
   const publicCode = code === 'insufficient_quota' ? 'server_error' : code
   const fallback = type === 'invalid_request_error' ? 'invalid_prompt' : 'server_error'
-  return { code: CODES.get(type) ?? publicCode ?? fallback, message: hideInside(message) }
+  return { code: CODES.get(type) ?? publicCode ?? fallback, message: redactInternals(message) }
 }
 
 export interface FailedEvent {

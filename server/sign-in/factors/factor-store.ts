@@ -22,7 +22,7 @@ export async function deleteTotp(sql: TransactionSql, personId: string): Promise
 }
 
 /** Returns false if this code or a later one was already used. */
-export async function spendTotpStep(sql: Sql, personId: string, step: number): Promise<boolean> {
+export async function consumeTotpStep(sql: Sql, personId: string, step: number): Promise<boolean> {
   const updated = await sql`
     update person set totp_last_step = ${step}
     where id = ${personId} and totp_last_step < ${step}`
@@ -42,7 +42,7 @@ export async function replaceRecoveryCodes(
 }
 
 /** Returns false if the code does not exist or was already used. */
-export async function spendRecoveryCode(
+export async function consumeRecoveryCode(
   sql: Sql,
   personId: string,
   hash: Buffer,

@@ -9,14 +9,14 @@ import type { SignInParts } from '../parts.ts'
 import { findPerson, type PersonRow } from '../person-store.ts'
 import { wrongCode } from '../refusals.ts'
 import {
+  consumeRecoveryCode,
+  consumeTotpStep,
   countRecoveryCodes,
   deleteTotp,
   lockSealedTotp,
   putPendingTotp,
   replaceRecoveryCodes,
   resealTotp,
-  spendRecoveryCode,
-  spendTotpStep,
   storeConfirmedTotp,
 } from './factor-store.ts'
 import { createTotpSecret, matchTotp, totpUri } from './totp.ts'
@@ -44,7 +44,7 @@ export async function listFactors({ sql }: SignInParts, person: PersonRow): Prom
 }
 
 /** Throws 401 for a wrong or used code, 429 after too many. */
-export async function proveCode(
+export async function verifyCode(
   parts: SignInParts,
   person: PersonRow,
   submitted: SubmittedCode,
@@ -54,7 +54,7 @@ export async function proveCode(
   const isRight =
     submitted.recovery_code === undefined
       ? await isRightTotp(parts, person, submitted.code ?? '')
-      : await spendRecoveryCode(parts.sql, person.id, hashRecoveryCode(submitted.recovery_code))
+      : await consumeRecoveryCode(parts.sql, person.id, hashRecoveryCode(submitted.recovery_code))
   if (!isRight) throw wrongCode()
   await parts.throttle.giveBack('factor', person.id)
   return proof
@@ -62,9 +62,9 @@ export async function proveCode(
 
 async function isRightTotp(parts: SignInParts, person: PersonRow, code: string): Promise<boolean> {
   if (!person.totp_secret) return false
-  const secret = parts.secrets.open(person.totp_secret, totpPlace(person.id))
+  const secret = parts.secrets.open(person.totp_secret, totpContext(person.id))
   const step = matchTotp(secret, code.replace(/\s/g, ''), parts.nowMs())
-  return step !== undefined && (await spendTotpStep(parts.sql, person.id, step))
+  return step !== undefined && (await consumeTotpStep(parts.sql, person.id, step))
 }
 
 /** Returns a new secret, which takes effect with its first code. */
@@ -73,7 +73,7 @@ export async function beginTotp(
   person: { readonly id: string; readonly email: string },
 ): Promise<{ secret: string; uri: string }> {
   const secret = createTotpSecret()
-  await putPendingTotp(sql, person.id, secrets.seal(secret, totpPlace(person.id)))
+  await putPendingTotp(sql, person.id, secrets.seal(secret, totpContext(person.id)))
   return { secret, uri: totpUri(secret, person.email) }
 }
 
@@ -92,7 +92,7 @@ export async function finishTotp(
     throw new GatewayError('conflict', { message: 'begin to add an authenticator app first' })
   }
   await throttle.take('factor', personId)
-  const secret = secrets.open(person.totp_pending, totpPlace(personId))
+  const secret = secrets.open(person.totp_pending, totpContext(personId))
   const step = matchTotp(secret, code.replace(/\s/g, ''), parts.nowMs())
   if (step === undefined) {
     throw invalidField('code', 'is wrong: does the clock of your device go right?')
@@ -156,7 +156,7 @@ function hashRecoveryCode(code: string): Buffer {
   return hash('sha256', code.toLowerCase().replace(/[^0-9a-z]/g, ''), 'buffer')
 }
 
-function totpPlace(personId: string): string {
+function totpContext(personId: string): string {
   return `totp:${personId}`
 }
 
@@ -171,7 +171,7 @@ export function rekeyTotp(
     const old = rows.filter((row) => isOld(row.totp_secret) || isOld(row.totp_pending))
     for (const { id, totp_secret, totp_pending } of old) {
       const again = (sealed: Buffer | null) =>
-        sealed && box.seal(box.open(sealed, totpPlace(id)), totpPlace(id))
+        sealed && box.seal(box.open(sealed, totpContext(id)), totpContext(id))
       const resealed = { totp_secret: again(totp_secret), totp_pending: again(totp_pending) }
       await resealTotp(transaction, { id, ...resealed })
     }

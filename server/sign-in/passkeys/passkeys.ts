@@ -36,8 +36,8 @@ const TIMEOUT_MS = 300_000
 const PASSKEYS_MAX = 20
 
 /** Throws 409 if browsers would refuse passkeys on this host. */
-function domainOf({ place }: SignInParts): string {
-  const domain = place.passkeyDomain()
+function domainOf({ consoleAddress }: SignInParts): string {
+  const domain = consoleAddress.passkeyDomain()
   if (domain) return domain
   throw new GatewayError('conflict', {
     message: 'passkeys need PUBLIC_URL to have a name, not a bare address',
@@ -45,12 +45,12 @@ function domainOf({ place }: SignInParts): string {
 }
 
 function expect(parts: SignInParts, challenge: Buffer) {
-  return { challenge, domain: domainOf(parts), isOrigin: parts.place.isPasskeyOrigin }
+  return { challenge, domain: domainOf(parts), isOrigin: parts.consoleAddress.isPasskeyOrigin }
 }
 
 /** Begins a sign-in, or continues one after the password. */
 export async function beginPasskeySignIn(parts: SignInParts, exchange: Exchange) {
-  await parts.throttle.take('anonymous', parts.addresses.lineOf(exchange.request))
+  await parts.throttle.take('anonymous', parts.addresses.networkOf(exchange.request))
   const challenge = randomBytes(CHALLENGE_BYTES)
   const step = await readStep(parts, exchange)
   if (step) await putStepChallenge(parts.sql, step.tokenHash, challenge)
@@ -65,11 +65,11 @@ export async function finishPasskeySignIn(
   credential: SignedCredential,
   exchange: Exchange,
 ): Promise<SignInOutcome> {
-  await parts.throttle.take('anonymous', parts.addresses.lineOf(exchange.request))
+  await parts.throttle.take('anonymous', parts.addresses.networkOf(exchange.request))
   const current = await readStep(parts, exchange)
   const step = current && (await takeStepChallenge(parts.sql, current.tokenHash))
   if (!current || !step?.challenge) throw noStep()
-  const personId = await provePasskey(parts, credential, {
+  const personId = await verifyPasskey(parts, credential, {
     challenge: step.challenge,
     personId: step.person_id ?? undefined,
   })
@@ -94,12 +94,12 @@ export async function finishPasskeyStepUp(
 ): Promise<Date> {
   const challenge = await takeChallenge(parts.sql, session.sessionId)
   if (!challenge) throw wrongPasskey()
-  await provePasskey(parts, credential, { challenge, personId: session.user.id })
+  await verifyPasskey(parts, credential, { challenge, personId: session.user.id })
   return await markSteppedUp(parts, session)
 }
 
 /** Returns the owner of the passkey. A count that does not grow means a copied authenticator. */
-async function provePasskey(
+async function verifyPasskey(
   parts: SignInParts,
   credential: SignedCredential,
   expectation: { readonly challenge: Buffer; readonly personId: string | undefined },

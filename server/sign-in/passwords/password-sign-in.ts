@@ -2,7 +2,7 @@
 import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
-import { type Factor, listFactors, proveCode, type SubmittedCode } from '../factors/factors.ts'
+import { type Factor, listFactors, type SubmittedCode, verifyCode } from '../factors/factors.ts'
 import type { Exchange, SignInParts } from '../parts.ts'
 import { findByEmail, findPerson, type PersonRow, rehash, updatePassword } from '../person-store.ts'
 import type { Subject } from '../rates/throttle.ts'
@@ -48,8 +48,8 @@ async function comparePassword(
   { request }: Exchange,
 ): Promise<PersonRow> {
   const { sql, passwords, throttle, addresses } = parts
-  const line = addresses.lineOf(request)
-  await throttle.take('address', line)
+  const network = addresses.networkOf(request)
+  await throttle.take('address', network)
   await throttle.take(rate.subject, rate.name)
   const found = await findByEmail(sql, email)
   const person = found && !found.disabled_at ? found : undefined
@@ -65,7 +65,7 @@ async function comparePassword(
     })
     throw wrongPassword()
   }
-  await throttle.giveBack('address', line)
+  await throttle.giveBack('address', network)
   await throttle.giveBack(rate.subject, rate.name)
   if (isStale && person.password_hash) {
     await rehash(sql, person.id, person.password_hash, await passwords.hash(password))
@@ -88,20 +88,20 @@ export async function finishWithCode(
   const step = await readStep(parts, exchange)
   const person = step?.person_id ? await findPerson(parts.sql, step.person_id) : undefined
   if (!step || !person || person.disabled_at) throw noStep()
-  const proof = await proveCodeOrRecord(parts, person, code, exchange)
+  const proof = await verifyCodeOrRecord(parts, person, code, exchange)
   if (!(await endStep(parts, exchange, step.tokenHash))) throw noStep()
   await openSession(parts, person.id, exchange, proof)
   return SIGNED_IN
 }
 
-async function proveCodeOrRecord(
+async function verifyCodeOrRecord(
   parts: SignInParts,
   person: PersonRow,
   code: SubmittedCode,
   { request }: Exchange,
 ) {
   try {
-    return await proveCode(parts, person, code)
+    return await verifyCode(parts, person, code)
   } catch (error) {
     if (error instanceof GatewayError && error.row === 'unauthenticated') {
       const ip = parts.addresses.of(request)
@@ -126,7 +126,7 @@ export async function stepUpWithPassword(
   const methods = await listFactors(parts, person)
   if (methods.length > 0) {
     if (proof.code === undefined && proof.recovery_code === undefined) throw wrongCode()
-    await proveCodeOrRecord(parts, person, proof, exchange)
+    await verifyCodeOrRecord(parts, person, proof, exchange)
   }
   return await markSteppedUp(parts, session)
 }

@@ -60,7 +60,7 @@ export function selectInvitations(
 }
 
 /** Returns false if another request has used the link. */
-export async function spendLink(sql: TransactionSql, id: string): Promise<boolean> {
+export async function consumeLink(sql: TransactionSql, id: string): Promise<boolean> {
   const used = await sql`
     update console_link set used_at = now()
     where id = ${id} and used_at is null and expires_at > now()`

@@ -22,7 +22,7 @@ import { noLink } from '../refusals.ts'
 import { deleteSessions } from '../sessions/session-store.ts'
 import { identifySession, openSession, renewSession } from '../sessions/sessions.ts'
 import { createToken, hashToken } from '../sessions/token.ts'
-import { deleteUnused, findLink, insertLink, type LinkRow, spendLink } from './link-store.ts'
+import { consumeLink, deleteUnused, findLink, insertLink, type LinkRow } from './link-store.ts'
 
 /** A link to hand on, and its expiry. */
 export interface CreatedLink {
@@ -55,7 +55,7 @@ interface NewLink {
 }
 
 async function createLink(
-  parts: Pick<SignInParts, 'sql' | 'place'>,
+  parts: Pick<SignInParts, 'sql' | 'consoleAddress'>,
   newLink: NewLink,
   sql: TransactionSql | SignInParts['sql'] = parts.sql,
 ): Promise<CreatedLink> {
@@ -74,7 +74,7 @@ async function createLink(
     created_by: newLink.createdBy,
   })
   const expiresAt = new Date(Date.now() + seconds * 1000)
-  return { link: parts.place.link(PAGES[kind], token), expiresAt }
+  return { link: parts.consoleAddress.link(PAGES[kind], token), expiresAt }
 }
 
 /**
@@ -82,7 +82,7 @@ async function createLink(
  * to undefined once a person exists.
  */
 export async function openSetUp(
-  parts: Pick<SignInParts, 'sql' | 'place'>,
+  parts: Pick<SignInParts, 'sql' | 'consoleAddress'>,
 ): Promise<CreatedLink | undefined> {
   if (await anyoneExists(parts.sql)) return undefined
   await deleteUnused(parts.sql, { kind: 'setup' })
@@ -91,7 +91,7 @@ export async function openSetUp(
 
 /** Creates an invitation to an account, or to be an operator. */
 export async function invite(
-  parts: Pick<SignInParts, 'sql' | 'place'>,
+  parts: Pick<SignInParts, 'sql' | 'consoleAddress'>,
   invitation: {
     readonly email: string
     readonly to: { readonly accountId: string; readonly role: MemberRole } | 'operators'
@@ -99,14 +99,14 @@ export async function invite(
   },
 ): Promise<CreatedLink> {
   const { email, to, createdBy } = invitation
-  const place = to === 'operators' ? { isOperator: true } : to
+  const target = to === 'operators' ? { isOperator: true } : to
   const newLink = { kind: 'invitation', seconds: INVITATION_SECONDS, email, createdBy } as const
-  return await createLink(parts, { ...newLink, ...place })
+  return await createLink(parts, { ...newLink, ...target })
 }
 
 /** Creates a link for a new password, which invalidates earlier ones. */
 export async function offerReset(
-  parts: Pick<SignInParts, 'sql' | 'place'>,
+  parts: Pick<SignInParts, 'sql' | 'consoleAddress'>,
   personId: string,
   createdBy: string,
 ): Promise<CreatedLink> {
@@ -117,7 +117,7 @@ export async function offerReset(
   })
 }
 
-export interface Newcomer {
+export interface PersonDetails {
   readonly name: string
   readonly language: PersonLanguage
   readonly password: string
@@ -126,7 +126,7 @@ export interface Newcomer {
 /** Creates the first operator and signs them in. Throws 400 and 404. */
 export async function setUp(
   parts: SignInParts,
-  operator: Newcomer & { readonly token: string; readonly email: string },
+  operator: PersonDetails & { readonly token: string; readonly email: string },
   exchange: Exchange,
 ): Promise<SignInOutcome> {
   const link = await readLink(parts, 'setup', operator.token, exchange)
@@ -138,7 +138,7 @@ export async function setUp(
   // Serializable: of two concurrent set-ups, one succeeds.
   const mode = 'isolation level serializable'
   const work = async (transaction: TransactionSql) => {
-    if ((await anyoneExists(transaction)) || !(await spendLink(transaction, link.id)))
+    if ((await anyoneExists(transaction)) || !(await consumeLink(transaction, link.id)))
       throw noLink()
     await insertPerson(transaction, person)
   }
@@ -163,7 +163,10 @@ export async function viewInvitation(
  */
 export async function acceptInvitation(
   parts: SignInParts,
-  acceptance: Partial<Newcomer> & { readonly token: string; readonly language: PersonLanguage },
+  acceptance: Partial<PersonDetails> & {
+    readonly token: string
+    readonly language: PersonLanguage
+  },
   exchange: Exchange,
 ): Promise<SignInOutcome> {
   const link = await readLink(parts, 'invitation', acceptance.token, exchange)
@@ -175,7 +178,9 @@ export async function acceptInvitation(
         message: `sign in as ${link.email}, then open the invitation again`,
       })
     }
-    await withTransaction(parts.sql, (transaction) => letIn(transaction, link, existing.id))
+    await withTransaction(parts.sql, (transaction) =>
+      grantInvitation(transaction, link, existing.id),
+    )
     if (link.is_operator) await renewSession(parts, session, exchange)
     return SIGNED_IN
   }
@@ -187,7 +192,7 @@ export async function acceptInvitation(
 async function createInvited(
   parts: SignInParts,
   link: LinkRow,
-  { name, password, language }: Partial<Newcomer> & { readonly language: PersonLanguage },
+  { name, password, language }: Partial<PersonDetails> & { readonly language: PersonLanguage },
 ): Promise<string> {
   const { email } = link
   if (!email) throw noLink()
@@ -199,13 +204,17 @@ async function createInvited(
   await withTransaction(parts.sql, async (transaction) => {
     const person = { id, email, name, language, is_operator: false, password_hash: passwordHash }
     if (!(await insertPerson(transaction, person))) throw noLink()
-    await letIn(transaction, link, id)
+    await grantInvitation(transaction, link, id)
   })
   return id
 }
 
-async function letIn(transaction: TransactionSql, link: LinkRow, personId: string): Promise<void> {
-  if (!(await spendLink(transaction, link.id))) throw noLink()
+async function grantInvitation(
+  transaction: TransactionSql,
+  link: LinkRow,
+  personId: string,
+): Promise<void> {
+  if (!(await consumeLink(transaction, link.id))) throw noLink()
   if (link.is_operator) await makeOperator(transaction, personId)
   if (link.account_id && link.role) {
     const { account_id: accountId, role } = link
@@ -236,7 +245,7 @@ export async function resetPassword(
   const hash = await parts.passwords.hash(reset.password)
   const ip = parts.addresses.of(exchange.request)
   await withTransaction(parts.sql, async (transaction) => {
-    if (!(await spendLink(transaction, link.id))) throw noLink()
+    if (!(await consumeLink(transaction, link.id))) throw noLink()
     await updatePassword(transaction, person.id, hash)
     await deleteSessions(transaction, person.id)
     const details = { link_by: link.created_by }
@@ -251,7 +260,7 @@ async function readLink(
   token: string,
   { request }: Exchange,
 ): Promise<LinkRow> {
-  await parts.throttle.take('anonymous', parts.addresses.lineOf(request))
+  await parts.throttle.take('anonymous', parts.addresses.networkOf(request))
   const tokenHash = hashToken(token)
   const link = tokenHash && (await findLink(parts.sql, kind, tokenHash))
   if (!link) throw noLink()

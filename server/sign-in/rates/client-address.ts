@@ -9,7 +9,7 @@ export interface Addresses {
   /** For display and the audit log. */
   of(request: IncomingMessage): string
   /** The key of rate limits: the address, or the /64 of IPv6, which is one customer's line. */
-  lineOf(request: IncomingMessage): string
+  networkOf(request: IncomingMessage): string
 }
 
 const HOPS_MAX = 20
@@ -39,7 +39,7 @@ export function createAddresses(proxies: readonly string[]): Addresses {
 
   return {
     of,
-    lineOf(request) {
+    networkOf(request) {
       const address = of(request)
       return isIP(address) === 6 ? `${expand(address).slice(0, 4).join(':')}::/64` : address
     },

@@ -35,6 +35,6 @@ export async function returnAttempt(sql: Sql, key: string, rate: Rate): Promise<
     where key = ${key}`
 }
 
-export async function forgetFull(sql: Sql): Promise<void> {
+export async function deleteRestored(sql: Sql): Promise<void> {
   await sql`delete from throttle where full_at < now()`
 }

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { GatewayError } from '../../lib/errors.ts'
-import { forgetFull, type Rate, returnAttempt, takeOne } from './throttle-store.ts'
+import { deleteRestored, type Rate, returnAttempt, takeOne } from './throttle-store.ts'
 
 const MINUTE_SECONDS = 60
 const RATES = {
@@ -61,7 +61,7 @@ export function createThrottle(sql: Sql, nowMs: () => number): Throttle {
     if (waitMs > 0) throw tooMany(key, waitMs / 1000)
     const seconds = await takeOne(sql, key, rate)
     attempts += 1
-    if (attempts % TIDY_EVERY === 0) await forgetFull(sql)
+    if (attempts % TIDY_EVERY === 0) await deleteRestored(sql)
     if (seconds === undefined) return
     remember(key, seconds)
     throw tooMany(key, seconds)

@@ -1,22 +1,22 @@
 /** The cookies of a session and of a sign-in in progress. Scripts cannot read them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ConsolePlace } from '../place.ts'
+import type { ConsoleAddress } from '../console-address.ts'
 
 export type CookieName = 'session' | 'step'
 
 /** Upper limits: the database decides whether the session or step is still valid. */
 const AGE_SECONDS: Readonly<Record<CookieName, number>> = { session: 12 * 3600, step: 600 }
 
-function fullName(name: CookieName, place: ConsolePlace): string {
-  return `${place.isSecure() ? '__Host-' : ''}tributary_${name}`
+function fullName(name: CookieName, address: ConsoleAddress): string {
+  return `${address.isSecure() ? '__Host-' : ''}tributary_${name}`
 }
 
 export function readCookie(
   request: IncomingMessage,
   name: CookieName,
-  place: ConsolePlace,
+  address: ConsoleAddress,
 ): string | undefined {
-  const prefix = `${fullName(name, place)}=`
+  const prefix = `${fullName(name, address)}=`
   const found = request.headers.cookie?.split(';').find((one) => one.trimStart().startsWith(prefix))
   return found?.trimStart().slice(prefix.length).trim()
 }
@@ -26,16 +26,16 @@ export function setCookie(
   response: ServerResponse,
   name: CookieName,
   value: string | undefined,
-  place: ConsolePlace,
+  address: ConsoleAddress,
 ): void {
   const age = value === undefined ? 0 : AGE_SECONDS[name]
   const parts = [
-    `${fullName(name, place)}=${value ?? ''}`,
+    `${fullName(name, address)}=${value ?? ''}`,
     'Path=/',
     `Max-Age=${age}`,
     'HttpOnly',
     'SameSite=Lax',
-    ...(place.isSecure() ? ['Secure'] : []),
+    ...(address.isSecure() ? ['Secure'] : []),
   ]
   response.appendHeader('set-cookie', parts.join('; '))
 }

@@ -3,7 +3,7 @@ import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import type { MemberRole, PersonLanguage } from '../person-store.ts'
 
 /** A session ends after half an hour without a request, and after twelve hours in any case. */
-const lives = (sql: Sql | TransactionSql) => sql`
+const isLive = (sql: Sql | TransactionSql) => sql`
   s.seen_at > now() - interval '30 minutes' and s.created_at > now() - interval '12 hours'`
 
 /** The facts about a person that sessions and access tokens share. */
@@ -47,7 +47,7 @@ export async function findSession(sql: Sql, tokenHash: Buffer): Promise<SessionR
       ${hasFactor(sql)} as has_factor, ${selectMemberships(sql, sql`true`)} as memberships,
       s.stepped_up_until, s.seen_at < now() - interval '1 minute' as is_stale
     from console_session s join person p on p.id = s.person_id
-    where s.token_hash = ${tokenHash} and p.disabled_at is null and ${lives(sql)}`
+    where s.token_hash = ${tokenHash} and p.disabled_at is null and ${isLive(sql)}`
   return row
 }
 
@@ -85,7 +85,7 @@ export interface SessionView {
 export function selectSessions(sql: Sql, personId: string): Promise<SessionView[]> {
   return sql<SessionView[]>`
     select s.id, s.created_at, s.seen_at, s.ip, s.user_agent from console_session s
-    where s.person_id = ${personId} and ${lives(sql)} order by s.seen_at desc, s.id limit 200`
+    where s.person_id = ${personId} and ${isLive(sql)} order by s.seen_at desc, s.id limit 200`
 }
 
 /** Returns false if this person has no such session. */
@@ -144,6 +144,6 @@ export async function takeChallenge(sql: Sql, id: string): Promise<Buffer | unde
 }
 
 /** Deletes expired sessions. */
-export async function forgetEnded(sql: Sql): Promise<void> {
-  await sql`delete from console_session s where not (${lives(sql)})`
+export async function deleteEnded(sql: Sql): Promise<void> {
+  await sql`delete from console_session s where not (${isLive(sql)})`
 }

@@ -6,10 +6,10 @@ import type { Exchange, SignInParts } from '../parts.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import type { Session } from './session.ts'
 import {
+  deleteEnded,
   deleteSession,
   deleteSessions,
   findSession,
-  forgetEnded,
   insertSession,
   type PersonPart,
   replaceToken,
@@ -20,7 +20,13 @@ import {
 import { createToken, hashToken } from './token.ts'
 
 /** The way the person signed in, for the audit log. */
-export type Proof = 'password' | 'totp' | 'recovery_code' | 'passkey' | 'set-up' | 'invitation'
+export type AuthenticationMethod =
+  | 'password'
+  | 'totp'
+  | 'recovery_code'
+  | 'passkey'
+  | 'set-up'
+  | 'invitation'
 
 const STEP_UP_SECONDS = 600
 const USER_AGENT_MAX = 300
@@ -34,7 +40,7 @@ export async function identifySession(
   request: IncomingMessage,
   { quietly = false } = {},
 ): Promise<Session | undefined> {
-  const tokenHash = hashToken(readCookie(request, 'session', parts.place))
+  const tokenHash = hashToken(readCookie(request, 'session', parts.consoleAddress))
   const row = tokenHash && (await findSession(parts.sql, tokenHash))
   if (!row) return undefined
   if (row.is_stale && !quietly) await touchSession(parts.sql, row.id)
@@ -79,9 +85,9 @@ export async function openSession(
   parts: SignInParts,
   personId: string,
   { request, response }: Exchange,
-  proof: Proof,
+  proof: AuthenticationMethod,
 ): Promise<void> {
-  const { sql, place, addresses } = parts
+  const { sql, consoleAddress, addresses } = parts
   const before = await identifySession(parts, request)
   if (before) await deleteSession(sql, before.user.id, before.sessionId)
   const id = newId('ses')
@@ -96,31 +102,31 @@ export async function openSession(
   })
   const ip = addresses.of(request)
   await writeAudit(sql, { actor: personId, ip, action: 'sign-in', target: id, details: { proof } })
-  setCookie(response, 'session', token, place)
-  await forgetEnded(sql)
+  setCookie(response, 'session', token, consoleAddress)
+  await deleteEnded(sql)
 }
 
 /**
  * Ends every other session after a change of a password or factor, and gives this one a new token.
  */
 export async function renewSession(
-  { sql, place }: SignInParts,
+  { sql, consoleAddress }: SignInParts,
   session: Session,
   { response }: Exchange,
 ): Promise<void> {
   await deleteSessions(sql, session.user.id, session.sessionId)
   const { token, tokenHash } = createToken()
   await replaceToken(sql, session.sessionId, tokenHash)
-  setCookie(response, 'session', token, place)
+  setCookie(response, 'session', token, consoleAddress)
 }
 
 export async function signOut(
-  { sql, place }: SignInParts,
+  { sql, consoleAddress }: SignInParts,
   session: Session,
   { response }: Exchange,
 ): Promise<void> {
   await deleteSession(sql, session.user.id, session.sessionId)
-  setCookie(response, 'session', undefined, place)
+  setCookie(response, 'session', undefined, consoleAddress)
 }
 
 /** Steps the session up for ten minutes. */

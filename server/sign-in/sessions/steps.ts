@@ -9,31 +9,31 @@ import { createToken, hashToken } from './token.ts'
  * Begins a sign-in, for a person whose password was right or for a passkey that will identify one.
  */
 export async function beginStep(
-  { sql, place }: SignInParts,
+  { sql, consoleAddress }: SignInParts,
   { response }: Exchange,
   step: { readonly personId: string | null; readonly challenge: Buffer | null },
 ): Promise<void> {
   const { token, tokenHash } = createToken()
   await insertStep(sql, { tokenHash, ...step })
-  setCookie(response, 'step', token, place)
+  setCookie(response, 'step', token, consoleAddress)
 }
 
 /** Returns the sign-in of the request's cookie, if it has not expired. */
 export async function readStep(
-  { sql, place }: SignInParts,
+  { sql, consoleAddress }: SignInParts,
   { request }: Exchange,
 ): Promise<(StepRow & { readonly tokenHash: Buffer }) | undefined> {
-  const tokenHash = hashToken(readCookie(request, 'step', place))
+  const tokenHash = hashToken(readCookie(request, 'step', consoleAddress))
   const row = tokenHash && (await findStep(sql, tokenHash))
   return tokenHash && row ? { tokenHash, ...row } : undefined
 }
 
 /** Returns false if another request has completed it. */
 export async function endStep(
-  { sql, place }: SignInParts,
+  { sql, consoleAddress }: SignInParts,
   { response }: Exchange,
   tokenHash: Buffer,
 ): Promise<boolean> {
-  setCookie(response, 'step', undefined, place)
+  setCookie(response, 'step', undefined, consoleAddress)
   return await deleteStep(sql, tokenHash)
 }

@@ -9,12 +9,12 @@ export type TokenScope = 'read' | 'write'
  * whose roles have not changed since.
  */
 const roles = (sql: Sql | TransactionSql) => sql`m.role_since <= t.created_at`
-const reaches = (sql: Sql | TransactionSql) => sql`
+const hasRights = (sql: Sql | TransactionSql) => sql`
   case when t.is_operator then p.is_operator else exists (
     select 1 from membership m where m.person_id = p.id and ${roles(sql)}) end`
 
 const state = (sql: Sql | TransactionSql) => sql`
-  case when t.revoked_at is not null or p.disabled_at is not null or not ${reaches(sql)}
+  case when t.revoked_at is not null or p.disabled_at is not null or not ${hasRights(sql)}
     then 'revoked'
     when t.expires_at <= now() then 'expired' else 'active' end`
 

@@ -58,7 +58,7 @@ export async function identifyToken(
     : undefined
   if (!row) {
     // Only invalid tokens are counted, so that they never block a valid one.
-    await throttle.take('token', addresses.lineOf(request))
+    await throttle.take('token', addresses.networkOf(request))
     throw new GatewayError('unauthenticated', { message: explain(text) })
   }
   if (row.is_stale) await touchToken(sql, row.id)
@@ -146,7 +146,7 @@ export async function showToken(sql: Sql, id: string): Promise<TokenRow> {
 }
 
 /** Throws 404 if there is no such token, or it is not of the person in `personId`. */
-export async function endToken(sql: Sql, id: string, personId?: string): Promise<void> {
+export async function endAccessToken(sql: Sql, id: string, personId?: string): Promise<void> {
   if (await revokeToken(sql, id, personId)) return
   throw new GatewayError('not_found', { message: 'no such access token' })
 }

@@ -7,7 +7,7 @@ import { readPrices } from '../../catalog/load/load-model.ts'
 import type { RelayReport } from '../../dialects/relay.ts'
 import type { ResponseEnd } from '../../dialects/responses/read-status.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
-import { hideInside } from '../../lib/text/hide-inside.ts'
+import { redactInternals } from '../../lib/text/redact-internals.ts'
 import type { BillableCall } from '../../pipeline/hold/metered-call.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
 import { countReportedTokens } from '../../pipeline/meter.ts'
@@ -203,5 +203,5 @@ function endingOf({ status, report, failure }: ReadEnd): TaskEnding {
   }
   const { code = 'response_failed', message = 'the response failed' } =
     failure ?? report.error ?? {}
-  return { state: 'failed', code: hideInside(code), message: hideInside(message) }
+  return { state: 'failed', code: redactInternals(code), message: redactInternals(message) }
 }

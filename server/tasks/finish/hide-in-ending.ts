@@ -1,5 +1,5 @@
 /** The public error of a task that failed at a vendor. */
-import { hideInside } from '../../lib/text/hide-inside.ts'
+import { redactInternals } from '../../lib/text/redact-internals.ts'
 import { knownIn } from '../../pipeline/refusal.ts'
 import type { TaskEnding } from './charge-task.ts'
 
@@ -8,5 +8,5 @@ export function hideInEnding(ending: TaskEnding, requestText: Buffer | string): 
   if (ending.state === 'succeeded') return ending
   const known = knownIn(requestText)
   const { code, message } = ending
-  return { ...ending, code: hideInside(code, known), message: hideInside(message, known) }
+  return { ...ending, code: redactInternals(code, known), message: redactInternals(message, known) }
 }

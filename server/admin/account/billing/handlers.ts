@@ -12,7 +12,7 @@ import { found, noSuch } from '../../refusal.ts'
 import { selectAccountCurrency } from '../account-store.ts'
 import type { billingContract } from './contract.ts'
 import { decodeLedgerCursor, encodeLedgerCursor } from './ledger-cursor.ts'
-import { redeemSlowly } from './redeem-slowly.ts'
+import { redeemRateLimited } from './redeem-rate-limited.ts'
 import { listMovements, type MovementRow } from './store.ts'
 import { readPayment } from './top-up.ts'
 
@@ -61,7 +61,7 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     const { params, body, note } = input
     const use = { accountId: params.account_id, code: body.code }
     const { creditId, kind, amountNanos } = await withOperatorErrors(
-      redeemSlowly(services, input, use),
+      redeemRateLimited(services, input, use),
     )
     note({ credit_id: creditId })
     const balance = await services.ledger.balance(params.account_id)

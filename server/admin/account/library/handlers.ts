@@ -21,7 +21,7 @@ const ASSETS = ['video', 'last_frame', 'erased'] as const
 type Query = ReadQuery<(typeof libraryContract)['GET /accounts/:account_id/gallery']>
 type AssetsQuery = ReadQuery<(typeof libraryContract)['GET /accounts/:account_id/assets']>
 
-async function listShelf(
+async function listEntries(
   { library, sql }: AdminServices,
   accountId: string,
   kinds: readonly AssetKind[],
@@ -78,7 +78,7 @@ interface EntryParams {
 
 async function listAssets(services: AdminServices, accountId: string, query: AssetsQuery) {
   const [page, describe] = await Promise.all([
-    listShelf(services, accountId, query.kind ? [query.kind] : ASSETS, query),
+    listEntries(services, accountId, query.kind ? [query.kind] : ASSETS, query),
     eraseDescriber(services, accountId),
   ])
   return { ...page, data: page.data.map(describe) }
@@ -119,7 +119,7 @@ function describeFile(row: FileRow, publicUrl: string) {
 
 export const libraryHandlers: HandlersOf<typeof libraryContract> = {
   'GET /accounts/:account_id/gallery': ({ params, query }, services) =>
-    listShelf(services, params.account_id, IMAGES, query),
+    listEntries(services, params.account_id, IMAGES, query),
   'DELETE /accounts/:account_id/gallery/:asset_id': ({ params }, services) =>
     removeEntry(services, params, IMAGES),
   'GET /accounts/:account_id/assets': ({ params, query }, services) =>

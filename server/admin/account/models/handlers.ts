@@ -10,7 +10,7 @@ import type { AdminServices } from '../../services.ts'
 import type { modelsContract } from './contract.ts'
 
 /** Limits that affect callers; timeouts towards upstreams are not among them. */
-const SHOWN_LIMITS = [
+const PUBLIC_LIMITS = [
   ...(['requests_per_minute', 'concurrent_calls', 'max_output_tokens'] as const),
   'max_input_tokens' as const,
 ]
@@ -21,7 +21,7 @@ function describe(model: Model, services: AdminServices) {
     services,
   )
   const { description } = model.details
-  const limits = SHOWN_LIMITS.flatMap((name) => {
+  const limits = PUBLIC_LIMITS.flatMap((name) => {
     const limit = model.limits[name]
     return limit === undefined ? [] : [[name, limit] as const]
   })

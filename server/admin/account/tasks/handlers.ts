@@ -11,13 +11,13 @@ import type { AdminServices } from '../../services.ts'
 import type { tasksContract } from './contract.ts'
 import { selectTaskList, type TaskListRow } from './store.ts'
 
-type Shown = Exclude<TaskState, 'submitting'>
+type ShownStatus = Exclude<TaskState, 'submitting'>
 
 const MEDIA = ['image', 'video', 'last_frame', 'erased'] as const
 const MEDIA_MAX = 50
 
 /** Callers do not see whether an upstream has accepted a task yet. */
-function statesOf(status: Shown): readonly TaskState[] {
+function statesOf(status: ShownStatus): readonly TaskState[] {
   return status === 'queued' ? ['submitting', 'queued'] : [status]
 }
 

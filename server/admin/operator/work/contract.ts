@@ -59,7 +59,7 @@ const delivery = z.object({
 })
 
 const tag = 'Operators: work'
-const whose = { account: text(100).optional().describe('An account id.') }
+const accountFilter = { account: text(100).optional().describe('An account id.') }
 
 export const operatorWorkContract = {
   'GET /operator/calls': {
@@ -69,7 +69,7 @@ export const operatorWorkContract = {
     query: z.object({
       ...paging,
       ...span,
-      ...whose,
+      ...accountFilter,
       model: text(200).optional(),
       endpoint: text(100).optional(),
       status: z.enum(['succeeded', 'failed', 'cancelled', 'lost']).optional(),
@@ -89,7 +89,7 @@ export const operatorWorkContract = {
     query: z.object({
       ...paging,
       ...span,
-      ...whose,
+      ...accountFilter,
       kind: z.enum(['video', 'minutes', 'erase', 'image', 'response']).optional(),
       status: z
         .enum(['open', 'submitting', 'queued', 'processing', 'succeeded', 'failed'])
@@ -105,7 +105,7 @@ export const operatorWorkContract = {
     summary: 'List webhook deliveries of all accounts, newest first',
     query: z.object({
       ...paging,
-      ...whose,
+      ...accountFilter,
       state: z.enum(['pending', 'delivered', 'dropped']).optional(),
       task_id: text(100).optional(),
       id: text(100).optional(),

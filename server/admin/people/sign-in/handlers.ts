@@ -38,7 +38,7 @@ export const signInHandlers: HandlersOf<typeof signInContract> = {
         ...(await describeFactors(parts, user.id)),
         missing: secondFactorMissing,
       },
-      passkeys_possible: parts.place.passkeyDomain() !== undefined,
+      passkeys_possible: parts.consoleAddress.passkeyDomain() !== undefined,
     }
   },
   'POST /session': ({ body, context }, { signIn: { parts } }) =>

@@ -1,6 +1,6 @@
 /** Access tokens over HTTP. A token's text is returned once, at its creation. */
 import { selectTokens, type TokenRow } from '../../../sign-in/tokens/access-token-store.ts'
-import { createAccessToken, endToken } from '../../../sign-in/tokens/access-tokens.ts'
+import { createAccessToken, endAccessToken } from '../../../sign-in/tokens/access-tokens.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
 import { toPage } from '../../page.ts'
@@ -48,7 +48,7 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
     return { ...show(row), token }
   },
   async 'DELETE /profile/tokens/:token_id'({ session, params }, { sql }) {
-    await endToken(sql, params.token_id, session.user.id)
+    await endAccessToken(sql, params.token_id, session.user.id)
     return undefined
   },
   async 'GET /operator/tokens'({ query: { limit, cursor } }, { sql }) {
@@ -61,7 +61,7 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
     )
   },
   async 'DELETE /operator/tokens/:token_id'({ params }, { sql }) {
-    await endToken(sql, params.token_id)
+    await endAccessToken(sql, params.token_id)
     return undefined
   },
 }

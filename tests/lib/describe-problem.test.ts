@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
-import { locateProblem, sayProblem } from '../../server/lib/text/say-problem.ts'
+import { describeProblem, locateProblem } from '../../server/lib/text/describe-problem.ts'
 
 const blocks = z.array(z.looseObject({ type: z.string() }))
 
@@ -37,14 +37,14 @@ const CASES: readonly [z.ZodType, unknown, string][] = [
 
 for (const [schema, given, words] of CASES) {
   test(`${JSON.stringify(given)}: ${words}`, () => {
-    const parsed = schema.safeParse(given, { error: sayProblem })
+    const parsed = schema.safeParse(given, { error: describeProblem })
     assert.equal(parsed.error?.issues[0]?.message, words)
   })
 }
 
 test('a schema’s own words come first', () => {
   const schema = z.string({ error: 'a name, please' })
-  const parsed = schema.safeParse(5, { error: sayProblem })
+  const parsed = schema.safeParse(5, { error: describeProblem })
   assert.equal(parsed.error?.issues[0]?.message, 'a name, please')
 })
 
@@ -54,7 +54,7 @@ test('inside of a union the alternative of the right kind tells where the proble
     [[{}], ['system', 0, 'type'], 'required'],
     [5, ['system'], 'must be a string or an array'],
   ] as const) {
-    const [issue] = schema.safeParse({ system }, { error: sayProblem }).error?.issues ?? []
+    const [issue] = schema.safeParse({ system }, { error: describeProblem }).error?.issues ?? []
     assert.ok(issue)
     assert.deepEqual(locateProblem(issue), { path, message })
   }

@@ -10,7 +10,7 @@ import type { AdminServices } from '../../services.ts'
  * address, and is given back unless the code does not exist. Throws 429 with the time to wait, or
  * what `redeemCode` throws.
  */
-export async function redeemSlowly(
+export async function redeemRateLimited(
   { sql, signIn }: AdminServices,
   { context, session }: { readonly context: Context; readonly session: Session },
   { accountId, code }: { readonly accountId: string; readonly code: string },
@@ -19,7 +19,7 @@ export async function redeemSlowly(
   const rates: readonly (readonly [Subject, string])[] = [
     ['code', session.user.id],
     ['code', accountId],
-    ['codeAddress', addresses.lineOf(context.request)],
+    ['codeAddress', addresses.networkOf(context.request)],
   ]
   for (const [subject, name] of rates) await throttle.take(subject, name)
   let isKnown = true

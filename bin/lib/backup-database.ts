@@ -17,7 +17,7 @@ export function describeFiles({ files, bytes, missing, elsewhere }: CopiedConten
 }
 
 /** Opens the database; a restore owns an embedded one, so that a running gateway is detected. */
-export async function withPlace(
+export async function withBackupDatabase(
   owner: boolean,
   work: (database: OpenedDatabase, config: Config) => Promise<void>,
 ): Promise<void> {

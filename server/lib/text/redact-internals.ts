@@ -11,8 +11,8 @@ import {
   FIELD_ROOT,
   FILE_PATH,
   HOST_AND_PORT,
-  INSIDE_HOST,
-  INSIDE_NAME,
+  INTERNAL_HOST,
+  INTERNAL_NAME,
   INVISIBLE,
   IPV4,
   IPV6,
@@ -25,10 +25,10 @@ import {
   PUBLIC_NAME,
   REQUEST_ID,
   URL_TEXT,
-} from './inside-patterns.ts'
+} from './internal-patterns.ts'
 
 /** Returns true if the caller sent these words. */
-export type Known = (words: string) => boolean
+export type IsCallersText = (words: string) => boolean
 
 /** Longer texts are cut, since the patterns take longer on them. */
 const LENGTH_MAX = 1_000
@@ -44,24 +44,28 @@ const CLOSING = /[.,:;!?]+$/
  * Replaces addresses, paths and secrets in a vendor's text. Text from the caller, as decided by
  * `known`, and links to documentation stay.
  */
-export function hideInside(text: string, known: Known = () => false): string {
+export function redactInternals(text: string, isCallersText: IsCallersText = () => false): string {
   const short = shorten(text)
   const visible = short.replace(INVISIBLE, '')
   const unless =
     (instead: string, stays: (found: string) => boolean = () => false) =>
     (found: string) => {
       const bare = found.replace(CLOSING, '')
-      return stays(bare) || known(bare) ? found : instead + found.slice(bare.length)
+      return stays(bare) || isCallersText(bare) ? found : instead + found.slice(bare.length)
     }
   const hidden = visible
     .replace(NAMED_SECRET, (found, name: string, value: string) =>
-      isSecret(name, value) && !known(value.replace(CLOSING, '')) ? `${name}${SECRET}` : found,
+      isSecret(name, value) && !isCallersText(value.replace(CLOSING, ''))
+        ? `${name}${SECRET}`
+        : found,
     )
     .replace(BEARER, (_, scheme: string) => `${scheme} ${SECRET}`)
     .replace(URL_TEXT, unless(ADDRESS, isPage))
     .replace(FILE_PATH, unless(PATH))
     .replace(KEY_TEXT, (found: string, at: number, whole: string) =>
-      known(found) || REQUEST_ID.test(whole.slice(Math.max(0, at - 20), at)) ? found : SECRET,
+      isCallersText(found) || REQUEST_ID.test(whole.slice(Math.max(0, at - 20), at))
+        ? found
+        : SECRET,
     )
     .replace(IPV4, unless(ADDRESS))
     .replace(
@@ -69,8 +73,8 @@ export function hideInside(text: string, known: Known = () => false): string {
       unless(ADDRESS, (found) => !holdsIPv6(found)),
     )
     .replace(MACHINE_NAME, unless(ADDRESS))
-    .replace(INSIDE_NAME, hideName(known))
-    .replace(PUBLIC_NAME, hideName(known))
+    .replace(INTERNAL_NAME, redactName(isCallersText))
+    .replace(PUBLIC_NAME, redactName(isCallersText))
     .replace(
       HOST_AND_PORT,
       unless(ADDRESS, (found) => COUNTED.test(found)),
@@ -80,21 +84,21 @@ export function hideInside(text: string, known: Known = () => false): string {
 }
 
 /**
- * Applies hideInside to every string of a JSON value. Returns the value itself if nothing is
+ * Applies redactInternals to every string of a JSON value. Returns the value itself if nothing is
  * hidden.
  */
-export function hideInStrings(value: unknown, known?: Known, depth = 0): unknown {
-  if (typeof value === 'string') return hideInside(value, known)
+export function redactInStrings(value: unknown, isCallersText?: IsCallersText, depth = 0): unknown {
+  if (typeof value === 'string') return redactInternals(value, isCallersText)
   if (typeof value !== 'object' || value === null) return value
   if (depth > DEPTH_MAX) return null
-  const inner = (one: unknown) => hideInStrings(one, known, depth + 1)
+  const inner = (item: unknown) => redactInStrings(item, isCallersText, depth + 1)
   if (Array.isArray(value)) {
-    const shown = value.map(inner)
-    return shown.every((one, index) => one === value[index]) ? value : shown
+    const redacted = value.map(inner)
+    return redacted.every((item, index) => item === value[index]) ? value : redacted
   }
   if (!isObject(value)) return value
-  const shown = Object.entries(value).map(([name, one]) => [name, inner(one)] as const)
-  return shown.every(([name, one]) => one === value[name]) ? value : Object.fromEntries(shown)
+  const entries = Object.entries(value).map(([name, item]) => [name, inner(item)] as const)
+  return entries.every(([name, item]) => item === value[name]) ? value : Object.fromEntries(entries)
 }
 
 /** Cuts between words, since a partial word might not match its pattern. */
@@ -112,16 +116,16 @@ function isSecret(name: string, value: string): boolean {
   return value.length >= 16 && /\d/.test(value) && /[a-z]/i.test(value) && !/[.[(]/.test(value)
 }
 
-function hideName(known: Known) {
+function redactName(isCallersText: IsCallersText) {
   return (found: string, at: number, whole: string): string => {
     const bare = found.replace(CLOSING, '')
     const isField =
       !HAS_HOST_SHAPE.test(bare) && (FIELD_ROOT.test(bare) || /[.\]]/.test(whole[at - 1] ?? ''))
-    if (isField || isPage(bare) || known(bare)) return found
+    if (isField || isPage(bare) || isCallersText(bare)) return found
     // Part of a link that stays.
     const start = whole.lastIndexOf(' ', at) + 1
     const link = /https?:\/\/\S*/i.exec(whole.slice(start, at + found.length))?.[0]
-    if (link && (isPage(link) || known(link.replace(CLOSING, '')))) return found
+    if (link && (isPage(link) || isCallersText(link.replace(CLOSING, '')))) return found
     return ADDRESS + found.slice(bare.length)
   }
 }
@@ -138,6 +142,6 @@ function isPage(found: string): boolean {
   const { hostname, port, username, pathname, search } = new URL(link)
   if (port !== '' || username !== '' || search !== '') return false
   if (/^[\d.]+$/.test(hostname) || !hostname.includes('.')) return false
-  if (INSIDE_HOST.test(hostname)) return false
+  if (INTERNAL_HOST.test(hostname)) return false
   return PAGE_HOST.test(hostname) || PAGE_PATH.test(pathname)
 }

@@ -44,22 +44,22 @@ export const IPV6 = join(
   /(?!\w|:[\w:])/,
 )
 
-const INSIDE_ENDING = either(
+const INTERNAL_ENDING = either(
   '',
   /internal|intranet|intra|local|localdomain|lan|corp|home|svc|consul|arpa|private|invalid|vpc/,
   /cluster|node|pod|prod|staging|test/,
 )
 /** Host names of internal networks. */
-export const INSIDE_NAME = join(
+export const INTERNAL_NAME = join(
   'gi',
   NO_NAME_BEFORE,
   /(?:[a-z0-9_][a-z0-9_-]{0,62}\.){1,10}/,
-  INSIDE_ENDING,
+  INTERNAL_ENDING,
   /(?:\.[a-z0-9-]{1,63}){0,6}\.?/,
   PORT,
   NO_NAME_AFTER,
 )
-export const INSIDE_HOST = join('i', /\./, INSIDE_ENDING, /(?:\.|$)/)
+export const INTERNAL_HOST = join('i', /\./, INTERNAL_ENDING, /(?:\.|$)/)
 /** Host names under common top-level domains. */
 export const PUBLIC_NAME = join(
   'gi',

@@ -1,7 +1,7 @@
 /** A vendor's inside stays inside: addresses, paths and keys, and nothing else is hidden. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hideInStrings, hideInside } from '../../server/lib/text/hide-inside.ts'
+import { redactInStrings, redactInternals } from '../../server/lib/text/redact-internals.ts'
 
 const INSIDE: readonly (readonly [text: string, secret: RegExp])[] = [
   ['connect ECONNREFUSED 10.0.0.5:8000', /10\.0|8000/],
@@ -27,7 +27,7 @@ const INSIDE: readonly (readonly [text: string, secret: RegExp])[] = [
 ]
 
 test('addresses, paths and keys are hidden', () => {
-  for (const [text, secret] of INSIDE) assert.doesNotMatch(hideInside(text), secret, text)
+  for (const [text, secret] of INSIDE) assert.doesNotMatch(redactInternals(text), secret, text)
 })
 
 test('what helps the caller stays word for word', () => {
@@ -50,7 +50,7 @@ test('what helps the caller stays word for word', () => {
     'See https://www.volcengine.com/docs/82379/1541594.',
     '\u552f\u4e00\u652f\u6301\u7684\u683c\u5f0f\u4e3a mp3\u3001wav',
   ]) {
-    assert.equal(hideInside(text), text)
+    assert.equal(redactInternals(text), text)
   }
 })
 
@@ -59,26 +59,29 @@ test('what the caller wrote stays, and nothing that only looks like it', () => {
   const request = JSON.stringify({ image_url: link, file: '/data/cat.png' })
   const known = (words: string) => request.includes(words)
   for (const text of [`cannot fetch ${link}.`, `'${link}': 404`, 'no such file: /data/cat.png!']) {
-    assert.equal(hideInside(text, known), text)
+    assert.equal(redactInternals(text, known), text)
   }
   const other = 'cannot fetch http://localhost:3001/dog.png from http://10.1.2.4:80/'
-  assert.equal(hideInside(other, known), 'cannot fetch [address] from [address]')
+  assert.equal(redactInternals(other, known), 'cannot fetch [address] from [address]')
 })
 
 test('JSON without anything to hide is returned as it is, however deep', () => {
   const document = { error: { message: 'too long', code: 5, details: [null, true, 'x'] } }
-  assert.equal(hideInStrings(document), document)
-  assert.deepEqual(hideInStrings({ a: [{ b: 'at 10.0.0.1' }], c: 1 }), {
+  assert.equal(redactInStrings(document), document)
+  assert.deepEqual(redactInStrings({ a: [{ b: 'at 10.0.0.1' }], c: 1 }), {
     a: [{ b: 'at [address]' }],
     c: 1,
   })
   const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)
-  assert.ok(JSON.stringify(hideInStrings(deep)).length < 200)
+  assert.ok(JSON.stringify(redactInStrings(deep)).length < 200)
 })
 
 test('a text made to hold a pattern up is read in little time', () => {
   for (const piece of ['a-', 'a.', 'ip-1-', ':', 'key=', '%2F', '/a', '1.', 'https://']) {
-    assert.ok(hideInside(piece.repeat(100_000)).length < 12_000, piece)
-    assert.ok(hideInside(`${piece.repeat(40).slice(0, 119)} `.repeat(8)).length < 12_000, piece)
+    assert.ok(redactInternals(piece.repeat(100_000)).length < 12_000, piece)
+    assert.ok(
+      redactInternals(`${piece.repeat(40).slice(0, 119)} `.repeat(8)).length < 12_000,
+      piece,
+    )
   }
 })

@@ -5,14 +5,14 @@
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../lib/errors.ts'
 
-export interface PlaceOptions {
+export interface ConsoleAddressOptions {
   /** Returns the configured address, or the one listened on, which is known after the start. */
   readonly baseUrl: () => string
   /** True if the operator set the address: then only its origin is accepted. */
   readonly isFixed: boolean
 }
 
-export interface ConsolePlace {
+export interface ConsoleAddress {
   /** Returns true if cookies can be `__Host-` and Secure. */
   isSecure(): boolean
   /**
@@ -32,7 +32,7 @@ export interface ConsolePlace {
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost'])
 const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[.*\])$/
 
-export function createPlace({ baseUrl, isFixed }: PlaceOptions): ConsolePlace {
+export function createConsoleAddress({ baseUrl, isFixed }: ConsoleAddressOptions): ConsoleAddress {
   const base = () => new URL(baseUrl())
 
   /** Browsers have passkeys for names only: `localhost` represents this machine's addresses. */
@@ -67,7 +67,7 @@ export function createPlace({ baseUrl, isFixed }: PlaceOptions): ConsolePlace {
  * cannot be sent across origins without a preflight, which is never answered; the browser's own
  * statement of the origin must agree.
  */
-export function requireCsrf(request: IncomingMessage, place: ConsolePlace): void {
+export function requireCsrf(request: IncomingMessage, address: ConsoleAddress): void {
   const { origin, 'sec-fetch-site': site, 'x-tributary-console': own } = request.headers
   if (own !== '1') {
     throw refused('send the header x-tributary-console: 1')
@@ -75,7 +75,7 @@ export function requireCsrf(request: IncomingMessage, place: ConsolePlace): void
   if (site !== undefined && site !== 'same-origin') {
     throw refused('this request comes from another site')
   }
-  if (origin !== undefined && !place.isOwnOrigin(origin, request)) {
+  if (origin !== undefined && !address.isOwnOrigin(origin, request)) {
     throw refused('this request comes from another origin: is PUBLIC_URL right?')
   }
 }

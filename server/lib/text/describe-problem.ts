@@ -43,23 +43,23 @@ const NOUNS: Readonly<Record<string, string>> = {
 }
 
 /** A zod error map. Returns undefined to keep the library's message. */
-export function sayProblem(problem: Problem): string | undefined {
+export function describeProblem(problem: Problem): string | undefined {
   const { code, input, expected = '', format = '', keys = [] } = problem
   switch (code) {
     case 'invalid_type':
       return input === undefined ? 'required' : mustBe(expected)
     case 'too_small':
-      return sayBound('least', problem.minimum, problem)
+      return describeBound('least', problem.minimum, problem)
     case 'too_big':
-      return sayBound('most', problem.maximum, problem)
+      return describeBound('most', problem.maximum, problem)
     case 'invalid_value':
-      return mustBe(expected) ?? sayValues(problem)
+      return mustBe(expected) ?? describeValues(problem)
     case 'invalid_format':
       return mustBe(format)
     case 'unrecognized_keys':
       return `unknown field ${keys.map((key) => `'${key}'`).join(', ')}`
     case 'invalid_union':
-      return sayUnion(problem)
+      return describeUnion(problem)
     default:
       return undefined
   }
@@ -70,7 +70,7 @@ function mustBe(kind: string): string | undefined {
   return noun && `must be ${noun}`
 }
 
-function sayValues({ input, values = [] }: Problem): string {
+function describeValues({ input, values = [] }: Problem): string {
   if (input === undefined) return 'required'
   const shown = values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)))
   return shown.length === 1 ? `must be ${shown[0]}` : `must be one of ${shown.join(', ')}`
@@ -78,7 +78,7 @@ function sayValues({ input, values = [] }: Problem): string {
 
 const COUNTED: Readonly<Record<string, string>> = { string: 'character', array: 'item' }
 
-function sayBound(
+function describeBound(
   side: 'least' | 'most',
   bound: number | bigint | undefined,
   { origin = '', inclusive = true, exact }: Problem,
@@ -94,7 +94,7 @@ function sayBound(
 }
 
 /** Lists all accepted kinds. */
-function sayUnion({ input, errors = [] }: Problem): string | undefined {
+function describeUnion({ input, errors = [] }: Problem): string | undefined {
   if (input === undefined) return 'required'
   const [first, ...others] = errors.flatMap(([found]) => found?.message ?? [])
   if (first === undefined) return undefined
