@@ -123,10 +123,19 @@ interface Finish {
 /** Holds count one token for four bytes of text. */
 const BYTES_HELD_PER_TOKEN = 4
 
+/** Returns the size of a body without its members that are null, which count as not set. */
+function countHeldBytes(text: string): number {
+  const bytes = Buffer.byteLength(text)
+  const members = Object.entries(JSON.parse(text.replace(/^\uFEFF/, '')))
+  const set = members.filter(([, member]) => member !== null)
+  if (set.length === members.length) return bytes
+  return Math.min(bytes, Buffer.byteLength(JSON.stringify(Object.fromEntries(set))))
+}
+
 function finish({ id, target: one, body, stream, limit = 0 }: Draft, done: Finish): Case {
   const { dialect, model } = one
   const text = done.text ?? JSON.stringify(body)
-  const input = Math.floor(Buffer.byteLength(text) / BYTES_HELD_PER_TOKEN)
+  const input = Math.floor(countHeldBytes(text) / BYTES_HELD_PER_TOKEN)
   const version = dialect === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}
   return {
     id,

@@ -36,8 +36,8 @@ describe('a response in the background', () => {
 
   test('the hold is that of the same call in the foreground', async () => {
     const tenant = await stage.gateway.tenant()
-    // As long as `true` is.
-    const body = { model: 'held', input: 'the same', background: null, max_output_tokens: 77 }
+    // One character less of input, since `false` is longer than `true`.
+    const body = { model: 'held', input: 'the sam', background: false, max_output_tokens: 77 }
     const call = await stage.gateway.post(RESPONSES, tenant.key, body)
     const created = await stage.create(tenant, 'the same', { max_output_tokens: 77 })
     const foreground = await stage.gateway.record(call, tenant.key)
