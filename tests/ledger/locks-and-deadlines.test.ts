@@ -124,6 +124,24 @@ describe('locks and deadlines', () => {
     assert.equal(settlements.size(), 0)
   })
 
+  test('a settlement that the books cannot hold delays its own account only', async () => {
+    const { sql } = database
+    const settlements = createSettlements({ sql, isUnavailable, log: quiet, settleQueueMax: 100 })
+    const [refused, free, later] = [holdRow(caller), holdRow(other), holdRow(other)]
+    await takeHolds(sql, [refused, free, later])
+    const { accountId } = caller
+    const setDebt = (debt: bigint) =>
+      sql`update balance set debt = ${debt.toString()} where account_id = ${accountId}`
+    await setDebt(2n ** 63n - 1n)
+    const waiting = settlements.add(settleRow(refused, 1_000_000n))
+    assert.equal(await settlements.add(settleRow(free, 5n)), 'closed')
+    assert.equal(await settlements.add(settleRow(later, 5n)), 'closed')
+    await setDebt(0n)
+    assert.equal(await waiting, 'closed')
+    await settlements.flushed()
+    await sql`select ledger_credit('cred_back', ${accountId}, 'top_up', 2000000, 'x', 'x', null)`
+  })
+
   test('holds that the database reaches after their deadline are refused', async () => {
     const rows = [holdRow(caller), holdRow(other)]
     const late = await takeHolds(database.sql, rows, new Date(Date.now() - 60_000))

@@ -37,6 +37,13 @@ interface Waiting {
   readonly resolve: (verdict: SettleVerdict) => void
 }
 
+interface NotClosed {
+  /** The database refuses them, even without their details. */
+  readonly refused: readonly Waiting[]
+  /** The database was not available for them. */
+  readonly waiting: readonly Waiting[]
+}
+
 interface Options {
   readonly sql: Sql
   readonly isUnavailable: (error: unknown) => boolean
@@ -92,16 +99,18 @@ class RepeatedSettlements implements Settlements {
     for (const { row, resolve } of items) resolve(verdicts.get(row.hold_id) ?? 'unknown')
   }
 
-  /** Closes items one at a time; returns those that wait for the database. */
-  private async closeOneByOne(items: readonly Waiting[]): Promise<readonly Waiting[]> {
+  /** Closes items one at a time. */
+  private async closeOneByOne(items: readonly Waiting[]): Promise<NotClosed> {
+    const refused: Waiting[] = []
     for (const [index, item] of items.entries()) {
       try {
         await this.close([item]).catch((error: unknown) => this.closeBare(item, error))
-      } catch {
-        return items.slice(index)
+      } catch (error) {
+        if (this.options.isUnavailable(error)) return { refused, waiting: items.slice(index) }
+        refused.push(item)
       }
     }
-    return []
+    return { refused, waiting: [] }
   }
 
   private closeBare(item: Waiting, error: unknown): Promise<void> {
@@ -128,6 +137,13 @@ class RepeatedSettlements implements Settlements {
     return others
   }
 
+  /** Moves settlements that are refused even bare to their account's queue; returns the others. */
+  private async closeOthers(items: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const { refused, waiting } = await this.closeOneByOne(items)
+    for (const item of refused) this.lockedAccounts.push(accountOf(item), item)
+    return waiting
+  }
+
   private async run(items: readonly Waiting[]): Promise<void> {
     const { isUnavailable, log } = this.options
     let remaining = items
@@ -137,7 +153,7 @@ class RepeatedSettlements implements Settlements {
         return
       } catch (error) {
         if (isLocked(error)) remaining = await this.divertLocked(remaining)
-        else if (!isUnavailable(error)) remaining = await this.closeOneByOne(remaining)
+        else if (!isUnavailable(error)) remaining = await this.closeOthers(remaining)
         if (remaining.length === 0) return
         log.warn({ waiting: remaining.length, error }, 'settlements wait for the database')
         await sleep(waitMs)
@@ -151,7 +167,9 @@ class RepeatedSettlements implements Settlements {
       return { remaining: [], stays: false }
     } catch (error) {
       const { isUnavailable, log } = this.options
-      const remaining = isUnavailable(error) ? items : await this.closeOneByOne(items)
+      const all = { refused: [], waiting: items }
+      const { refused, waiting } = isUnavailable(error) ? all : await this.closeOneByOne(items)
+      const remaining = [...refused, ...waiting]
       if (remaining.length > 0)
         log.warn({ waiting: remaining.length, error }, 'settlements wait for a lock')
       return { remaining, stays: remaining.length > 0 }
