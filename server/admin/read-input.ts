@@ -1,6 +1,6 @@
 /** Reads the parameters, query and body of an admin request according to its declaration. */
 
-import { expectJson, readBody } from '../http/body.ts'
+import { readJsonBody } from '../http/body.ts'
 import { checkQuery, checkShape, refuseUnstorable } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import { GatewayError } from '../lib/errors.ts'
@@ -21,8 +21,10 @@ export async function readInput(context: Context, declared: RouteDeclaration) {
 }
 
 async function readJson({ request }: Context, { role }: RouteDeclaration): Promise<unknown> {
-  expectJson(request)
-  const bytes = await readBody(request, role === 'public' ? PUBLIC_BODY_BYTES_MAX : BODY_BYTES_MAX)
+  const bytes = await readJsonBody(
+    request,
+    role === 'public' ? PUBLIC_BODY_BYTES_MAX : BODY_BYTES_MAX,
+  )
   if (bytes.length === 0) return {}
   const body = parseBody(bytes)
   refuseUnstorable(body, 'body')

@@ -1,62 +1,56 @@
 /** Reads request bodies within their size limits. Content-Length may only lower a limit. */
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import { GatewayError } from '../lib/errors.ts'
+import { brokenOff, openContent, tooLarge } from './decode-content.ts'
 
 /** JSON media types that clients use; a missing type is treated as JSON as well. */
 const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)/i
 
-/** Throws 415 for an encoded body, whose decoded size is unknown. */
-export function expectIdentity(request: IncomingMessage): void {
-  const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    const message = 'send the body without a content encoding'
-    throw new GatewayError('unsupported_media', { message })
-  }
-}
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
-/** Throws 415 for an encoded body or one of another media type than JSON. */
-export function expectJson(request: IncomingMessage): void {
-  expectIdentity(request)
-  const type = request.headers['content-type']
+/** Throws 415 for a body of another media type than JSON. */
+export function expectJson({ headers }: IncomingMessage): void {
+  const type = headers['content-type']
   if (type !== undefined && !JSON_TYPES.test(type)) throw new GatewayError('unsupported_media')
 }
 
 /**
- * Reads the whole body. Rejects with 413 as soon as it is known to exceed `limitBytes`, and with
- * 400 if the caller disconnects.
+ * Reads the whole body, decoded. Rejects with 413 as soon as it is known to exceed `limitBytes`,
+ * with 400 if it is cut off or cannot be decoded, and with 415 for another encoding.
  */
-export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes))
+  if (declared > limitBytes) throw tooLarge(limitBytes)
+  return await collect(openContent(request, limitBytes), limitBytes)
+}
+
+/** Reads a body of JSON, without its byte order mark. Rejects as `readBody` does. */
+export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  expectJson(request)
+  const body = await readBody(request, limitBytes)
+  const isMarked = body.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+  return isMarked ? body.subarray(BYTE_ORDER_MARK.length) : body
+}
+
+function collect(content: Readable, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    request.on('data', (chunk: Buffer) => {
+    content.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > limitBytes) {
-        request.removeAllListeners('data')
-        request.pause()
+        content.removeAllListeners('data')
+        content.pause()
         reject(tooLarge(limitBytes))
         return
       }
       chunks.push(chunk)
     })
-    request.on('end', () =>
+    content.on('end', () =>
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
     )
-    request.on('error', (cause) => reject(brokenOff(cause)))
-    request.on('close', () => {
-      if (!request.complete) reject(brokenOff(undefined))
-    })
+    content.on('error', (cause) => reject(cause instanceof GatewayError ? cause : brokenOff(cause)))
+    content.on('close', () => reject(brokenOff()))
   })
-}
-
-function tooLarge(limitBytes: number): GatewayError {
-  return new GatewayError('too_large', {
-    message: `request body is larger than ${limitBytes} bytes`,
-  })
-}
-
-function brokenOff(cause: unknown): GatewayError {
-  return new GatewayError('invalid_request', { message: 'the request body was cut off', cause })
 }

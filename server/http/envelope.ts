@@ -21,10 +21,10 @@ export function renderError(
   return { type: 'error', error: { type, message: error.message, code, param } }
 }
 
-/** Returns the headers of an error: Retry-After, x-should-retry and Allow. */
+/** Returns the headers of an error: Retry-After, x-should-retry, Allow and Accept-Encoding. */
 export function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {}
-  const { retryAfterSeconds, allow } = error.details
+  const { retryAfterSeconds, allow, acceptEncoding } = error.details
   const row: ErrorRow = ERRORS[error.row]
   if (retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
@@ -35,6 +35,7 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
     headers.allow = allow
       .flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : method))
       .join(', ')
+  if (acceptEncoding) headers['accept-encoding'] = acceptEncoding
   const retry = error.details.retry ?? row.retry
   if (retry !== undefined) headers['x-should-retry'] = String(retry)
   return headers

@@ -70,7 +70,7 @@ export const ERRORS = {
   unsupported_media: {
     status: 415,
     type: 'invalid_request_error',
-    message: 'send the body as application/json, without a content encoding',
+    message: 'send the body as application/json',
   },
   idempotency_mismatch: {
     status: 422,
@@ -118,6 +118,8 @@ export interface ErrorDetails {
   readonly retry?: boolean
   /** The methods that the path supports. */
   readonly allow?: readonly string[]
+  /** The content encodings that a body may have. */
+  readonly acceptEncoding?: string
   /** Replaces the table's status; only for upstream errors that are passed through. */
   readonly status?: number
   /** The underlying error, for the log. */

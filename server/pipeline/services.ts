@@ -1,5 +1,6 @@
 /** The services that the pipeline uses; main.ts provides them. */
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Identified } from '../accounts/accounts.ts'
 import type { CatalogSnapshot } from '../catalog/catalog.ts'
@@ -51,6 +52,7 @@ export interface Forms {
   /** Throws GatewayError (400, 413, 415 or 503), or the inspector's error. */
   read(
     request: IncomingMessage,
+    content: Readable,
     options: {
       readonly accountId: string
       readonly bytesMax: number

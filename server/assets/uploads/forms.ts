@@ -1,5 +1,6 @@
 /** Reads multipart requests: the file is spooled to disk as it arrives, fields stay in memory. */
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { PublishedUpload, PublishUpload } from './publish-upload.ts'
 import { readUpload } from './read-upload.ts'
 import { type Inspector, readSpooled, type Spool, type SpoolFile } from './spool.ts'
@@ -26,20 +27,21 @@ export interface FormOptions {
 
 export interface FormReader {
   /**
-   * Reads a whole form with one file, `file`; fields may precede or follow it. Rejects with
+   * Reads a whole form with one file, `file`; fields may precede or follow it. `content` is the
+   * request's body, decoded. Rejects with
    * GatewayError 400, 413, 415 or 503, or with the inspector's error.
    */
-  read(request: IncomingMessage, options: FormOptions): Promise<Form>
+  read(request: IncomingMessage, content: Readable, options: FormOptions): Promise<Form>
 }
 
 export function createForms(spool: Spool, publishUpload: PublishUpload): FormReader {
   return {
-    async read(request, { accountId, bytesMax, inspector }) {
+    async read(request, content, { accountId, bytesMax, inspector }) {
       let spooling: Promise<SpoolFile> | undefined
       try {
-        return await readUpload(request, {
-          async take(_filename, content, fields) {
-            spooling = spool.take(content, bytesMax, inspector)
+        return await readUpload(request, content, {
+          async take(_filename, file, fields) {
+            spooling = spool.take(file, bytesMax, inspector)
             return { fields, file: toFormFile(await spooling, accountId, publishUpload) }
           },
         })

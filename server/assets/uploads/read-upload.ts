@@ -19,8 +19,15 @@ export interface UploadHandlers<T> {
   ) => Promise<T>
 }
 
-/** Rejects with GatewayError: 415 for another content type, 400 without a file. */
-export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers<T>): Promise<T> {
+/**
+ * `content` is the request's body, decoded. Rejects with GatewayError: 415 for another content type,
+ * 400 without a file, and the error of the content.
+ */
+export function readUpload<T>(
+  request: IncomingMessage,
+  content: Readable,
+  { take }: UploadHandlers<T>,
+): Promise<T> {
   const type = request.headers['content-type'] ?? ''
   if (!/^multipart\/form-data\s*;/i.test(type)) {
     const message = 'send the file as multipart/form-data'
@@ -30,8 +37,8 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
     const fields = new Map<string, string>()
     let taking: Promise<T> | undefined
     const fail = (error: unknown) => {
-      request.unpipe(parser)
-      request.resume()
+      content.unpipe(parser)
+      content.resume()
       reject(error)
     }
     const parser = openParser(request, fail)
@@ -52,14 +59,14 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
       refuse(invalid(`the form has more than ${LIMITS.fields} fields`))
     })
     parser.on('filesLimit', () => refuse(invalid('the form has more than one file')))
-    parser.on('file', (name, content, { filename }) => {
+    parser.on('file', (name, file, { filename }) => {
       // After `destroy` the parser still emits files from its buffer, whose streams never end.
       if (name !== 'file' || taking || isRefused) {
-        content.resume()
+        file.resume()
         return
       }
-      content.on('error', () => undefined)
-      taking = take(cleanName(filename), content, fields)
+      file.on('error', () => undefined)
+      taking = take(cleanName(filename), file, fields)
       taking.catch(fail)
     })
     parser.on('error', (cause) => {
@@ -75,7 +82,13 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
       else reject(fields.has('file') ? fileAsText() : invalid('file is required'))
     })
     request.on('close', onRequestClose)
-    request.pipe(parser)
+    if (content !== request) {
+      content.on('error', (error) => {
+        fail(error)
+        parser.destroy()
+      })
+    }
+    content.pipe(parser)
   })
 }
 

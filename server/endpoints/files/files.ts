@@ -6,6 +6,7 @@ import type { Files } from '../../assets/uploads/files.ts'
 import { readUpload } from '../../assets/uploads/read-upload.ts'
 import { checkQuery, checkShape } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
+import { openContent } from '../../http/decode-content.ts'
 import { readIdempotencyKey } from '../../http/idempotency-key.ts'
 import { sendJson } from '../../http/reply.ts'
 import { expectUpload } from '../../http/slow-uploads.ts'
@@ -17,6 +18,8 @@ const TAG = 'Files'
 const DAY_SECONDS = 86_400
 const LIFE_SECONDS = { min: 3600, max: 30 * DAY_SECONDS, default: 30 * DAY_SECONDS }
 const PAGE_MAX = 100
+/** Of a whole upload, decoded: a file below 1 GB and the form around it. */
+const UPLOAD_BYTES_MAX = 1_001_000_000
 const PAGE_DEFAULT = 20
 
 const file = z.object({
@@ -68,14 +71,15 @@ const fields = z.object({
 export function receiveFile(context: Context, accountId: string, files: Files) {
   expectUpload(context.request)
   const idempotencyKey = readIdempotencyKey(context.request.headers)
-  return readUpload(context.request, {
-    take: (filename, content, formFields) =>
+  const content = openContent(context.request, UPLOAD_BYTES_MAX)
+  return readUpload(context.request, content, {
+    take: (filename, file, formFields) =>
       files.add({
         accountId,
         requestId: context.requestId,
         idempotencyKey,
         filename,
-        content,
+        content: file,
         declaredBytes: Number(context.request.headers['content-length'] ?? 0),
         fields() {
           const read = checkShape(fields, Object.fromEntries(formFields))

@@ -20,8 +20,7 @@ export const MEANINGS: Readonly<Record<number, string>> = {
     'A request with this Idempotency-Key is still running, or its response is not kept. ' +
     'The message contains its request id.',
   413: 'The body is larger than this endpoint accepts.',
-  415:
-    'The body has a content encoding, or a content type that this endpoint does not ' + 'accept.',
+  415: 'The body has a content type or a content encoding that this endpoint does not ' + 'accept.',
   422: 'This Idempotency-Key was used with a different request.',
   426: 'A WebSocket was requested: send a POST.',
   429: 'A limit of the account, the key or the model is reached. Wait for Retry-After seconds.',

@@ -1,6 +1,6 @@
 /** POST /v1/webhooks/test: sends an example webhook to a receiver. */
 import { z } from 'zod'
-import { expectJson, readBody } from '../../http/body.ts'
+import { readJsonBody } from '../../http/body.ts'
 import type { Context } from '../../http/context.ts'
 import { sendJson } from '../../http/reply.ts'
 import { invalidField } from '../../lib/errors.ts'
@@ -11,8 +11,7 @@ import { deliverySchema, describeDelivery, EXAMPLE_DELIVERY } from './webhook-sc
 const BODY_BYTES_MAX = 16 * 1024
 
 async function readUrl(context: Context): Promise<string> {
-  expectJson(context.request)
-  const body = tryParseJson(await readBody(context.request, BODY_BYTES_MAX))
+  const body = tryParseJson(await readJsonBody(context.request, BODY_BYTES_MAX))
   const url = asString(member(body, 'url'))
   if (url === undefined) throw invalidField('url', 'is required')
   return url

@@ -5,8 +5,9 @@ import type { Caller } from '../../accounts/accounts.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { type JsonFields, parseRequestJson } from '../../dialects/json-scan.ts'
 import { spliceJson } from '../../dialects/splice.ts'
-import { expectIdentity, expectJson, readBody } from '../../http/body.ts'
+import { readJsonBody } from '../../http/body.ts'
 import type { Context } from '../../http/context.ts'
+import { openContent } from '../../http/decode-content.ts'
 import { expectUpload } from '../../http/slow-uploads.ts'
 import { dropUnset } from '../../http/unset.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -28,6 +29,8 @@ export interface ReceivedRequest extends RequestJson {
   readonly digest: () => Buffer
 }
 
+/** The framing and the fields around a form's file. */
+const FRAME_BYTES_MAX = 1024 * 1024
 const NO_BODY = Buffer.alloc(0)
 const NO_FIELDS: JsonFields = new Map()
 
@@ -40,7 +43,7 @@ export async function readRequest(
 ): Promise<ReceivedRequest> {
   const { form } = reading
   if (form) return readForm(context, form, caller, services)
-  const sent = await readJsonBody(context, bodyLimit(reading, services))
+  const sent = await readJsonBody(context.request, bodyLimit(reading, services))
   const json = parseJson(sent, reading.schema)
   return { ...json, file: undefined, digest: () => digestOf(context, sent) }
 }
@@ -51,12 +54,7 @@ export async function readJson(
   limitBytes: number,
   schema: ZodType,
 ): Promise<RequestJson> {
-  return parseJson(await readJsonBody(context, limitBytes), schema)
-}
-
-async function readJsonBody({ request }: Context, limitBytes: number): Promise<Buffer> {
-  expectJson(request)
-  return await readBody(request, limitBytes)
+  return parseJson(await readJsonBody(context.request, limitBytes), schema)
 }
 
 /**
@@ -98,10 +96,13 @@ async function readForm(
   { forms }: Services,
 ): Promise<ReceivedRequest> {
   const { request } = context
-  expectIdentity(request)
   expectUpload(request)
   const { fields, file } = await withInvalidRequests(() =>
-    forms.read(request, { accountId, bytesMax, inspector: inspect() }),
+    forms.read(request, openContent(request, bytesMax + FRAME_BYTES_MAX), {
+      accountId,
+      bytesMax,
+      inspector: inspect(),
+    }),
   )
   const entries = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
   return {

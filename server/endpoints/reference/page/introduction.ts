@@ -61,6 +61,8 @@ second factors, users and tokens cannot be managed with a token.</p>
 const REQUESTS = html`<div class="text">
 <p>A field that is <code>null</code> counts as absent: it changes neither the response nor the
 charge.</p>
+<p>A body may be sent with <code>Content-Encoding</code> <code>gzip</code>, <code>deflate</code>,
+<code>br</code> or <code>zstd</code>; its decoded bytes count.</p>
 </div>`
 
 const RECORD = {
