@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { GatewayError } from '../lib/errors.ts'
-import { brokenOff, openContent, tooLarge } from './decode-content.ts'
+import { bodyCutOff, bodyTooLarge, openContent } from './decode-content.ts'
 
 /** JSON media types that clients use; a missing type is treated as JSON as well. */
 const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)/i
@@ -21,7 +21,7 @@ export function expectJson({ headers }: IncomingMessage): void {
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > limitBytes) throw tooLarge(limitBytes)
+  if (declared > limitBytes) throw bodyTooLarge(limitBytes)
   return await collect(openContent(request, limitBytes), limitBytes)
 }
 
@@ -42,7 +42,7 @@ function collect(content: Readable, limitBytes: number): Promise<Buffer> {
       if (size > limitBytes) {
         content.removeAllListeners('data')
         content.pause()
-        reject(tooLarge(limitBytes))
+        reject(bodyTooLarge(limitBytes))
         return
       }
       chunks.push(chunk)
@@ -50,7 +50,9 @@ function collect(content: Readable, limitBytes: number): Promise<Buffer> {
     content.on('end', () =>
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
     )
-    content.on('error', (cause) => reject(cause instanceof GatewayError ? cause : brokenOff(cause)))
-    content.on('close', () => reject(brokenOff()))
+    content.on('error', (cause) =>
+      reject(cause instanceof GatewayError ? cause : bodyCutOff(cause)),
+    )
+    content.on('close', () => reject(bodyCutOff()))
   })
 }

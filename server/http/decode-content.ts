@@ -62,7 +62,7 @@ function decode(request: IncomingMessage, encoding: Encoding, bytesMax: number):
   const bounded = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      if (bytes > bytesMax) done(tooLarge(bytesMax))
+      if (bytes > bytesMax) done(bodyTooLarge(bytesMax))
       else if (bytes > UNRATED_BYTES && bytes > RATIO_MAX * (decoder?.bytesWritten ?? 0)) {
         const message = `the body expands to more than ${RATIO_MAX} times its size`
         done(new GatewayError('too_large', { message }))
@@ -84,7 +84,7 @@ function decode(request: IncomingMessage, encoding: Encoding, bytesMax: number):
     if (!decoder) bounded.end()
   })
   request.once('close', () => {
-    if (!request.complete) bounded.destroy(brokenOff())
+    if (!request.complete) bounded.destroy(bodyCutOff())
   })
   bounded.once('close', () => {
     if (!decoder) return
@@ -94,10 +94,10 @@ function decode(request: IncomingMessage, encoding: Encoding, bytesMax: number):
   return bounded
 }
 
-export function tooLarge(bytesMax: number): GatewayError {
+export function bodyTooLarge(bytesMax: number): GatewayError {
   return new GatewayError('too_large', { message: `request body is larger than ${bytesMax} bytes` })
 }
 
-export function brokenOff(cause?: unknown): GatewayError {
+export function bodyCutOff(cause?: unknown): GatewayError {
   return new GatewayError('invalid_request', { message: 'the request body was cut off', cause })
 }

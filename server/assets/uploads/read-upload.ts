@@ -20,8 +20,8 @@ export interface UploadHandlers<T> {
 }
 
 /**
- * `content` is the request's body, decoded. Rejects with GatewayError: 415 for another content type,
- * 400 without a file, and the error of the content.
+ * `content` is the request's body, decoded. Rejects with GatewayError: 415 for another content
+ * type, 400 without a file, or the error of the content.
  */
 export function readUpload<T>(
   request: IncomingMessage,
