@@ -2,7 +2,8 @@
  * The ledger's SQL. Each function is one statement, or one transaction where its comment says so.
  */
 import type { Sql, TransactionSql } from 'postgres'
-import type { Nanos } from '../lib/money.ts'
+import { formatAmount, NANOS_MAX, type Nanos } from '../lib/money.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { stringifyStorable } from '../lib/text/well-formed.ts'
 
 export interface HoldRow {
@@ -111,28 +112,53 @@ export async function readBalance(
   return row
 }
 
+export interface CreditRequest {
+  readonly id: string
+  readonly accountId: string
+  readonly kind: 'top_up' | 'promotion' | 'adjustment' | 'forgiveness'
+  readonly amountNanos: Nanos
+  readonly reason: string
+  readonly actor: string
+  readonly eventId: string | null
+}
+
 /**
  * Credits or debits an account; see ledger_credit. Returns false if the same id or provider event
- * was posted before. Rejects with 23503 for an unknown account, or 23514 if a debit exceeds the
- * available balance.
+ * was posted before. Rejects with OperatorError if that event was posted otherwise, or if the
+ * balance would exceed what the books can hold; with 23503 for an unknown account; with 23514 if
+ * a debit exceeds the available balance.
  */
 export async function postCredit(
   sql: Sql | TransactionSql,
-  credit: {
-    readonly id: string
-    readonly accountId: string
-    readonly kind: 'top_up' | 'promotion' | 'adjustment' | 'forgiveness'
-    readonly amountNanos: Nanos
-    readonly reason: string
-    readonly actor: string
-    readonly eventId: string | null
-  },
+  credit: CreditRequest,
 ): Promise<boolean> {
   const [row] = await sql<{ posted: boolean }[]>`
     select ledger_credit(${credit.id}, ${credit.accountId}, ${credit.kind},
       ${credit.amountNanos.toString()}::bigint, ${credit.reason}, ${credit.actor},
-      ${credit.eventId}) as posted`
-  return row?.posted ?? false
+      ${credit.eventId}) as posted`.catch((error: unknown) => {
+    throw isOutOfRange(error) ? new OperatorError(TOO_LARGE, { cause: error }) : error
+  })
+  if (row?.posted) return true
+  await refuseOtherCredit(sql, credit)
+  return false
+}
+
+const TOO_LARGE = `no balance can be larger than ${formatAmount(NANOS_MAX)}`
+
+function isOutOfRange(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '22003'
+}
+
+/** An event id that comes again with another payment would lose that payment in silence. */
+async function refuseOtherCredit(
+  sql: Sql | TransactionSql,
+  { eventId, accountId, amountNanos }: CreditRequest,
+): Promise<void> {
+  if (eventId === null) return
+  const [row] = await sql<{ account_id: string; amount: bigint }[]>`
+    select account_id, amount from credit where event_id = ${eventId}`
+  if (!row || (row.account_id === accountId && row.amount === amountNanos)) return
+  throw new OperatorError(`event ${eventId} was posted to another account or with another amount`)
 }
 
 // Idempotency ----------------------------------------------------------------------------------

@@ -210,6 +210,41 @@ describe('payments', () => {
     assert.equal(available - before.available, nanos('7.5'))
   })
 
+  test('an event that comes again for another account or amount is refused, not swallowed', async () => {
+    const other = await stage.tenant()
+    const first = event({ event_id: 'evt_reused' })
+    assert.equal((await pay(first, sign(first))).status, 200)
+    const before = await stage.balance(home.accountId)
+    for (const more of [{ amount: '8' }, { account_id: other.accountId }]) {
+      const body = event({ event_id: 'evt_reused', ...more })
+      const { status, json } = await pay(body, sign(body))
+      assert.equal(status, 400, JSON.stringify(json))
+    }
+    assert.deepEqual(await stage.balance(home.accountId), before)
+    assert.equal((await stage.balance(other.accountId)).available, nanos('100'))
+  })
+
+  test('what the books cannot hold is refused, by payment and by code', async () => {
+    const rich = await stage.house('rich', '999999999')
+    const { accountId } = rich
+    const most = (number: number) =>
+      event({ event_id: `evt_most_${number}`, account_id: accountId, amount: '999999999' })
+    for (let number = 1; number <= 8; number += 1) {
+      assert.equal((await pay(most(number), sign(most(number)))).status, 200)
+    }
+    assert.equal((await pay(most(9), sign(most(9)))).status, 400)
+    const [code] = await makeCodes(1, { amountNanos: nanos('999999999') })
+    const body = { code: code?.code ?? '' }
+    const redeemed = await stage.ask(REDEEM, {
+      as: 'rich-owner',
+      params: { account_id: accountId },
+      body,
+    })
+    assert.equal(redeemed.status, 400, redeemed.text)
+    const [row] = await listRedeemCodes(stage.sql, { limit: 1 })
+    assert.equal(row?.state, 'open', 'the code is worth the same as before')
+  })
+
   test('what is not signed with the secret, now, moves nothing', async () => {
     const before = await stage.balance(home.accountId)
     const body = event({ event_id: 'evt_2' })

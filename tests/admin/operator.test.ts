@@ -71,6 +71,7 @@ describe('operators', () => {
       [{ amount: '0', reason: 'x' }, /^amount: zero/],
       [{ amount: 'ten', reason: 'x' }, /^amount: must be a decimal/],
       [{ amount: '1', reason: ' ' }, /^reason: /],
+      [{ amount: '6', reason: 'x', event_id: 'pay_1' }, /^event pay_1 was posted to another /],
     ] as const) {
       const answer = await credit(body)
       assert.equal(answer.status, 400, JSON.stringify(body))

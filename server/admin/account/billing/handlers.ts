@@ -85,7 +85,9 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     if (accountCurrency !== currency)
       throw invalidField('currency', `this account is in ${accountCurrency}`)
     const credit = { kind: 'top_up', amountNanos, reason, actor: 'payment', eventId } as const
-    const posted = await postCredit(sql, { id: newId('cred'), accountId, ...credit })
+    const posted = await withOperatorErrors(
+      postCredit(sql, { id: newId('cred'), accountId, ...credit }),
+    )
     return { posted }
   },
 }

@@ -128,7 +128,7 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
     const before = await findAccount(services, params.account_id)
     note({ amount: body.amount, kind, reason })
     const credit = { accountId: params.account_id, kind, amountNanos, reason, eventId }
-    const posted = await postCredit(services.sql, {
+    const posting = postCredit(services.sql, {
       ...credit,
       id: newId('cred'),
       actor: session.user.email,
@@ -141,6 +141,7 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
         kind === 'forgiveness' ? `${limit} is owed` : `${limit} is there`,
       )
     })
+    const posted = await withOperatorErrors(posting)
     return { posted, account: describeAccount(await findAccount(services, params.account_id)) }
   },
 }
