@@ -11,7 +11,7 @@ export function describeFiles({ files, bytes, missing, elsewhere }: CopiedConten
   const parts = [
     `${files} files and media of ${(bytes / 1_000_000).toFixed(1)} MB`,
     ...(missing > 0 ? [`${missing} are missing`] : []),
-    ...(elsewhere > 0 ? [`${elsewhere} lie in the object store`] : []),
+    ...(elsewhere > 0 ? [`${elsewhere} are in the object store`] : []),
   ]
   return `${parts.join(', ')}.`
 }

@@ -45,7 +45,7 @@ function createProgram(): Command {
   const program = new Command('tributary')
     .description('A self-hosted AI gateway that meters every call to the cent.')
     .exitOverride()
-    .showHelpAfterError('(--help shows what is possible)')
+    .showHelpAfterError('(--help lists the options)')
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
     .version(readVersion(), '-V, --version', 'the version of this program')
     .addHelpText('after', '\nEvery command takes --help, and most take --json.')

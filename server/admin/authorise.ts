@@ -37,10 +37,10 @@ export function authoriseToken(
   token: TokenUse,
   isChange: boolean,
 ): void {
-  if (signInOnly) throw refuseToken('no access token may do this: sign in to the console')
-  if (isChange && token.scope === 'read') throw refuseToken('this access token only reads')
+  if (signInOnly) throw refuseToken('access tokens cannot do this: sign in to the console')
+  if (isChange && token.scope === 'read') throw refuseToken('this access token is read-only')
   if (stepUp && !token.isSensitive) {
-    throw refuseToken('this needs an access token that was made for sensitive acts')
+    throw refuseToken('this needs an access token for sensitive routes')
   }
 }
 

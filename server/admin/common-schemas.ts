@@ -13,7 +13,7 @@ export const text = (max: number) =>
     .string()
     .trim()
     .max(max)
-    .refine((value) => !value.includes('\0'), 'must not hold NUL characters')
+    .refine((value) => !value.includes('\0'), 'must not contain NUL characters')
 
 /** An amount as a decimal string. */
 export const decimal = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal such as "12.5"')

@@ -60,7 +60,7 @@ function documentRoute(declared: RouteDeclaration, method: Method): PlainEndpoin
 function describeTokenAccess({ role, signInOnly, stepUp }: RouteDeclaration): string {
   if (role === 'public') return ''
   if (signInOnly) return 'Not with an access token.'
-  return stepUp ? 'An access token must be one for sensitive acts.' : ''
+  return stepUp ? 'Requires an access token for sensitive routes.' : ''
 }
 
 const ACCESS: Readonly<Record<RouteDeclaration['role'], string>> = {

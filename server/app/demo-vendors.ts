@@ -58,7 +58,7 @@ async function start(path: string, port: number): Promise<DemoVendors> {
     await sleep(POLL_INTERVAL_MS)
   }
   child.kill()
-  throw new OperatorError(`the simulated vendors did not start: node ${PROGRAM} tells why`)
+  throw new OperatorError(`the simulated vendors did not start: run node ${PROGRAM} to see why`)
 }
 
 async function stop(path: string, { pid }: Note): Promise<void> {

@@ -38,7 +38,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   })
   const durations = new Histogram({
     name: 'tributary_request_seconds',
-    help: 'Time from the request head to the end of the answer.',
+    help: 'Time from the request head to the end of the response.',
     labelNames: ['route'],
     buckets: SECONDS,
     registers,
@@ -57,7 +57,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   })
   const copies = new Counter({
     name: 'tributary_copies_total',
-    help: 'Tries to copy results into our storage, by what came of them.',
+    help: 'Attempts to copy results into storage, by outcome.',
     labelNames: ['outcome'],
     registers,
   })
@@ -68,7 +68,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   })
   const untraced = new Counter({
     name: 'tributary_spans_dropped_total',
-    help: 'Spans that the collector of traces did not take.',
+    help: 'Spans that the trace collector did not accept.',
     registers,
   })
   const surprises = new Counter({
@@ -96,9 +96,9 @@ function addGauges(registry: Registry, gauges: Gauges): void {
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()
   const all: readonly [name: string, help: string, read: () => number][] = [
-    ['tributary_calls_in_flight', 'Metered calls under way.', gauges.callsInFlight],
+    ['tributary_calls_in_flight', 'Metered calls in progress.', gauges.callsInFlight],
     ['tributary_settlements_pending', 'Ledger operations waiting.', gauges.settlementsPending],
-    ['tributary_channels_cooling_down', 'Channels in cool-down.', gauges.channelsCoolingDown],
+    ['tributary_channels_cooling_down', 'Channels in cooldown.', gauges.channelsCoolingDown],
     ['tributary_loop_delay_p99_seconds', 'Event loop delay.', () => delay.percentile(99) / 1e9],
   ]
   for (const [name, help, read] of all) {

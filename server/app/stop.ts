@@ -83,6 +83,6 @@ export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
 async function endDemo({ demo, tasks, log }: Parts): Promise<void> {
   if (!demo) return
   const waits = await tasks.hasOpenTasks().catch(() => false)
-  if (waits) log.info({}, 'tasks are under way: the simulated vendors stay for five minutes')
+  if (waits) log.info({}, 'tasks are open: the simulated vendors stay for five minutes')
   else await demo.stop()
 }

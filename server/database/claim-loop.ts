@@ -48,7 +48,9 @@ export function startClaimLoop(queue: ClaimQueue): ClaimLoop {
 
   function start(work: Promise<void>, fields: object): void {
     const one = work
-      .catch((error: unknown) => log.warn({ ...fields, error }, 'work is left to the next lease'))
+      .catch((error: unknown) =>
+        log.warn({ ...fields, error }, 'work failed, the next lease repeats it'),
+      )
       .finally(() => {
         running.delete(one)
         waker.wake()

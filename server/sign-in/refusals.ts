@@ -24,6 +24,6 @@ export function noStep(): GatewayError {
 /** Used, expired and invented links get the same answer. */
 export function noLink(): GatewayError {
   return new GatewayError('not_found', {
-    message: 'this link is not valid any more: it works once, and only for a while',
+    message: 'this link is no longer valid: it works once, for a limited time',
   })
 }

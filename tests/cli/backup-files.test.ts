@@ -53,7 +53,7 @@ test('content goes with its rows; what nobody owns, and what lies elsewhere, doe
   const copy = join(folder, 'copy')
   const made = await runWith(environmentOf('data'), ['backup', '--to', copy, '--files'])
   assert.equal(made.code, 0, made.err)
-  const told = /1 files and media of 0\.0 MB, 1 are missing, 1 lie in the object store\.\n/
+  const told = /1 files and media of 0\.0 MB, 1 are missing, 1 are in the object store\.\n/
   assert.match(made.out, told)
   assert.equal(existsSync(join(copy, 'files', 'xx')), false)
 

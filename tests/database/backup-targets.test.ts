@@ -19,7 +19,7 @@ test('a backup onto a full disk says so and leaves nothing', { skip: noSmallDisk
   const { place } = source
   await assert.rejects(backup({ place, kind: 'embedded', target }), {
     name: 'DatabaseProblem',
-    message: `the disk of ${target} is full: nothing was kept`,
+    message: `the disk of ${target} is full: nothing was written`,
   })
   assert.ok(!existsSync(target) && !existsSync(`${target}.partial`))
 })

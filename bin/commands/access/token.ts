@@ -54,8 +54,8 @@ function addCreate(token: Command): void {
     .addHelpText(
       'after',
       `
-It never may more than its person, and nothing for which people alone are trusted: sign-ins,
-passwords, second factors, other people, tokens. With --sensitive whoever holds it needs no
+It never has more rights than its person, and none that are reserved for people: sign-ins,
+passwords, second factors, other people, tokens. With --sensitive its holder needs no
 second factor for secrets, prices and credits: give it to few scripts, and let it expire.
 
 Examples:

@@ -29,8 +29,8 @@ export function addApplyCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-Applying the same file twice changes nothing. What a file named before and names no more is
-retired; what other files brought stays, unless --replace is given. A file is known by its
+Applying the same file twice changes nothing. Entries that a file no longer contains are
+retired; entries of other files stay, unless --replace is given. A file is identified by its
 "source", or else by its name.
 
 Examples:

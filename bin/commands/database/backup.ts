@@ -33,7 +33,7 @@ export function addBackupCommand(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nThe copy holds hashes of keys, sealed secrets and stored answers: guard it.',
+      '\nThe copy contains hashes of keys, sealed secrets and stored answers: guard it.',
     )
     .action(runBackup)
 }

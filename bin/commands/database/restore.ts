@@ -36,9 +36,9 @@ export function addRestoreCommand(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nStop all gateways first. What was loaded is compared with the backup before it counts,\n' +
-        'and the books are audited. --verify compares at one instant, also beside running\n' +
-        'gateways; an empty database is restored first. Exit code 1 when anything differs or\n' +
+      '\nStop all gateways first. The loaded rows are compared with the backup before the commit,\n' +
+        'and the books are audited. --verify compares at one instant, even while gateways run;\n' +
+        'an empty database is restored first. Exit code 1 if anything differs or\n' +
         'the audit fails.',
     )
     .action(runRestore)

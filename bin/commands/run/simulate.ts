@@ -34,7 +34,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
     timeScale: Number(options.timeScale),
   })
   if (options.json) printJson({ url })
-  else console.log(`Simulators listen on ${url}; ${url}/sim says what can be scripted.`)
+  else console.log(`Simulators listen on ${url}; ${url}/sim lists their scenarios.`)
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
   })

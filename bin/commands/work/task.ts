@@ -27,7 +27,7 @@ export function addTaskCommands(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nFor after a restore: they were paid for, and nobody was charged. Nothing is changed.\n' +
+      '\nFor use after a restore: vendors bill these tasks, and no account was charged for them.\n' +
         'Example:\n  tributary task unknown --since 2026-11-20T03:00:00Z',
     )
     .action((options: UnknownOptions) => withSession((session) => report(session, options)))

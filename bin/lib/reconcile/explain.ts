@@ -26,7 +26,7 @@ export const KIND_TEXTS: Readonly<Record<CandidateKind, string>> = {
   unknown_cost: 'calls whose cost we do not know',
   uncertain_basis: 'calls that were estimated, partial or reviewed',
   lost: 'calls whose process died',
-  cancelled: 'calls whose caller left',
+  cancelled: 'calls whose caller disconnected',
   stated_cost: 'calls booked at the cost that the answer stated',
   after_midnight: 'calls within 10 minutes of midnight, in this day',
   before_midnight: 'calls within 10 minutes of midnight, in the next or last day',

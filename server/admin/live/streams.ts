@@ -38,7 +38,7 @@ export function createStreams(onEmpty: () => void): Streams {
     const own = [...viewers].filter((one) => one.sessionId === sessionId).length
     if (own < STREAMS_A_SESSION && viewers.size < STREAMS_MAX) return
     throw new GatewayError('rate_limited', {
-      message: 'too many streams of events are open',
+      message: 'too many event streams are open',
       retryAfterSeconds: 30,
     })
   }

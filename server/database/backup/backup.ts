@@ -138,7 +138,7 @@ function refuseTaken(target: string): void {
 function explain(cause: unknown, target: string): unknown {
   const code = readErrorCode(cause)
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new DatabaseProblem(`the disk of ${target} is full: nothing was kept`, cause)
+    return new DatabaseProblem(`the disk of ${target} is full: nothing was written`, cause)
   }
   if (['EACCES', 'EROFS', 'EPERM', 'EEXIST', 'ENOTDIR'].includes(code)) {
     return new DatabaseProblem(`${target} cannot be created (${code}): name another folder`, cause)

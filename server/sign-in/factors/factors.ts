@@ -95,7 +95,7 @@ export async function finishTotp(
   const secret = secrets.open(person.totp_pending, totpContext(personId))
   const step = matchTotp(secret, code.replace(/\s/g, ''), parts.nowMs())
   if (step === undefined) {
-    throw invalidField('code', 'is wrong: does the clock of your device go right?')
+    throw invalidField('code', 'is wrong: is the clock of your device right?')
   }
   await throttle.giveBack('factor', personId)
   return await withTransaction(sql, async (transaction) => {

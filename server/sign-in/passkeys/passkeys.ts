@@ -40,7 +40,7 @@ function domainOf({ consoleAddress }: SignInParts): string {
   const domain = consoleAddress.passkeyDomain()
   if (domain) return domain
   throw new GatewayError('conflict', {
-    message: 'passkeys need PUBLIC_URL to have a name, not a bare address',
+    message: 'passkeys need a PUBLIC_URL with a host name, not an IP address',
   })
 }
 

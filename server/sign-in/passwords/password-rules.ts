@@ -34,7 +34,7 @@ export function checkPassword(password: string, email: string, field = 'password
   if (length < LENGTH_MIN) throw invalidField(field, `needs at least ${LENGTH_MIN} characters`)
   if (length > LENGTH_MAX) throw invalidField(field, `has more than ${LENGTH_MAX} characters`)
   if (isGuessed(password.toLowerCase(), email.toLowerCase())) {
-    throw invalidField(field, 'is one that others would guess: choose another')
+    throw invalidField(field, 'is easy to guess: choose another')
   }
 }
 

@@ -144,7 +144,7 @@ export async function changePassword(
   const { id, email } = session.user
   checkPassword(passwords.fresh, email, 'new_password')
   if (passwords.fresh === passwords.current)
-    throw invalidField('new_password', 'is the one you have')
+    throw invalidField('new_password', 'is your current password')
   await compareOwn(parts, session, passwords.current, exchange)
   const hash = await parts.passwords.hash(passwords.fresh)
   await withTransaction(parts.sql, (transaction) => updatePassword(transaction, id, hash))

@@ -88,7 +88,7 @@ function keyOf(subject: Subject, name: string): string {
 
 const NO_SUCH_CODES = 'too many codes that do not exist: try again later'
 const MESSAGES: Readonly<Record<string, string>> = {
-  token: 'too many access tokens that are worth nothing: wait a little',
+  token: 'too many invalid access tokens: wait a little',
   code: NO_SUCH_CODES,
   codeAddress: NO_SUCH_CODES,
 }

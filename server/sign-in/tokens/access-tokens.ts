@@ -67,7 +67,7 @@ export async function identifyToken(
 
 function explain(text: string): string {
   return isWellFormedApiKey(text)
-    ? 'this is an API key: the admin API takes access tokens (tra-…), made in the settings'
+    ? 'this is an API key: the admin API takes access tokens (tra-…), created in the settings'
     : 'this access token is unknown, revoked or expired'
 }
 
@@ -133,7 +133,7 @@ export async function createAccessToken(sql: Sql, newToken: NewToken): Promise<C
     display: displayAccessToken(token),
   })
   if (!inserted) {
-    throw new OperatorError('a token needs somebody who is an operator or belongs to an account')
+    throw new OperatorError('a token needs a person who is an operator or belongs to an account')
   }
   return { ...(await showToken(sql, id)), token }
 }

@@ -45,7 +45,7 @@ export async function readPayment(context: Context, secret: string): Promise<Pay
   const read = checkShape(payment, document)
   const { event_id: eventId, account_id: accountId, amount, currency, reason } = read
   const amountNanos = parseAmount(amount) ?? 0n
-  if (amountNanos <= 0n) throw invalidField('amount', 'must be more than nothing')
+  if (amountNanos <= 0n) throw invalidField('amount', 'must be more than zero')
   return { eventId, accountId, amountNanos, currency, reason: reason || `payment ${eventId}` }
 }
 

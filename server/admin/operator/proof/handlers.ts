@@ -60,7 +60,7 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
   },
 
   async 'POST /operator/proof/audit'({ note }, { sql, ledger }) {
-    if (running) throw new GatewayError('conflict', { message: 'an audit is under way' })
+    if (running) throw new GatewayError('conflict', { message: 'an audit is running' })
     running = true
     const start = performance.now()
     try {

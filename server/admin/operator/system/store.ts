@@ -29,7 +29,7 @@ export async function selectDatabase(sql: Sql): Promise<DatabaseRow> {
       (select count(*)::int from pg_stat_activity
         where datname = current_database()) as connections,
       array(select name from schema_migration order by name) as migrations`
-  if (!row) throw new Error('the database says nothing about itself')
+  if (!row) throw new Error('the database does not describe itself')
   return row
 }
 
