@@ -36,9 +36,9 @@ export function addRestoreCommand(program: Command): void {
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nStop all gateways first. Loaded rows are compared with the backup before the commit, and\n' +
-        'the books are audited. --verify compares at one instant, even while gateways run; an\n' +
-        'empty database is restored first. Exit code 1 if anything differs or the audit fails.',
+      '\nStop all gateways first. Loaded rows are compared with the backup before the commit,\n' +
+        'and the books are audited. --verify compares at one instant, even while gateways run;\n' +
+        'an empty database is restored first. Exit code 1 if anything differs or the audit fails.',
     )
     .action(runRestore)
 }
