@@ -116,6 +116,22 @@ test('without usage the length and the text are charged', async () => {
   )
 })
 
+for (const [usage, lines] of [
+  ['empty', [25, 8]],
+  ['input', [25, 8]],
+] as const) {
+  test(`usage that states ${usage} alone: the rest is estimated`, async () => {
+    const { key } = await booth.gateway.tenant()
+    booth.vendor.script = { usage }
+    const record = await booth.gateway.record(await booth.ask(key, TO_TEXT), key)
+    assert.equal(record.basis, 'estimate')
+    assert.deepEqual(
+      record.lines.map(({ quantity }) => quantity),
+      lines,
+    )
+  })
+}
+
 test('s2s that breaks off without usage is charged as what was delivered', async () => {
   const { key } = await booth.gateway.tenant()
   booth.vendor.script = { usage: 'none', end: { atBytes: MIDDLE, how: 'reset' } }

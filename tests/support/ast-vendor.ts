@@ -20,7 +20,7 @@ export interface Script {
     readonly atBytes: number
     readonly how: 'reset' | 'close' | 'silence' | 'text' | 'junk' | 'cancel'
   }
-  readonly usage?: 'none' | 'totals' | 'negative'
+  readonly usage?: 'none' | 'empty' | 'input' | 'totals' | 'negative'
   /** Of synthesised speech, for each sentence. */
   readonly speechBytes?: number
   /** Does not end the session when it is asked to. */
@@ -208,11 +208,14 @@ function interpret(session: VendorSession, script: Script, say: Say): void {
   session.input += input
   session.output += output
   const stated = isTotal ? session : { input, output }
+  const spoken = session.order[0] === 's2s' ? 'output_audio_tokens' : 'output_text_tokens'
+  const billing: NonNullable<Meta['billing']> = [
+    ['input_audio_tokens', stated.input],
+    [spoken, stated.output],
+  ]
+  const named = { empty: 0, input: 1 }[String(script.usage)] ?? billing.length
   say(154, undefined, {
-    billing: [
-      ['input_audio_tokens', stated.input],
-      [session.order[0] === 's2s' ? 'output_audio_tokens' : 'output_text_tokens', stated.output],
-    ],
+    billing: billing.slice(0, named),
     durationMs: isTotal ? session.audioBytes / 32 : ms,
   })
 }

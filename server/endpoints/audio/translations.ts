@@ -87,6 +87,7 @@ export const translations: MeteredEndpoint = {
     streams: (value) => readInterpretationOrder(value).mode === 's2s',
     inputTokens: () => 0,
     quote,
+    needs: ['input_token', 'output_token'],
     fallback: ({ value, file }, { outputBytes }, complete) =>
       estimateAudioTokens(
         file?.bytes ?? 0,

@@ -10,51 +10,73 @@ const SLACK_MS = 1_000
 
 export interface UsageCounter {
   add(billing: Billing): void
-  /** Returns undefined before the first statement. `sentMs` is the length of audio sent so far. */
+  /**
+   * Returns the sides that were stated, undefined without any; NaN states nothing. `sentMs` is the
+   * length of audio sent so far.
+   */
   read(sentMs: number): Quantities | undefined
 }
 
+/** A side that no item has named is undefined; NaN once an item of it was no quantity. */
 interface Sum {
-  input: number
-  output: number
-  durationMs: number
+  readonly input: number | undefined
+  readonly output: number | undefined
+  readonly durationMs: number
 }
 
+const NOTHING: Sum = { input: undefined, output: undefined, durationMs: 0 }
+
 export function createUsageCounter(): UsageCounter {
-  const sum: Sum = { input: 0, output: 0, durationMs: 0 }
-  let last: Sum | undefined
+  let sum = NOTHING
+  let last = NOTHING
   let isRising = true
   return {
     add(billing) {
       const next = readBilling(billing)
-      if (last && (next.durationMs < last.durationMs || next.input < last.input)) isRising = false
-      sum.input += next.input
-      sum.output += next.output
-      sum.durationMs += next.durationMs
-      last = next
+      const hasFallen = next.durationMs < last.durationMs || isLess(next.input, last.input)
+      isRising &&= !hasFallen
+      sum = {
+        input: plus(sum.input, next.input),
+        output: plus(sum.output, next.output),
+        durationMs: sum.durationMs + next.durationMs,
+      }
+      last = {
+        input: next.input ?? last.input,
+        output: next.output ?? last.output,
+        durationMs: next.durationMs,
+      }
     },
     read(sentMs) {
-      if (!last) return undefined
       // Increments never add up to more than the audio sent; running totals do.
       const isTotal = isRising && sum.durationMs > sentMs + SLACK_MS
       const { input, output } = isTotal ? last : sum
-      return { input_token: wholeTokens(input), output_token: wholeTokens(output) }
+      if (input === undefined && output === undefined) return undefined
+      return {
+        ...(input === undefined ? {} : { input_token: Math.ceil(input) }),
+        ...(output === undefined ? {} : { output_token: Math.ceil(output) }),
+      }
     },
   }
 }
 
 /** Sums `input_audio_tokens`, `output_text_tokens` and `output_audio_tokens` by side. */
 function readBilling({ items, durationMs }: Billing): Sum {
-  const sum: Sum = { input: 0, output: 0, durationMs }
+  let input: number | undefined
+  let output: number | undefined
   for (const { unit, quantity } of items) {
     if (!unit.endsWith('_tokens')) continue
-    if (unit.startsWith('input_')) sum.input += quantity
-    else if (unit.startsWith('output_')) sum.output += quantity
+    // A negative increment would take back what an earlier one stated.
+    const stated = quantity >= 0 ? quantity : Number.NaN
+    if (unit.startsWith('input_')) input = plus(input, stated)
+    else if (unit.startsWith('output_')) output = plus(output, stated)
   }
-  return sum
+  return { input, output, durationMs: Math.max(0, durationMs) }
 }
 
-/** Rounds up the vendor's floats. A negative figure or NaN stays as it is and states nothing. */
-function wholeTokens(quantity: number): number {
-  return Math.ceil(quantity)
+function plus(sum: number | undefined, more: number | undefined): number | undefined {
+  return sum === undefined ? more : sum + (more ?? 0)
+}
+
+function isLess(next: number | undefined, last: number | undefined): boolean {
+  return next !== undefined && last !== undefined && next < last
 }

@@ -58,12 +58,32 @@ test('speech and text are both output', () => {
       { unit: 'output_audio_tokens', quantity: 3 },
     ],
   })
-  assert.deepEqual(counter.read(1_000), { input_token: 0, output_token: 5 })
+  assert.deepEqual(counter.read(1_000), { output_token: 5 }, 'the input is not stated')
+})
+
+test('a statement that names no tokens states none', () => {
+  const counter = createUsageCounter()
+  counter.add({ durationMs: 1_000, items: [] })
+  counter.add({ durationMs: 1_000, items: [{ unit: 'seconds', quantity: 2 }] })
+  assert.equal(counter.read(2_000), undefined)
+  counter.add({ durationMs: 0, items: [{ unit: 'input_audio_tokens', quantity: 4 }] })
+  assert.deepEqual(counter.read(2_000), { input_token: 4 })
 })
 
 test('what is no number stays none', () => {
   assert.ok(Number.isNaN(count([[1_000, Number.NaN, 1]], 1_000)?.[0]))
-  assert.equal(count([[1_000, -4, 1]], 1_000)?.[0], -4)
+  assert.ok(Number.isNaN(count([[1_000, -4, 1]], 1_000)?.[0]))
+})
+
+test('a negative statement takes nothing back', () => {
+  const found = count(
+    [
+      [2_000, 12, 10],
+      [-2_000, -12, -10],
+    ],
+    4_000,
+  )
+  assert.deepEqual(found, [Number.NaN, Number.NaN])
 })
 
 test('sentences are joined as their scripts are written', () => {
