@@ -29,6 +29,7 @@ import {
   findCircles,
 } from './tidy/check-rooms.ts'
 import { checkSizes, describeSizes } from './tidy/check-sizes.ts'
+import { checkWaits } from './tidy/check-waits.ts'
 import { findDeadExports, findDeadFiles } from './tidy/find-dead.ts'
 import { listFiles, readSources, readText } from './tidy/read-tree.ts'
 import { PRODUCTION_PACKAGES_GOAL } from './tidy/rules.ts'
@@ -79,6 +80,9 @@ describe('what may stand where', () => {
   })
   test('types, tests and comments', () => {
     expectNone(checkHabits(sources), 'Habits of this code base (CONTRIBUTING.md):')
+  })
+  test('no wait for a fixed time in tests', () => {
+    expectNone(checkWaits(sources), 'Tests wait for a state or an event (tests/support/until.ts):')
   })
   test('one name, one thing', () => {
     expectNone(checkUniqueNames(sources), 'Exported twice, for two things (tests/tidy/rules.ts):')

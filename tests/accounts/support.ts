@@ -41,9 +41,10 @@ export function deaf(sql: Sql): Sql {
 export function counted(sql: Sql) {
   const state = {
     queries: 0,
+    answers: 0,
     failing: false,
     hanging: false,
-    /** Delays an answer that PostgreSQL has given already. */
+    /** Delays answers that PostgreSQL has given already, which are counted. */
     gate: undefined as Promise<void> | undefined,
   }
   const proxy = new Proxy(sql, {
@@ -53,7 +54,11 @@ export function counted(sql: Sql) {
       if (state.hanging) return new Promise(() => undefined)
       const { gate } = state
       const answer = Reflect.apply(target, self, args)
-      return gate ? answer.then((rows: unknown) => gate.then(() => rows)) : answer
+      if (!gate) return answer
+      return answer.then((rows: unknown) => {
+        state.answers += 1
+        return gate.then(() => rows)
+      })
     },
   })
   return { sql: proxy, state }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant } from '../support/in-process.ts'
+import { until } from '../support/until.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const ONE = 'GET /accounts/:account_id'
@@ -88,15 +89,18 @@ describe('events', () => {
     const closing = new AbortController()
     const stream = await open('home-member', closing.signal)
     assert.equal(stream.headers.get('content-type'), 'text/event-stream')
-    const heard = readUntil(stream, /event: usage[\s\S]*\n\n/)
-    // The first look only remembers how things are.
-    const calls = setInterval(() => {
-      void stage.post('/v1/chat/completions', home.key, BODY)
-    }, 500)
-    const text = await heard
-    clearInterval(calls)
+    let text: string | undefined
+    const reading = readUntil(stream, /event: usage[\s\S]*\n\n/).then((all) => {
+      text = all
+    })
+    // What ends before the gateway's first poll is no event: calls go on until one is.
+    await until('an event', async () => {
+      await stage.post('/v1/chat/completions', home.key, BODY)
+      return text !== undefined
+    })
+    await reading
     closing.abort()
-    assert.match(text, /event: balance\ndata: \{"available":"[\d.]+","held":/)
+    assert.match(text ?? '', /event: balance\ndata: \{"available":"[\d.]+","held":/)
   })
 
   test('a session has six streams and no more', async () => {

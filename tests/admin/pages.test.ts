@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant } from '../support/in-process.ts'
+import { until } from '../support/until.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const VIDEO = {
@@ -137,11 +138,10 @@ describe('pages of an account', () => {
   test('the library shows what a task made and what it cost', async () => {
     const list = () =>
       stage.read('GET /accounts/:account_id/assets', { as: 'home-member', params: at() })
-    let shown = await list()
-    while (shown.data.length === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 100))
-      shown = await list()
-    }
+    const shown = await until('the copies', async () => {
+      const page = await list()
+      return page.data.length > 0 && page
+    })
     const video = shown.data.find(({ kind }) => kind === 'video')
     assert.equal(video?.task_id, taskId)
     assert.ok(Number(video?.charged) > 0)

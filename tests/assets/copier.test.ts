@@ -97,12 +97,18 @@ describe('a copy', () => {
   })
 
   test('whose link expired while it was tried is not tried again', async () => {
-    origin.faults.push((response) => {
-      setTimeout(() => response.writeHead(503).end(), 600)
+    const isExpired = async () => {
+      const [row] = await shelf.sql<{ expired: boolean }[]>`
+        select source_expires_at < now() as expired from asset`
+      return row?.expired
+    }
+    origin.faults.push(async (response) => {
+      await until('the expiry', isExpired)
+      response.writeHead(503).end()
     })
     await shelf.succeed(video())
-    await shelf.sql`update asset set source_expires_at = now() + interval '300 milliseconds'`
-    shelf.copy()
+    await shelf.sql`update asset set source_expires_at = now() + interval '1 second'`
+    shelf.copy({ limits: { leaseMs: 30_000 } })
     assert.equal((await shelf.untilState('task_a', 'failed')).attempts, 1)
   })
 

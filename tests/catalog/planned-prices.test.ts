@@ -1,11 +1,11 @@
 /** Planned prices: they take effect on every instance, by the database's clock. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { createCatalogClock } from '../../server/catalog/load/database-clock.ts'
 import { createCatalog } from '../../server/catalog/load/snapshot.ts'
 import { deaf } from '../accounts/support.ts'
+import { until } from '../support/until.ts'
 import {
   apply,
   changes,
@@ -46,11 +46,10 @@ async function soon(sql: Sql, ms: number): Promise<Date> {
 
 /** Waits for a time by the database's clock. */
 async function pass(sql: Sql, at: Date): Promise<void> {
-  for (;;) {
+  await until('the planned time', async () => {
     const [row] = await sql<{ over: boolean }[]>`select clock_timestamp() >= ${at} as over`
-    if (row?.over) return
-    await sleep(10)
-  }
+    return row?.over
+  })
 }
 
 test('every instance sells at the new price from its time on, without a job', async (t) => {
@@ -87,16 +86,12 @@ test('instances load a plan and its withdrawal, with and without notifications',
     all.map(({ catalog }) => {
       return catalog.snapshot().models.get('small')?.plannedPrices.length
     })
-  const until = async (count: number) => {
-    for (let wait = 0; plans().some((one) => one !== count); wait += 1) {
-      assert.ok(wait < 500, `${plans()} plans instead of ${count}`)
-      await sleep(20)
-    }
-  }
+  const see = (count: number) =>
+    until(`${count} plans everywhere`, () => plans().every((one) => one === count))
   await apply(sql, { 'shop.json': shop([plan(at, '2')]) })
-  await until(1)
+  await see(1)
   await apply(sql, { 'shop.json': shop([]) })
-  await until(0)
+  await see(0)
 })
 
 test('the same file has the same effect before and after the planned time', async (t) => {

@@ -1,11 +1,11 @@
 /** The catalog in memory: complete, up to date on every instance, and robust to a bad channel. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { type CatalogOptions, createCatalog } from '../../server/catalog/load/snapshot.ts'
 import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
 import { deaf } from '../accounts/support.ts'
+import { until } from '../support/until.ts'
 import {
   apply,
   channel,
@@ -76,16 +76,11 @@ for (const hearing of ['hearing', 'deaf'] as const) {
     const pollMs = hearing === 'deaf' ? 50 : 60_000
     const both = [await start(t, view, { pollMs }), await start(t, view, { pollMs })]
     await apply(sql, { 'shop.json': simple })
-    for (let wait = 0; both.some((one) => !one.snapshot().models.has('small')); wait += 1) {
-      assert.ok(wait < 200, 'the change did not arrive')
-      await sleep(20)
-    }
+    const count = () => both.map((one) => one.snapshot().models.size)
+    await until('the change', () => count().every((size) => size > 0))
     const held = both[0]?.snapshot()
     await apply(sql, { 'shop.json': {} })
-    for (let wait = 0; both.some((one) => one.snapshot().models.size > 0); wait += 1) {
-      assert.ok(wait < 200, 'the retirement did not arrive')
-      await sleep(20)
-    }
+    await until('the retirement', () => count().every((size) => size === 0))
     assert.ok(held?.models.has('small'), 'a snapshot never changes under a call')
   })
 }

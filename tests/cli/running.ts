@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../support/until.ts'
 import { ROOT, runWith } from './support.ts'
 
 export interface Running {
@@ -47,12 +47,12 @@ export function start(t: TestContext, settings: NodeJS.ProcessEnv, ...words: str
 
 export async function readDemo({ environment, said }: Running) {
   const path = join(String(environment.DATA_DIR), 'demo.json')
-  for (let wait = 0; wait < 600; wait += 1) {
+  const read = () => {
     try {
       return JSON.parse(readFileSync(path, 'utf8'))
     } catch {
-      await sleep(100)
+      return undefined
     }
   }
-  return assert.fail(`no demo.json: ${said()}`)
+  return until('demo.json', read, 60_000).catch((error) => assert.fail(`${error}: ${said()}`))
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import { until } from '../support/until.ts'
 import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
@@ -36,8 +37,7 @@ describe('webhooks', { skip: noBrowser }, () => {
     await page.getByText('accepted (204)').waitFor()
     await page.getByRole('button', { name: 'Send again' }).click()
     await page.getByText('A new delivery is being sent').waitFor()
-    for (let tries = 0; calls < 2 && tries < 100; tries += 1) await page.waitForTimeout(100)
-    assert.equal(calls, 2)
+    await until('the second call', () => calls === 2)
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Rotate' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()

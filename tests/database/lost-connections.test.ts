@@ -1,11 +1,11 @@
 /** Servers that die, pause and come back under statements, transactions and listeners. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
 import { isUnavailable } from '../../server/database/unavailable.ts'
 import { signalServer, startOwnServer } from '../support/database/own-postgres.ts'
+import { until, within } from '../support/until.ts'
 
 type OwnServer = Awaited<ReturnType<typeof startOwnServer>>
 
@@ -33,16 +33,19 @@ function pid(): number {
   return found
 }
 
+async function gone(): Promise<void> {
+  await until('the end of the server', () => server.pid() === undefined)
+}
+
 async function revive(): Promise<void> {
-  while (server.pid() !== undefined) await sleep(20)
+  await gone()
   await server.revive()
 }
 
 /** Every one must end within the bound, and those that fail must say that they may be repeated. */
 async function settleInTime(statements: readonly PromiseLike<unknown>[]): Promise<number> {
   const all = Promise.allSettled(statements)
-  const outcome = await Promise.race([all, sleep(BOUND_MS, undefined, { ref: false })])
-  assert.ok(outcome, 'statements hang')
+  const outcome = await within(BOUND_MS, 'the end of all statements', all)
   const failed = outcome.filter((one) => one.status === 'rejected')
   for (const one of failed) assert.ok(isUnavailable(one.reason), String(one.reason))
   return failed.length
@@ -58,26 +61,26 @@ async function killOwnBackend(sql: TransactionSql): Promise<void> {
   process.kill(row.pid, 'SIGKILL')
 }
 
-async function untilAnswered(sql: Sql): Promise<void> {
-  const deadline = performance.now() + 20_000
-  for (;;) {
-    try {
-      await sql`select 1`
-      return
-    } catch (error) {
-      assert.ok(isUnavailable(error), String(error))
-      assert.ok(performance.now() < deadline, 'the pool does not come back')
-      await sleep(50)
-    }
+async function isAnswered(sql: Sql): Promise<boolean> {
+  try {
+    await sql`select 1`
+    return true
+  } catch (error) {
+    assert.ok(isUnavailable(error), String(error))
+    return false
   }
+}
+
+/** Until the pool works again. PostgreSQL then has ended every connection from before. */
+async function untilAnswered(sql: Sql): Promise<void> {
+  await until('an answer', () => isAnswered(sql), 20_000)
 }
 
 test('a transaction whose connection dies under a statement fails and ends nothing else', () =>
   withPool(async (sql) => {
     const work = sql.begin(async (transaction) => {
-      const dying = transaction`select pg_sleep(5)`.execute()
-      await sleep(50)
-      await killOwnBackendOf(sql, 'select pg_sleep(5)')
+      const dying = transaction`select pg_sleep(60)`.execute()
+      await killBackendOf(sql, 'select pg_sleep(60)')
       await dying
     })
     await assert.rejects(work, isUnavailable)
@@ -88,7 +91,7 @@ test('a transaction whose connection dies between statements refuses the next', 
   withPool(async (sql) => {
     const work = sql.begin(async (transaction) => {
       await killOwnBackend(transaction).catch(() => undefined)
-      await sleep(300)
+      await untilAnswered(sql)
       await transaction`select 1`
     })
     await assert.rejects(work, isUnavailable)
@@ -99,7 +102,7 @@ test('a transaction that is over before it notices the loss does not commit into
   withPool(async (sql) => {
     const work = sql.begin(async (transaction) => {
       await killOwnBackend(transaction).catch(() => undefined)
-      await sleep(300)
+      await untilAnswered(sql)
     })
     await assert.rejects(work, isUnavailable)
     await untilAnswered(sql)
@@ -119,11 +122,11 @@ test('an error of the work itself is passed on and rolls back', () =>
 
 test('500 statements at once and a server killed with all its backends: all end in time', () =>
   withPool(async (sql) => {
-    await Promise.all(Array.from({ length: 10 }, () => sql`select pg_sleep(0.05)`))
-    const statements = Array.from({ length: 500 }, () => sql`select pg_sleep(0.02)`.execute())
-    const late = sleep(100).then(() => settleInTime(crowd(sql, 500)))
+    const statements = Array.from({ length: 500 }, () => sql`select pg_sleep(60)`.execute())
+    await until('a statement on every connection', async () => (await countSleeping()) === 10)
     signalServer(pid(), 'SIGKILL')
-    await settleInTime(statements)
+    const late = gone().then(() => settleInTime(crowd(sql, 500)))
+    assert.equal(await settleInTime(statements), 500)
     assert.equal(await late, 500)
     await revive()
     await untilAnswered(sql)
@@ -151,11 +154,11 @@ test('a paused server is noticed, and used again once it goes on', () =>
 
 test('listening goes on after a crash, and says that it started anew', () =>
   withPool(async (sql) => {
-    const heard: string[] = []
+    const received: string[] = []
     let started = 0
     const listening = await sql.listen(
       'news',
-      (payload) => heard.push(payload),
+      (payload) => received.push(payload),
       () => {
         started += 1
       },
@@ -163,20 +166,33 @@ test('listening goes on after a crash, and says that it started anew', () =>
     await sql`select pg_notify('news', 'one')`
     signalServer(pid(), 'SIGKILL')
     await revive()
-    const deadline = performance.now() + 10_000
-    while (started < 2 && performance.now() < deadline) await sleep(50)
-    assert.equal(started, 2)
+    await until('the second start', () => started === 2)
     await untilAnswered(sql)
     await sql`select pg_notify('news', 'two')`
-    while (heard.length < 2 && performance.now() < deadline) await sleep(50)
-    assert.deepEqual(heard, ['one', 'two'])
+    await until('the second message', () => received.length === 2)
+    assert.deepEqual(received, ['one', 'two'])
     await listening.unlisten()
   }))
 
-/** Kills the backend that runs `query`, from another connection. */
-async function killOwnBackendOf(sql: Sql, query: string): Promise<void> {
-  const [row] = await sql<{ pid: number }[]>`
-    select pid from pg_stat_activity where query = ${query} and state = 'active'`
-  assert.ok(row, 'the statement is not running')
-  process.kill(row.pid, 'SIGKILL')
+/** Counts sleeping statements, on a connection besides the pool's. */
+async function countSleeping(): Promise<number> {
+  const observer = connect(server.place, { connections: 1 })
+  try {
+    const [row] = await observer<{ count: number }[]>`
+      select count(*)::int from pg_stat_activity
+      where wait_event = 'PgSleep' and pid <> pg_backend_pid()`
+    return row?.count ?? 0
+  } finally {
+    await observer.end({ timeout: 1 })
+  }
+}
+
+/** Kills the backend that runs `query`, from another connection, once it does. */
+async function killBackendOf(sql: Sql, query: string): Promise<void> {
+  const { pid } = await until('the statement', async () => {
+    const [row] = await sql<{ pid: number }[]>`
+      select pid from pg_stat_activity where query = ${query} and state = 'active'`
+    return row
+  })
+  process.kill(pid, 'SIGKILL')
 }

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { serverPid, useDataDir } from '../support/database/data-dir.ts'
 import { serverProcesses, signalServer } from '../support/database/own-postgres.ts'
 import { runDatabaseProcess } from '../support/database/run-database-process.ts'
+import { until } from '../support/until.ts'
 
 test('a gateway starts the server and stops it; the next start finds the same data', async (t) => {
   const dataDir = useDataDir(t)
@@ -83,11 +83,7 @@ for (const whole of [false, true]) {
     assert.ok(serverProcesses(pid).length > 3)
     if (whole) signalServer(pid, 'SIGKILL')
     else process.kill(pid, 'SIGKILL')
-    const deadline = performance.now() + 30_000
-    while (gateway.said.every((one) => !one.trouble)) {
-      assert.ok(performance.now() < deadline, 'it was not started again')
-      await sleep(50)
-    }
+    await until('the restart', () => gateway.said.some((one) => one.trouble), 30_000)
     const second = await runDatabaseProcess(dataDir, 'owner')
     assert.match(second.refused ?? '', /another gateway is already running/)
     assert.equal(await gateway.close(), 0)

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { type Stage, startGateway, startStage } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
@@ -16,6 +15,14 @@ const chat = (script: string) => ({
   stream: true,
   messages: [{ role: 'user', content: script }],
 })
+
+/** Waits until a gateway has taken notice of a signal. */
+async function untilStopping(stage: Stage): Promise<void> {
+  await until('the end of readiness', async () => {
+    const answer = await stage.get('/readyz').catch(() => undefined)
+    return answer?.status !== 200
+  })
+}
 
 /** Opens streams; resolves when the head of each is here. */
 async function openStreams(stage: Stage, count: number, script: string): Promise<Response[]> {
@@ -57,10 +64,7 @@ test('streams that outlast the drain end with an error and are charged what was 
   try {
     const answers = await openStreams(stage, STREAMS, '[[chunks:600]] [[chunk-delay:100]]')
     stage.gateway.signal('SIGTERM')
-    await until('the end of readiness', async () => {
-      const answer = await stage.get('/readyz').catch(() => undefined)
-      return answer?.status === 200 ? undefined : true
-    })
+    await untilStopping(stage)
     const refused = await stage.post('/v1/chat/completions', chat('more')).catch(() => undefined)
     assert.ok(refused === undefined || refused.status === 503)
     const texts = await Promise.all(answers.map((answer) => answer.text()))
@@ -80,7 +84,7 @@ test('a second signal ends at once, and the next start closes what was open', as
     const answers = await openStreams(stage, 10, '[[chunks:600]] [[chunk-delay:100]]')
     const broken = answers.map((answer) => answer.text().catch(() => 'broken off'))
     stage.gateway.signal('SIGTERM')
-    await sleep(100)
+    await untilStopping(stage)
     stage.gateway.signal('SIGTERM')
     assert.equal((await stage.gateway.exited).code, 1)
     await Promise.all(broken)

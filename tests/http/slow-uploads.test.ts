@@ -5,6 +5,8 @@ import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { createHttpServer } from '../../server/http/server.ts'
 import { expectUpload } from '../../server/http/slow-uploads.ts'
+import { drip } from '../support/drip.ts'
+import { until } from '../support/until.ts'
 
 /** The span of this server, and what an upload has to bring in it: 16 KiB/s. */
 const SPAN_MS = 400
@@ -48,13 +50,13 @@ async function trickle(path: string, pieces: number, bytes: number, everyMs: num
   const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`
   socket.write(`${head}content-length: ${pieces * bytes}\r\n\r\n`)
   let sent = 0
-  const timer = setInterval(() => {
-    if (sent === pieces || socket.destroyed) return
+  const ended = once(socket, 'close')
+  await drip(socket, everyMs, () => {
+    if (sent === pieces) return undefined
     sent += 1
-    socket.write(Buffer.alloc(bytes))
-  }, everyMs)
-  await once(socket, 'close')
-  clearInterval(timer)
+    return Buffer.alloc(bytes)
+  })
+  await ended
   return { text, sent }
 }
 
@@ -93,12 +95,13 @@ test('requests without a body, and whole ones, are not meant', async () => {
     answers += data.toString().split('HTTP/1.1 200').length - 1
   })
   const ask = () => socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nab')
+  const waitForCutOff = () => trickle('/', 100, 1_000, 50)
   ask()
-  await new Promise((resolve) => setTimeout(resolve, SPAN_MS * 2))
+  await waitForCutOff()
   socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
-  await new Promise((resolve) => setTimeout(resolve, SPAN_MS * 2))
+  await waitForCutOff()
   ask()
-  while (answers < 3) await once(socket, 'data')
-  assert.equal(socket.destroyed, false)
+  await until('three answers, or an end', () => answers === 3 || socket.destroyed)
+  assert.deepEqual([answers, socket.destroyed], [3, false])
   socket.destroy()
 })

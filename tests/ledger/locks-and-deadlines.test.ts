@@ -15,6 +15,7 @@ import { createSettlements } from '../../server/ledger/posting/settlements.ts'
 import type { HoldRequest } from '../../server/ledger/requests.ts'
 import { newId, newRequestId } from '../../server/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 import {
   brokenInvariants,
   createCaller,
@@ -167,9 +168,13 @@ describe('locks and deadlines', () => {
       { leaseSeconds: 20, patienceSeconds: 10 },
     )
     await whileLocked(caller, async () => {
-      taking = takeHolds(database.sql, [row], new Date(at.getTime() + 150))
-      // Longer than the deadline, shorter than any wait for a lock.
-      await database.sql`select pg_sleep(0.2)`
+      const deadline = new Date(at.getTime() + 150)
+      taking = takeHolds(database.sql, [row], deadline)
+      await until('the deadline', async () => {
+        const [now] = await database.sql<{ over: boolean }[]>`
+          select clock_timestamp() > ${deadline} as over`
+        return now?.over
+      })
     })
     assert.equal((await taking)?.get(row.id), 'late')
   })

@@ -60,15 +60,18 @@ test('a body is streamed, without compression, and ends with its sender', async 
 })
 
 test('silence, a stop and a broken body are failures of the stream; the head has a budget', async (t) => {
+  let breakOff: (() => void) | undefined
   const url = await serve(t, (request, response) => {
     if (request.url === '/never') return
     response.writeHead(200, { 'content-length': 100 }).write('some')
-    if (request.url === '/breaks') setTimeout(() => response.destroy(), 20)
+    breakOff = () => response.destroy()
   })
   const guard = guardOf('loopback')
   for (const path of ['/silent', '/breaks']) {
     const download = answered(await guard.download(get(url + path)))
-    await assert.rejects(buffer(download.body), path)
+    const reading = buffer(download.body)
+    if (path === '/breaks') breakOff?.()
+    await assert.rejects(reading, path)
     await download.close()
   }
   const late = await guard.download(get(`${url}/never`, { headMs: 100 }))
@@ -76,8 +79,9 @@ test('silence, a stop and a broken body are failures of the stream; the head has
   const stopping = new AbortController()
   const { signal } = stopping
   const cut = answered(await guard.download(get(`${url}/silent`, { signal, idleMs: 60_000 })))
-  setTimeout(() => stopping.abort(), 20)
-  await assert.rejects(buffer(cut.body))
+  const reading = buffer(cut.body)
+  stopping.abort()
+  await assert.rejects(reading)
   await cut.close()
 })
 

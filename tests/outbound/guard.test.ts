@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Allowance } from '../../server/outbound/address.ts'
 import { createGuard } from '../../server/outbound/guard.ts'
 import type { Resolve } from '../../server/outbound/resolve.ts'
+import { until } from '../support/until.ts'
 
 async function listen(t: TestContext, server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
@@ -135,13 +135,15 @@ test('an endless body is cut by bytes, a dripping one by time, the status stays'
   assert.ok(drip.outcome === 'answered' && drip.truncated && drip.body.toString() === 'x')
   const flood = await guard.request(post(`http://127.0.0.1:${port}/flood`, { bodyBytesMax: 100 }))
   assert.ok(flood.outcome === 'answered' && flood.truncated && flood.body.length === 100)
-  while (ended < 2) await sleep(5)
+  await until('the end of both', () => ended === 2)
 })
 
 test('who stops is told so', async (t) => {
-  const port = await listen(t, createTcpServer())
   const stopping = new AbortController()
-  setTimeout(() => stopping.abort(), 50)
+  const port = await listen(
+    t,
+    createTcpServer(() => stopping.abort()),
+  )
   const { signal } = stopping
   const result = await guardOf(nowhere).request(post(`http://127.0.0.1:${port}/`, { signal }))
   assert.equal(result.outcome, 'stopped')

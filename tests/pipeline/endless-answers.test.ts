@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
+import { drip } from '../support/drip.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 
 const PATH = '/v1/chat/completions'
@@ -112,9 +113,7 @@ test('a stream far past the allowed output', async () => {
 test('a stream that sends slowly without end', async () => {
   script = async (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const drip = setInterval(() => response.write(CHUNK('a')), 50)
-    await once(response, 'close')
-    clearInterval(drip)
+    await drip(response, 50, () => CHUNK('a'))
   }
   const record = await charge('slow')
   assert.equal(record.basis, 'partial')
@@ -124,9 +123,7 @@ test('a first event that never completes is a 502, and the hold is released', as
   script = async (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write('data: ')
-    const drip = setInterval(() => response.write(' '), 50)
-    await once(response, 'close')
-    clearInterval(drip)
+    await drip(response, 50, () => ' ')
   }
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, chatBody('slow', true))
@@ -137,9 +134,7 @@ test('a first event that never completes is a 502, and the hold is released', as
 test('a whole answer that never completes is a 502, and the hold is released', async () => {
   script = async (response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
-    const drip = setInterval(() => response.write(' '), 50)
-    await once(response, 'close')
-    clearInterval(drip)
+    await drip(response, 50, () => ' ')
   }
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, chatBody('slow', false))

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { after, before, test } from 'node:test'
 import { Agent, buildConnector } from 'undici'
 import { skipInterim } from '../../server/pipeline/send/skip-interim.ts'
+import { drip } from '../support/drip.ts'
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n'
@@ -97,8 +98,7 @@ for (const [name, bytes, problem] of [
 
 test('interim responses without an end count towards the wait for the first byte', async () => {
   script = (socket) => {
-    const timer = setInterval(() => socket.write(CONTINUE), 20)
-    socket.once('close', () => clearInterval(timer))
+    void drip(socket, 20, () => CONTINUE)
   }
   await assert.rejects(sendRequest(), { code: 'UND_ERR_HEADERS_TIMEOUT' })
 })

@@ -6,6 +6,7 @@ import { Agent } from 'undici'
 import { openReadingWire } from '../../server/pipeline/send/wire.ts'
 import { UpstreamFailure } from '../../server/upstreams/failure.ts'
 import { readJsonAnswer } from '../../server/upstreams/read-json.ts'
+import { drip } from '../support/drip.ts'
 
 const DRIP_MS = 20
 let server: Server
@@ -15,8 +16,7 @@ before(async () => {
   // Never silent for long, and never done.
   server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
-    const drip = setInterval(() => response.write(' '), DRIP_MS)
-    response.on('close', () => clearInterval(drip))
+    void drip(response, DRIP_MS, () => ' ')
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

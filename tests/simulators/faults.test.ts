@@ -59,10 +59,10 @@ describe('faults instead of an answer', () => {
 
 describe('faults of time', () => {
   test('delay-head, delay-first-byte and drip', async () => {
-    const late = await whole('[[fault:delay-head=400]]', { silentAfterMs: 100 })
+    const late = await whole('[[fault:delay-head=400]]', { timeoutMs: 100 })
     assert.equal(late.ending, 'silent')
     assert.equal(late.head, '')
-    const early = await streamed('[[fault:delay-first-byte=400]]', { silentAfterMs: 150 })
+    const early = await streamed('[[fault:delay-first-byte=400]]', { timeoutMs: 150 })
     assert.match(early.head, /200 OK/)
     assert.equal(early.body.length, 0)
     const drip = await streamed('[[fault:drip=1;drip-bytes=40]][[say:ab]]')
@@ -72,7 +72,7 @@ describe('faults of time', () => {
 
   test('a stall leaves the socket open; what was generated is billed when the client goes', async () => {
     const sent = '[[tokens:40]][[chunks:10]][[fault:stall-mid=3]][[call:f-stall]]'
-    const { ending, body } = await streamed(sent, { silentAfterMs: 200 })
+    const { ending, body } = await streamed(sent, { timeoutMs: 200 })
     assert.equal(ending, 'silent')
     assert.equal(dataLines(body.toString()).length, 3)
     const entry = await booked('f-stall')

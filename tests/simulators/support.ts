@@ -1,8 +1,8 @@
 // What the simulators' tests share: one running set of vendors, and a client that speaks to a raw
 // socket, since only there can a reset be told from a close and one write from two.
-import { connect } from 'node:net'
 import { after, before } from 'node:test'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
+import { type RawAnswer, type RawOptions, rawRequest, sendRaw } from '../support/raw.ts'
 
 export const KEYS = {
   openai: { authorization: 'Bearer sim-openai-key' },
@@ -76,77 +76,36 @@ export function simulated(options: Partial<Parameters<typeof startSimulators>[0]
   }
 }
 
-export interface RawAnswer {
-  head: string
-  body: Buffer
+export interface PiecewiseAnswer extends RawAnswer {
   /** The pieces of the body as they arrived, without the framing of chunked encoding. */
-  pieces: Buffer[]
-  ending: 'complete' | 'closed' | 'reset' | 'silent'
+  readonly pieces: readonly Buffer[]
 }
 
 /** POSTs over a raw socket and reports how the answer ended. */
-export function rawPost(
+export async function rawPost(
   url: string,
   headers: Headers,
   body: unknown,
-  options: { silentAfterMs?: number; leaveAfterBytes?: number } = {},
-): Promise<RawAnswer> {
-  const { hostname, port, pathname } = new URL(url)
-  const sent = JSON.stringify(body)
-  const lines = Object.entries({
-    host: hostname,
-    'content-length': String(Buffer.byteLength(sent)),
-    ...headers,
-  }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname, () => {
-      socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${sent}`)
-    })
-    const arrived: Buffer[] = []
-    const finish = (ending: RawAnswer['ending']) => {
-      clearTimeout(timer)
-      socket.destroy()
-      resolve({ ...parts(arrived), ending })
-    }
-    const timer = setTimeout(() => finish('silent'), options.silentAfterMs ?? 5000)
-    socket.on('data', (data: Buffer) => {
-      arrived.push(data)
-      const all = Buffer.concat(arrived)
-      if (options.leaveAfterBytes !== undefined && all.length >= options.leaveAfterBytes) {
-        finish('closed')
-      } else if (complete(all)) finish('complete')
-    })
-    socket.on('end', () => finish('closed'))
-    socket.on('error', () => finish('reset'))
-  })
+  options: RawOptions = {},
+): Promise<PiecewiseAnswer> {
+  const request = rawRequest(new URL(url).pathname, body, headers)
+  const answer = await sendRaw(url, request, options)
+  const isChunked = /transfer-encoding: chunked/i.test(answer.head)
+  const pieces = isChunked ? unchunk(answer.body) : [answer.body]
+  return { ...answer, pieces, body: Buffer.concat(pieces) }
 }
 
-function complete(all: Buffer): boolean {
-  const end = all.indexOf('\r\n\r\n')
-  if (end < 0) return false
-  const head = all.toString('latin1', 0, end)
-  const length = /content-length: (\d+)/i.exec(head)
-  if (length) return all.length >= end + 4 + Number(length[1])
-  return all.subarray(-5).toString('latin1') === '0\r\n\r\n'
-}
-
-function parts(arrived: Buffer[]): Pick<RawAnswer, 'head' | 'body' | 'pieces'> {
-  const all = Buffer.concat(arrived)
-  const end = all.indexOf('\r\n\r\n')
-  if (end < 0) return { head: '', body: Buffer.alloc(0), pieces: [] }
-  const head = all.toString('latin1', 0, end)
-  const rest = all.subarray(end + 4)
-  if (!/transfer-encoding: chunked/i.test(head)) return { head, body: rest, pieces: [rest] }
+function unchunk(framed: Buffer): Buffer[] {
   const pieces: Buffer[] = []
-  for (let at = 0; at < rest.length; ) {
-    const line = rest.indexOf('\r\n', at)
+  for (let at = 0; at < framed.length; ) {
+    const line = framed.indexOf('\r\n', at)
     if (line < 0) break
-    const size = Number.parseInt(rest.toString('latin1', at, line), 16)
+    const size = Number.parseInt(framed.toString('latin1', at, line), 16)
     if (size === 0) break
-    pieces.push(rest.subarray(line + 2, line + 2 + size))
+    pieces.push(framed.subarray(line + 2, line + 2 + size))
     at = line + 2 + size + 2
   }
-  return { head, body: Buffer.concat(pieces), pieces }
+  return pieces
 }
 
 /** The JSON of every `data:` line, `[DONE]` left out. */

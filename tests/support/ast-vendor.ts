@@ -139,8 +139,11 @@ function serveSession(socket: WebSocket, session: VendorSession, script: () => S
     else if (how === 'text') socket.send('not binary')
     else if (how === 'junk') socket.send(Buffer.from([0x0a, 0xff]))
     else if (how === 'close') socket.close(1000)
-    // Later, so that what was said before is not thrown away with the connection.
-    else if (how === 'reset') setTimeout(() => socket.terminate(), 30)
+    else if (how === 'reset') {
+      // The pong shows that the gateway has read what was sent before: a reset would discard it.
+      socket.once('pong', () => socket.terminate())
+      socket.ping()
+    }
     isDead = true
   }
   socket.on('error', () => undefined)

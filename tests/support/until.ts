@@ -20,3 +20,29 @@ export async function until<T>(
     await sleep(POLL_MS)
   }
 }
+
+/** Calls `read` until `matches` accepts its value, which it returns. */
+export async function untilValue<T>(
+  read: () => Promise<T> | T,
+  matches: (value: T) => boolean,
+): Promise<T> {
+  const { value } = await until(String(matches), async () => {
+    const value = await read()
+    return matches(value) && { value }
+  })
+  return value
+}
+
+/** Resolves as `work` does; rejects when that takes longer than `limitMs`. */
+export async function within<T>(limitMs: number, what: string, work: Promise<T>): Promise<T> {
+  const stopping = new AbortController()
+  const limit = sleep(limitMs, undefined, { signal: stopping.signal }).then(() => {
+    throw new Error(`no ${what} within ${limitMs} ms`)
+  })
+  try {
+    return await Promise.race([work, limit])
+  } finally {
+    limit.catch(() => undefined)
+    stopping.abort()
+  }
+}

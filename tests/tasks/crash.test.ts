@@ -7,7 +7,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createKey } from '../../server/accounts/manage-keys.ts'
 import { applyCatalog } from '../../server/catalog/apply/apply.ts'
 import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
@@ -16,6 +15,7 @@ import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 import { QUICK, TEXT, VIDEO_PATH } from './stage.ts'
 import { startVideoVendor, type VideoVendor } from './video-vendor.ts'
 
@@ -95,14 +95,10 @@ describe('killed at a named line', () => {
     send(gateway, 'POST', VIDEO_PATH, { model, content: TEXT })
 
   async function untilAllEnded(): Promise<void> {
-    for (let tries = 0; tries < 600; tries += 1) {
-      const [row] = await database.sql<{ open: number }[]>`
-        select count(*)::int as open from task where finished_at is null`
-      if (row?.open === 0) return
-      await sleep(50)
-    }
-    const open = await database.sql`select * from task where finished_at is null`
-    throw new Error(`still open: ${JSON.stringify(open, (_, v) => String(v))}`)
+    const readOpen = () => database.sql`select id, model, state from task where finished_at is null`
+    await until('the end of every task', async () => (await readOpen()).length === 0, 30_000).catch(
+      async (error: unknown) => assert.fail(`${error}: ${JSON.stringify(await readOpen())}`),
+    )
   }
 
   test('every failpoint: another process ends the task, and the three books agree', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { formatAmount, parseAmount } from '../../server/lib/money.ts'
+import { until } from '../support/until.ts'
 import { BODY, CHARGE, startTaskStage, type TaskStage, VIDEO_PATH } from './stage.ts'
 
 describe('the life of a task', () => {
@@ -86,9 +87,9 @@ describe('the life of a task', () => {
     const task = stage.vendor.tasks.get(created.json.upstream_id)
     assert.ok(task)
     task.status = 'dreaming'
-    setTimeout(() => {
-      task.status = 'succeeded'
-    }, 600)
+    const polls = () => stage.vendor.requests.filter((one) => one.endsWith(task.id)).length
+    await until('five polls', () => polls() >= 5)
+    task.status = 'succeeded'
     await stage.until(tenant, created.json.id, 'succeeded')
     assert.equal((await stage.gateway.record(created, tenant.key)).charged, CHARGE)
   })

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
+import { until } from '../support/until.ts'
 import { QUICK, VIDEO_PATH } from './stage.ts'
 
 const TOKENS = [{ unit: 'output_token', per: 1_000_000, amount: '46' }]
@@ -63,12 +63,11 @@ describe('video against simulated vendors', () => {
     const { key } = await gateway.tenant({ balance: '1000' })
     const created = await gateway.post(VIDEO_PATH, key, body)
     assert.equal(created.status, 200, created.text)
-    for (let tries = 0; tries < 400; tries += 1) {
-      const done = await gateway.get(`${VIDEO_PATH}/${created.json.id}`, key)
-      if (['succeeded', 'failed'].includes(done.json.status)) return { created, done, key }
-      await sleep(25)
-    }
-    throw new Error(`${created.json.id} never ended`)
+    const done = await until('its end', async () => {
+      const shown = await gateway.get(`${VIDEO_PATH}/${created.json.id}`, key)
+      return ['succeeded', 'failed'].includes(shown.json.status) && shown
+    })
+    return { created, done, key }
   }
 
   for (const [model] of MODELS) {

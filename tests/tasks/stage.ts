@@ -1,5 +1,4 @@
 /** A gateway in this process with the tiny video vendor behind it, and short waits. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { findFreePort } from '../support/free-port.ts'
 import {
   startTestGateway,
@@ -7,6 +6,7 @@ import {
   type TestAnswer,
   type TestGateway,
 } from '../support/in-process.ts'
+import { until } from '../support/until.ts'
 import { startVideoVendor, type VideoVendor } from './video-vendor.ts'
 
 export const VIDEO_PATH = '/v1/videos/generations'
@@ -94,12 +94,10 @@ export async function startTaskStage(
     create: (tenant, body = BODY, path = VIDEO_PATH, headers = {}) =>
       gateway.post(path, tenant.key, body, headers),
     async until(tenant, id, ...states) {
-      for (let tries = 0; tries < 400; tries += 1) {
+      return until(`task ${id} as ${states.join(' or ')}`, async () => {
         const { json } = await gateway.get(`${VIDEO_PATH}/${id}`, tenant.key)
-        if (states.includes(json?.status)) return json
-        await sleep(25)
-      }
-      throw new Error(`task ${id} never was ${states.join(' or ')}`)
+        return states.includes(json?.status) && json
+      })
     },
     async timeline(tenant, id) {
       const { json } = await gateway.get(`/v1/tasks/${id}/timeline`, tenant.key)

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { drip } from '../support/drip.ts'
 
 export interface VendorTask {
   readonly id: string
@@ -37,8 +37,8 @@ export interface VideoVendor {
   advance: boolean
   /** The id of the next new task, whether another has it or not. */
   nextId: string | undefined
-  /** Each poll of a task is answered for so long, in blanks at first. */
-  pollMs: number
+  /** While true, polls of a task are answered with blanks only; then with the task. */
+  holdsPolls: boolean
   stop(): Promise<void>
 }
 
@@ -51,6 +51,7 @@ interface Fault {
 }
 
 const NEXT: Readonly<Record<string, string>> = { queued: 'running', running: 'succeeded' }
+const BLANK_MS = 50
 const PATH = '/api/v3/contents/generations/tasks'
 
 interface State {
@@ -60,7 +61,7 @@ interface State {
   begin: string
   advance: boolean
   nextId: string | undefined
-  pollMs: number
+  holdsPolls: boolean
   lists: boolean
   onTask: ((task: VendorTask) => Promise<void>) | undefined
   onPoll: ((task: VendorTask) => Promise<void>) | undefined
@@ -79,7 +80,7 @@ export async function startVideoVendor(): Promise<VideoVendor> {
     onTask: undefined,
     onPoll: undefined,
     nextId: undefined,
-    pollMs: 0,
+    holdsPolls: false,
     lose: 0,
     count: 0,
   }
@@ -163,7 +164,6 @@ async function create(
   await state.onTask?.(task)
   if (state.lose > 0) {
     state.lose -= 1
-    await sleep(20)
     request.socket.destroy()
     return
   }
@@ -178,7 +178,7 @@ async function answerPoll(state: State, response: ServerResponse, id: string): P
   }
   const shown = show(task)
   await state.onPoll?.(task)
-  if (state.pollMs > 0) await drip(response, state.pollMs)
+  if (state.holdsPolls) await sendBlanks(state, response)
   send(response, 200, shown)
   if (state.advance) task.status = NEXT[task.status] ?? task.status
 }
@@ -218,11 +218,9 @@ async function readText(request: IncomingMessage): Promise<string> {
 }
 
 /** Blanks before a document, so that nobody takes it for silence. */
-async function drip(response: ServerResponse, forMs: number): Promise<void> {
+async function sendBlanks(state: State, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' })
-  const timer = setInterval(() => response.write(' '), Math.min(1_000, forMs / 2))
-  await sleep(forMs, undefined, { ref: false })
-  clearInterval(timer)
+  await drip(response, BLANK_MS, () => (state.holdsPolls ? ' ' : undefined))
 }
 
 function send(response: ServerResponse, status: number, body: unknown): void {

@@ -7,6 +7,7 @@ import { describeLatency } from '../../server/usage/latency.ts'
 import { startRollup } from '../../server/usage/rollup.ts'
 import { countEndedCalls } from '../../server/usage/rollup-store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 const HOUR = 3600
 const ACCOUNT = 'acct_counted'
@@ -80,7 +81,13 @@ describe('counting', () => {
       await held.promise
     })
     await written.promise
-    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    // From then on, only the open transaction keeps its own call from being passed over.
+    await until('two seconds', async () => {
+      const [row] = await sql<{ over: boolean }[]>`
+        select now() > min(xact_start) + interval '2.1 seconds' as over from pg_stat_activity
+        where datname = current_database() and backend_xid is not null`
+      return row?.over
+    })
     await addCall(sql, 0)
     await countAll()
     assert.equal(await readCounted(), 1)
@@ -113,7 +120,7 @@ describe('counting', () => {
     for (let i = 0; i < 5; i++) await addCall(sql, 60 + i)
     const log = { warn: (_fields: object, message: string) => assert.fail(message) }
     const rollup = startRollup({ sql, log, everyMs: 20 })
-    while ((await readCounted()) < 5) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until('five calls', async () => (await readCounted()) === 5)
     await rollup.stop()
     assert.equal(await readCounted(), 5)
   })

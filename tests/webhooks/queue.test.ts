@@ -1,5 +1,6 @@
 /** The queue under crashes, lost leases, load and many accounts. */
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { claimDueDeliveries, recordAttempt } from '../../server/webhooks/queue-store.ts'
@@ -125,12 +126,15 @@ test('a dead host with many deliveries delays no other host', async (t) => {
 test('a sender that stops finishes running attempts, or records them as lost', async (t) => {
   const sql = await openDatabase(t)
   const accountId = await createTestAccountId(sql)
-  const slow = await startReceiver(t, (response) => void setTimeout(() => response.end(), 200))
+  const { promise: requested, resolve: onRequest } = Promise.withResolvers<ServerResponse>()
+  const slow = await startReceiver(t, onRequest)
   const silent = await startReceiver(t, () => undefined)
   const first = sender(sql)
   const finished = await enqueueTestDelivery(sql, accountId, slow.url)
-  await until('a request', () => slow.received[0])
-  await first.stop()
+  const response = await requested
+  const stopped = first.stop()
+  response.end()
+  await stopped
   assert.equal((await readDelivery(sql, finished)).state, 'delivered')
   const second = sender(sql)
   const cut = await enqueueTestDelivery(sql, accountId, silent.url)

@@ -3,12 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../support/until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const LOCK = join(tmpdir(), `tributary-console-build-${process.getuid?.() ?? 0}.lock`)
 const LOCK_STALE_MS = 120_000
-const PAUSE_MS = 100
 
 /** Builds when the sources have changed since the last build. Throws with what the build said. */
 export async function ensureConsole(): Promise<void> {
@@ -24,14 +23,15 @@ export async function ensureConsole(): Promise<void> {
 }
 
 /** Test files run beside each other: one builds, the others wait. */
-async function takeLock(): Promise<number> {
-  for (;;) {
+function takeLock(): Promise<number> {
+  const tryLock = () => {
     try {
       return openSync(LOCK, 'wx')
     } catch {
       const age = Date.now() - (statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
       if (age > LOCK_STALE_MS) rmSync(LOCK, { force: true })
-      await sleep(PAUSE_MS)
+      return undefined
     }
   }
+  return until('the build', tryLock, 2 * LOCK_STALE_MS)
 }

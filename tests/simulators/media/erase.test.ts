@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noteOf } from '../../../simulators/media/mp4.ts'
+import { untilValue } from '../../support/until.ts'
 import { type Json, KEYS, simulated } from '../support.ts'
-import { eventually, receiver } from './task-support.ts'
+import { receiver } from './task-support.ts'
 
 const VIDEOS = '/ark/api/v3/contents/generations/tasks'
 const ERASE = '/mediakit/api/v1/tools/erase-video-subtitle'
@@ -11,7 +12,7 @@ const sim = simulated({ timeScale: 0.001 })
 
 const erase = (body: object, path = ERASE) => sim.post(path, KEYS.mediakit, body)
 const ended = (id: unknown) =>
-  eventually(
+  untilValue(
     () => sim.get(`${TASKS}/${id}`, KEYS.mediakit),
     ({ json }) => String(json.status) !== 'running',
   )
@@ -43,7 +44,7 @@ test('calls back with what the look says', async () => {
   const { url, received } = await receiver()
   const more = { callback_url: url, callback_args: 'mine' }
   const made = await erase({ video_url: await video(), ...more })
-  const [body] = await eventually(
+  const [body] = await untilValue(
     () => received,
     (seen) => seen.length > 0,
   )

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noteOf } from '../../../simulators/media/mp4.ts'
+import { untilValue } from '../../support/until.ts'
 import { type Answer, KEYS, simulated } from '../support.ts'
-import { eventually, receiver } from './task-support.ts'
+import { receiver } from './task-support.ts'
 
 const CREATE = '/minimax/v2/video_generation'
 const AGAIN = '/minimax/v2/video_regeneration'
@@ -14,7 +15,7 @@ const create = (text: string, more: object = {}) =>
   sim.post(CREATE, KEYS.minimax, { model: 'MiniMax-H3', content: content(text), ...more })
 const query = (id: unknown) => sim.get(`${QUERY}/${id}`, KEYS.minimax)
 const ended = (made: Answer) =>
-  eventually(
+  untilValue(
     () => query(made.json.task_id),
     ({ json }) => !['queued', 'running'].includes(String(json.task?.status)),
   )
@@ -89,7 +90,7 @@ test('calls back only where the challenge is echoed', async () => {
   await create('x', { callback_url: deaf.url })
   await create('x', { callback_url: honest.url })
   const states = () => honest.received.slice(1).map((body) => String(body.task?.status))
-  await eventually(states, (seen) => seen.includes('succeeded'))
+  await untilValue(states, (seen) => seen.includes('succeeded'))
   assert.deepEqual(states(), ['queued', 'running', 'succeeded'])
   assert.equal(deaf.received.length, 1)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { untilValue } from '../../support/until.ts'
 import { type Answer, type Json, KEYS, list, simulated } from '../support.ts'
-import { eventually } from './task-support.ts'
 
 const SUBMIT = '/openspeech/api/v3/auc/lark/submit'
 const QUERY = '/openspeech/api/v3/auc/lark/query'
@@ -40,7 +40,7 @@ const query = (id: unknown) => sim.post(QUERY, KEYS.minutes, { TaskID: id })
 
 async function ended(address: string): Promise<Answer> {
   const { json } = await submit(address)
-  return eventually(
+  return untilValue(
     () => query(json.Data?.TaskID),
     (seen) => code(seen) !== 20000001 && code(seen) !== 20000002,
   )
@@ -56,7 +56,7 @@ test('from the queue to files for every feature, billed by the seconds of the re
   const id = made.json.Data?.TaskID
   assert.match(String(id), /^\d{19}$/)
   const codes = new Set<number>()
-  const { json } = await eventually(
+  const { json } = await untilValue(
     () => query(id),
     (seen) => {
       codes.add(code(seen))

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { untilValue } from '../../support/until.ts'
 import { type Answer, KEYS, list, simulated } from '../support.ts'
-import { eventually } from './task-support.ts'
 
 const SUBMIT = '/openspeech/api/v3/auc/bigmodel/submit'
 const QUERY = '/openspeech/api/v3/auc/bigmodel/query'
@@ -18,7 +18,7 @@ const submit = (id: string, url: string, request: object = {}) =>
   sim.post(SUBMIT, as(id), body(url, request))
 const query = (id: string) => sim.post(QUERY, as(id), {})
 const ended = (id: string) =>
-  eventually(
+  untilValue(
     () => query(id),
     (seen) => code(seen) !== 20000001 && code(seen) !== 20000002,
   )

@@ -3,18 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer, Json } from '../support.ts'
-
-/** Looks until the answer is as wanted; the caller's own timeout ends a wait in vain. */
-export async function eventually<T>(look: () => Promise<T> | T, wanted: (seen: T) => boolean) {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const seen = await look()
-    if (wanted(seen)) return seen
-    await sleep(10)
-  }
-  throw new Error('it never came to what was waited for')
-}
 
 export const isOver = ({ json }: Answer): boolean =>
   !['queued', 'running', 'Preparing', 'Queueing', 'Processing'].includes(String(json.status))

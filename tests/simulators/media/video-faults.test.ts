@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { untilValue } from '../../support/until.ts'
 import { KEYS, list, simulated } from '../support.ts'
-import { eventually, isOver } from './task-support.ts'
+import { isOver } from './task-support.ts'
 
 const PATH = '/ark/api/v3/contents/generations/tasks'
 const sim = simulated({ timeScale: 0.0002 })
@@ -14,7 +15,7 @@ const submit = (prompt: string, more: object = {}) => {
 const create = async (prompt: string, more: object = {}) =>
   String((await submit(prompt, more)).json.id)
 const look = (id: string) => sim.get(`${PATH}/${id}`, KEYS.ark)
-const ended = (id: string) => eventually(() => look(id), isOver)
+const ended = (id: string) => untilValue(() => look(id), isOver)
 const booked = (marker: string) => sim.running.book.entries({ marker })
 
 test('a refused creation makes no task', async () => {
@@ -40,14 +41,14 @@ test('a task that fails carries its error under HTTP 200 and is not billed', asy
 test('a task that never ends expires after the time it was given', async () => {
   const more = { execution_expires_after: 3600 }
   const id = await create('[[fault:never-ends]]', more)
-  const { json } = await eventually(() => look(id), isOver)
+  const { json } = await untilValue(() => look(id), isOver)
   assert.equal(json.status, 'expired')
 })
 
 describe('a submission whose answer is lost: accepted and billed', () => {
   test('answered 504', async () => {
     assert.equal((await submit('[[call:f-3]][[fault:lost-answer]]')).status, 504)
-    await eventually(
+    await untilValue(
       () => booked('f-3'),
       (entries) => entries.some((entry) => entry.billed),
     )
@@ -56,7 +57,7 @@ describe('a submission whose answer is lost: accepted and billed', () => {
     await assert.rejects(submit('[[call:f-4]][[fault:reset-before-head]]'))
     const { json } = await sim.get(PATH, KEYS.ark)
     assert.ok(list(json.items).length >= 1)
-    await eventually(
+    await untilValue(
       () => booked('f-4'),
       (entries) => entries.some((entry) => entry.billed),
     )

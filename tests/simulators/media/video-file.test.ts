@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { type Browser, chromium } from 'playwright-core'
+import { untilValue } from '../../support/until.ts'
 import { KEYS, simulated } from '../support.ts'
-import { eventually, isOver } from './task-support.ts'
+import { isOver } from './task-support.ts'
 
 const places = [process.env.CHROMIUM_PATH ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome']
 const executablePath = places.find((path) => existsSync(path)) ?? ''
@@ -79,7 +80,7 @@ describe('in a browser', { skip }, () => {
       ratio: '9:16',
       duration: 4,
     })
-    const { json } = await eventually(() => sim.get(`${path}/${made.json.id}`, KEYS.ark), isOver)
+    const { json } = await untilValue(() => sim.get(`${path}/${made.json.id}`, KEYS.ark), isOver)
     const seen = await watch(String(json.content?.video_url))
     assert.deepEqual([seen.width, seen.height], [480, 854])
     assert.ok(Math.abs(seen.duration - 97 / 24) < 0.01, String(seen.duration))
@@ -89,7 +90,7 @@ describe('in a browser', { skip }, () => {
     const erase = '/mediakit/api/v1/tools/erase-video-subtitle'
     const address = String(json.content?.video_url)
     const order = await sim.post(erase, KEYS.mediakit, { video_url: address })
-    const done = await eventually(
+    const done = await untilValue(
       () => sim.get(`/mediakit/api/v1/tasks/${order.json.task_id}`, KEYS.mediakit),
       (answer) => String(answer.json.status) !== 'running',
     )

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noteOf } from '../../../simulators/media/mp4.ts'
+import { untilValue } from '../../support/until.ts'
 import { KEYS, list, simulated } from '../support.ts'
-import { eventually, isOver, receiver } from './task-support.ts'
+import { isOver, receiver } from './task-support.ts'
 
 const PATH = '/ark/api/v3/contents/generations/tasks'
 const sim = simulated({ timeScale: 0.002 })
@@ -15,7 +16,7 @@ const video = (prompt: string, more: object = {}) => {
 }
 const create = async (body: object) => String((await sim.post(PATH, KEYS.ark, body)).json.id)
 const look = (id: string) => sim.get(`${PATH}/${id}`, KEYS.ark)
-const ended = (id: string) => eventually(() => look(id), isOver)
+const ended = (id: string) => untilValue(() => look(id), isOver)
 const remove = (id: string) => sim.get(`${PATH}/${id}`, KEYS.ark, 'DELETE')
 const stateOf = async (id: string) => String((await look(id)).json.status)
 
@@ -29,7 +30,7 @@ test('a task is queued, runs, succeeds, and is billed once by frames and pixels'
   const id = String(made.json.id)
   assert.match(id, /^cgt-\d{14}-[0-9a-z]{5}$/)
   const states = new Set<string>()
-  await eventually(
+  await untilValue(
     () => look(id),
     (seen) => {
       states.add(String(seen.json.status))
@@ -104,7 +105,7 @@ test('delete means something else in every state', async () => {
   assert.equal(await stateOf(queued), 'cancelled')
   assert.equal((await remove(queued)).status, 409)
   const running = await create(video('x [[fault:queue-time=0;never-ends]]'))
-  await eventually(
+  await untilValue(
     () => stateOf(running),
     (state) => state === 'running',
   )
@@ -143,11 +144,11 @@ test('addresses are good for a day, records for seven, cancelled ones for one', 
   const path = `${PATH}/${created.json.id}`
   const { json } = await hasty.get(path, KEYS.ark)
   const [status] = await Promise.all([
-    eventually(
+    untilValue(
       async () => (await fetch(String(json.content?.video_url))).status,
       (seen) => seen !== 200,
     ),
-    eventually(
+    untilValue(
       async () => (await hasty.get(path, KEYS.ark)).status,
       (seen) => seen === 404,
     ),
@@ -156,7 +157,7 @@ test('addresses are good for a day, records for seven, cancelled ones for one', 
   const waiting = await hasty.post(PATH, KEYS.ark, video('x [[fault:queue-time=1e12]]'))
   const cancelled = `${PATH}/${waiting.json.id}`
   assert.equal((await hasty.get(cancelled, KEYS.ark, 'DELETE')).status, 200)
-  await eventually(
+  await untilValue(
     async () => (await hasty.get(cancelled, KEYS.ark)).status,
     (seen) => seen === 404,
   )
@@ -165,7 +166,7 @@ test('addresses are good for a day, records for seven, cancelled ones for one', 
 test('each change of state calls back with what GET says', async () => {
   const { url, received } = await receiver()
   const id = await create(video('x', { callback_url: url }))
-  await eventually(
+  await untilValue(
     () => received.length,
     (count) => count >= 3,
   )

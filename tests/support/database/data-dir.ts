@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { findRunning } from '../../../server/database/embedded/postmaster.ts'
+import { until } from '../until.ts'
 import { makeDataDir } from './own-postgres.ts'
 import { killLeftProcesses } from './run-database-process.ts'
 
@@ -30,5 +30,5 @@ export async function stopLeftServer(dataDir: string): Promise<void> {
   const pid = findRunning(cluster)
   if (pid === undefined) return
   process.kill(pid, 'SIGQUIT')
-  while (findRunning(cluster) === pid) await sleep(20)
+  await until('the end of the server', () => findRunning(cluster) !== pid)
 }

@@ -4,13 +4,12 @@ import { once } from 'node:events'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../../server/database/connection/client.ts'
 import { chooseUser } from '../../../server/database/embedded/binaries.ts'
+import { until } from '../until.ts'
 
 const PACKAGES = '/usr/lib/postgresql'
 const VERSION_MIN = 14
-const START_LOOKS = 200
 
 const binaries = findBinaries()
 
@@ -52,10 +51,7 @@ export async function startOlderPostgres(settings: readonly string[] = []): Prom
   const address = encodeURIComponent(folder)
   const url = `postgres://operator@${address}/postgres`
   const admin = connect({ url }, { connections: 1 })
-  for (let look = 0; look < START_LOOKS; look += 1) {
-    if (await admin`select 1`.then(() => true).catch(() => false)) break
-    await sleep(50)
-  }
+  await until('the server', () => admin`select 1`.then(() => true).catch(() => false))
   return {
     url,
     async createDatabase(name) {

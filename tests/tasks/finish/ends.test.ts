@@ -16,7 +16,7 @@ describe('a task', () => {
     stage = await startTaskStage()
   })
   beforeEach(() => {
-    Object.assign(stage.vendor, { advance: false, begin: 'running', pollMs: 0 })
+    Object.assign(stage.vendor, { advance: false, begin: 'running', holdsPolls: false })
   })
   after(() => stage.stop())
 
@@ -86,12 +86,13 @@ describe('a task', () => {
   test('whose worker wakes with an old answer is settled by whoever has it now, once', async () => {
     const { tenant, id, upstreamId, task } = await begin()
     task.status = 'succeeded'
-    stage.vendor.pollMs = 800
+    stage.vendor.holdsPolls = true
     const before = pollsAt(upstreamId)
-    await until('a running poll', async () => pollsAt(upstreamId) > before || undefined)
+    await until('a running poll', () => pollsAt(upstreamId) > before)
     // Another process takes it over while the answer is on its way.
     await stage.gateway.sql`
       update task set fence = fence + 1, due_at = now() + interval '2 seconds' where id = ${id}`
+    stage.vendor.holdsPolls = false
     await stage.until(tenant, id, 'succeeded')
     assert.ok(pollsAt(upstreamId) >= before + 2, 'the answer that came first was not taken')
     const { sql } = stage.gateway

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Tenant } from '../../support/in-process.ts'
+import { until } from '../../support/until.ts'
 import { CHARGE, startTaskStage, type TaskStage } from '../stage.ts'
 
 const token = (amount: string) => [{ unit: 'output_token', per: 1_000_000, amount }]
@@ -21,11 +21,10 @@ async function planSoon({ gateway }: TaskStage, model: object, prices: object[])
 }
 
 async function pass({ gateway }: TaskStage, at: Date): Promise<void> {
-  for (;;) {
-    const [row] = await gateway.sql`select clock_timestamp() >= ${at} as over`
-    if (row?.over) return
-    await sleep(10)
-  }
+  await until('the planned time', async () => {
+    const [row] = await gateway.sql<{ over: boolean }[]>`select clock_timestamp() >= ${at} as over`
+    return row?.over
+  })
 }
 
 /** A vendor that holds its answers until a test releases them. */
@@ -42,9 +41,7 @@ async function startPatientVendor() {
   const body = JSON.stringify({ id: 'x', object: 'chat.completion', model: 'x', choices, usage })
   return {
     url: `http://127.0.0.1:${port}`,
-    async untilAsked(times: number) {
-      while (waiting.length < times) await sleep(5)
-    },
+    waitFor: (calls: number) => until(`${calls} calls`, () => waiting.length >= calls),
     answer() {
       for (const response of waiting) {
         response.setHeader('content-type', 'application/json').end(body)
@@ -104,10 +101,10 @@ describe('a price that begins while work is under way', { concurrency: false }, 
     const body = { model: 'patient', messages: [{ role: 'user', content: 'x' }] }
     const ask = () => stage.gateway.post('/v1/chat/completions', tenant.key, body)
     const early = ask()
-    await vendor.untilAsked(1)
+    await vendor.waitFor(1)
     await pass(stage, at)
     const late = ask()
-    await vendor.untilAsked(2)
+    await vendor.waitFor(2)
     vendor.answer()
     const charges = []
     for (const answer of [await early, await late]) {

@@ -1,7 +1,7 @@
 /** Submissions that do not end well: refused, lost, ambiguous. Never sent twice, never overpaid. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../support/until.ts'
 import { BODY, CHARGE, startTaskStage, type TaskStage, VIDEO_PATH } from '../stage.ts'
 
 describe('a submission', () => {
@@ -17,13 +17,12 @@ describe('a submission', () => {
   const posts = () => stage.vendor.requests.filter((one) => one.startsWith('POST')).length
 
   async function ending(requestId: string) {
-    for (let tries = 0; tries < 800; tries += 1) {
+    const readTask = async () => {
       const [task] = await stage.gateway.sql<{ id: string; state: string; error_code: string }[]>`
         select id, state, error_code from task where request_id = ${requestId}`
-      if (task && ['succeeded', 'failed'].includes(task.state)) return task
-      await sleep(25)
+      return task && ['succeeded', 'failed'].includes(task.state) && task
     }
-    throw new Error(`the task of ${requestId} never ended`)
+    return until(`the end of the task of ${requestId}`, readTask, 20_000)
   }
 
   const refusals: readonly [number, string, number, RegExp][] = [
@@ -130,11 +129,13 @@ describe('a submission', () => {
       body: JSON.stringify(BODY),
       signal: leaving.signal,
     })
-    while (posts() === before) await sleep(1)
+    await until('the submission', () => posts() > before)
     leaving.abort()
     await sent.catch(() => undefined)
-    await sleep(100)
-    const again = await stage.create(tenant, BODY, VIDEO_PATH, { 'idempotency-key': 'gone' })
+    const again = await until('the end of the first request', async () => {
+      const answer = await stage.create(tenant, BODY, VIDEO_PATH, { 'idempotency-key': 'gone' })
+      return answer.status !== 409 && answer
+    })
     assert.equal(again.status, 200, again.text)
     await stage.until(tenant, again.json.id, 'succeeded')
     assert.equal(posts() - before, 1)
