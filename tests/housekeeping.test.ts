@@ -52,6 +52,18 @@ test('deliveries and timelines go when they are old; tasks and charges never', a
   assert.equal(data.length, 3)
 })
 
+test('container sessions go when they are older than a day', async () => {
+  const { sql } = stage.gateway
+  await sql`
+    insert into container_session (channel_id, container_id, request_id, minutes, started_at)
+    values ('one', 'old', 'r', 20, now() - interval '25 hours'),
+      ('one', 'young', 'r', 20, now() - interval '23 hours')`
+  await until('the old to go', async () => {
+    const left = await sql`select container_id from container_session`
+    return left.map((row) => row.container_id).join() === 'young' || undefined
+  })
+})
+
 test('a job that fails, or never ends, holds up no other', async () => {
   const done: string[] = []
   const note = (name: string, run: HousekeepingJob['run']): HousekeepingJob => ({

@@ -4,6 +4,7 @@ import type { Assets } from '../assets/assets.ts'
 import type { Copier } from '../assets/copies/copier.ts'
 import type { Config } from '../config/config.ts'
 import { type Sealer, startSealer } from '../ledger/books/sealer.ts'
+import { deleteOldSessions } from '../ledger/holds/container-session-store.ts'
 import type { Log } from '../lib/log.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Guard } from '../outbound/guard.ts'
@@ -16,6 +17,7 @@ import type { Metrics } from './metrics.ts'
 
 const DELIVERIES_AT_ONCE = 500
 const EVENTS_AT_ONCE = 5_000
+const SESSIONS_AT_ONCE = 5_000
 
 export interface BackgroundWorkers {
   readonly sender: Sender
@@ -46,13 +48,17 @@ export function startBackgroundWorkers(parts: {
   }
 }
 
-/** Adds the retention of deliveries and timelines to the assets' own housekeeping jobs. */
+/** Adds the retention of deliveries, timelines and sessions to the assets' own jobs. */
 function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): Housekeeping {
   const { everyMs, deliveryDays, timelineDays } = config.housekeeping
   const retentionJobs = [
     {
       name: 'old deliveries',
       run: () => deleteOldDeliveries(sql, deliveryDays, DELIVERIES_AT_ONCE),
+    },
+    {
+      name: 'old container sessions',
+      run: () => deleteOldSessions(sql, SESSIONS_AT_ONCE),
     },
     { name: 'old timelines', run: () => deleteOldEvents(sql, timelineDays, EVENTS_AT_ONCE) },
   ]

@@ -35,6 +35,14 @@ export interface ModelPass {
   readonly usage: Quantities
 }
 
+/** A container that the vendor ran for the answer and bills by sessions. */
+export interface ContainerUse {
+  /** The vendor's id: later answers may use the same container. */
+  readonly id: string
+  /** The length of a session, as `usage.container_minute` counts it. */
+  readonly minutes: number
+}
+
 export interface StatedCost {
   /** Billionths of the currency, rounded up. */
   readonly nanos: bigint
@@ -50,6 +58,8 @@ export interface RelayReport {
   readonly usage?: Quantities
   /** Usage of passes by other models, billed at those models' prices beside `usage`. */
   readonly passes?: readonly ModelPass[]
+  /** The containers with an id that `usage.container_minute` counts; absent without any. */
+  readonly containers?: readonly ContainerUse[]
   /**
    * Facts of how the answer was served, in the terms of price conditions: a size, or `service_tier:
    * 'fast'`. A value without a neutral term stays the vendor's own.

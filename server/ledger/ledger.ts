@@ -8,8 +8,9 @@ import { GatewayError } from '../lib/errors.ts'
 import { holdIdOf } from '../lib/ids.ts'
 import { QueueFull } from '../lib/queues/batcher.ts'
 import { type Checkpoint, createCheckpoints } from './holds/checkpoints.ts'
+import { createSessionClaims, type SessionClaim } from './holds/container-sessions.ts'
 import { createCorrections } from './holds/corrections.ts'
-import { createEndings, type LedgerSurprise } from './holds/endings.ts'
+import { createEndings, type Endings, type LedgerSurprise } from './holds/endings.ts'
 import { admitHold, type Hold, retireHold } from './holds/hold.ts'
 import { startLeakCheck } from './holds/leaked-holds.ts'
 import type { Continuity } from './leases/continuity.ts'
@@ -43,6 +44,15 @@ export interface Ledger {
    * difference was posted, or to `already` if it had been closed in any other way.
    */
   settle(hold: Hold, settlement: Settlement): Promise<SettleVerdict>
+  /**
+   * Settles a hold, as `settle` does, once the sessions of its call's containers are claimed.
+   * `build` gets the ids of the containers whose session another call pays.
+   */
+  settleWithSessions(
+    hold: Hold,
+    claim: SessionClaim,
+    build: (paid: ReadonlySet<string>) => Settlement,
+  ): Promise<SettleVerdict>
   /** Checkpoints the state of this call every second from now on, in case the process dies. */
   watch(hold: Hold, read: () => Checkpoint | undefined): void
   balance(accountId: string): Promise<BalanceRow | undefined>
@@ -83,27 +93,18 @@ export function createLedger(options: LedgerOptions): Ledger {
     settleQueueMax,
   })
   const corrections = createCorrections(options)
+  const claims = createSessionClaims(options)
   const endings = createEndings({ ...options, moves, settlements, corrections })
   const checkpoints = createCheckpoints(options)
   const { isTracked } = endings
   const leakCheck = startLeakCheck({ ...options, isTracked, release: settlements.add })
 
-  async function take(id: string, request: HoldRequest): Promise<HoldVerdict> {
-    try {
-      return await moves.take(toHoldRow(id, request, { ownerId, taskId: null }))
-    } catch (error) {
-      if (error instanceof QueueFull) endings.untrack(id)
-      else endings.releaseLater(id, request)
-      const known = error instanceof GatewayError || error instanceof QueueFull
-      if (!known && !options.isUnavailable(error)) throw error
-      throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
-    }
-  }
-
   async function hold(request: HoldRequest): Promise<HoldResult> {
     const id = holdIdOf(request.requestId)
     endings.track(id)
-    const verdict = await take(id, request)
+    const verdict = await moves
+      .take(toHoldRow(id, request, { ownerId, taskId: null }))
+      .catch((error: unknown) => refuseHold(error, id, request, endings, options))
     if (verdict === 'late' || verdict === 'already') {
       endings.report('hold', verdict, request, request.amountNanos)
     }
@@ -117,27 +118,51 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   async function flushed(): Promise<void> {
+    await claims.flushed()
     await moves.flushed()
     await settlements.flushed()
     await corrections.flushed()
   }
 
+  function retire(closing: Hold): void {
+    retireHold(closing)
+    checkpoints.forget(closing.id)
+  }
+
   return {
     hold,
     settle(closing, settlement) {
-      retireHold(closing)
-      checkpoints.forget(closing.id)
+      retire(closing)
       return endings.settle(closing, settlement)
+    },
+    settleWithSessions(closing, claim, build) {
+      retire(closing)
+      return claims.add(claim, (paid) => endings.settle(closing, build(paid)))
     },
     watch: (watched, read) => checkpoints.watch(watched.id, read),
     balance: (accountId) => readBalance(sql, accountId),
     findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
     flushed,
-    pending: () => moves.size() + settlements.size() + corrections.size(),
+    pending: () => claims.size() + moves.size() + settlements.size() + corrections.size(),
     async stop() {
       checkpoints.stop()
       leakCheck.stop()
       await flushed()
     },
   }
+}
+
+/** Gives up a hold whose statement failed: it may still commit. */
+function refuseHold(
+  error: unknown,
+  id: string,
+  request: HoldRequest,
+  endings: Endings,
+  { isUnavailable }: LedgerOptions,
+): never {
+  if (error instanceof QueueFull) endings.untrack(id)
+  else endings.releaseLater(id, request)
+  const known = error instanceof GatewayError || error instanceof QueueFull
+  if (!known && !isUnavailable(error)) throw error
+  throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
 }

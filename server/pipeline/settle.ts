@@ -3,6 +3,7 @@
 import type { Facts } from '../catalog/catalog.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import { timed } from '../http/context.ts'
+import type { Settlement } from '../ledger/requests.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
 import { redactInternals } from '../lib/text/redact-internals.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
@@ -12,6 +13,7 @@ import type { BillableCall, MeteredCall } from './hold/metered-call.ts'
 import { channelFactsOf } from './hold/quote.ts'
 import { onlyStated } from './price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
+import { showSessions, withoutSessions } from './price/container-sessions.ts'
 import { preferRequested } from './price/prefer-requested.ts'
 import { computeUpstreamCost, costOfFailure, type UpstreamCost } from './price/upstream-cost.ts'
 import type { ResolvedCall } from './request/resolve.ts'
@@ -91,14 +93,16 @@ export async function settleWhole(
 ): Promise<void> {
   const { report } = answer
   const complete = report.error === undefined
-  const end = { report, complete }
-  const charge = complete || report.usage ? chargeFor(metered, served, end) : NO_CHARGE
-  await settle(metered, charge, {
-    status: charge.nanos === null ? 'failed' : 'succeeded',
-    attempts: served.attempts,
-    cost: upstreamCostFor(metered, served, { report, complete }, charge),
-    answer: keepWhole(metered.call, answer, charge),
-    ...(report.error ? { error: report.error.message } : {}),
+  await settleServed(metered, served, { report, complete }, (end) => {
+    const charge = complete || report.usage ? chargeFor(metered, served, end) : NO_CHARGE
+    return {
+      charge,
+      status: charge.nanos === null ? 'failed' : 'succeeded',
+      attempts: served.attempts,
+      cost: upstreamCostFor(metered, served, end, charge),
+      answer: keepWhole(metered.call, answer, charge),
+      ...(report.error ? { error: report.error.message } : {}),
+    }
   })
 }
 
@@ -109,15 +113,18 @@ export async function settleStream(
 ): Promise<void> {
   const { report, end, callerGone } = delivered
   const complete = end === 'complete'
-  const charge = chargeFor(metered, served, { report, complete, callerGone })
-  const failed = charge.nanos === null || (!complete && !callerGone)
   const error = report.error?.message ?? (complete ? undefined : `the stream was ${end}`)
-  await settle(metered, charge, {
-    status: callerGone ? 'cancelled' : failed ? 'failed' : 'succeeded',
-    attempts: served.attempts,
-    cost: upstreamCostFor(metered, served, { report, complete }, charge),
-    answer: keepState(metered.call, charge.nanos === null ? 'forget' : 'streamed'),
-    ...(error === undefined ? {} : { error }),
+  await settleServed(metered, served, { report, complete, callerGone }, (callEnd) => {
+    const charge = chargeFor(metered, served, callEnd)
+    const failed = charge.nanos === null || (!complete && !callerGone)
+    return {
+      charge,
+      status: callerGone ? 'cancelled' : failed ? 'failed' : 'succeeded',
+      attempts: served.attempts,
+      cost: upstreamCostFor(metered, served, callEnd, charge),
+      answer: keepState(metered.call, charge.nanos === null ? 'forget' : 'streamed'),
+      ...(error === undefined ? {} : { error }),
+    }
   })
 }
 
@@ -130,10 +137,12 @@ export async function release(
   const answer = keepState(metered.call, 'forget')
   const attempts = refused?.attempts ?? []
   const cost = refused ? costOfFailure(refused.route.cost, refused.failure.kind) : null
-  await settle(metered, NO_CHARGE, { status: 'failed', attempts, cost, answer, error })
+  const outcome = { charge: NO_CHARGE, status: 'failed', attempts, cost, answer, error } as const
+  await waitFor(metered, metered.services.ledger.settle(metered.hold, record(metered, outcome)))
 }
 
 interface Outcome {
+  readonly charge: Charge
   readonly status: 'succeeded' | 'failed' | 'cancelled'
   readonly attempts: readonly Attempt[]
   readonly cost: UpstreamCost | null
@@ -141,38 +150,61 @@ interface Outcome {
   readonly error?: string
 }
 
-async function settle(metered: MeteredCall, charge: Charge, outcome: Outcome): Promise<void> {
-  const { context, services, hold, call } = metered
-  const { basis, review } = charge
+/** Settles a call by its end, without the container sessions that another call pays. */
+async function settleServed(
+  metered: MeteredCall,
+  { route }: DispatchedCall,
+  end: CallEnd,
+  conclude: (end: CallEnd) => Outcome,
+): Promise<void> {
+  const { context, services, hold } = metered
+  const full = conclude(end)
+  const { containers } = end.report
+  if (!containers || full.charge.nanos === null) {
+    await waitFor(metered, services.ledger.settle(hold, record(metered, full)))
+    return
+  }
+  const claim = { requestId: context.requestId, channelId: route.channel, containers }
+  const settled = services.ledger.settleWithSessions(hold, claim, (paid) => {
+    if (paid.size === 0) return record(metered, full)
+    const outcome = conclude({ ...end, report: withoutSessions(end.report, paid) })
+    return record(metered, { ...outcome, charge: showSessions(outcome.charge, full.charge) })
+  })
+  await waitFor(metered, settled)
+}
+
+/** Counts and logs the outcome of a call and returns its settlement. */
+function record(metered: MeteredCall, outcome: Outcome): Settlement {
+  const { context, services, call } = metered
+  const { charge, status, attempts, cost, answer, error } = outcome
+  const { basis, review, lines } = charge
   services.metrics.settled({ basis, review })
   context.facts.chargedNanos = charge.nanos ?? 0n
+  const fields = { request_id: context.requestId, model: call.model.id }
   if (review) {
-    const fields = { request_id: context.requestId, model: call.model.id }
     services.log.error(fields, 'the charge differs from the usage that the upstream stated')
   }
-  if (outcome.cost?.isFarFromUsage) {
+  if (cost?.isFarFromUsage) {
     services.metrics.upstreamCostDiffers()
-    const fields = { request_id: context.requestId, model: call.model.id }
     services.log.warn(fields, 'the cost that the upstream states differs from that of its usage')
   }
-  const settled = services.ledger.settle(hold, {
+  return {
     chargeNanos: charge.nanos,
-    status: outcome.status,
+    status,
     basis,
     review,
-    lines: charge.lines,
-    attempts: outcome.attempts,
-    cost: outcome.cost,
-    ...(outcome.error === undefined ? {} : { error: redactInternals(outcome.error).slice(0, 500) }),
-    ...(outcome.answer ? { answer: outcome.answer } : {}),
-  })
-  await timed(context, 'settle', () => waitFor(settled, metered))
+    lines,
+    attempts,
+    cost,
+    ...(error === undefined ? {} : { error: redactInternals(error).slice(0, 500) }),
+    ...(answer ? { answer } : {}),
+  }
 }
 
 /** Waits for the settlement. It is retried until committed; only the wait for it is limited. */
 async function waitFor(
-  settled: Promise<unknown>,
   { context, services }: MeteredCall,
+  settled: Promise<unknown>,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
@@ -181,7 +213,7 @@ async function waitFor(
   const done = settled.catch((error: unknown) => {
     services.log.error({ request_id: context.requestId, error }, 'settlement failed')
   })
-  await Promise.race([done, late])
+  await timed(context, 'settle', () => Promise.race([done, late]))
   clearTimeout(timer)
 }
 

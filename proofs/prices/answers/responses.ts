@@ -33,7 +33,7 @@ export function answerResponses(
   const done = {
     ...head,
     status: 'completed',
-    output: outputOf(work),
+    output: outputOf(work, testCase.id),
     ...toolUsage(work),
     ...(usage === ABSENT ? {} : { usage }),
   }
@@ -47,9 +47,10 @@ function tierOf({ answer }: Case, { served }: Work): Json {
 }
 
 /**
- * Searches that only open a page are not billed as searches; one container serves several calls.
+ * Searches that only open a page are not billed as searches; one container serves several calls of
+ * one answer, and no other answer.
  */
-function outputOf({ counts, passes }: Work): Json[] {
+function outputOf({ counts, passes }: Work, caseId: number): Json[] {
   const items: Json[] = []
   for (let index = 0; index < (counts.web_search_call ?? 0); index += 1) {
     items.push({
@@ -64,7 +65,8 @@ function outputOf({ counts, passes }: Work): Json[] {
   }
   const containers = (counts.container_minute ?? 0) / CONTAINER_MINUTES
   for (let index = 0; index < containers; index += 1) {
-    const item = { type: 'code_interpreter_call', status: 'completed', container_id: `c_${index}` }
+    const container_id = `c_${caseId}_${index}`
+    const item = { type: 'code_interpreter_call', status: 'completed', container_id }
     items.push({ id: `ci_${index}`, ...item }, { id: `ci_${index}b`, ...item })
   }
   for (const { role } of passes) {

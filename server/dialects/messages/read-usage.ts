@@ -5,6 +5,7 @@
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import type { WriteLifetime } from '../chat/split-tokens.ts'
+import type { ContainerUse } from '../relay.ts'
 import { mergeUsage, readCount } from '../usage/read-count.ts'
 import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
 import { readStatedCost } from '../usage/stated-cost.ts'
@@ -39,7 +40,7 @@ export interface MessagesUsageReader {
   readonly reasoning: () => number | undefined
 }
 
-/** The least minutes of a container; the answer does not state its time. */
+/** The minimum that a container is billed; the answer does not state its time. */
 const CONTAINER_MINUTES = 5
 
 export function createMessagesUsageReader(options: MessagesUsageOptions = {}): MessagesUsageReader {
@@ -54,7 +55,9 @@ export function createMessagesUsageReader(options: MessagesUsageOptions = {}): M
     known = undefined
   }
   const noteEnd = (source: unknown) => {
-    answer.hasContainer ||= isObject(member(source, 'container'))
+    const container = member(source, 'container')
+    answer.hasContainer ||= isObject(container)
+    answer.containerId = asString(member(container, 'id')) ?? answer.containerId
     answer.stopReason = asString(member(source, 'stop_reason')) ?? answer.stopReason
   }
   return {
@@ -98,6 +101,7 @@ interface Answer {
   usage: unknown
   stopReason?: string | undefined
   hasContainer: boolean
+  containerId?: string | undefined
   blocks: number
   /** Results of searches that did not fail. */
   searches: number
@@ -129,14 +133,20 @@ function interpret(answer: Answer, options: MessagesUsageOptions): UsageReading 
   const facts = readFacts(usage, tier)
   const statedCost = readStatedCost(usage)
   const isFree = isFreeRefusal(answer, usage)
+  const containers = isFree || !quantities.container_minute ? [] : listContainers(answer)
   const passes = (iterations?.passes ?? []).filter((pass) => !isFree || pass.usage.output_token)
   return {
     ...(Object.keys(quantities).length > 0 ? { usage: isFree ? FREE : quantities } : {}),
     ...(passes.length > 0 ? { passes } : {}),
+    ...(containers.length > 0 ? { containers } : {}),
     ...(Object.keys(facts).length > 0 ? { facts } : {}),
     ...(statedCost ? { statedCost } : {}),
     ...(unknown.length > 0 ? { unknownUsage: unknown } : {}),
   }
+}
+
+function listContainers({ containerId: id }: Answer): readonly ContainerUse[] {
+  return id === undefined ? [] : [{ id, minutes: CONTAINER_MINUTES }]
 }
 
 const FREE: Quantities = { input_token: 0, output_token: 0 }

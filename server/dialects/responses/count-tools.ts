@@ -1,6 +1,7 @@
 /** Counts hosted tools by the items of a response (docs/protocols/openai.md#hosted-tools). */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
+import type { ContainerUse } from '../relay.ts'
 import { largerOfEach, type Tally, tally } from '../usage/usage-reading.ts'
 
 /** Minutes of a container's session, the unit in which it is billed. */
@@ -22,13 +23,15 @@ export interface ItemCounter {
   /** Adds the whole output, whose counts are compared with those of the single items. */
   readonly addOutput: (output: unknown) => void
   readonly calls: () => Quantities
+  /** The containers with an id among those that `calls` counts. */
+  readonly containers: () => readonly ContainerUse[]
   /** True where a hosted image model was used, whose usage is stated apart. */
   readonly hasImages: () => boolean
 }
 
 export function createItemCounter(): ItemCounter {
   const seen = new Map<unknown, JsonObject>()
-  let whole: Quantities = {}
+  let whole = NO_ITEMS
   let images = false
   const note = (items: Map<unknown, JsonObject>, item: unknown, key: unknown) => {
     if (!isObject(item)) return
@@ -43,12 +46,23 @@ export function createItemCounter(): ItemCounter {
       for (const [index, item] of output.entries()) note(items, item, index)
       whole = countItems(items.values())
     },
-    calls: () => largerOfEach(whole, countItems(seen.values())),
+    calls: () => largerOfEach(whole.calls, countItems(seen.values()).calls),
+    containers() {
+      const { containers } = countItems(seen.values())
+      return containers.length > whole.containers.length ? containers : whole.containers
+    },
     hasImages: () => images,
   }
 }
 
-function countItems(items: Iterable<JsonObject>): Quantities {
+interface CountedItems {
+  readonly calls: Quantities
+  readonly containers: readonly ContainerUse[]
+}
+
+const NO_ITEMS: CountedItems = { calls: {}, containers: [] }
+
+function countItems(items: Iterable<JsonObject>): CountedItems {
   const calls: Tally = {}
   const containers = new Set<unknown>()
   for (const item of items) {
@@ -61,7 +75,8 @@ function countItems(items: Iterable<JsonObject>): Quantities {
     if (shell) containers.add(shell)
   }
   tally(calls, 'container_minute', containers.size * SESSION_MINUTES)
-  return calls
+  const ids = [...containers].filter((id) => typeof id === 'string')
+  return { calls, containers: ids.map((id) => ({ id, minutes: SESSION_MINUTES })) }
 }
 
 /** True for a search; opening a page and finding in it are not counted. */

@@ -41,7 +41,8 @@ export function createResponseUsageReader(options: ChatUsageOptions = {}): Respo
 
   function build(): UsageReading {
     usage.count(items.calls())
-    const reading = usage.reading()
+    const containers = items.containers()
+    const reading = { ...usage.reading(), ...(containers.length > 0 ? { containers } : {}) }
     const model = imageModel ?? options.imageModel
     if (isObject(images) && model) {
       return { ...reading, passes: [readImagePass(images, model)] }

@@ -5,7 +5,7 @@ import type { RelayReport } from '../relay.ts'
 /** Absent members are not stated. */
 export type UsageReading = Pick<
   RelayReport,
-  'usage' | 'passes' | 'facts' | 'statedCost' | 'unknownUsage'
+  'usage' | 'passes' | 'containers' | 'facts' | 'statedCost' | 'unknownUsage'
 >
 
 export const NOTHING_STATED: UsageReading = {}

@@ -6,12 +6,14 @@
 import { readPrices } from '../../catalog/load/load-model.ts'
 import type { RelayReport } from '../../dialects/relay.ts'
 import type { ResponseEnd } from '../../dialects/responses/read-status.ts'
+import { claimSessions } from '../../ledger/holds/container-sessions.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { redactInternals } from '../../lib/text/redact-internals.ts'
 import type { BillableCall } from '../../pipeline/hold/metered-call.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
 import { countReportedTokens } from '../../pipeline/meter.ts'
 import type { Body } from '../../pipeline/metering.ts'
+import { showSessions, withoutSessions } from '../../pipeline/price/container-sessions.ts'
 import type { ResolvedCall, UsableRoute } from '../../pipeline/request/resolve.ts'
 import { type CallEnd, chargeFor, upstreamCostFor } from '../../pipeline/settle.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
@@ -56,7 +58,7 @@ export async function settleClaimed(
   const billable = await rebuildCall(engine, task)
   const route = await rebuildRoute(engine, task)
   const report = readReport(engine, ended, route, billable)
-  const charge = chargeResponse(task, billable, route, { ...ended, report })
+  const charge = await chargeUnpaid(engine, task, billable, route, { ...ended, report })
   const { unchargedReason, ...rest } = options
   // A charged response has no uncharged cost.
   const isUncharged = unchargedReason !== undefined && charge.nanos === null
@@ -115,6 +117,24 @@ async function rememberTokens(
 export function tooLarge(task: ClaimedTask): EndedResponse {
   const outputBytes = (task.quantities.output_token ?? 0) * BYTES_PER_TOKEN
   return { status: 'completed', report: { outputBytes, finished: true } }
+}
+
+/** Charges a response without the container sessions that another call pays. */
+async function chargeUnpaid(
+  { sql }: Engine,
+  task: ClaimedTask,
+  billable: BillableCall,
+  route: UsableRoute,
+  end: ReadEnd,
+): Promise<TaskCharge> {
+  const full = chargeResponse(task, billable, route, end)
+  const { containers } = end.report
+  if (!containers || full.nanos === null) return full
+  const { request_id: requestId, channel_id: channelId } = task
+  const paid = await claimSessions(sql, { requestId, channelId, containers })
+  if (paid.size === 0) return full
+  const report = withoutSessions(end.report, paid)
+  return showSessions(chargeResponse(task, billable, route, { ...end, report }), full)
 }
 
 function chargeResponse(

@@ -95,7 +95,8 @@ describe('a stream', () => {
     for (const { name, chunks } of chunkings(body)) {
       const tap = createMessagesTap()
       run(tap, chunks)
-      const { usage, outputEvents } = tap.report()
+      const { usage, outputEvents, containers } = tap.report()
+      assert.deepEqual(containers, [{ id: 'c', minutes: 5 }])
       const calls = { web_search_call: 1, container_minute: 5 }
       assert.deepEqual(usage, { ...input, output_token: 9, ...calls }, name)
       assert.equal(outputEvents, 1)
@@ -234,9 +235,16 @@ describe('tools and how it was served', () => {
   test('a container is five minutes, unless the request’s tools make it free', () => {
     const container = { id: 'c', expires_at: '2026-11-22T00:00:00Z' }
     assert.deepEqual(read(usage, { container }).usage, { ...tokens, container_minute: 5 })
+    assert.deepEqual(read(usage, { container }).containers, [{ id: 'c', minutes: 5 }])
+    assert.equal('containers' in read(usage, { container: {} }), false)
+    assert.equal('containers' in read(usage, { container, stop_reason: 'refusal' }), true)
+    const nothing = { ...usage, output_tokens: 0 }
+    const refused = read(nothing, { container, stop_reason: 'refusal', content: [] })
+    assert.equal('containers' in refused, false)
     assert.deepEqual(read(usage, { container: null }).usage, tokens)
     const free = read(usage, { container }, { isContainerFree: () => true })
     assert.deepEqual(free.usage, tokens)
+    assert.equal('containers' in free, false)
   })
 
   test('tier, speed and region', () => {

@@ -47,6 +47,28 @@ describe('whole', () => {
     assert.deepEqual(whole({ output: OUTPUT }).usage, { ...tokens, ...CALLS })
   })
 
+  test('containers are named with their minutes, if they have an id', () => {
+    const minutes = 20
+    const containers = [
+      { id: 'cntr_1', minutes },
+      { id: 'cntr_2', minutes },
+    ]
+    assert.deepEqual(whole({ output: OUTPUT }).containers, containers)
+    const unnamed = whole({ output: [{ type: 'code_interpreter_call' }] })
+    assert.deepEqual(unnamed.usage, { ...tokens, container_minute: minutes })
+    assert.equal('containers' in unnamed, false)
+    assert.equal('containers' in whole({}), false)
+    const done = OUTPUT.map((item, output_index) => {
+      return { type: 'response.output_item.done', output_index, item }
+    })
+    const response = { output: OUTPUT.slice(0, 7), usage }
+    const events = [...done, { type: 'response.completed', response }]
+    const tap = createResponsesTap()
+    run(tap, [Buffer.from(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''))])
+    assert.deepEqual(tap.report().containers, containers)
+    assert.equal(tap.report().usage?.container_minute, 40)
+  })
+
   test('a count beside the items is not added to them', () => {
     const tool_usage = { web_search: { num_requests: 2 } }
     assert.deepEqual(whole({ output: OUTPUT, tool_usage }).usage, { ...tokens, ...CALLS })
