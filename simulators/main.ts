@@ -31,7 +31,7 @@ const simulators = await startSimulators({ ...options, port: Number(values.port)
     return startSimulators({ ...options, port: 0 })
   },
 )
-console.log(`Simulators listen on ${simulators.url} (what can be scripted: ${simulators.url}/sim)`)
+console.log(`Simulators listen on ${simulators.url} (scenarios: ${simulators.url}/sim)`)
 
 const end = () => void simulators.stop().then(() => process.exit(0))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)

@@ -15,13 +15,16 @@ function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentat
   return kind === 'plain' && documentation.credential === undefined
 }
 
-/** Whatever was asked: without a database the answer is later, not an error of the gateway's. */
+/** Converts errors of an unavailable database to 503, so that callers retry later. */
 function convertUnavailable(error: unknown): never {
   if (error instanceof GatewayError || !isUnavailable(error)) throw error
   throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
 }
 
-/** A process that only works answers nothing but its health. */
+/**
+ * Offers all endpoints, or only the health endpoints in a process that runs tasks but serves no
+ * API.
+ */
 export function createGatewayListener(
   services: PlainServices,
   { role, publicUrl }: Config,
@@ -30,7 +33,7 @@ export function createGatewayListener(
   const documented = services
     .endpoints()
     .filter(({ kind, documentation }) => role !== 'worker' || isOfWorkers(kind, documentation))
-  // Pages for people and addresses for vendors stand in no reference.
+  // Console pages and vendor callbacks are not part of the reference.
   const undocumented = [...createConsoleEndpoints({ publicUrl }), receiveVendorCallback]
   const offered: readonly Endpoint[] =
     role === 'worker' ? documented : [...documented, ...undocumented]

@@ -4,7 +4,7 @@ import type { MessageAnswer } from './answer.ts'
 import { type Step, step } from './stream.ts'
 
 interface Oddity {
-  what: string
+  description: string
   change: (steps: Step[], message: MessageAnswer) => Step[]
 }
 
@@ -88,33 +88,33 @@ function interleaved(steps: Step[]): Step[] {
 
 export const MESSAGE_ODDITIES: Record<string, Oddity> = {
   s_noevent: {
-    what: 'no event: lines',
+    description: 'no event: lines',
     change: (steps) => steps.map((one) => ({ ...one, event: '' })),
   },
-  s_noping: { what: 'no ping', change: without('ping') },
-  s_nostop: { what: 'no message_stop', change: without('message_stop') },
-  s_nodelta: { what: 'no message_delta', change: without('message_delta') },
-  s_noblockstop: { what: 'no content_block_stop', change: without('content_block_stop') },
-  s_noblockstart: { what: 'no content_block_start', change: without('content_block_start') },
+  s_noping: { description: 'no ping', change: without('ping') },
+  s_nostop: { description: 'no message_stop', change: without('message_stop') },
+  s_nodelta: { description: 'no message_delta', change: without('message_delta') },
+  s_noblockstop: { description: 'no content_block_stop', change: without('content_block_stop') },
+  s_noblockstart: { description: 'no content_block_start', change: without('content_block_start') },
   s_empty: {
-    what: 'a message without any block',
+    description: 'a message without any block',
     change: (steps) => steps.filter((one) => !String(one.data.type).startsWith('content_block')),
   },
-  s_index1: { what: 'the first block has index 1', change: shifted((index) => index + 1) },
-  s_sameindex: { what: 'all blocks have index 0', change: shifted(() => 0) },
+  s_index1: { description: 'the first block has index 1', change: shifted((index) => index + 1) },
+  s_sameindex: { description: 'all blocks have index 0', change: shifted(() => 0) },
   s_nostartusage: {
-    what: 'no usage in message_start',
+    description: 'no usage in message_start',
     change: changing(
       'message_start',
       inside('message', ({ usage: _, ...message }) => message),
     ),
   },
   s_nodeltausage: {
-    what: 'no usage in message_delta',
+    description: 'no usage in message_delta',
     change: changing('message_delta', ({ usage: _, ...data }) => data),
   },
   s_inputindelta: {
-    what: 'input counts only in message_delta, 0 in message_start',
+    description: 'input counts only in message_delta, 0 in message_start',
     change: changing(
       'message_start',
       inside('message', (message) => ({
@@ -124,47 +124,47 @@ export const MESSAGE_ODDITIES: Record<string, Oddity> = {
     ),
   },
   s_outputonly: {
-    what: 'message_delta has output_tokens only, as older servers send it',
+    description: 'message_delta has output_tokens only, as older servers send it',
     change: changing(
       'message_delta',
       inside('usage', ({ output_tokens }) => ({ output_tokens })),
     ),
   },
   s_twostarts: {
-    what: 'message_start comes twice',
+    description: 'message_start comes twice',
     change: (steps) => steps.flatMap((one) => (is('message_start')(one) ? [one, one] : [one])),
   },
   s_twodeltas: {
-    what: 'message_delta comes twice',
+    description: 'message_delta comes twice',
     change: (steps) => steps.flatMap((one) => (is('message_delta')(one) ? [one, one] : [one])),
   },
   s_thinkintext: {
-    what: 'a thinking_delta inside a text block',
+    description: 'a thinking_delta inside a text block',
     change: foreignDelta('text', { type: 'thinking_delta', thinking: 'hm' }),
   },
   s_jsonintext: {
-    what: 'an input_json_delta inside a text block',
+    description: 'an input_json_delta inside a text block',
     change: foreignDelta('text', { type: 'input_json_delta', partial_json: '{"a":1}' }),
   },
   s_textintool: {
-    what: 'a text_delta inside a tool_use block',
+    description: 'a text_delta inside a tool_use block',
     change: foreignDelta('tool_use', { type: 'text_delta', text: 'hm' }),
   },
   s_texttooltext: {
-    what: 'another text block after the last one',
+    description: 'another text block after the last one',
     change: (steps) =>
       insertBefore('message_delta', ...textBlock(blockCount(steps), 'post'))(steps),
   },
   s_unknownevent: {
-    what: 'an event of an unknown type',
+    description: 'an event of an unknown type',
     change: insertBefore('message_delta', step({ type: 'vendor_notice', note: 'new' })),
   },
   s_unknowndelta: {
-    what: 'a delta of an unknown type',
+    description: 'a delta of an unknown type',
     change: foreignDelta('text', { type: 'vendor_delta', vendor: 'new' }),
   },
   s_unknownblock: {
-    what: 'a block of an unknown type',
+    description: 'a block of an unknown type',
     change: (steps) => {
       const index = blockCount(steps)
       const content_block = { type: 'vendor_block', data: 'new' }
@@ -176,34 +176,34 @@ export const MESSAGE_ODDITIES: Record<string, Oddity> = {
     },
   },
   s_thinknofield: {
-    what: 'a thinking block starts without its thinking field',
+    description: 'a thinking block starts without its thinking field',
     change: blockOf('thinking', () => ({ type: 'thinking' })),
   },
   s_textnofield: {
-    what: 'a text block starts without its text field',
+    description: 'a text block starts without its text field',
     change: blockOf('text', () => ({ type: 'text' })),
   },
   s_nosignature: {
-    what: 'no signature_delta',
+    description: 'no signature_delta',
     change: (steps) =>
       steps.filter((one) => {
         return !(isObject(one.data.delta) && one.data.delta.type === 'signature_delta')
       }),
   },
   s_toolnullinput: {
-    what: 'a tool_use block starts with input null',
+    description: 'a tool_use block starts with input null',
     change: blockOf('tool_use', (block) => ({ ...block, input: null })),
   },
   s_toolnodelta: {
-    what: 'a tool_use block without any input_json_delta',
+    description: 'a tool_use block without any input_json_delta',
     change: (steps) => steps.filter((one) => !argumentDeltas(one)),
   },
   s_fullinput: {
-    what: 'the whole input is in content_block_start, without deltas',
+    description: 'the whole input is in content_block_start, without deltas',
     change: wholeInput,
   },
   s_badargs: {
-    what: 'the arguments are not JSON',
+    description: 'the arguments are not JSON',
     change: changing(
       'content_block_delta',
       inside('delta', (delta) =>
@@ -214,25 +214,25 @@ export const MESSAGE_ODDITIES: Record<string, Oddity> = {
     ),
   },
   s_dupid: {
-    what: 'all tool_use blocks have the same id',
+    description: 'all tool_use blocks have the same id',
     change: (steps, message) =>
       blockOf('tool_use', (block) => ({ ...block, id: message.callIds[0] }))(steps),
   },
   s_oddid: {
-    what: 'tool ids contain | : and .',
+    description: 'tool ids contain | : and .',
     change: blockOf('tool_use', (block) => ({ ...block, id: `${block.id}|a:b.c` })),
   },
   s_toolcase: {
-    what: 'the tool name has the wrong case',
+    description: 'the tool name has the wrong case',
     change: blockOf('tool_use', (block) => ({ ...block, name: String(block.name).toLowerCase() })),
   },
   s_endturntool: {
-    what: 'stop_reason is end_turn although a tool is called',
+    description: 'stop_reason is end_turn although a tool is called',
     change: changing(
       'message_delta',
       inside('delta', (delta) => ({ ...delta, stop_reason: 'end_turn' })),
     ),
   },
-  s_interleaved: { what: 'blocks are open at the same time', change: interleaved },
-  s_donetail: { what: '[DONE] after message_stop', change: (steps) => steps },
+  s_interleaved: { description: 'blocks are open at the same time', change: interleaved },
+  s_donetail: { description: '[DONE] after message_stop', change: (steps) => steps },
 }

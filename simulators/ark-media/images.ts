@@ -24,7 +24,11 @@ const PIXELS_PER_TOKEN = 256
 const CHOSEN_IMAGES = 3
 
 export const IMAGE_SCENARIOS: ScenarioName[] = [
-  { name: 'fail-images', takes: 'number', what: 'the last N pictures of an answer are errors' },
+  {
+    name: 'fail-images',
+    takes: 'number',
+    description: 'the last N pictures of an answer are errors',
+  },
 ]
 
 interface ImageOrder {

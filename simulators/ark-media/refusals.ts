@@ -21,7 +21,7 @@ export function unknownMediaModel(model: string): Refused {
   return new Refused({ status: 404, code: 'InvalidEndpointOrModel.NotFound', message })
 }
 
-export function sensitive(what: 'InputText' | 'InputImage'): Refused {
+export function sensitive(subject: 'InputText' | 'InputImage'): Refused {
   const message = 'The request failed because the input may contain sensitive information.'
-  return new Refused({ status: 400, code: `${what}SensitiveContentDetected`, message })
+  return new Refused({ status: 400, code: `${subject}SensitiveContentDetected`, message })
 }

@@ -1,9 +1,21 @@
 // Every fault that any vendor can play, with its description for `GET /sim` and the guide.
 import type { ScenarioName } from './scenario.ts'
 
-const flag = (name: string, what: string): ScenarioName => ({ name, takes: 'nothing', what })
-const number = (name: string, what: string): ScenarioName => ({ name, takes: 'number', what })
-const text = (name: string, what: string): ScenarioName => ({ name, takes: 'text', what })
+const flag = (name: string, description: string): ScenarioName => ({
+  name,
+  takes: 'nothing',
+  description,
+})
+const number = (name: string, description: string): ScenarioName => ({
+  name,
+  takes: 'number',
+  description,
+})
+const text = (name: string, description: string): ScenarioName => ({
+  name,
+  takes: 'text',
+  description,
+})
 
 export const GENERAL_SCENARIOS: ScenarioName[] = [
   number('delay-head', 'wait this many ms before the response head'),

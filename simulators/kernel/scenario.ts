@@ -4,12 +4,16 @@
 export interface ScenarioName {
   name: string
   takes: 'nothing' | 'number' | 'text'
-  what: string
+  description: string
 }
 
 /** Returns the oddities of a table as flags. */
-export function oddityNames(table: Record<string, { what: string }>): ScenarioName[] {
-  return Object.entries(table).map(([name, { what }]) => ({ name, takes: 'nothing', what }))
+export function oddityNames(table: Record<string, { description: string }>): ScenarioName[] {
+  return Object.entries(table).map(([name, { description }]) => ({
+    name,
+    takes: 'nothing',
+    description,
+  }))
 }
 
 export class ScenarioError extends Error {}

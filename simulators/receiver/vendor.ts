@@ -14,9 +14,17 @@ import type { ScenarioName } from '../kernel/scenario.ts'
 import { isSigned, ReceiverLog } from './log.ts'
 
 const SCENARIOS: ScenarioName[] = [
-  { name: 'redirect', takes: 'text', what: 'the receiver answers 307 to this URL' },
-  { name: 'body-bytes', takes: 'number', what: "the receiver's answer has a body of N bytes" },
-  { name: 'gzip-bomb', takes: 'number', what: "the receiver's answer unpacks to N megabytes" },
+  { name: 'redirect', takes: 'text', description: 'the receiver answers 307 to this URL' },
+  {
+    name: 'body-bytes',
+    takes: 'number',
+    description: "the receiver's answer has a body of N bytes",
+  },
+  {
+    name: 'gzip-bomb',
+    takes: 'number',
+    description: "the receiver's answer unpacks to N megabytes",
+  },
 ]
 const MEGABYTE = 1024 * 1024
 

@@ -20,7 +20,7 @@ export function search(options: SearchOptions): Vendor {
       {
         name: 'error-in',
         takes: 'text',
-        what: 'the place of a search error: metadata, metadata-200, result (global only)',
+        description: 'the place of a search error: metadata, metadata-200, result (global only)',
       },
     ],
     routes: [webSearchRoute, globalSearchRoute],

@@ -1,12 +1,12 @@
 // Raw oddities of chat upstreams, selectable by name. Each is a small change to the list of chunks
-// that a correct upstream would send. `what` describes it.
+// that a correct upstream would send. `description` says which.
 import { isObject, type Json, objects } from '../../kernel/checks.ts'
 import { type ChatAnswer, chatUsage } from './answer.ts'
 import type { Step } from './stream.ts'
 import { TOOL_ODDITIES } from './tool-oddities.ts'
 
 export interface Oddity {
-  what: string
+  description: string
   change: (steps: Step[], chat: ChatAnswer) => Step[]
 }
 
@@ -57,22 +57,22 @@ function insertAfterFirst(steps: Step[], ...added: Step[]): Step[] {
 
 const STREAM_ODDITIES: Record<string, Oddity> = {
   c_norole: {
-    what: 'no delta has a role',
+    description: 'no delta has a role',
     change: onDelta(({ role: _, ...rest }) => rest),
   },
   c_noindex: {
-    what: 'choices have no index',
+    description: 'choices have no index',
     change: (steps) => steps.map((step) => withChoice(step, { index: undefined })),
   },
   c_nochoices: {
-    what: 'a chunk without choices comes after the first one',
+    description: 'a chunk without choices comes after the first one',
     change: (steps) => {
       const { choices: _, ...chunk } = steps[0]?.chunk ?? {}
       return insertAfterFirst(steps, { chunk })
     },
   },
   c_nulldelta: {
-    what: 'a chunk with delta null, and null content and tool_calls',
+    description: 'a chunk with delta null, and null content and tool_calls',
     change: (steps) =>
       insertAfterFirst(
         steps,
@@ -82,40 +82,40 @@ const STREAM_ODDITIES: Record<string, Oddity> = {
       ),
   },
   c_nodelta: {
-    what: 'a chunk without delta, and none in the finish chunk',
+    description: 'a chunk without delta, and none in the finish chunk',
     change: (steps) =>
       insertAfterFirst(steps, extra(steps, undefined)).map((step) =>
         isFinish(step) ? withDelta(step, undefined) : step,
       ),
   },
   c_usageonfinish: {
-    what: 'usage is in the finish chunk, requested or not',
+    description: 'usage is in the finish chunk, requested or not',
     change: (steps, chat) =>
       steps.map((step) => (isFinish(step) ? withUsage(step, chatUsage(chat)) : step)),
   },
   c_usageevery: {
-    what: 'running usage is in every chunk',
+    description: 'running usage is in every chunk',
     change: (steps, chat) => runningUsage(steps, chat),
   },
   c_usagenull: {
-    what: 'every chunk has usage null, requested or not',
+    description: 'every chunk has usage null, requested or not',
     change: (steps) => steps.map((step) => withUsage(step, null)),
   },
   c_emptyfin: {
-    what: 'finish_reason is "" instead of null on every chunk before the last',
+    description: 'finish_reason is "" instead of null on every chunk before the last',
     change: (steps) =>
       steps.map((step) => (isFinish(step) ? step : withChoice(step, { finish_reason: '' }))),
   },
   c_nofin: {
-    what: 'no finish chunk at all',
+    description: 'no finish chunk at all',
     change: (steps) => steps.filter((step) => !isFinish(step)),
   },
   c_twofin: {
-    what: 'the finish chunk comes twice',
+    description: 'the finish chunk comes twice',
     change: (steps) => steps.flatMap((step) => (isFinish(step) ? [step, step] : [step])),
   },
   c_contentafterfin: {
-    what: 'the last delta comes after the finish chunk',
+    description: 'the last delta comes after the finish chunk',
     change: (steps) => {
       const at = steps.findIndex(isFinish)
       const [late, finish] = [steps[at - 1], steps[at]]
@@ -124,7 +124,7 @@ const STREAM_ODDITIES: Record<string, Oddity> = {
     },
   },
   c_finwithcontent: {
-    what: 'the last delta and finish_reason come in one chunk',
+    description: 'the last delta and finish_reason come in one chunk',
     change: (steps) => {
       const at = steps.findIndex(isFinish)
       const [last, finish] = [steps[at - 1], steps[at]]
@@ -134,7 +134,7 @@ const STREAM_ODDITIES: Record<string, Oddity> = {
     },
   },
   c_n2: {
-    what: 'an unrequested second choice, with other text',
+    description: 'an unrequested second choice, with other text',
     change: (steps) =>
       steps.flatMap((step) => {
         const delta = deltaOf(step)
@@ -144,37 +144,37 @@ const STREAM_ODDITIES: Record<string, Oddity> = {
       }),
   },
   c_allinone: {
-    what: 'reasoning, content and the first tool call in one chunk',
+    description: 'reasoning, content and the first tool call in one chunk',
     change: (steps) => allInOne(steps),
   },
   c_reasoning: {
-    what: 'reasoning comes as delta.reasoning',
+    description: 'reasoning comes as delta.reasoning',
     change: rename('reasoning_content', (value) => ({ reasoning: value })),
   },
   c_reasoningdetails: {
-    what: 'reasoning comes as delta.reasoning_details',
+    description: 'reasoning comes as delta.reasoning_details',
     change: rename('reasoning_content', (value) => ({
       reasoning_details: [{ type: 'reasoning.text', text: value, index: 0 }],
     })),
   },
   c_thinkfield: {
-    what: 'reasoning comes as delta.thinking',
+    description: 'reasoning comes as delta.thinking',
     change: rename('reasoning_content', (value) => ({ thinking: value })),
   },
   c_thinktag: {
-    what: 'reasoning comes inside the content between <think> tags',
+    description: 'reasoning comes inside the content between <think> tags',
     change: (steps) => thinkTags(steps),
   },
   c_refusal: {
-    what: 'the text comes as delta.refusal',
+    description: 'the text comes as delta.refusal',
     change: rename('content', (value) => (value === '' ? {} : { refusal: value })),
   },
   c_contentarray: {
-    what: 'content is a list of text parts',
+    description: 'content is a list of text parts',
     change: rename('content', (value) => ({ content: [{ type: 'text', text: value }] })),
   },
   c_textaftertool: {
-    what: 'half of the text comes after the tool calls',
+    description: 'half of the text comes after the tool calls',
     change: (steps) => textAfterTools(steps),
   },
 }
@@ -236,12 +236,12 @@ export const CHAT_STREAM_ODDITIES: Record<string, Oddity> = {
 }
 
 /** Oddities of the closing line, which is not a chunk. */
-export const ENDINGS: Record<string, { what: string; data: string[] }> = {
-  c_nodone: { what: 'no [DONE]', data: [] },
-  c_donespace: { what: '[DONE] with spaces around it', data: ['data:  [DONE] \n\n'] },
-  c_donetwice: { what: '[DONE] twice', data: ['data: [DONE]\n\n', 'data: [DONE]\n\n'] },
+export const ENDINGS: Record<string, { description: string; data: string[] }> = {
+  c_nodone: { description: 'no [DONE]', data: [] },
+  c_donespace: { description: '[DONE] with spaces around it', data: ['data:  [DONE] \n\n'] },
+  c_donetwice: { description: '[DONE] twice', data: ['data: [DONE]\n\n', 'data: [DONE]\n\n'] },
   c_dataafterdone: {
-    what: 'a chunk after [DONE]',
+    description: 'a chunk after [DONE]',
     data: [
       'data: [DONE]\n\n',
       'data: {"id":"late","object":"chat.completion.chunk","created":1,"model":"late",' +

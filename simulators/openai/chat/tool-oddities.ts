@@ -4,7 +4,7 @@ import type { ChatAnswer } from './answer.ts'
 import type { Step } from './stream.ts'
 
 interface Oddity {
-  what: string
+  description: string
   change: (steps: Step[], chat: ChatAnswer) => Step[]
 }
 
@@ -62,7 +62,7 @@ function parsed(args: string): unknown {
 
 export const TOOL_ODDITIES: Record<string, Oddity> = {
   c_toolidrepeat: {
-    what: 'id, type and name are repeated on every argument chunk',
+    description: 'id, type and name are repeated on every argument chunk',
     change: onEntry((entry, chat) => {
       const at = Number(entry.index)
       const named = withFunction(entry, { name: chat.answer.calls[at]?.tool.name })
@@ -70,19 +70,19 @@ export const TOOL_ODDITIES: Record<string, Oddity> = {
     }),
   },
   c_toolemptyid: {
-    what: 'continuations have an empty id and an empty name',
+    description: 'continuations have an empty id and an empty name',
     change: onEntry((entry) =>
       isHead(entry) ? entry : withFunction({ ...entry, id: '' }, { name: '' }),
     ),
   },
   c_toolnullname: {
-    what: 'continuations have a null id and a null name',
+    description: 'continuations have a null id and a null name',
     change: onEntry((entry) =>
       isHead(entry) ? entry : withFunction({ ...entry, id: null }, { name: null }),
     ),
   },
   c_toollatename: {
-    what: 'the name arrives one chunk after the id',
+    description: 'the name arrives one chunk after the id',
     change: (steps) =>
       steps.flatMap((step) => {
         const entry = entriesOf(step)[0]
@@ -94,48 +94,48 @@ export const TOOL_ODDITIES: Record<string, Oddity> = {
       }),
   },
   c_toolnoindex: {
-    what: 'tool calls have no index',
+    description: 'tool calls have no index',
     change: onEntry(({ index: _, ...entry }) => entry),
   },
   c_toolidx1: {
-    what: 'the index of the first tool call is 1',
+    description: 'the index of the first tool call is 1',
     change: onEntry((entry) => ({ ...entry, index: Number(entry.index) + 1 })),
   },
   c_toolsameidx: {
-    what: 'all tool calls have index 0',
+    description: 'all tool calls have index 0',
     change: onEntry((entry) => ({ ...entry, index: 0 })),
   },
   c_toolnoid: {
-    what: 'tool calls have no id',
+    description: 'tool calls have no id',
     change: onEntry(({ id: _, ...entry }) => entry),
   },
   c_toolsameid: {
-    what: 'all tool calls have the same id',
+    description: 'all tool calls have the same id',
     change: onEntry((entry, chat) => (isHead(entry) ? { ...entry, id: chat.callIds[0] } : entry)),
   },
   c_tooloddid: {
-    what: 'ids contain characters that other dialects refuse',
+    description: 'ids contain characters that other dialects refuse',
     change: onEntry((entry) => (isHead(entry) ? { ...entry, id: `${entry.id}|a:b.c` } : entry)),
   },
   c_toolcase: {
-    what: 'the name has the wrong case',
+    description: 'the name has the wrong case',
     change: onEntry((entry) => {
       const { name } = functionOf(entry)
       return typeof name === 'string' ? withFunction(entry, { name: name.toLowerCase() }) : entry
     }),
   },
   c_toolargsobj: {
-    what: 'arguments are an object instead of a string',
+    description: 'arguments are an object instead of a string',
     change: inOneChunk(parsed),
   },
   c_toolwholeargs: {
-    what: 'arguments come complete in the chunk with the name',
+    description: 'arguments come complete in the chunk with the name',
     change: inOneChunk((args) => args),
   },
-  c_toolemptyargs: { what: 'arguments are empty', change: inOneChunk(() => '') },
-  c_toolbadargs: { what: 'arguments are not JSON', change: inOneChunk(() => '{bad') },
+  c_toolemptyargs: { description: 'arguments are empty', change: inOneChunk(() => '') },
+  c_toolbadargs: { description: 'arguments are not JSON', change: inOneChunk(() => '{bad') },
   c_tooltwoinchunk: {
-    what: 'two argument pieces of one call are in one chunk',
+    description: 'two argument pieces of one call are in one chunk',
     change: (steps) =>
       steps.map((step) => {
         const entry = entriesOf(step)[0]
@@ -148,7 +148,7 @@ export const TOOL_ODDITIES: Record<string, Oddity> = {
       }),
   },
   c_toolhalfescape: {
-    what: 'characters beyond ASCII are escaped and an escape is split over two chunks',
+    description: 'characters beyond ASCII are escaped and an escape is split over two chunks',
     change: (steps, chat) =>
       steps.flatMap((step) => {
         const entry = entriesOf(step)[0]
@@ -158,11 +158,11 @@ export const TOOL_ODDITIES: Record<string, Oddity> = {
       }),
   },
   c_legacyfn: {
-    what: 'the call comes as delta.function_call with finish_reason function_call',
+    description: 'the call comes as delta.function_call with finish_reason function_call',
     change: (steps) => steps.map(legacy),
   },
   c_stopwithtools: {
-    what: 'finish_reason is stop although tools are called',
+    description: 'finish_reason is stop although tools are called',
     change: (steps) => steps.map((step) => finishing(step, 'stop')),
   },
 }

@@ -4,7 +4,7 @@ import { isObject, type Json, objects } from '../../kernel/checks.ts'
 import type { Scenario } from '../../kernel/scenario.ts'
 
 export interface WholeOddity {
-  what: string
+  description: string
   change: (choice: Json) => Json
 }
 
@@ -69,11 +69,11 @@ const WHOLE: Record<string, (choice: Json) => Json> = {
 /** Oddities that only a whole body can show. */
 const ONLY_WHOLE: Record<string, WholeOddity> = {
   c_nullcontent: {
-    what: 'content is null and no tool is called (whole body only)',
+    description: 'content is null and no tool is called (whole body only)',
     change: onMessage((message) => ({ ...message, content: null })),
   },
   c_stopreason: {
-    what: 'vLLM names the stop sequence it met in choices[0].stop_reason (whole body only)',
+    description: 'vLLM names the stop sequence it met in choices[0].stop_reason (whole body only)',
     change: (choice) => ({ ...choice, stop_reason: 'END' }),
   },
 }

@@ -21,7 +21,7 @@ const RUN_MS = 200
 const UNSTORED_MS = 600_000
 
 export const BACKGROUND_SCENARIOS = oddityNames({
-  'shows-usage': { what: 'a cancelled or failed background response states its usage' },
+  'shows-usage': { description: 'a cancelled or failed background response states its usage' },
 })
 
 type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'

@@ -5,7 +5,7 @@ import type { Scenario } from '../../kernel/scenario.ts'
 import type { Step } from './stream.ts'
 
 interface Oddity {
-  what: string
+  description: string
   item?: (item: Json, all: Json[]) => Json
   response?: (response: Json) => Json
   steps?: (steps: Step[]) => Step[]
@@ -34,37 +34,37 @@ function parsed(args: unknown): unknown {
 
 export const RESPONSE_ODDITIES: Record<string, Oddity> = {
   r_doneonly: {
-    what: 'only output_item.done and the terminal event',
+    description: 'only output_item.done and the terminal event',
     steps: only((step) => isTerminal(step) || typeOf(step) === 'response.output_item.done'),
   },
-  r_completedonly: { what: 'only the terminal event', steps: only(isTerminal) },
-  r_noitemdone: { what: 'no output_item.done', steps: without('response.output_item.done') },
+  r_completedonly: { description: 'only the terminal event', steps: only(isTerminal) },
+  r_noitemdone: { description: 'no output_item.done', steps: without('response.output_item.done') },
   r_nodeltas: {
-    what: 'no deltas',
+    description: 'no deltas',
     steps: only((step) => !typeOf(step).endsWith('.delta')),
   },
-  r_nocreated: { what: 'no response.created', steps: without('response.created') },
+  r_nocreated: { description: 'no response.created', steps: without('response.created') },
   r_noadded: {
-    what: 'no output_item.added and no content_part.added',
+    description: 'no output_item.added and no content_part.added',
     steps: only((step) => !typeOf(step).endsWith('.added')),
   },
   r_nocompleted: {
-    what: 'no terminal event',
+    description: 'no terminal event',
     steps: only((step) => !isTerminal(step)),
   },
   r_unknownevent: {
-    what: 'an event of an unknown type',
+    description: 'an event of an unknown type',
     steps: (steps) => {
       const added = { data: { type: 'response.vendor_notice', note: 'new' } }
       return [...steps.slice(0, 2), added, ...steps.slice(2)]
     },
   },
-  r_noevent: { what: 'no event: lines' },
-  r_nosequence: { what: 'no sequence_number' },
-  r_donetail: { what: '[DONE] after the terminal event' },
-  r_noid: { what: 'the response has no id', response: ({ id: _, ...response }) => response },
+  r_noevent: { description: 'no event: lines' },
+  r_nosequence: { description: 'no sequence_number' },
+  r_donetail: { description: '[DONE] after the terminal event' },
+  r_noid: { description: 'the response has no id', response: ({ id: _, ...response }) => response },
   r_nototal: {
-    what: 'usage has no total_tokens',
+    description: 'usage has no total_tokens',
     response: (response) => {
       if (!isObject(response.usage)) return response
       const { total_tokens: _, ...usage } = response.usage
@@ -72,40 +72,46 @@ export const RESPONSE_ODDITIES: Record<string, Oddity> = {
     },
   },
   r_nodetails: {
-    what: 'usage has no details',
+    description: 'usage has no details',
     response: (response) => {
       if (!isObject(response.usage)) return response
       const { input_tokens, output_tokens, total_tokens } = response.usage
       return { ...response, usage: { input_tokens, output_tokens, total_tokens } }
     },
   },
-  r_nocallid: { what: 'calls have no call_id', item: onCall(({ call_id: _, ...item }) => item) },
-  r_nofcid: { what: 'calls have no id', item: onCall(({ id: _, ...item }) => item) },
+  r_nocallid: {
+    description: 'calls have no call_id',
+    item: onCall(({ call_id: _, ...item }) => item),
+  },
+  r_nofcid: { description: 'calls have no id', item: onCall(({ id: _, ...item }) => item) },
   r_dupcall: {
-    what: 'all calls have the same call_id',
+    description: 'all calls have the same call_id',
     item: (item, all) => {
       const first = all.find((one) => 'call_id' in one)
       return onCall((call) => ({ ...call, call_id: first?.call_id }))(item)
     },
   },
   r_argsobj: {
-    what: 'arguments are an object instead of a string',
+    description: 'arguments are an object instead of a string',
     item: onCall((item) => ({ ...item, arguments: parsed(item.arguments) })),
   },
   r_emptyargs: {
-    what: 'arguments are empty',
+    description: 'arguments are empty',
     item: onCall((item) => ({ ...item, arguments: '' })),
   },
   r_badargs: {
-    what: 'arguments are not JSON',
+    description: 'arguments are not JSON',
     item: onCall((item) => ({ ...item, arguments: '{bad' })),
   },
   r_toolcase: {
-    what: 'the tool name has the wrong case',
+    description: 'the tool name has the wrong case',
     item: onCall((item) => ({ ...item, name: text(item.name).toLowerCase() })),
   },
-  r_norole: { what: 'messages have no role', item: onMessage(({ role: _, ...item }) => item) },
-  r_nomsgid: { what: 'messages have no id', item: onMessage(({ id: _, ...item }) => item) },
+  r_norole: {
+    description: 'messages have no role',
+    item: onMessage(({ role: _, ...item }) => item),
+  },
+  r_nomsgid: { description: 'messages have no id', item: onMessage(({ id: _, ...item }) => item) },
 }
 
 const active = (scenario: Scenario): Oddity[] =>

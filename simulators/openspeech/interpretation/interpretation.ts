@@ -10,14 +10,18 @@ import { Outbox } from './outbox.ts'
 import { Session } from './session.ts'
 
 export const INTERPRETATION_SCENARIOS: ScenarioName[] = [
-  { name: 'close-mid', takes: 'number', what: 'close the WebSocket after this many messages' },
-  { name: 'bad-message', takes: 'number', what: 'WebSocket message N is cut short' },
-  { name: 'fail-start', takes: 'number', what: 'a session fails to start with this code' },
-  { name: 'no-end', takes: 'nothing', what: 'a session never reports its end' },
+  {
+    name: 'close-mid',
+    takes: 'number',
+    description: 'close the WebSocket after this many messages',
+  },
+  { name: 'bad-message', takes: 'number', description: 'WebSocket message N is cut short' },
+  { name: 'fail-start', takes: 'number', description: 'a session fails to start with this code' },
+  { name: 'no-end', takes: 'nothing', description: 'a session never reports its end' },
   {
     name: 'wrong-order',
     takes: 'nothing',
-    what: 'the messages of a sentence come in reverse order',
+    description: 'the messages of a sentence come in reverse order',
   },
 ]
 

@@ -14,7 +14,7 @@ export interface Sentence {
   endMs: number
 }
 
-export interface HeardAudio {
+export interface Interpreted {
   sentences: Sentence[]
   /** The duration of the silence, once another second of it has passed. */
   mutedMs: number | undefined
@@ -38,7 +38,7 @@ export class Interpreter {
     return Math.round(this.listener.samples / 16)
   }
 
-  hear(audio: Buffer): HeardAudio {
+  hear(audio: Buffer): Interpreted {
     const sentences: Sentence[] = []
     for (const { word, at } of this.listener.push(audio)) {
       const ms = Math.round(at / 16)

@@ -6,16 +6,16 @@ export type Part = Omit<ServerMessage, 'sessionId' | 'sequence' | 'code'>
 
 /** Text is sent in two pieces and whole at its end: only the end is reliable. */
 export function subtitlesOf({ source, translation, startMs, endMs }: Sentence): Part[] {
-  const [heard, heardRest] = halves(source)
-  const [said, saidRest] = halves(translation)
+  const [sourceStart, sourceRest] = halves(source)
+  const [translationStart, translationRest] = halves(translation)
   return [
     { event: 'SourceSubtitleStart', startMs },
-    { event: 'SourceSubtitleResponse', text: heard },
+    { event: 'SourceSubtitleResponse', text: sourceStart },
     { event: 'TranslationSubtitleStart', startMs },
-    { event: 'SourceSubtitleResponse', text: heardRest },
-    { event: 'TranslationSubtitleResponse', text: said },
+    { event: 'SourceSubtitleResponse', text: sourceRest },
+    { event: 'TranslationSubtitleResponse', text: translationStart },
     { event: 'SourceSubtitleEnd', text: source, startMs, endMs },
-    { event: 'TranslationSubtitleResponse', text: saidRest },
+    { event: 'TranslationSubtitleResponse', text: translationRest },
     { event: 'TranslationSubtitleEnd', text: translation, startMs, endMs },
   ]
 }
