@@ -1,4 +1,4 @@
-/** Selects the account of the customer pages; a plain name if there is only one. */
+/** Menu that selects the account of the customer pages; a plain name if there is only one. */
 import { Button, Menu, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { Icon } from '../components/icon.tsx'

@@ -1,4 +1,4 @@
-/** The name and its mark: two streams that become one. */
+/** The name and its logo: two streams that join. */
 import { Group, Text } from '@mantine/core'
 
 export function Brand() {

@@ -1,8 +1,8 @@
-/** An id that somebody was told, from a log or a customer, leads to what it names. */
+/** Finds the page of an id, as copied from a log or a customer's message. */
 
 interface Place {
   readonly path: string
-  /** The page's parameters that get the id: what narrows a long list to it, and what opens it. */
+  /** The page's parameters that get the id: the filter of a long list, and the open row. */
   readonly parameters: readonly string[]
 }
 
@@ -16,7 +16,7 @@ const at = (path: string, ...parameters: readonly string[]): Place => ({
   parameters: parameters.length > 0 ? parameters : ['id'],
 })
 
-/** Recognises an id by its prefix. */
+/** Pages by id prefix. */
 const PLACES: Readonly<Record<string, Places>> = {
   req: { customer: at('/usage'), operator: at('/operator/calls', 'request_id', 'id') },
   task: { customer: at('/tasks'), operator: at('/operator/tasks', 'id', 'task') },
@@ -27,7 +27,7 @@ const PLACES: Readonly<Record<string, Places>> = {
 
 const ID = /^([a-z]+)_[\w-]{6,}$/i
 
-/** Operators look among everybody's first. */
+/** Prefers the operator page where there is one. */
 export function placesOfId(text: string, isOperator: boolean): readonly Place[] {
   const prefix = ID.exec(text)?.[1]
   const { customer, operator } = (prefix && PLACES[prefix]) || {}

@@ -45,7 +45,7 @@ function PageLink({ page }: { readonly page: PageEntry }) {
     <NavLink
       component={Link}
       to={page.path}
-      // The router marks what it takes for the page itself; a first page leads to all others.
+      // Overrides the router's own mark: the path of a first page is a prefix of all others.
       activeOptions={{ exact: FIRST_PAGES.has(page.path) }}
       label={t(page.label)}
       leftSection={<Icon name={page.icon} />}
@@ -59,7 +59,7 @@ function PageLink({ page }: { readonly page: PageEntry }) {
   )
 }
 
-/** A detail page belongs to its list; an area's first page only to itself. */
+/** Returns true also for a detail page of the list; an area's first page matches exactly. */
 function isWithin(pathname: string, path: string): boolean {
   const here = pathname.replace(/\/$/, '') || '/'
   if (FIRST_PAGES.has(path)) return here === path

@@ -1,4 +1,4 @@
-/** Ctrl+K: any page by its name, anything that has an id by its id. */
+/** Ctrl+K: finds a page by its name, and a record by its id. */
 import { Kbd, Text, UnstyledButton } from '@mantine/core'
 import { Spotlight, spotlight } from '@mantine/spotlight'
 import { type KeyboardEvent, useState } from 'react'
@@ -50,8 +50,8 @@ export function PageSearch() {
 }
 
 /**
- * Enter opens what is marked, which is the library's; and the first that was found when nothing is:
- * someone who types while the list is still opening gets no mark.
+ * Opens the first match on Enter if no item is marked, which happens when someone types while the
+ * list is still opening. The library handles a marked item.
  */
 function openFirstFound({ code, currentTarget }: KeyboardEvent<HTMLInputElement>): void {
   if (code !== 'Enter' || currentTarget.value === '') return

@@ -1,6 +1,6 @@
 /**
- * Every page of the console, in the order of the navigation. A page is a line here and a folder
- * in features/: its module exports `Page`, and is fetched when it is first opened.
+ * Every page of the console, in the order of the navigation. A page is a line here and a folder in
+ * features/ whose module exports `Page` and is loaded when the page is first opened.
  */
 import type { ComponentType } from 'react'
 import type { IconName } from '../components/icon.tsx'
@@ -9,13 +9,13 @@ import type { messages } from './messages.ts'
 export type Area = 'customer' | 'operator'
 
 export interface PageEntry {
-  /** Below /console. */
+  /** Path below /console. */
   readonly path: string
   readonly area: Area
   readonly label: keyof (typeof messages)['en']
   readonly icon: IconName
   readonly load: () => Promise<{ readonly Page: ComponentType }>
-  /** Of the customer's area, but also for people who belong to no account. */
+  /** True for a customer page that also serves users without an account. */
   readonly needsNoAccount?: true
 }
 

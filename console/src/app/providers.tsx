@@ -17,13 +17,13 @@ const client = new QueryClient({
   mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
 })
 
-/** A refusal stays one; a gateway that restarts is back in a moment. */
+/** Retries all failures but refusals (4xx): a restarting gateway is back soon. */
 function mayHelp(failures: number, error: Error): boolean {
   const isRefusal = error instanceof ApiError && error.status >= 400 && error.status < 500
   return !isRefusal && failures < RETRIES_MAX
 }
 
-/** A session that ended is asked for again, which leads to the sign-in page. */
+/** Reloads an ended session, which leads to the sign-in page. */
 function leaveWhenSignedOut(error: Error): void {
   if (!(error instanceof ApiError) || error.status !== 401) return
   if (client.getQueryData(['GET /session']) === undefined) return

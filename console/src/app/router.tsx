@@ -1,4 +1,4 @@
-/** From the table of pages to routes: every page is a chunk of its own. */
+/** Builds the routes from the table of pages; every page is a chunk of its own. */
 import {
   type AnyRoute,
   createRootRoute,
@@ -21,7 +21,7 @@ const gated = { getParentRoute: () => signedIn }
 const ofAccounts = createRoute({ ...gated, id: 'of-accounts', component: AccountGate })
 const ofOperators = createRoute({ ...gated, id: 'of-operators', component: OperatorGate })
 
-/** The pages for which `isHere` holds, as routes below `parent`. */
+/** Returns routes below `parent` for the pages that pass `isHere`. */
 function routesBelow<Parent extends AnyRoute>(
   parent: Parent,
   isHere: (page: PageEntry) => boolean,
@@ -56,8 +56,8 @@ export const router = createRouter({
   // Plain strings: an id of digits must not become a number.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {
-    const given = Object.entries(search).filter(([, value]) => value !== undefined)
-    const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+    const entries = Object.entries(search).filter(([, value]) => value !== undefined)
+    const text = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]))
     return text.size > 0 ? `?${text}` : ''
   },
 })

@@ -1,4 +1,4 @@
-/** The frame: pages at the side, account and search above, the page in the middle. */
+/** The frame: navigation at the side, account and search above, the page in the middle. */
 import { AppShell, Box, Burger, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-/** The pages that need no session: they stand outside of the shell. */
+/** The pages that need no session, outside the shell. */
 import type { ComponentType } from 'react'
 
 interface SignInPage {

@@ -1,4 +1,4 @@
-/** The gate: without a session to the sign-in page, with one into the shell. */
+/** Shows the shell to a signed-in user; redirects others to the sign-in page. */
 import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'

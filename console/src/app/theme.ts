@@ -1,7 +1,7 @@
-/** The look: one accent, quiet greys, small type, figures that stand in columns. */
+/** The theme: one accent, muted greys, small type, tabular figures. */
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
-/** White on its darker half and black on its lighter half keep 4.5:1. */
+/** Contrast of at least 4.5:1: white on the darker half, black on the lighter half. */
 const river: MantineColorsTuple = [
   '#eff7fa',
   '#dcecf2',
@@ -70,7 +70,7 @@ export const theme = createTheme({
   },
 })
 
-/** Greys of text that keep 4.5:1 on the canvas, in both looks. */
+/** Greys of text with a contrast of at least 4.5:1 on the canvas, in both color schemes. */
 export const colorVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

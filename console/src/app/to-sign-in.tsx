@@ -1,8 +1,8 @@
-/** To the sign-in page, remembering what was asked for. */
+/** Redirects to the sign-in page and keeps the requested address. */
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 
-/** The address is that of the first look: it changes while this page is still on its way out. */
+/** Keeps the first address: it changes before this page unmounts. */
 export function ToSignIn() {
   const { href } = useLocation()
   const [next] = useState(href)

@@ -1,4 +1,4 @@
-/** The signed-in person's menu: language, look, the reference, the way out. */
+/** The signed-in user's menu: language, color scheme, API reference, sign-out. */
 import { ActionIcon, Menu, Text, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -56,7 +56,7 @@ export function UserMenu() {
             rightSection={language === one ? <Icon name="check" size={14} /> : null}
             onClick={() => {
               choose(one)
-              // A convenience: whether it is kept for other browsers does not matter here.
+              // Only a convenience for other browsers: a failure is ignored.
               callAdmin('PATCH /profile', { body: { language: one } }).catch(() => undefined)
             }}
           >
@@ -81,7 +81,7 @@ function useSignOut(): () => void {
   return () => {
     const leave = async () => {
       await callAdmin('DELETE /session', {}).catch(() => undefined)
-      // Nothing of the one who leaves is left for the next.
+      // Clears the user's data for the next one to sign in.
       client.clear()
       await navigate({ to: '/sign-in' })
     }

@@ -1,4 +1,4 @@
-/** Line icons on a 24-unit grid, drawn here: the few we need weigh less than any library. */
+/** Line icons on a 24-unit grid, drawn here: these few are smaller than any library. */
 import type { CSSProperties } from 'react'
 
 const SHAPES = {
@@ -85,7 +85,7 @@ interface IconProps {
   readonly style?: CSSProperties
 }
 
-/** Decoration: what it stands for is said by the text or the label beside it. */
+/** Decorative: the text or label beside it states the meaning. */
 export function Icon({ name, size = 18, style }: IconProps) {
   return (
     <svg

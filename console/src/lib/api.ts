@@ -1,6 +1,6 @@
 /**
- * The one client of the admin API. Types come from the server's own contract and cost nothing in
- * the bundle: a route is named by its key, `'GET /accounts/:account_id/balance'`.
+ * The client of the admin API. Types come from the server's contract and add nothing to the bundle:
+ * a route is named by its key, `'GET /accounts/:account_id/balance'`.
  */
 import type { AdminAnswer, AdminKey, AdminRequest } from '../../../server/admin/contract.ts'
 import { askForStepUp } from './step-up.ts'
@@ -9,7 +9,7 @@ export type { AdminAnswer, AdminKey } from '../../../server/admin/contract.ts'
 
 const BASE = '/admin/v1'
 
-/** Members that a route does not have, or whose every field is optional, may be left out. */
+/** Members may be omitted if the route lacks them or if all their fields are optional. */
 type OptionalMembers<Request> = {
   [Name in keyof Request]: undefined extends Request[Name]
     ? Name
@@ -23,7 +23,7 @@ type Loose<Request> = Omit<Request, OptionalMembers<Request>> &
 
 export type RequestOf<Key extends AdminKey> = Loose<AdminRequest<Key>>
 
-/** An answer that is not a success, or none at all (`status` 0). */
+/** A response with an error status, or no response (`status` 0). */
 export class ApiError extends Error {
   readonly status: number
   readonly type: string
@@ -40,8 +40,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Calls a route. Throws ApiError. When the server wants the user to prove themselves again, a
- * dialog asks and the call is made once more.
+ * Calls a route. Throws ApiError. If the server requires the user to verify again, shows the
+ * dialog and repeats the call.
  */
 export async function callAdmin<Key extends AdminKey>(
   key: Key,
@@ -58,7 +58,7 @@ export async function callAdmin<Key extends AdminKey>(
   }
 }
 
-/** Uploads: a form that holds a file, whose content type the browser writes. Throws ApiError. */
+/** Uploads a form with a file; the browser sets the content type. Throws ApiError. */
 export async function sendForm<Key extends AdminKey>(
   key: Key,
   params: AdminRequest<Key>['params'],
@@ -99,7 +99,7 @@ async function sendRequest(
   return response.status === 204 ? undefined : response.json()
 }
 
-/** The address of a route, for what is not a call: downloads and event streams. */
+/** Returns the URL of a route, for downloads and event streams. */
 export function adminUrl(key: string, { params = {}, query = {} }: AnyRequest): string {
   const [, path = ''] = key.split(' ')
   const filled = path.replace(/:(\w+)/g, (_, name: string) =>

@@ -1,12 +1,12 @@
-/** From the address to a request: empty filters are left out, and the server judges the rest. */
+/** Converts URL parameters to a query: empty filters are dropped, the server validates the rest. */
 import type { AdminKey, AdminRequest } from '../../../server/admin/contract.ts'
 
-/** The members must be named as the route's query names them; a bad value is answered 400. */
+/** Members must have the names of the route's query; the server answers a bad value with 400. */
 export function asQuery<Key extends AdminKey>(
   _key: Key,
   values: Partial<Readonly<Record<keyof NonNullable<AdminRequest<Key>['query']> & string, string>>>,
 ): AdminRequest<Key>['query'] {
-  const given = Object.entries(values).filter(([, value]) => value !== '' && value !== undefined)
-  // An address is only text; zod on the server reads numbers, dates and states from it.
-  return Object.fromEntries(given) as AdminRequest<Key>['query']
+  const entries = Object.entries(values).filter(([, value]) => value !== '' && value !== undefined)
+  // URL parameters are text; zod on the server parses numbers, dates and states.
+  return Object.fromEntries(entries) as AdminRequest<Key>['query']
 }

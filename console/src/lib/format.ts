@@ -1,4 +1,4 @@
-/** Numbers for people. Amounts stay decimal strings: no cent is lost in a float on the way. */
+/** Formats numbers and times. Amounts stay decimal strings, so no precision is lost. */
 import type { Language } from './language.ts'
 
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-US', zh: 'zh-CN' }
@@ -8,15 +8,15 @@ export function localeOf(language: Language): string {
 }
 
 /**
- * Formats of Intl take a tenth of a millisecond to make, and a page of rows asks for hundreds: each
- * is made once for its locale and options.
+ * Caches Intl formats by locale and options: creating one takes a tenth of a millisecond, and a
+ * page of rows needs hundreds.
  */
 function remember<Options, Format>(make: (locale: string, options: Options) => Format) {
-  const made = new Map<string, Format>()
+  const formats = new Map<string, Format>()
   return (language: Language, options: Options): Format => {
     const key = language + JSON.stringify(options)
-    const format = made.get(key) ?? make(localeOf(language), options)
-    made.set(key, format)
+    const format = formats.get(key) ?? make(localeOf(language), options)
+    formats.set(key, format)
     return format
   }
 }
@@ -34,7 +34,7 @@ const relativeFormat = remember(
 interface MoneyOptions {
   readonly currency: string
   readonly language: Language
-  /** Shown places; amounts of a call have up to nine, balances two. */
+  /** Decimal places; amounts of a call have up to nine, balances two. */
   readonly places?: number
 }
 
@@ -55,7 +55,7 @@ function currencyFormat(currency: string, language: Language, style: Intl.Number
     })
     return (amount: Decimal) => format.format(amount)
   } catch {
-    // Not every currency of an operator is one of the world's: credits, points.
+    // An operator's currency may not be an ISO one: credits, points.
     const format = numberFormat(language, style)
     return (amount: Decimal) => `${format.format(amount)} ${currency}`
   }
@@ -67,7 +67,7 @@ function isDecimal(text: string): text is Decimal {
   return /^-?\d+(?:\.\d+)?$/.test(text)
 }
 
-/** Two places for a balance, more for what would look like nothing: `0.00001234` → 6. */
+/** Returns two places for a balance, more if it would show as zero: `0.00001234` → 6. */
 export function placesFor(amount: string | number): number {
   const size = Math.abs(Number(amount))
   if (!(size > 0) || size >= 1) return 2
@@ -141,7 +141,7 @@ export function formatTime(time: string, language: Language): string {
   }).format(new Date(time))
 }
 
-/** As short as a dense table wants it: the time today, the day and time this year. */
+/** Formats briefly for tables: the time today, the day and time this year. */
 export function formatShortTime(time: string, language: Language): string {
   const date = new Date(time)
   const now = new Date()

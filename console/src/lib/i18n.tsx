@@ -1,7 +1,6 @@
 /**
- * Texts in English and Chinese. Each folder has its own catalogue beside its pages; a text that
- * is missing in one language, a placeholder that one of them lacks or that is not filled, does
- * not compile.
+ * Texts in English and Chinese. Each folder has its own catalog beside its pages. A text missing in
+ * one language, a placeholder missing in one text, or an unfilled placeholder does not compile.
  */
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import type { Language } from './language.ts'
@@ -14,7 +13,7 @@ export { defineMessages, fillText } from './texts.ts'
 interface Choice {
   readonly language: Language
   choose(language: Language): void
-  /** The language of whoever signs in, unless another was chosen in this browser. */
+  /** Sets the signed-in user's language, unless another was chosen in this browser. */
   suggest(language: Language): void
 }
 
@@ -52,7 +51,7 @@ export function useMessages<Texts extends Readonly<Record<string, string>>>(
   }
 }
 
-/** The language chosen here before, else the browser's preference. */
+/** Returns the language chosen in this browser before, else the browser's preference. */
 function preferred(): Language {
   const stored = localStorage.getItem(STORED)
   if (stored === 'en' || stored === 'zh') return stored

@@ -1,4 +1,4 @@
-/** The languages of the console, by their own names. */
+/** The languages of the console, by their native names. */
 
 export const LANGUAGES = { en: 'English', zh: '中文' } as const
 

@@ -1,4 +1,4 @@
-/** A list in the address: what it is narrowed to, and which of its rows is open beside it. */
+/** Keeps the filters and the open row of a list in the URL. */
 import { useUrlState } from './url-state.ts'
 
 type Values<Name extends string> = Readonly<Record<Name, string>>

@@ -1,6 +1,6 @@
 /**
- * Server-sent events: what changed on the server is fetched again, without a reload. Only a tab
- * that is looked at listens: browsers share six connections among all tabs of one address.
+ * Refetches data when a server-sent event reports a change. Only a visible tab listens: browsers
+ * share six connections among all tabs of one origin.
  */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
@@ -9,41 +9,41 @@ import { adminUrl } from './api.ts'
 const LIVE_TOPICS = ['balance', 'tasks', 'deliveries', 'usage'] as const
 export type LiveTopic = (typeof LIVE_TOPICS)[number]
 
-/** Many things can happen in a moment; they are fetched once. */
+/** Delay that combines events into one refetch. */
 const GATHER_MS = 400
-/** After a refusal, which browsers take as the end. */
+/** Delay before reconnecting after an error status, which browsers treat as final. */
 const AGAIN_MS = 30_000
 
-/** Listens for as long as the component lives and its tab is seen. */
+/** Listens while the component is mounted and its tab is visible. */
 export function useLiveUpdates(accountId: string | undefined): void {
   const client = useQueryClient()
   useEffect(() => {
     if (accountId === undefined) return undefined
     const url = adminUrl('GET /accounts/:account_id/events', { params: { account_id: accountId } })
-    return listenWhileSeen(url, (topics) => {
-      void client.invalidateQueries({ predicate: ({ meta }) => concerns(meta?.live, topics) })
+    return listenWhileVisible(url, (topics) => {
+      void client.invalidateQueries({ predicate: ({ meta }) => isAbout(meta?.live, topics) })
     })
   }, [client, accountId])
 }
 
-function concerns(live: unknown, topics: ReadonlySet<LiveTopic>): boolean {
+function isAbout(live: unknown, topics: ReadonlySet<LiveTopic>): boolean {
   return Array.isArray(live) && live.some((topic) => topics.has(topic))
 }
 
-type OnNews = (topics: ReadonlySet<LiveTopic>) => void
+type OnChange = (topics: ReadonlySet<LiveTopic>) => void
 
-/** Returns how to stop. */
-function listenWhileSeen(url: string, onNews: OnNews): () => void {
+/** Opens the event stream. Returns a function that closes it. */
+function listenWhileVisible(url: string, onChange: OnChange): () => void {
   let stop: (() => void) | undefined
   let hasListened = false
-  // Nobody told what happened in between. The first time, what is shown was just read.
+  // Events in between were missed. On the first connection, the data is fresh.
   const onOpen = () => {
-    if (hasListened) onNews(new Set(LIVE_TOPICS))
+    if (hasListened) onChange(new Set(LIVE_TOPICS))
     hasListened = true
   }
   const follow = () => {
-    const isSeen = document.visibilityState === 'visible'
-    if (isSeen) stop ??= listen(url, onNews, onOpen)
+    const isVisible = document.visibilityState === 'visible'
+    if (isVisible) stop ??= listen(url, onChange, onOpen)
     else {
       stop?.()
       stop = undefined
@@ -57,32 +57,32 @@ function listenWhileSeen(url: string, onNews: OnNews): () => void {
   }
 }
 
-function listen(url: string, onNews: OnNews, onOpen: () => void): () => void {
-  const happened = new Set<LiveTopic>()
+function listen(url: string, onChange: OnChange, onOpen: () => void): () => void {
+  const changedTopics = new Set<LiveTopic>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let again: ReturnType<typeof setTimeout> | undefined
   let source = open()
 
   function open(): EventSource {
-    const opened = new EventSource(url)
-    opened.addEventListener('open', onOpen)
-    for (const topic of LIVE_TOPICS) opened.addEventListener(topic, () => gather(topic))
-    opened.addEventListener('error', () => {
-      // What breaks is opened again by the browser; what was refused is not.
-      if (opened.readyState !== EventSource.CLOSED) return
+    const eventSource = new EventSource(url)
+    eventSource.addEventListener('open', onOpen)
+    for (const topic of LIVE_TOPICS) eventSource.addEventListener(topic, () => collect(topic))
+    eventSource.addEventListener('error', () => {
+      // The browser reopens broken connections, but not refused ones.
+      if (eventSource.readyState !== EventSource.CLOSED) return
       again = setTimeout(() => {
         source = open()
       }, AGAIN_MS)
     })
-    return opened
+    return eventSource
   }
 
-  function gather(topic: LiveTopic): void {
-    happened.add(topic)
+  function collect(topic: LiveTopic): void {
+    changedTopics.add(topic)
     timer ??= setTimeout(() => {
       timer = undefined
-      onNews(new Set(happened))
-      happened.clear()
+      onChange(new Set(changedTopics))
+      changedTopics.clear()
     }, GATHER_MS)
   }
 

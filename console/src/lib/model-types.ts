@@ -1,4 +1,4 @@
-/** The types of models, in the order in which lists of them are shown. */
+/** The types of models, in display order. */
 export const MODEL_TYPE_ORDER = [
   'chat',
   'embedding',

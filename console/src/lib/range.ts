@@ -1,4 +1,4 @@
-/** The periods that the overview knows. */
+/** The periods of the overview. */
 
 export const RANGES = {
   day: { hours: 24, step: 'hour' },
@@ -14,7 +14,7 @@ export function readRangeName(text: string): RangeName {
 
 const HOUR_MS = 3_600_000
 
-/** Whole hours, so that what is asked changes once an hour and is kept in between. */
+/** Returns whole hours, so that the query is cached for an hour. */
 export function spanOf(name: RangeName, nowMs: number) {
   const { hours, step } = RANGES[name]
   const end = Math.ceil(nowMs / HOUR_MS) * HOUR_MS

@@ -7,7 +7,7 @@ type SessionAnswer = AdminAnswer<'GET /session'>
 export interface Selected {
   readonly id: string
   readonly name: string
-  /** Owners (and operators) may change things; members look. */
+  /** True for owners and operators; members can only read. */
   readonly isOwner: boolean
 }
 
@@ -49,7 +49,7 @@ export function useSession(): SessionState {
   return state
 }
 
-/** For customer pages, which the shell shows only when an account is selected. */
+/** Returns the account. Only for customer pages, which need a selected account. */
 export function useAccount(): Selected {
   const { account } = useSession()
   if (!account) throw new Error('only for pages of an account')
@@ -58,7 +58,7 @@ export function useAccount(): Selected {
 
 type Chosen = { readonly id: string; readonly name: string } | undefined
 
-/** This tab's choice before the last of any tab; a link may name one as `?account=`. */
+/** Returns this tab's choice, else the last of any tab; a link may name one as `?account=`. */
 function readChosen(): Chosen {
   const linked = new URLSearchParams(location.search).get('account')
   if (linked) return { id: linked, name: linked }

@@ -1,9 +1,9 @@
-/** Between the API client, which learns that a proof is needed, and the dialog that asks for it. */
+/** Connects the API client, which learns that verification is needed, with its dialog. */
 
 let ask: (() => Promise<boolean>) | undefined
 let asking: Promise<boolean> | undefined
 
-/** The dialog names itself here; it answers whether the user has proved who they are. */
+/** Registers the dialog, which resolves with true once the user has verified. */
 export function registerStepUp(dialog: () => Promise<boolean>): () => void {
   ask = dialog
   return () => {
@@ -11,7 +11,7 @@ export function registerStepUp(dialog: () => Promise<boolean>): () => void {
   }
 }
 
-/** Calls that need it at the same time share one dialog. */
+/** Shows the dialog; concurrent calls share one. */
 export function askForStepUp(): Promise<boolean> {
   asking ??= (ask?.() ?? Promise.resolve(false)).finally(() => {
     asking = undefined

@@ -1,7 +1,7 @@
-/** The nonce with which this page may add styles: libraries of dialogs put them into the head. */
+/** The nonce of this page's style elements, which dialog libraries add to the head. */
 
 declare global {
-  // The name under which style libraries look for it.
+  // The global name that style libraries read.
   var __webpack_nonce__: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Catalogues of texts, and how a text is filled; see i18n.tsx for how pages use them. */
+/** Catalogs of texts and their placeholders; pages use them through i18n.tsx. */
 
 /** `'{count} keys'` → `count`. */
 type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
@@ -34,7 +34,7 @@ export function defineMessages<
   return { en, zh }
 }
 
-/** For texts whose key is only known while running; all others go through `useMessages`. */
+/** Fills a text whose key is only known at run time; all others go through `useMessages`. */
 export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 }

@@ -1,7 +1,7 @@
-/** Filters and open details live in the address, so that a view can be linked and gone back to. */
+/** Keeps filters and open details in the URL, so that views can be linked and revisited. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
-/** A page's parameters as plain strings: absent ones are ''. Changing one keeps the others. */
+/** Returns a page's parameters as strings: absent ones are ''. Changing one keeps the others. */
 export function useUrlState<const Name extends string>(names: readonly Name[]) {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false })
   const navigate = useNavigate()
@@ -15,9 +15,9 @@ export function useUrlState<const Name extends string>(names: readonly Name[]) {
     })
   return {
     values,
-    /** For filters: no step of their own in the browser's history. */
+    /** Replaces the history entry, for filters. */
     set: (changes: Partial<Readonly<Record<Name, string>>>) => change(changes, 'replace'),
-    /** For opening something: Back closes it again. */
+    /** Adds a history entry, for opened details: Back closes them. */
     push: (changes: Partial<Readonly<Record<Name, string>>>) => change(changes, 'push'),
   }
 }

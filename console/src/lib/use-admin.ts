@@ -1,4 +1,4 @@
-/** The admin API as hooks: a query, a list that loads page by page, a change. */
+/** Hooks for the admin API: a query, a paged list, a change. */
 import {
   type QueryClient,
   useInfiniteQuery,
@@ -10,7 +10,7 @@ import { type AdminAnswer, type AdminKey, callAdmin, type RequestOf } from './ap
 import type { LiveTopic } from './live.ts'
 
 interface QueryOptions {
-  /** Fetched again when one of these things happens on the server. */
+  /** Topics of server events that trigger a refetch. */
   readonly live?: readonly LiveTopic[]
   readonly enabled?: boolean
   readonly refetchEveryMs?: number
@@ -18,7 +18,7 @@ interface QueryOptions {
   readonly keepPrevious?: boolean
 }
 
-/** For what ends without a word: looked at again for as long as it has not. */
+/** Polls while it returns true, for changes without an event. */
 interface RefetchWhile<Answer> {
   readonly everyMs: number
   readonly holds: (answer: Answer) => boolean
@@ -46,7 +46,7 @@ function keep<Data>(previous: Data | undefined): Data | undefined {
   return previous
 }
 
-/** Routes that answer `{ data, next_cursor }`. */
+/** Routes that return `{ data, next_cursor }`. */
 export type PagedKey = {
   [Key in AdminKey]: AdminAnswer<Key> extends { data: unknown[]; next_cursor: string | null }
     ? Key
@@ -56,7 +56,7 @@ export type PagedKey = {
 export type RowOf<Key extends PagedKey> =
   AdminAnswer<Key> extends { data: (infer Row)[] } ? Row : never
 
-/** A long list: `rows` so far, and how to load more. For DataTable. */
+/** Returns a paged list for DataTable: `rows` so far, and how to load more. */
 export function useAdminPages<Key extends PagedKey>(
   key: Key,
   request: RequestOf<Key>,
@@ -89,7 +89,7 @@ export type AdminPages<Row> = Omit<ReturnType<typeof useAdminPages>, 'rows'> & {
   readonly rows: readonly Row[]
 }
 
-/** A list that comes whole, `{ data }`, as DataTable takes it. */
+/** Adapts a list that is not paged, `{ data }`, for DataTable. */
 export function asPages<Row>(query: {
   readonly data: { readonly data: readonly Row[] } | undefined
   readonly error: Error | null
@@ -124,7 +124,7 @@ function rowsOf<Key extends PagedKey>(page: AdminAnswer<Key>): RowOf<Key>[] {
   return (page as unknown as { readonly data: RowOf<Key>[] }).data
 }
 
-/** A change; afterwards the named routes (all of them by default) are fetched again. */
+/** Returns a change; afterwards the named routes (by default all) are refetched. */
 export function useAdminChange<Key extends AdminKey>(
   key: Key,
   options: { readonly refreshes?: readonly AdminKey[] } = {},

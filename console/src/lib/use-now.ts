@@ -1,7 +1,7 @@
-/** The present moment, kept up to date while somebody looks. */
+/** The current time, updated while the page is visible. */
 import { useEffect, useState } from 'react'
 
-/** Milliseconds since 1970, told anew after each `tickMs`; without it the moment of mounting. */
+/** Returns milliseconds since 1970, updated every `tickMs`; without it the time of mounting. */
 export function useNow(tickMs: number | undefined): number {
   const [nowMs, setNowMs] = useState(() => Date.now())
   useEffect(() => {

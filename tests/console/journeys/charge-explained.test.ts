@@ -30,7 +30,7 @@ const WORDS = {
     charge: '扣费',
     back: '退回',
     failed: '失败',
-    nothing: '没有扣费，因此没有明细。',
+    nothing: '没有扣费。',
   },
 } as const
 

@@ -111,7 +111,7 @@ async function openAccount(page: Page): Promise<void> {
 async function callOnce(page: Page): Promise<void> {
   await goTo(page, '/playground', 'Playground')
   await page.getByRole('button', { name: 'Send' }).click()
-  const cost = page.getByRole('link', { name: /^Charge/ })
+  const cost = page.getByRole('link', { name: 'Explain the charge' })
   await cost.waitFor()
   await cost.click()
   const explained = page.getByRole('dialog')

@@ -28,7 +28,7 @@ export async function costAfter(page: Page, timeout = 15_000): Promise<Cost> {
   const amount = (label: string) =>
     cost.locator('dl > div').filter({ hasText: label }).locator('dd')
   await amount('Charged').waitFor({ timeout })
-  const link = cost.getByRole('link', { name: 'Charge explained' })
+  const link = cost.getByRole('link', { name: 'Explain the charge' })
   assert.match((await link.getAttribute('href')) ?? '', /\/usage\?id=req_/)
   const textOf = async (label: string) => (await amount(label).textContent()) ?? ''
   return { held: await textOf('On hold'), charged: await textOf('Charged') }

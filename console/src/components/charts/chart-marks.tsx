@@ -71,7 +71,7 @@ export function Marks({ kind, ...props }: MarksProps) {
 }
 
 const GAP_SHARE = 0.2
-/** A slot with something in it is never invisible. */
+/** The smallest height of a column, so that any value above zero is visible. */
 const PIXELS_MIN = 1.5
 
 function Columns({ frame, points, series }: Omit<MarksProps, 'kind'>) {
@@ -123,7 +123,7 @@ function Lines({ frame, points, series }: Omit<MarksProps, 'kind'>) {
   })
 }
 
-/** A line breaks where nothing is known. */
+/** Interrupts the line where a value is missing. */
 function splitRuns(values: readonly (number | null)[]): (readonly [number, number])[][] {
   const runs: (readonly [number, number])[][] = [[]]
   values.forEach((value, slot) => {

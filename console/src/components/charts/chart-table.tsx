@@ -1,4 +1,4 @@
-/** A chart's figures for those who do not see it. */
+/** A chart's figures as a table for screen readers. */
 import { VisuallyHidden } from '@mantine/core'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'

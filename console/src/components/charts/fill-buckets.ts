@@ -1,4 +1,4 @@
-/** The API leaves out hours and days without a call; a chart shows them as nothing. */
+/** Adds the hours and days without a call, which the API leaves out. */
 
 export type BucketStep = 'hour' | 'day'
 
@@ -6,7 +6,7 @@ interface Bucket {
   readonly at: string
 }
 
-/** One entry for each step from `from` to `to`, with its bucket if there is one. */
+/** Returns one entry for each step from `from` to `to`, with its bucket if there is one. */
 export function fillBuckets<Row extends Bucket>(
   rows: readonly Row[],
   { from, to, step }: { readonly from: string; readonly to: string; readonly step: BucketStep },
@@ -27,7 +27,7 @@ function beginning(time: string, step: BucketStep): Date {
   return at
 }
 
-/** A local day may have 23 or 25 hours. */
+/** Steps by calendar day: a local day may have 23 or 25 hours. */
 function next(at: Date, step: BucketStep): Date {
   if (step === 'hour') return new Date(at.getTime() + 3_600_000)
   return new Date(at.getFullYear(), at.getMonth(), at.getDate() + 1)

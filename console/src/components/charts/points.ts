@@ -1,4 +1,4 @@
-/** What a chart over time shows: its series and their points. */
+/** The data of a chart over time: its series and their points. */
 
 export interface Series {
   readonly label: string
@@ -9,8 +9,8 @@ export interface Series {
 export interface Point {
   /** The beginning of its slot. */
   readonly at: string
-  /** One for each series; null where there is nothing to say. */
+  /** One for each series; null for no value. */
   readonly values: readonly (number | null)[]
-  /** The same, exactly, for people. */
+  /** The exact values as text. */
   readonly texts: readonly string[]
 }

@@ -1,8 +1,8 @@
-/** Round numbers for an axis. */
+/** Computes round numbers for an axis. */
 
 const STEPS = [1, 2, 2.5, 5, 10] as const
 
-/** Up to about `count` marks from zero to at least `max`. */
+/** Returns about `count` marks from zero to at least `max`. */
 export function axisMarks(max: number, count = 3): readonly number[] {
   if (!(max > 0)) return [0]
   const rough = max / count

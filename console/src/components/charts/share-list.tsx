@@ -1,4 +1,4 @@
-/** A few names by their share of a total: each leads to what it is made of. */
+/** Names by their share of a total; each links to its records. */
 import { Text, UnstyledButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import classes from './share-list.module.css'
@@ -6,7 +6,7 @@ import classes from './share-list.module.css'
 export interface Share {
   readonly id: string
   readonly label: string
-  /** For the bar's length. */
+  /** Determines the bar's length. */
   readonly value: number
   readonly text: string
   readonly note?: string

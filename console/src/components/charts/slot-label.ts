@@ -1,4 +1,4 @@
-/** The name of an hour or a day, below a chart or in its tip. */
+/** Formats an hour or a day for a chart's axis or tooltip. */
 import { localeOf } from '../../lib/format.ts'
 import type { Language } from '../../lib/language.ts'
 import type { BucketStep } from './fill-buckets.ts'

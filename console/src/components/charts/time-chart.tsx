@@ -1,7 +1,6 @@
 /**
- * Figures over time, as columns on top of each other or as lines. Pointer and arrow keys walk
- * through the slots; a table says the same to those who do not see it. Drawn here: what a chart
- * of ours needs weighs less than any library.
+ * Figures over time, as stacked columns or as lines. Pointer and arrow keys move through the slots;
+ * a table has the same figures for screen readers. Drawn here: smaller than any library.
  */
 
 import { Text } from '@mantine/core'
@@ -23,9 +22,9 @@ interface TimeChartProps {
   readonly step: BucketStep
   readonly series: readonly Series[]
   readonly points: readonly Point[]
-  /** Of the marks at the side. */
+  /** Formats the marks at the side. */
   readonly format: (value: number) => string
-  /** Opens what a slot is made of. */
+  /** Opens the records of a slot. */
   readonly onPick?: (point: Point) => void
   readonly height?: number
 }
@@ -53,7 +52,7 @@ export function TimeChart(props: TimeChartProps) {
         ref={ref}
         className={classes.plot}
         style={{ height, cursor: onPick && point ? 'pointer' : undefined }}
-        // Arrow keys walk through the slots; screen readers say what stands in each.
+        // Arrow keys move through the slots; screen readers read each one.
         tabIndex={0}
         role="slider"
         aria-label={label}
@@ -146,7 +145,7 @@ interface TipProps extends Pick<TimeChartProps, 'series' | 'step'> {
   readonly frame: PlotArea
 }
 
-/** On the side of the slot where there is room. */
+/** Placed on the side of the slot that has room. */
 function Tip({ point, slot, frame, series, step }: TipProps) {
   const { language } = useLanguage()
   const x = frame.x(slot)

@@ -1,4 +1,4 @@
-/** Asks before something that cannot be undone, and stays open until it is done or refused. */
+/** Confirms an irreversible action, and stays open until it succeeds or fails. */
 import { Button, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -14,7 +14,7 @@ interface ConfirmDialogProps {
   /** Label of the button: the action, never "OK". */
   readonly act: string
   readonly isDangerous?: boolean
-  /** An error that it throws is shown; otherwise the dialog closes. */
+  /** A thrown error is shown; otherwise the dialog closes. */
   readonly onConfirm: () => Promise<unknown>
   readonly onClose: () => void
 }

@@ -1,4 +1,4 @@
-/** A window for one act. Its content is made anew each time it opens. */
+/** A dialog for one action. Its content is mounted each time it opens. */
 import { Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -8,7 +8,7 @@ interface DialogProps {
   readonly isOpen: boolean
   readonly title: string
   readonly onClose: () => void
-  /** For what must not be lost by a click beside it: a key that is shown once. */
+  /** True to ignore clicks outside, for content that is shown once, such as a key. */
   readonly isSticky?: boolean
   readonly size?: string | number
   readonly children: ReactNode

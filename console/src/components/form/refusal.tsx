@@ -1,4 +1,4 @@
-/** The reason why a form was refused, announced to screen readers. */
+/** The reason why a form was refused, read out by screen readers. */
 import { Text } from '@mantine/core'
 import { useErrorText } from '../state/error-state.tsx'
 

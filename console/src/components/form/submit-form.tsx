@@ -1,4 +1,4 @@
-/** A form with one act, which reads its own fields and says why it was refused. */
+/** A form with one action, which reads its own fields and shows why it was refused. */
 import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -9,11 +9,11 @@ import { readFields, useSubmit } from './use-submit.ts'
 interface SubmitFormProps {
   /** Label of the button. */
   readonly act: string
-  /** Gets the named fields; what it throws is shown. */
+  /** Receives the named fields; a thrown error is shown. */
   readonly onSend: (fields: Readonly<Record<string, string>>) => Promise<void>
-  /** In a dialog: a second button, and both at the right. */
+  /** Adds a cancel button, for a form in a dialog. */
   readonly onCancel?: () => void
-  /** Among other things on a page: a button of its own width, below the fields. */
+  /** For a form on a page: a button of its own width, below the fields. */
   readonly isInline?: boolean
   readonly children?: ReactNode
 }

@@ -1,4 +1,4 @@
-/** One submission at a time, with its refusal. */
+/** Runs one submission at a time and keeps its error. */
 import { useState } from 'react'
 
 export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
@@ -18,7 +18,7 @@ export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
   return { isBusy, failure, submit: (input: Input) => void submit(input) }
 }
 
-/** The named fields of a form that is being sent. */
+/** Returns the named fields of a submitted form. */
 export function readFields(form: HTMLFormElement): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value : '']),

@@ -1,6 +1,6 @@
 /**
  * A dense list that loads page by page. Rows open their details; on a phone the less important
- * columns give way, and each row becomes a card that names its figures.
+ * columns are hidden, and each row becomes a card with labelled figures.
  */
 import {
   Button,
@@ -24,12 +24,12 @@ export interface Column<Row> {
   readonly key: string
   readonly header: ReactNode
   readonly render: (row: Row) => ReactNode
-  /** Figures stand at the right. */
+  /** True to align figures at the right. */
   readonly align?: 'right'
   readonly width?: number | string
-  /** Left out on narrow screens. */
+  /** True to hide the column on narrow screens. */
   readonly minor?: boolean
-  /** On a phone it has a line of its own. */
+  /** True to give it a line of its own on a phone. */
   readonly wide?: boolean
 }
 
@@ -73,7 +73,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {pages.isPending ? <Expected columns={columns} /> : null}
+            {pages.isPending ? <PlaceholderRows columns={columns} /> : null}
             {pages.rows.map((row) => (
               <DataRow key={props.rowId(row)} row={row} {...props} />
             ))}
@@ -99,7 +99,7 @@ function DataRow<Row>({
       data-clickable={open ? true : undefined}
       data-open={rowId(row) === openId || undefined}
       onClick={(event) => {
-        // Links and buttons in a row do their own work; a marked text is being copied.
+        // Links and buttons in a row handle their own clicks; a selected text is being copied.
         const isControl = event.target instanceof Element && event.target.closest('a, button')
         if (!isControl && !getSelection()?.toString()) open?.()
       }}
@@ -128,15 +128,15 @@ function cell<Row>({ align, width, minor, wide }: Column<Row>) {
   } as const
 }
 
-/** On a phone the head is not seen: each cell says what it is. */
+/** On a phone the table head is hidden, so each cell has a label. */
 function labelOf<Row>({ header }: Column<Row>): string | undefined {
   return typeof header === 'string' && header !== '' ? header : undefined
 }
 
 const EXPECTED_ROWS = ['60%', '45%', '70%', '52%', '64%', '48%'] as const
 
-/** Placeholder for the rows, so that the layout does not shift when they load. */
-function Expected<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+/** Placeholder rows, so that the layout does not shift when rows load. */
+function PlaceholderRows<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
   return EXPECTED_ROWS.map((width) => (
     <Table.Tr key={width} aria-hidden className={classes.row}>
       {columns.map((column) => (

@@ -1,4 +1,4 @@
-/** The details of one row, beside its list. Which row is open stands in the address. */
+/** The details of one row, beside its list. The URL names the open row. */
 import { Drawer } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'

@@ -1,4 +1,4 @@
-/** Nothing here yet: why, and what to do next. */
+/** Explains an empty list and offers the next step. */
 import { Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Icon, type IconName } from '../icon.tsx'

@@ -1,4 +1,4 @@
-/** Filters above a list. Their values live in the address: see lib/url-state. */
+/** Filters above a list. Their values are kept in the URL: see lib/url-state. */
 import { Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
@@ -42,20 +42,20 @@ interface TextFilterProps {
   readonly onChange: (value: string) => void
 }
 
-/** Told when the typing pauses; what changes the value from elsewhere changes the text too. */
+/** A text filter that reports after a pause in typing and follows outside changes of its value. */
 export function TextFilter({ label, value, onChange }: TextFilterProps) {
   const [typed, setTyped] = useState(value)
-  const [told, setTold] = useState(value)
-  const [seen, setSeen] = useState(value)
-  const tell = useDebouncedCallback((text: string) => {
-    setTold(text)
+  const [reported, setReported] = useState(value)
+  const [previous, setPrevious] = useState(value)
+  const report = useDebouncedCallback((text: string) => {
+    setReported(text)
     onChange(text)
   }, PAUSE_MS)
-  if (value !== seen) {
-    setSeen(value)
-    // Our own word comes back while somebody goes on typing: that changes nothing.
-    if (value !== told) {
-      setTold(value)
+  if (value !== previous) {
+    setPrevious(value)
+    // The reported value comes back while the user goes on typing: the text stays.
+    if (value !== reported) {
+      setReported(value)
       setTyped(value)
     }
   }
@@ -68,13 +68,13 @@ export function TextFilter({ label, value, onChange }: TextFilterProps) {
       value={typed}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value)
-        tell(currentTarget.value.trim())
+        report(currentTarget.value.trim())
       }}
     />
   )
 }
 
-/** In an EmptyState when filters are on. */
+/** Returns the texts of an EmptyState while filters are set. */
 export function useFilteredTexts() {
   const t = useMessages(messages)
   return { title: t('nothingFound'), clear: t('clearFilters') }

@@ -1,4 +1,4 @@
-/** The head of every page: its name, one sentence, what can be done. */
+/** The head of every page: title, one sentence, actions. */
 import { Box, Group, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 

@@ -1,4 +1,4 @@
-/** A sheet on the page's canvas, with or without a heading. */
+/** A bordered section of a page, with or without a heading. */
 import { Box, Group, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './panel.module.css'
@@ -6,7 +6,7 @@ import classes from './panel.module.css'
 interface PanelProps {
   readonly title?: ReactNode
   readonly aside?: ReactNode
-  /** For tables, which bring their own edges. */
+  /** True to drop the padding, for tables. */
   readonly flush?: boolean
   readonly children: ReactNode
 }

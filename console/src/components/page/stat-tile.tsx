@@ -1,4 +1,4 @@
-/** One figure with its name; a link when there is a page that proves it. */
+/** One figure with its name; a link if a page shows its source. */
 import { Box, Text, Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -46,7 +46,7 @@ export function StatTile({ label, value, note, hint, to, search }: StatTileProps
   )
 }
 
-/** Tiles beside each other, as many as there is room for. */
+/** Lays tiles out in as many columns as fit. */
 export function StatTiles({ children }: { readonly children: ReactNode }) {
   return <div className={classes.tiles}>{children}</div>
 }

@@ -1,4 +1,4 @@
-/** Prices as people say them: an amount for so many of a unit, and when it holds. */
+/** Prices in words: an amount for a number of units, and its conditions. */
 import { Text } from '@mantine/core'
 import { MoneyText } from '../text/money-text.tsx'
 import classes from './price-list.module.css'

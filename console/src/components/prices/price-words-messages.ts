@@ -3,7 +3,7 @@ import { defineMessages } from '../../lib/texts.ts'
 
 export const messages = defineMessages(
   {
-    per: 'per {what}',
+    per: 'per {unit}',
     unit_input_token: 'input token',
     unit_cached_input_token: 'cached input token',
     unit_cache_write_token: 'token written to a cache',
@@ -62,9 +62,9 @@ export const messages = defineMessages(
     units_task: 'tasks',
     input_tokens: 'input tokens',
     output_tokens: 'output tokens',
-    upTo: 'up to {most} {what}',
-    from: 'from {least} {what}',
-    between: '{least} to {most} {what}',
+    upTo: 'up to {most} {unit}',
+    from: 'from {least} {unit}',
+    between: '{least} to {most} {unit}',
     resolution: 'at {value}',
     quality: '{value} quality',
     size: '{value}',
@@ -89,7 +89,7 @@ export const messages = defineMessages(
     more: '+{count} more',
   },
   {
-    per: '每 {what}',
+    per: '每 {unit}',
     unit_input_token: '个输入 token',
     unit_cached_input_token: '个缓存命中 token',
     unit_cache_write_token: '个缓存写入 token',
@@ -148,9 +148,9 @@ export const messages = defineMessages(
     units_task: '个任务',
     input_tokens: '输入 token',
     output_tokens: '输出 token',
-    upTo: '{what}不超过 {most}',
-    from: '{what} {least} 起',
-    between: '{what} {least} 至 {most}',
+    upTo: '{unit}不超过 {most}',
+    from: '{unit} {least} 起',
+    between: '{unit} {least} 至 {most}',
     resolution: '{value}',
     quality: '{value} 质量',
     size: '{value}',

@@ -1,4 +1,4 @@
-/** Prices in words, in the language of the page. */
+/** Words for prices in the language of the page. */
 import { useLanguage } from '../../lib/i18n.tsx'
 import { wordPrices } from './word-prices.ts'
 

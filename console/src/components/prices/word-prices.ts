@@ -1,4 +1,4 @@
-/** Units and conditions of prices as people say them: never `input_token`, never `per 1000000`. */
+/** Words units and conditions of prices for people: never `input_token` or `per 1000000`. */
 import { formatCompact, formatNumber } from '../../lib/format.ts'
 import type { Language } from '../../lib/language.ts'
 import { fillText } from '../../lib/texts.ts'
@@ -11,17 +11,17 @@ function isKnown(key: string): key is Known {
   return Object.hasOwn(messages.en, key)
 }
 
-/** The words of one language; pages take those of usePriceWords. */
+/** Returns the words of one language; pages use usePriceWords. */
 export function wordPrices(language: Language) {
   const say = (key: Known, values: Values = {}) => fillText(messages[language][key], values)
   const word = (key: string, absent: string) => (isKnown(key) ? say(key) : absent)
 
   function describeRange(name: string, { min, below }: Range): string {
-    const what = word(name, name)
+    const unit = word(name, name)
     const least = formatNumber(min ?? 0, language)
     const most = formatNumber((below ?? 1) - 1, language)
-    if (min === undefined) return say('upTo', { most, what })
-    return say(below === undefined ? 'from' : 'between', { least, most, what })
+    if (min === undefined) return say('upTo', { most, unit })
+    return say(below === undefined ? 'from' : 'between', { least, most, unit })
   }
 
   function describeCondition(name: string, value: unknown): string {
@@ -38,7 +38,7 @@ export function wordPrices(language: Language) {
   return {
     /** `input tokens`. */
     units: (unit: string) => word(`units_${unit}`, unit),
-    /** `output tokens · advisor claude-opus-4-7` where another model did that part of the work. */
+    /** `output tokens · advisor claude-opus-4-7` for a part done by another model. */
     line: ({ unit, model, role }: WorkLine) =>
       [word(`units_${unit}`, unit), [role, model].filter(Boolean).join(' ')]
         .filter(Boolean)
@@ -46,9 +46,9 @@ export function wordPrices(language: Language) {
     /** `per 1M input tokens`, `per second`. */
     per(count: number, unit: string): string {
       const longer = unit === 'second' ? LONGER[count] : undefined
-      if (longer) return say('per', { what: say(longer) })
+      if (longer) return say('per', { unit: say(longer) })
       const many = `${formatCompact(count, language)} ${word(`units_${unit}`, unit)}`
-      return say('per', { what: count === 1 ? word(`unit_${unit}`, unit) : many })
+      return say('per', { unit: count === 1 ? word(`unit_${unit}`, unit) : many })
     },
     /** `at 1080p, without sound`. */
     when: (conditions: Readonly<Record<string, unknown>>) =>
@@ -59,7 +59,7 @@ export function wordPrices(language: Language) {
   }
 }
 
-/** Seconds that have a name of their own. */
+/** Units of time by their seconds. */
 const LONGER: Readonly<Record<number, Known>> = { 60: 'unit_minute', 3600: 'unit_hour' }
 
 interface WorkLine {

@@ -1,4 +1,4 @@
-/** Something could not be loaded: what the server said, its request's id, and a way on. */
+/** Shows a failed load: the server's message, the request id, and a retry. */
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { ApiError } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'

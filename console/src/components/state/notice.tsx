@@ -1,4 +1,4 @@
-/** Something that needs attention, and the way to where it is mended. Quiet, but not grey. */
+/** A notice that needs attention, with a link to the page that resolves it. */
 import { Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Icon } from '../icon.tsx'

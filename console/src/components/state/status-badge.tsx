@@ -1,4 +1,4 @@
-/** A state as a word with a dot: the colour only repeats what the word says. */
+/** A state as a word with a dot, whose color only repeats the word. */
 import { Group, Text } from '@mantine/core'
 import classes from './status-badge.module.css'
 

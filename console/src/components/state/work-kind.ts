@@ -1,4 +1,4 @@
-/** Kinds of tasks and of the webhooks that tell their ends, in words. */
+/** Names for the kinds of tasks and of their webhooks. */
 import { defineMessages, useLanguage } from '../../lib/i18n.tsx'
 
 const messages = defineMessages(

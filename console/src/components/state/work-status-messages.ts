@@ -1,4 +1,4 @@
-/** States of calls, tasks and deliveries, in words. */
+/** Names for the states of calls, tasks, deliveries, accounts and channels. */
 import { defineMessages } from '../../lib/i18n.tsx'
 
 export const messages = defineMessages(

@@ -1,4 +1,4 @@
-/** The state of a call, a task, a delivery, an account or a channel: one word, one tone. */
+/** Badge with the state of a call, a task, a delivery, an account or a channel. */
 import { useMessages } from '../../lib/i18n.tsx'
 import { StatusBadge, type Tone } from './status-badge.tsx'
 import { messages } from './work-status-messages.ts'
@@ -36,7 +36,7 @@ export function WorkStatus({ status }: { readonly status: string }) {
   return <StatusBadge tone={TONES[status]} label={t(status)} />
 }
 
-/** The choices of a filter by state. */
+/** Returns the options of a filter by state. */
 export function useStatusOptions(statuses: readonly Known[]) {
   const t = useMessages(messages)
   return statuses.map((value) => ({ value, label: t(value) }))

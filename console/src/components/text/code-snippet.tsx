@@ -1,4 +1,4 @@
-/** Something to paste into a terminal or a file. */
+/** Code to paste into a terminal or a file. */
 import { Box, ScrollArea } from '@mantine/core'
 import classes from './code-snippet.module.css'
 import { CopyButton } from './copy-button.tsx'

@@ -1,4 +1,4 @@
-/** Copies a text, and says that it did. */
+/** Copies a text and confirms it. */
 import { ActionIcon, Button, CopyButton as Copy, Group, Text } from '@mantine/core'
 import { useMessages } from '../../lib/i18n.tsx'
 import { Icon } from '../icon.tsx'
@@ -7,7 +7,7 @@ import { HoverLabel } from './hover-label.tsx'
 
 interface CopyButtonProps {
   readonly value: string
-  /** With a label it is a button, without one a small icon. */
+  /** Makes it a button; without a label it is a small icon. */
   readonly label?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * More about a text, while the pointer is on it. A table has hundreds of such texts: what shows the
- * label is made for those that were pointed at, not for all.
+ * Tooltip of a text, mounted only once the pointer has been on it: a table has hundreds of such
+ * texts.
  */
 import { Tooltip } from '@mantine/core'
 import { type ReactNode, useRef, useState } from 'react'

@@ -1,10 +1,10 @@
-/** Facts in two columns: what it is called, what it is. */
+/** Facts in two columns: name and value. */
 import type { ReactNode } from 'react'
 import classes from './key-value.module.css'
 
 export interface Fact {
   readonly label: string
-  /** A fact that is undefined is left out. */
+  /** Undefined values are left out. */
   readonly value: ReactNode
 }
 

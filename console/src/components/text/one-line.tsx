@@ -1,4 +1,4 @@
-/** A name on one line of a dense table, cut short where there is no room for all of it. */
+/** A name on one line of a dense table, truncated if it does not fit. */
 import classes from './one-line.module.css'
 
 export function OneLine({ text }: { readonly text: string }) {

@@ -1,4 +1,4 @@
-/** A moment: short in place, complete on hover. */
+/** A time: short in place, complete on hover. */
 import { formatRelative, formatShortTime, formatTime } from '../../lib/format.ts'
 import { useLanguage } from '../../lib/i18n.tsx'
 import { useNow } from '../../lib/use-now.ts'
@@ -6,9 +6,9 @@ import { HoverLabel } from './hover-label.tsx'
 
 interface TimeTextProps {
   readonly time: string | null | undefined
-  /** `relative` (3 minutes ago) keeps itself up to date. */
+  /** `relative` (3 minutes ago) updates itself. */
   readonly form?: 'short' | 'full' | 'relative'
-  /** Instead of nothing. */
+  /** Shown if there is no time. */
   readonly absent?: string
 }
 

@@ -67,7 +67,7 @@ function Facts({ asset }: { readonly asset: Asset }) {
   )
 }
 
-/** Plays original and copy side by side, from the same moment. */
+/** Plays original and copy side by side, in sync. */
 function PlayButton({ panes }: { readonly panes: RefObject<HTMLDivElement | null> }) {
   const t = useMessages(messages)
   const [isPlaying, setPlaying] = useState(false)

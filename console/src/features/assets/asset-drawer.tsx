@@ -1,4 +1,4 @@
-/** One asset with its facts and what can be done with it, and with a copy of it. */
+/** One asset with its facts, its actions and its copy. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
@@ -21,15 +21,15 @@ import type { Asset } from './pair-assets.ts'
 interface AssetDrawerProps {
   /** '' while none is open. */
   readonly id: string
-  /** All that are loaded: the copies of the asset are among them. */
+  /** All loaded assets, which include the copies of this one. */
   readonly all: readonly Asset[]
   readonly onClose: () => void
 }
 
-/** A copy that is being made tells nobody when it is there. */
+/** Interval while a copy is in progress: no event signals its end. */
 const COPYING = { everyMs: 3_000, holds: ({ copy }: Asset) => copy.state === 'waiting' }
 
-/** Wherever it stands in the list, or whatever the list is narrowed to. */
+/** Loads the asset by its id, whatever the list shows. */
 function useAsset(id: string) {
   const account = useAccount()
   return useAdmin(
@@ -51,7 +51,7 @@ export function AssetDrawer({ id, all, onClose }: AssetDrawerProps) {
       {error && !asset ? <ErrorState error={error} /> : null}
       <Stack gap="xl">
         {shown.map((one) => (
-          <One key={one.id} asset={one} onDeleted={() => one.id === id && onClose()} />
+          <AssetDetails key={one.id} asset={one} onDeleted={() => one.id === id && onClose()} />
         ))}
       </Stack>
     </DetailDrawer>
@@ -63,7 +63,7 @@ interface OneProps {
   readonly onDeleted: () => void
 }
 
-function One({ asset, onDeleted }: OneProps) {
+function AssetDetails({ asset, onDeleted }: OneProps) {
   const t = useMessages(messages)
   return (
     <Stack gap="sm" component="section">
@@ -71,13 +71,13 @@ function One({ asset, onDeleted }: OneProps) {
         {t(asset.kind === 'video' || asset.kind === 'image' ? 'original' : asset.kind)}
       </Text>
       <AssetMedia asset={asset} />
-      <Acts asset={asset} onDeleted={onDeleted} />
+      <AssetActions asset={asset} onDeleted={onDeleted} />
       <Facts asset={asset} />
     </Stack>
   )
 }
 
-function Acts({ asset, onDeleted }: OneProps) {
+function AssetActions({ asset, onDeleted }: OneProps) {
   const t = useMessages(messages)
   const account = useAccount()
   const [isDeleting, setDeleting] = useState(false)

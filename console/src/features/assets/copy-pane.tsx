@@ -1,4 +1,4 @@
-/** The place of the copy without subtitles: the copy, its making, or the way to one. */
+/** The copy without subtitles, its progress, or the button that creates it. */
 import { Stack, Text, Tooltip } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
 import { formatDuration, formatSpan, formatTime } from '../../lib/format.ts'
@@ -23,7 +23,7 @@ export function CopyPane({ pair: { asset, copy } }: { readonly pair: Pair }) {
           <TimeLeft until={until} />
         </>
       ) : (
-        <span>{t('over')}</span>
+        <span>{t('tooOld')}</span>
       )}
     </Stack>
   )
@@ -32,15 +32,15 @@ export function CopyPane({ pair: { asset, copy } }: { readonly pair: Pair }) {
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 
-/** Subtitles can be erased of videos that are less than 23 hours old. */
+/** Subtitles can be erased from videos that are less than 23 hours old. */
 function TimeLeft({ until }: { readonly until: string }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const leftMs = Date.parse(until) - useNow(MINUTE_MS)
   return (
-    <Tooltip label={t('leftText', { time: formatTime(until, language) })}>
+    <Tooltip label={t('timeLeftText', { time: formatTime(until, language) })}>
       <Text size="xs" component="time" dateTime={until}>
-        {t('left', { time: formatSpan(leftMs, language) })}
+        {t('timeLeft', { time: formatSpan(leftMs, language) })}
       </Text>
     </Tooltip>
   )

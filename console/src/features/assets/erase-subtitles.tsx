@@ -1,4 +1,4 @@
-/** One click to a copy without subtitles: a real call, paid like any other, priced before it. */
+/** Button that creates a copy without subtitles: an ordinary paid call, with its price. */
 import { Button, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -12,7 +12,7 @@ import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 const ERASE_PATH = '/v1/videos/erase-subtitle'
-/** The one that the endpoint uses when the request names none. */
+/** The endpoint's default model. */
 const MODEL = 'subtitle-erase'
 
 export function EraseSubtitles({ taskId }: { readonly taskId: string }) {
@@ -60,7 +60,7 @@ function ErasePrice() {
   )
 }
 
-/** Throws ApiError with the API's own words. */
+/** Starts the task. Throws ApiError with the API's own message. */
 async function startErase(accountId: string, videoTaskId: string): Promise<void> {
   const { key } = await callAdmin('POST /accounts/:account_id/playground-key', {
     params: { account_id: accountId },

@@ -1,4 +1,4 @@
-/** The files that were uploaded for calls: their addresses, until when they live, and new ones. */
+/** Files uploaded for calls, with their URLs and expiry, and the upload of new ones. */
 import { Button, FileButton, Group, Stack, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -101,7 +101,7 @@ function useColumns(): readonly Column<StoredFile>[] {
 function FileActs({ file }: { readonly file: StoredFile }) {
   const t = useMessages(messages)
   const account = useAccount()
-  // A dialog for every row would cost more than the rows: it is made when it is asked for.
+  // Mounted on demand: a dialog in every row would cost more than the rows.
   const [isDeleting, setDeleting] = useState<boolean>()
   const remove = useAdminChange('DELETE /accounts/:account_id/files/:file_id')
   return (

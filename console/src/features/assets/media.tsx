@@ -1,4 +1,4 @@
-/** A video or picture of the library where it is stored, else why it is not to be seen yet. */
+/** A stored video or picture, else the reason why it is not available yet. */
 import { Image } from '@mantine/core'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
@@ -8,7 +8,7 @@ import type { Asset } from './pair-assets.ts'
 interface MediaProps {
   readonly asset: Asset
   readonly poster?: string | undefined
-  /** Played by a button elsewhere: bars over a picture would hide its subtitles. */
+  /** True to hide the controls, which would cover the subtitles. */
   readonly isBare?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The videos of an account and what was made of them. */
+/** The videos of an account and their copies. */
 import { Button, Center, Skeleton } from '@mantine/core'
 import { ButtonLink } from '../../components/links.tsx'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
@@ -20,7 +20,7 @@ import { pairAssets } from './pair-assets.ts'
 
 const ASSETS = 'GET /accounts/:account_id/assets'
 const KINDS = ['erased', 'last_frame'] as const
-/** A copy that is being made tells nobody when it is there. */
+/** Interval while a copy is in progress: no event signals its end. */
 const COPY_POLL_INTERVAL_MS = 10_000
 
 export function Page() {
@@ -50,7 +50,7 @@ export function Page() {
         <NoAssets kind={kind} onClear={() => url.set({ kind: '' })} />
       ) : null}
       <ul className={classes.grid} aria-label={t('title')} aria-busy={pages.isPending}>
-        {pages.isPending ? <Expected /> : null}
+        {pages.isPending ? <PlaceholderCards /> : null}
         {pairs.map((pair) => (
           <AssetCard
             key={pair.asset.id}
@@ -96,7 +96,7 @@ function NoAssets({ kind, onClear }: NoAssetsProps) {
 
 const EXPECTED = [1, 2, 3, 4] as const
 
-function Expected() {
+function PlaceholderCards() {
   return EXPECTED.map((place) => (
     <li key={place} className={classes.card} aria-hidden>
       <Skeleton className={classes.expected} />

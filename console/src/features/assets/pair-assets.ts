@@ -1,4 +1,4 @@
-/** Videos with what was made of them, out of a list that names each by itself. */
+/** Pairs videos with their copies, which the API lists separately. */
 import type { RowOf } from '../../lib/use-admin.ts'
 
 export type Asset = RowOf<'GET /accounts/:account_id/assets'>
@@ -7,13 +7,13 @@ export interface Pair {
   readonly asset: Asset
   /** The newest copy without subtitles. */
   readonly copy: Asset | undefined
-  /** Its last picture, to stand for it until it plays. */
+  /** Its last frame, used as the poster. */
   readonly poster: string | undefined
 }
 
 /**
- * Newest first, as they came. A copy is younger than its original, so it is loaded before it; one
- * whose original is gone, or not loaded yet, stands by itself.
+ * Keeps the order, newest first. A copy is younger than its original and so is loaded before it; a
+ * copy whose original was deleted, or is not loaded yet, stands by itself.
  */
 export function pairAssets(assets: readonly Asset[]): readonly Pair[] {
   const videos = assets.filter(({ kind }) => kind === 'video')

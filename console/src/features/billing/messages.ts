@@ -39,7 +39,7 @@ export const messages = defineMessages(
     debt: '欠款',
     heldHint: '为进行中的调用与任务预留，结束时扣费，余额退回。',
     debtHint: '超出可用余额的费用。付清之前，付费调用会被拒绝。',
-    redeem: '兑换',
+    redeem: '使用兑换码',
     redeemText: '每个兑换码只能为此账户充值一次。',
     code: '兑换码',
     redeemed: '已增加 {amount}',

@@ -1,4 +1,4 @@
-/** The money of an account: what there is, every movement, and a way to add to it. */
+/** The money of an account: balance, ledger entries, and redeeming codes. */
 import { Box, Stack, Text, TextInput } from '@mantine/core'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { TextLink } from '../../components/links.tsx'

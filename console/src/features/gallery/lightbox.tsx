@@ -1,4 +1,4 @@
-/** One image, large: its prompt, what it cost, and the ways to keep or to remove it. */
+/** One image at full size with its prompt, cost, download and deletion. */
 import { ActionIcon, Button, Center, Group, Image, Stack, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useState } from 'react'
@@ -20,12 +20,12 @@ interface LightboxProps {
   readonly pictures: readonly Picture[]
   /** '' while none is open. */
   readonly id: string
-  /** Shows another one. */
+  /** Shows another image. */
   readonly onTurn: (id: string) => void
   readonly onClose: () => void
 }
 
-/** Arrow keys and the buttons beside the image turn the pages. */
+/** Arrow keys and the buttons beside the image show the next or previous one. */
 export function Lightbox({ pictures, id, onTurn, onClose }: LightboxProps) {
   const t = useMessages(messages)
   const at = pictures.findIndex((one) => one.id === id)

@@ -18,7 +18,7 @@ export const messages = defineMessages(
     deleteTitle: 'Delete this image?',
     deleteText: 'The file is permanently removed. The record of its charge remains.',
     deleted: 'Deleted',
-    copying: 'Being copied',
+    copying: 'Copying',
     open: 'Open “{prompt}”',
     before: 'Previous image',
     after: 'Next image',

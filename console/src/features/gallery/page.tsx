@@ -17,7 +17,7 @@ import { messages } from './messages.ts'
 import classes from './page.module.css'
 import { GALLERY, type Picture } from './picture.ts'
 
-/** A copy that is being made tells nobody when it is there. */
+/** Interval while a copy is in progress: no event signals its end. */
 const COPY_POLL_INTERVAL_MS = 10_000
 
 export function Page() {
@@ -56,7 +56,7 @@ export function Page() {
         </Panel>
       ) : null}
       <ul className={classes.grid} aria-label={t('title')} aria-busy={pages.isPending}>
-        {pages.isPending ? <Expected /> : null}
+        {pages.isPending ? <PlaceholderTiles /> : null}
         {pages.rows.map((picture) => (
           <Tile key={picture.id} picture={picture} onOpen={() => url.push({ id: picture.id })} />
         ))}
@@ -116,7 +116,7 @@ function Tile({ picture, onOpen }: TileProps) {
 
 const EXPECTED = [1, 2, 3, 4, 5, 6] as const
 
-function Expected() {
+function PlaceholderTiles() {
   return EXPECTED.map((place) => (
     <li key={place} aria-hidden>
       <Skeleton className={classes.picture} radius={8} />

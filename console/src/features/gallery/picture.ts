@@ -1,4 +1,4 @@
-/** A picture of the gallery, and where its list comes from. */
+/** A picture of the gallery, and the query of its list. */
 import type { RowOf } from '../../lib/use-admin.ts'
 
 export const GALLERY = 'GET /accounts/:account_id/gallery'

@@ -1,4 +1,4 @@
-/** A key as the API shows it, and what its state looks like. */
+/** A key as the API returns it, and its state. */
 import type { Tone } from '../../components/state/status-badge.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 

@@ -82,7 +82,7 @@ interface SpendProps {
   readonly align?: 'flex-start' | 'flex-end'
 }
 
-/** With a limit, how much of it is used; the bar warns before calls are refused. */
+/** The spend of a key; with a limit, a bar that warns before calls are refused. */
 export function Spend({ apiKey, currency, align = 'flex-end' }: SpendProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()

@@ -1,4 +1,4 @@
-/** Creating a key, then showing it this once. */
+/** Dialog that creates a key and shows it once. */
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'

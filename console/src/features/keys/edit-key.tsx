@@ -1,4 +1,4 @@
-/** Changing a key's name and limits. */
+/** Dialog that changes a key's name and limits. */
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'

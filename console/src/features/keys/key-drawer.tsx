@@ -1,4 +1,4 @@
-/** One key: what it may do, what it did, and what can be done with it. */
+/** One key: its limits, its use, and its actions. */
 import { Loader, Text } from '@mantine/core'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'

@@ -11,7 +11,7 @@ export interface KeyDraft {
   readonly name: string
   readonly models: readonly string[]
   readonly spendLimit: string
-  /** As the browser's field has it: local time, without a zone. */
+  /** Local time without a zone, the format of the browser's input. */
   readonly expiresAt: string
   readonly requestsPerMinute: string
   readonly concurrentCalls: string
@@ -37,7 +37,7 @@ export function toKeyDraft(key: ApiKey): KeyDraft {
   }
 }
 
-/** The body of the request: what was left empty has no limit. */
+/** Returns the request body; an empty field means no limit. */
 export function toKeyBody(draft: KeyDraft) {
   const count = (text: string) => (text === '' ? null : Number(text))
   return {
@@ -122,7 +122,7 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
 
 const MODELS_SUGGESTED = 200
 
-/** For choosing from; an id that is not among them can be typed as well. */
+/** Returns suggestions; other ids can be typed. */
 function useModelIds(): string[] {
   const account = useAccount()
   const { data } = useAdmin('GET /accounts/:account_id/models', {

@@ -1,4 +1,4 @@
-/** A key in clear, the only time, with a call that proves it works. */
+/** A new key in plain text, shown once, with a call to test it. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { CopyButton } from '../../components/text/copy-button.tsx'

@@ -1,4 +1,4 @@
-/** The keys of an account: one dense list, the details beside it. */
+/** The keys of an account: a list, with the details beside it. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'

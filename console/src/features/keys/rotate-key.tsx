@@ -1,4 +1,4 @@
-/** Replacing a key by a new one, with time to change the programmes that use it. */
+/** Dialog that replaces a key by a new one, with an overlap for deployment. */
 import { Select } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'

@@ -1,4 +1,4 @@
-/** One model: what it is called, what it costs and did cost, and where to try it. */
+/** One model: its names, its current and past prices, and links to try it. */
 import { Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { ButtonLink } from '../../components/links.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
@@ -43,14 +43,14 @@ export function Details({ accountId, modelId }: DetailsProps) {
   if (!data) return <Loader size="sm" />
   return (
     <Stack gap="lg">
-      <Ways model={data} />
+      <ModelLinks model={data} />
       <Facts model={data} />
       {data.price_history.length > 1 ? <PriceHistory model={data} /> : null}
     </Stack>
   )
 }
 
-function Ways({ model: { id } }: { readonly model: Model }) {
+function ModelLinks({ model: { id } }: { readonly model: Model }) {
   const t = useMessages(messages)
   return (
     <Group gap="xs">

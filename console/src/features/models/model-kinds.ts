@@ -1,4 +1,4 @@
-/** The kinds of models, in words. */
+/** Names for the types of models. */
 import { useMessages } from '../../lib/i18n.tsx'
 import type { ShownModelType } from '../../lib/model-types.ts'
 import { messages } from './messages.ts'

@@ -1,4 +1,4 @@
-/** One account: its money, what operators can do with it, and what they did. */
+/** One account: its money, the operator's actions and their history. */
 
 import { Button, Group, Stack } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
@@ -45,18 +45,18 @@ export function AccountDetails({ account }: { readonly account: Account }) {
           {t('tasks')}
         </TextLink>
       </Group>
-      <Acts account={account} />
+      <AccountActions account={account} />
       <LimitsForm account={account} />
       <Credits account={account} />
     </Stack>
   )
 }
 
-function Acts({ account }: { readonly account: Account }) {
+function AccountActions({ account }: { readonly account: Account }) {
   const t = useMessages(messages)
   const { select } = useSession()
   const navigate = useNavigate()
-  // Which of the two was asked for: the account's status changes before the dialog has closed.
+  // Kept, because the account's status changes before the dialog has closed.
   const [asking, setAsking] = useState<'suspend' | 'resume'>()
   const resume = useAdminChange('POST /operator/accounts/:account_id/resume')
   const see = () => {

@@ -1,4 +1,4 @@
-/** Money that people put in or took back, and the form that does it. */
+/** Manual credits and corrections, and the form that books them. */
 import { Box, Button, Group, Select, Stack, Table, Text, TextInput, Title } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { ErrorState } from '../../components/state/error-state.tsx'

@@ -53,7 +53,7 @@ export const messages = defineMessages(
   },
   {
     title: '账户',
-    description: '可调用的账户及其余额。',
+    description: '客户账户及其余额。',
     name: '名称',
     id: '账户 ID',
     status: '状态',

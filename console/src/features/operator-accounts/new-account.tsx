@@ -1,4 +1,4 @@
-/** Makes an account, with an opening balance if wanted. */
+/** Dialog that creates an account, with an optional opening balance. */
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { ErrorState } from '../../components/state/error-state.tsx'

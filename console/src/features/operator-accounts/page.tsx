@@ -1,4 +1,4 @@
-/** All accounts with their balances; one beside the list. */
+/** All accounts with their balances; the details beside the list. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
@@ -63,7 +63,7 @@ export function Page() {
   )
 }
 
-/** Fetched by its id, so that a link to an account works wherever it stands in the list. */
+/** Fetched by its id, so that a link to an account works wherever the list begins. */
 function OpenAccount({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const account = useAdmin(
     'GET /operator/accounts/:account_id',

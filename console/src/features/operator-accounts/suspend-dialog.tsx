@@ -1,4 +1,4 @@
-/** Suspends an account, with a reason for whoever asks later. */
+/** Dialog that suspends an account, with a reason for the audit log. */
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'

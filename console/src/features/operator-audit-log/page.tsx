@@ -49,7 +49,7 @@ function useColumns(): Column<Row>[] {
   const t = useMessages(messages)
   return [
     { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} /> },
-    { key: 'who', header: t('who'), render: (row) => <Actor row={row} /> },
+    { key: 'who', header: t('actedBy'), render: (row) => <Actor row={row} /> },
     { key: 'action', header: t('action'), render: (row) => row.action },
     {
       key: 'target',
@@ -70,7 +70,7 @@ function useColumns(): Column<Row>[] {
   ]
 }
 
-/** A person, and the access token that stood in for them. */
+/** A user, and the access token that acted for them. */
 function Actor({ row }: { readonly row: Row }) {
   const t = useMessages(messages)
   return (
@@ -96,7 +96,7 @@ function Details({ row }: { readonly row: Row }) {
       <KeyValue
         facts={[
           { label: t('at'), value: <TimeText time={row.at} form="full" /> },
-          { label: t('who'), value: row.email ?? row.user_id ?? t('nobody') },
+          { label: t('actedBy'), value: row.email ?? row.user_id ?? t('nobody') },
           { label: t('token'), value: row.token ? nameToken(row.token) : undefined },
           { label: t('ip'), value: row.ip ?? undefined },
           { label: t('account'), value: row.account_id ?? undefined },

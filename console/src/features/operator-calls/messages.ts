@@ -41,7 +41,7 @@ export const messages = defineMessages(
     channel: '渠道',
     held: '冻结',
     charged: '扣费',
-    cost: '成本',
+    cost: '上游成本',
     margin: '毛利',
     unknown: '未知',
     atALoss: '亏损',

@@ -1,4 +1,4 @@
-/** One channel: its health, its settings, and what can be done with it. */
+/** One channel: its health, its settings and its actions. */
 import { Button, Group, Stack, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'

@@ -1,4 +1,4 @@
-/** The settings of a channel, drawn from its upstream's own schema. */
+/** Form for the settings of a channel, built from its upstream's schema. */
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { ErrorState } from '../../components/state/error-state.tsx'

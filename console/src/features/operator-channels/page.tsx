@@ -1,4 +1,4 @@
-/** The configured accounts at upstreams, and how they are. */
+/** The channels, configured accounts at upstreams, with their health. */
 import { Button, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'

@@ -1,4 +1,4 @@
-/** From an upstream's JSON Schema of settings to the fields of a form, and back to settings. */
+/** Converts an upstream's JSON Schema of settings to form fields, and their values to settings. */
 
 export type FieldKind = 'text' | 'secret' | 'number' | 'switch' | 'choice' | 'json'
 
@@ -11,7 +11,7 @@ export interface Field {
   readonly initial: string
 }
 
-/** Every value as the form holds it: text, `'true'` or `'false'` for a switch. */
+/** Values of the form as text; `'true'` or `'false'` for a switch. */
 export type SettingValues = Readonly<Record<string, string>>
 
 type Schema = Readonly<Record<string, unknown>>
@@ -46,7 +46,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Initial values of the form: the channel's settings, else the defaults. Secrets start empty. */
+/** Returns the initial values: the channel's settings, else the defaults. Secrets are empty. */
 export function readValues(fields: readonly Field[], settings: Schema): SettingValues {
   const entries = fields.map(({ name, kind, initial }) => {
     const current = settings[name]
@@ -56,7 +56,7 @@ export function readValues(fields: readonly Field[], settings: Schema): SettingV
   return Object.fromEntries(entries)
 }
 
-/** Empty fields are left out: the server has the defaults, and keeps secrets as they are. */
+/** Returns the settings without empty fields: the server has the defaults, and keeps secrets. */
 export function toSettings(
   fields: readonly Field[],
   values: SettingValues,

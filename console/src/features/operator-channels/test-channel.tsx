@@ -1,4 +1,4 @@
-/** Tries whether a channel can be used, step by step. */
+/** Dialog that tests a channel step by step. */
 import { Alert, Button, List, Stack } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'

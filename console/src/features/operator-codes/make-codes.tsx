@@ -1,4 +1,4 @@
-/** Makes a lot of codes and shows them once. */
+/** Dialog that creates a batch of codes and shows them once. */
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
@@ -15,28 +15,38 @@ interface MakeCodesProps {
 
 export function MakeCodes({ isOpen, onClose }: MakeCodesProps) {
   const t = useMessages(messages)
-  const [made, setMade] = useState<readonly string[]>()
+  const [codes, setCodes] = useState<readonly string[]>()
   const close = () => {
-    setMade(undefined)
+    setCodes(undefined)
     onClose()
   }
   return (
     <Dialog
       isOpen={isOpen}
-      title={made ? t('made') : t('make')}
-      isSticky={made !== undefined}
+      title={codes ? t('createdTitle') : t('create')}
+      isSticky={codes !== undefined}
       onClose={close}
     >
-      {made ? <Made codes={made} onDone={close} /> : <Form onMade={setMade} onCancel={close} />}
+      {codes ? (
+        <CodesShownOnce codes={codes} onDone={close} />
+      ) : (
+        <Form onCreated={setCodes} onCancel={close} />
+      )}
     </Dialog>
   )
 }
 
-function Made({ codes, onDone }: { readonly codes: readonly string[]; onDone: () => void }) {
+function CodesShownOnce({
+  codes,
+  onDone,
+}: {
+  readonly codes: readonly string[]
+  onDone: () => void
+}) {
   const t = useMessages(messages)
   return (
     <Stack gap="sm">
-      <Text size="sm">{t('madeText')}</Text>
+      <Text size="sm">{t('createdText')}</Text>
       <CodeSnippet code={codes.join('\n')} />
       <Group justify="flex-end">
         <Button onClick={onDone}>{t('done')}</Button>
@@ -46,17 +56,17 @@ function Made({ codes, onDone }: { readonly codes: readonly string[]; onDone: ()
 }
 
 interface FormProps {
-  readonly onMade: (codes: readonly string[]) => void
+  readonly onCreated: (codes: readonly string[]) => void
   readonly onCancel: () => void
 }
 
-function Form({ onMade, onCancel }: FormProps) {
+function Form({ onCreated, onCancel }: FormProps) {
   const t = useMessages(messages)
   const make = useAdminChange('POST /operator/redeem-codes')
   const kinds = (['promotion', 'top_up'] as const).map((value) => ({ value, label: t(value) }))
   return (
     <SubmitForm
-      act={t('make')}
+      act={t('create')}
       onCancel={onCancel}
       onSend={async (fields) => {
         const { count, amount = '', currency = '', kind, note = '', expires } = fields
@@ -70,7 +80,7 @@ function Form({ onMade, onCancel }: FormProps) {
             ...(expires ? { expires_at: expires } : {}),
           },
         })
-        onMade(data.map(({ code }) => code))
+        onCreated(data.map(({ code }) => code))
       }}
     >
       <Group grow>

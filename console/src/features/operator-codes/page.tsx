@@ -1,4 +1,4 @@
-/** Codes that are worth money, once: make a lot, see what became of each. */
+/** Redeem codes: create a batch, see the state of each. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
@@ -33,7 +33,7 @@ export function Page() {
   const takeBack = useAdminChange('DELETE /operator/redeem-codes/:code_id')
   const make = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
-      {t('make')}
+      {t('create')}
     </Button>
   )
   return (
@@ -53,16 +53,16 @@ export function Page() {
       <MakeCodes isOpen={isMaking} onClose={() => setMaking(false)} />
       <ConfirmDialog
         isOpen={taking !== undefined}
-        title={`${t('takeBack')}: ${taking?.display ?? ''}`}
-        act={t('takeBack')}
+        title={`${t('void')}: ${taking?.display ?? ''}`}
+        act={t('void')}
         isDangerous
         onClose={() => setTaking(undefined)}
         onConfirm={async () => {
           if (taking) await takeBack.mutateAsync({ params: { code_id: taking.id } })
-          notifyDone(t('takenBack'))
+          notifyDone(t('voidedDone'))
         }}
       >
-        {t('takeBackText')}
+        {t('voidText')}
       </ConfirmDialog>
     </>
   )
@@ -98,7 +98,7 @@ function useColumns(onTakeBack: (code: Code) => void): Column<Code>[] {
       render: (row) =>
         row.state === 'open' ? (
           <Button variant="subtle" size="compact-xs" onClick={() => onTakeBack(row)}>
-            {t('takeBack')}
+            {t('void')}
           </Button>
         ) : null,
       align: 'right',

@@ -24,7 +24,7 @@ export const messages = defineMessages(
   },
   {
     title: '投递',
-    description: '每个 Webhook 最多尝试四次，间隔为 5 秒、30 秒和 5 分钟。',
+    description: '所有 Webhook 投递：每个最多尝试四次，失败后间隔 5 秒、30 秒和 5 分钟重试。',
     created: '创建时间',
     account: '账户',
     kind: '类型',

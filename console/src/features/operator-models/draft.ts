@@ -1,4 +1,4 @@
-/** A model as the form holds it: all text, and what the form sends. */
+/** A model as form values, and its conversion to a request. */
 
 export interface PriceDraft {
   readonly unit: string
@@ -12,7 +12,7 @@ export interface RouteDraft {
   readonly upstreamModel: string
   readonly priority: string
   readonly weight: string
-  /** Upstream costs; none: unknown. */
+  /** Upstream costs; empty if unknown. */
   readonly costs: readonly PriceDraft[]
 }
 
@@ -98,10 +98,10 @@ function toJson(value: object): string {
   return Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2)
 }
 
-/** Thrown with the name of the field that is no JSON. */
+/** Names the field that is not JSON. */
 export class BadJson extends Error {}
 
-/** The body of PUT /operator/models/:model_id. Throws BadJson. */
+/** Returns the body of PUT /operator/models/:model_id. Throws BadJson. */
 export function toModelBody(draft: ModelDraft) {
   return {
     type: draft.type,
@@ -119,7 +119,7 @@ export function toModelBody(draft: ModelDraft) {
   }
 }
 
-/** Throws BadJson. */
+/** Parses a field of conditions. Throws BadJson. */
 export function toPrices(drafts: readonly PriceDraft[]) {
   return drafts.map(({ unit, per, amount, when }) => ({
     unit,

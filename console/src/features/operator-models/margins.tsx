@@ -1,4 +1,4 @@
-/** Each price beside what the upstream takes for as much, and what remains. */
+/** Each price with the upstream's cost for the same quantity, and the margin. */
 import { ScrollArea, Table, Text, Title } from '@mantine/core'
 import { usePriceWords } from '../../components/prices/price-words.ts'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
@@ -68,12 +68,12 @@ function Line({ margin, currency }: { readonly margin: Margin; readonly currency
 }
 
 interface MarginShareProps {
-  /** Null: not known. */
+  /** Null if unknown. */
   readonly margin: string | null
   readonly share: number | null
 }
 
-/** A loss is said in a word, not by its colour alone. */
+/** Marks a loss with a word, not with color alone. */
 export function MarginShare({ margin, share }: MarginShareProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
@@ -83,7 +83,7 @@ export function MarginShare({ margin, share }: MarginShareProps) {
   return <span>{text}</span>
 }
 
-/** The smallest of a model: what it earns at least, as far as its lists tell. */
+/** Returns the smallest margin of a model, as far as costs are known. */
 export function smallestMargin(margins: readonly Margin[]): Margin | undefined {
   const known = margins.filter(({ margin }) => margin !== null)
   const order = ({ margin_share: share, margin }: Margin) => share ?? (Number(margin) < 0 ? -1 : 1)

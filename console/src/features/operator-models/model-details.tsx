@@ -1,4 +1,4 @@
-/** One model: what it costs now and cost before, where it leads, and how to change it. */
+/** One model: current and past prices, routes, and editing. */
 import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'

@@ -1,4 +1,4 @@
-/** Adds a model or changes one: its prices, its routes, its limits. */
+/** Form that adds or changes a model: prices, routes, limits. */
 import { Button, Group, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { ErrorState } from '../../components/state/error-state.tsx'

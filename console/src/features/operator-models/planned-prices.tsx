@@ -1,4 +1,4 @@
-/** Prices that begin later: seen, planned, and withdrawn as long as they have not begun. */
+/** Planned prices, which can be withdrawn until they take effect. */
 import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
@@ -85,7 +85,7 @@ function OnePlan({ model, plan }: { readonly model: Model; readonly plan: Plan }
 
 const DAY_MS = 86_400_000
 
-/** Tomorrow at midnight, in the form that the browser's own field reads. */
+/** Returns tomorrow's midnight in the format of the browser's input. */
 function tomorrow(): string {
   const at = new Date(Date.now() + DAY_MS)
   const two = (value: number) => String(value).padStart(2, '0')

@@ -1,4 +1,4 @@
-/** Problems with a model's prices, in words. */
+/** Words problems with a model's prices. */
 import { Alert } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { usePriceWords } from '../../components/prices/price-words.ts'
@@ -23,7 +23,7 @@ export function useProblemWords() {
   }
 }
 
-/** Losses first: what is merely unknown can wait. */
+/** Sorts losses before unknown costs. */
 export function sortProblems<One extends Problem>(problems: readonly One[]): One[] {
   const rank = ({ problem }: One) => (problem === 'unknown_cost' ? 1 : 0)
   return problems.toSorted((a, b) => rank(a) - rank(b))

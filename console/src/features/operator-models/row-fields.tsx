@@ -1,4 +1,4 @@
-/** The rows of the form: prices and routes, each added and removed. */
+/** Form rows for prices and routes, which can be added and removed. */
 import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { UNIT_ORDER } from '../../components/prices/units.ts'

@@ -1,4 +1,4 @@
-/** The running gateways, their database and their configuration. */
+/** The running gateway processes, their database and their configuration. */
 import { Box, ScrollArea, Stack, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { PageHeader } from '../../components/page/page-header.tsx'

@@ -19,7 +19,7 @@ const KEY = 'GET /operator/tasks'
 const KINDS = ['video', 'minutes', 'erase', 'image', 'response'] as const
 type Task = RowOf<typeof KEY>
 const FILTERS = ['account', 'kind', 'status', 'channel', 'id'] as const
-/** An open task changes by itself. */
+/** Refetches while the task is open. */
 const REFRESH_MS = 10_000
 
 export function Page() {

@@ -39,7 +39,7 @@ export const messages = defineMessages(
     role: '角色',
     operator: '运营',
     customer: '客户',
-    factor: '双重验证',
+    factor: '两步验证',
     on: '已开启',
     off: '未开启',
     state: '状态',

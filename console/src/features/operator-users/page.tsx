@@ -1,4 +1,4 @@
-/** Everybody who may sign in: locked out, let in, given a link for a new password. */
+/** All users: lock, unlock, and links for a new password. */
 import { Button, Group, Space, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
@@ -22,26 +22,29 @@ type User = RowOf<typeof LIST>
 export function Page() {
   const t = useMessages(messages)
   const pages = useAdminPages(LIST, {})
-  const [asked, setAsked] = useState<{ readonly user: User; readonly act: 'lock' | 'reset' }>()
+  const [confirming, setConfirming] = useState<{
+    readonly user: User
+    readonly act: 'lock' | 'reset'
+  }>()
   const [isInviting, setInviting] = useState(false)
   const [link, setLink] = useState<string>()
   const invite = <Button onClick={() => setInviting(true)}>{t('invite')}</Button>
-  const close = () => setAsked(undefined)
+  const close = () => setConfirming(undefined)
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} actions={invite} />
       <DataTable
         label={t('title')}
         pages={pages}
-        columns={useColumns((user, act) => setAsked({ user, act }))}
+        columns={useColumns((user, act) => setConfirming({ user, act }))}
         rowId={(row) => row.id}
         empty={<EmptyState icon="users" title={t('emptyTitle')} action={invite} />}
       />
       <Space h="lg" />
       <AllTokens />
-      <LockDialog user={asked?.act === 'lock' ? asked.user : undefined} onClose={close} />
+      <LockDialog user={confirming?.act === 'lock' ? confirming.user : undefined} onClose={close} />
       <ResetDialog
-        user={asked?.act === 'reset' ? asked.user : undefined}
+        user={confirming?.act === 'reset' ? confirming.user : undefined}
         onClose={close}
         onLink={setLink}
       />
@@ -100,7 +103,7 @@ function useColumns(onAct: (user: User, act: 'lock' | 'reset') => void): Column<
     {
       key: 'acts',
       header: '',
-      // Operators are changed on the command line only.
+      // Operators can only be changed on the command line.
       render: (row) =>
         row.operator ? null : (
           <Group gap={4} justify="flex-end" wrap="nowrap">
@@ -185,9 +188,9 @@ function InviteDialog({ isOpen, onClose, onLink }: InviteDialogProps) {
         act={t('invite')}
         onCancel={onClose}
         onSend={async ({ email = '' }) => {
-          const made = await invite.mutateAsync({ body: { email } })
+          const invitation = await invite.mutateAsync({ body: { email } })
           onClose()
-          onLink(made.link)
+          onLink(invitation.link)
         }}
       >
         <TextInput name="email" type="email" label={t('email')} required maxLength={254} />

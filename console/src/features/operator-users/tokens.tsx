@@ -1,4 +1,4 @@
-/** Everybody's access tokens: which script may act as whom, and the end of that. */
+/** The access tokens of all users, and their revocation. */
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'

@@ -1,4 +1,4 @@
-/** The period over time: spend, calls by outcome, latency. A slot leads to its calls. */
+/** Charts of the period: spend, calls by outcome, latency. A slot links to its calls. */
 import { SimpleGrid } from '@mantine/core'
 import { fillBuckets } from '../../components/charts/fill-buckets.ts'
 import type { Point, Series } from '../../components/charts/points.ts'
@@ -101,8 +101,8 @@ function CallsChart({ summary, filled, open }: ChartProps) {
 function LatencyChart({ summary, filled, open }: ChartProps) {
   const t = useMessages(messages)
   const series: Series[] = [
-    { label: t('typical'), color: 'var(--mantine-color-river-6)' },
-    { label: t('slow'), color: 'var(--mantine-color-yellow-7)' },
+    { label: t('median'), color: 'var(--mantine-color-river-6)' },
+    { label: t('slowest'), color: 'var(--mantine-color-yellow-7)' },
   ]
   const points = filled.map(({ at, row }) => {
     const values = [row?.latency.p50_ms ?? null, row?.latency.p95_ms ?? null]

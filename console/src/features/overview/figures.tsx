@@ -1,4 +1,4 @@
-/** Spend, calls, errors and latency of a period; every figure leads to the calls behind it. */
+/** Spend, calls, errors and latency of a period; each figure links to its calls. */
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core'
 import { useMemo } from 'react'
 import { ErrorState } from '../../components/state/error-state.tsx'
@@ -29,7 +29,7 @@ export function AccountFigures() {
 
 interface RangeControlProps {
   readonly range: RangeName
-  /** '' for the one that is shown when nothing was chosen. */
+  /** '' for the default period. */
   readonly onChange: (range: string) => void
 }
 

@@ -1,4 +1,4 @@
-/** From an empty account to the first call; gone when all is done. */
+/** Checklist from an empty account to the first call; hidden once complete. */
 import { Group, Stack, Text, ThemeIcon } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { TextLink } from '../../components/links.tsx'

@@ -7,7 +7,7 @@ import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { AccountOverview } from './answers.ts'
 import { messages } from './messages.ts'
 
-/** Beyond a year nobody plans by it. */
+/** Longer forecasts are not shown. */
 const DAYS_WORTH_TELLING = 365
 
 export function MoneyTiles({ overview }: { readonly overview: AccountOverview }) {
@@ -55,7 +55,7 @@ export function MoneyTiles({ overview }: { readonly overview: AccountOverview })
   )
 }
 
-/** Shares need no cents: a float is good enough for a comparison in percent. */
+/** Compares in percent, for which a float is exact enough. */
 function useComparison({ today, yesterday_by_now: before }: AccountOverview['spend']): string {
   const t = useMessages(messages)
   const { language } = useLanguage()

@@ -10,7 +10,7 @@ export function Notices({ overview }: { readonly overview: AccountOverview }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { balance, currency, low_balance: low, deliveries } = overview
-  const owes = !isZero(balance.debt)
+  const hasDebt = !isZero(balance.debt)
   const debt = formatMoney(balance.debt, { currency, language })
   const toBilling = (
     <ButtonLink to="/billing" variant="default" size="compact-sm">
@@ -25,12 +25,12 @@ export function Notices({ overview }: { readonly overview: AccountOverview }) {
   const count = formatNumber(deliveries.dropped, language)
   return (
     <>
-      {owes ? (
+      {hasDebt ? (
         <Notice tone="bad" title={t('debtTitle')} action={toBilling}>
           {t('debtText', { debt })}
         </Notice>
       ) : null}
-      {low.is_low && !owes ? (
+      {low.is_low && !hasDebt ? (
         <Notice tone="warning" title={t('lowTitle')} action={toBilling}>
           {t('lowText')}
         </Notice>

@@ -1,4 +1,4 @@
-/** The first page of an account: its money, what needs attention, what its calls were and cost. */
+/** The first page of an account: money, notices, calls and their cost. */
 import { Skeleton, Stack } from '@mantine/core'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'

@@ -1,4 +1,4 @@
-/** The latest calls; each leads to the arithmetic of its charge. */
+/** The latest calls; each links to the explanation of its charge. */
 import { Table, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
 import { Panel } from '../../components/page/panel.tsx'

@@ -1,4 +1,4 @@
-/** The period's sums. */
+/** The totals of the period. */
 
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
@@ -32,7 +32,7 @@ export function UsageTotals({ summary }: { readonly summary: Summary }) {
       <StatTile
         label={t('latency')}
         value={latency.p50_ms === null ? '–' : formatDuration(latency.p50_ms)}
-        note={slow === null ? undefined : `${t('slow')}: ${formatDuration(slow)}`}
+        note={slow === null ? undefined : `${t('slowest')}: ${formatDuration(slow)}`}
         {...proof}
       />
     </StatTiles>

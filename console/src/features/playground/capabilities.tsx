@@ -1,4 +1,4 @@
-/** The playground's capabilities: each is a chunk, loaded when it is chosen. */
+/** The playground's capabilities; each is a chunk, loaded when selected. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import type { IconName } from '../../components/icon.tsx'
 import { Bench, type BenchProps } from './frame/bench.tsx'
@@ -8,11 +8,11 @@ import type { messages } from './messages.ts'
 type Kind = keyof (typeof messages)['en'] & `kind_${string}`
 
 export interface Tried {
-  /** Stands in the address. */
+  /** Its name in the URL. */
   readonly id: string
   readonly label: Kind
   readonly icon: IconName
-  /** Models that take one of these can be tried. */
+  /** Models of these types can be tried. */
   readonly paths: readonly string[]
   readonly Bench: LazyExoticComponent<ComponentType<BenchProps>>
 }

@@ -1,4 +1,4 @@
-/** Every capability, tried for real: what is sent, what comes, what it cost, and the same call. */
+/** The playground: real calls of every capability, with result, cost and code. */
 import { Group, Loader, Select, Stack, Tabs, Text } from '@mantine/core'
 import { Suspense } from 'react'
 import { Icon } from '../../components/icon.tsx'
@@ -82,7 +82,7 @@ function Kinds({ models }: { readonly models: readonly PlaygroundModel[] }) {
   )
 }
 
-/** On a phone the chosen tab may stand outside the row. */
+/** Scrolls the selected tab into view on a phone. */
 function showWhole(tab: HTMLElement | null): void {
   tab?.scrollIntoView({ block: 'nearest', inline: 'center' })
 }

@@ -1,4 +1,4 @@
-/** The account's name, and when it warns of a low balance. */
+/** The account's name and its low-balance warning. */
 import { TextInput } from '@mantine/core'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { Panel } from '../../components/page/panel.tsx'

@@ -1,4 +1,4 @@
-/** Adding an authenticator app: its secret as a picture and as text, then its first code. */
+/** Dialog that adds an authenticator app: QR code, secret, first code. */
 import { Loader, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Dialog } from '../../components/form/dialog.tsx'
@@ -28,7 +28,7 @@ export function AddApp({ isOpen, ...props }: AddAppProps) {
 
 function AddAppForm({ onClose, onCodes }: Omit<AddAppProps, 'isOpen'>) {
   const t = useMessages(messages)
-  // Asking makes a new secret: once for each time the dialog is open, and kept nowhere.
+  // Each request creates a secret: one per opening of the dialog, never cached.
   const offer = useQuery({
     queryKey: ['totp offer'],
     queryFn: () => callAdmin('POST /profile/totp', {}),

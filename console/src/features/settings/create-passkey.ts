@@ -1,7 +1,7 @@
 /** The browser's part of adding a passkey. */
 import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 
-/** Throws what the browser says when the user gives up. */
+/** Throws the browser's error if the user cancels. */
 export async function createPasskey() {
   const options: AdminAnswer<'POST /profile/passkeys/options'> = await callAdmin(
     'POST /profile/passkeys/options',

@@ -1,4 +1,4 @@
-/** Creating an access token, then showing it this once. */
+/** Dialog that creates an access token and shows it once. */
 import { Alert, Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'

@@ -1,4 +1,4 @@
-/** Invitations that nobody has taken up yet. */
+/** Open invitations. */
 import { notifyFailed } from '../../components/state/notify.ts'
 import { formatTime } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
@@ -24,7 +24,7 @@ export function Invitations({ accountId }: { readonly accountId: string }) {
           takeBack.mutate({ params: { ...params, invitation_id: id } }, { onError: notifyFailed })
         }
       >
-        {t('takeBack')}
+        {t('withdraw')}
       </SmallButton>
     </SettingRow>
   ))

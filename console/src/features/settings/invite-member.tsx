@@ -1,4 +1,4 @@
-/** Inviting somebody: there is no mail server, so the link is handed on by whoever invites. */
+/** Dialog that creates an invitation link; there is no mail server, so the inviter sends it. */
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
@@ -20,7 +20,7 @@ export function InviteMember({ isOpen, accountId, onClose }: InviteMemberProps) 
   const { language } = useLanguage()
   const [role, setRole] = useState<'owner' | 'member'>('member')
   const invite = useAdminChange('POST /accounts/:account_id/invitations')
-  const made = invite.data
+  const invitation = invite.data
   const close = () => {
     onClose()
     invite.reset()
@@ -29,11 +29,13 @@ export function InviteMember({ isOpen, accountId, onClose }: InviteMemberProps) 
     await invite.mutateAsync({ params: { account_id: accountId }, body: { email, role } })
   }
   return (
-    <Dialog isOpen={isOpen} title={t('invite')} onClose={close} isSticky={made !== undefined}>
-      {made ? (
+    <Dialog isOpen={isOpen} title={t('invite')} onClose={close} isSticky={invitation !== undefined}>
+      {invitation ? (
         <Stack gap="sm">
-          <Text size="sm">{t('inviteLink', { until: formatTime(made.expires_at, language) })}</Text>
-          <CodeSnippet code={made.link} />
+          <Text size="sm">
+            {t('inviteLink', { until: formatTime(invitation.expires_at, language) })}
+          </Text>
+          <CodeSnippet code={invitation.link} />
           <Group justify="flex-end">
             <Button onClick={close}>{t('close')}</Button>
           </Group>

@@ -85,18 +85,18 @@ function MemberMenu({ member, accountId }: MemberMenuProps) {
           >
             {t(role === 'owner' ? 'makeOwner' : 'makeMember')}
           </Menu.Item>
-          <Menu.Item onClick={() => setLeaving(true)}>{t('takeOut')}</Menu.Item>
+          <Menu.Item onClick={() => setLeaving(true)}>{t('removeMember')}</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <ConfirmDialog
         isOpen={isLeaving}
-        title={t('takeOutTitle', { name })}
-        act={t('takeOut')}
+        title={t('removeMemberTitle', { name })}
+        act={t('removeMember')}
         isDangerous
         onConfirm={() => remove.mutateAsync({ params })}
         onClose={() => setLeaving(false)}
       >
-        {t('takeOutText')}
+        {t('removeMemberText')}
       </ConfirmDialog>
     </>
   )

@@ -1,4 +1,4 @@
-/** One's own sign-in, and the account: who belongs to it and when it warns. */
+/** Settings of the user's sign-in and of the account. */
 import { SimpleGrid, Stack } from '@mantine/core'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { useMessages } from '../../lib/i18n.tsx'

@@ -1,4 +1,4 @@
-/** Passkeys: fingerprints, faces and security keys instead of what can be told on. */
+/** Passkeys: fingerprint, face or security key in place of a password. */
 import { Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'

@@ -1,4 +1,4 @@
-/** A text as squares that cameras read: black on white, whatever the look. */
+/** A text as a QR code, black on white in both color schemes. */
 import { encode } from 'uqr'
 
 const SIZE = 176

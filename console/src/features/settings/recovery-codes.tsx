@@ -1,4 +1,4 @@
-/** Recovery codes, this once. */
+/** Dialog that shows new recovery codes once. */
 import { Button, Group, Text } from '@mantine/core'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'

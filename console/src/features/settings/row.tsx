@@ -1,4 +1,4 @@
-/** One line of a list in the settings: what it is, what it says, what can be done. */
+/** A row of the settings: label, value, actions. */
 import { Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 

@@ -1,4 +1,4 @@
-/** Every browser that is signed in as oneself. */
+/** Signed-in browsers of the user. */
 
 import { Panel } from '../../components/page/panel.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
@@ -57,7 +57,7 @@ const BROWSERS = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari', 'curl'] as const
 const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac OS X', 'Linux'] as const
 const FULL_NAMES: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera' }
 
-/** `Firefox · Linux`: enough to recognise a browser by. */
+/** Shortens a user agent to `Firefox · Linux`. */
 function nameOf(agent: string): string {
   const browser = BROWSERS.find((name) => agent.includes(name))
   const system = SYSTEMS.find((name) => agent.includes(name))

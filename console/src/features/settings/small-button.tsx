@@ -1,4 +1,4 @@
-/** The buttons beside a line. */
+/** Small button beside a row. */
 import { Button, type ButtonProps } from '@mantine/core'
 
 interface SmallButtonProps extends ButtonProps {

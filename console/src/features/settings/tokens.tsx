@@ -1,4 +1,4 @@
-/** Access tokens: what one's own scripts use the admin API with. */
+/** The user's access tokens for the admin API. */
 import { Text } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
@@ -16,7 +16,7 @@ import { messages } from './token-messages.ts'
 
 type Token = AdminAnswer<'GET /profile/tokens'>['data'][number]
 
-/** Of the ended tokens, the newest explain why a script was refused. */
+/** Number of ended tokens shown, newest first: they explain why a script was refused. */
 const ENDED_SHOWN = 3
 
 export function OwnTokens() {

@@ -1,16 +1,16 @@
-/** The browser's part of a passkey, and what the pages before the sign-in share. */
+/** The browser's part of a passkey, and helpers shared by the sign-in pages. */
 import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 
 export type SignInAnswer = AdminAnswer<'POST /session'>
 export type SignInMethod = SignInAnswer['methods'][number]
 
-/** Browsers have passkeys for names alone, and only at safe addresses. */
+/** Browsers support passkeys only on secure origins with a host name. */
 export function hasPasskeys(): boolean {
   const isBareAddress = /^[\d.]+$|^\[/.test(location.hostname)
   return 'PublicKeyCredential' in window && !isBareAddress
 }
 
-/** Throws what the browser says when the user gives up. */
+/** Throws the browser's error if the user cancels. */
 export async function signInWithPasskey(): Promise<SignInAnswer> {
   const options = await callAdmin('POST /session/passkey/options', {})
   return callAdmin('POST /session/passkey', { body: { credential: await sign(options) } })
@@ -33,7 +33,7 @@ async function sign(options: RequestOptions) {
   return { id, response: { clientDataJSON, authenticatorData, signature, userHandle } }
 }
 
-/** From the address's fragment, which never reaches a server or a log. */
+/** Reads the token from the URL's fragment, which never reaches a server or a log. */
 export function readToken(): string {
   return new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
 }

@@ -1,4 +1,4 @@
-/** Into the console, to the page that was asked for before the sign-in. */
+/** Opens the page that was requested before the sign-in. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 
@@ -8,7 +8,7 @@ export function useEnter(): () => Promise<void> {
   return async () => {
     client.clear()
     const next = new URLSearchParams(location.search).get('next') ?? '/'
-    // Only a place of this console: never to another site.
+    // Only a path of this console: never another site.
     const isOwn = next.startsWith('/') && !next.startsWith('//') && !next.includes('\\')
     await router.navigate({ href: isOwn ? next : '/' })
   }

@@ -1,4 +1,4 @@
-/** The sheet that all pages outside of the shell share. */
+/** Layout of the pages outside the shell. */
 import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { useLanguage } from '../../lib/i18n.tsx'

@@ -1,4 +1,4 @@
-/** Accepting an invitation: as a new person, or as oneself when already signed in. */
+/** Accepts an invitation, as a new user or as the signed-in one. */
 import { Loader, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

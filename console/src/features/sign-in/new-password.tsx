@@ -1,4 +1,4 @@
-/** A password that is being chosen. */
+/** Field for a new password. */
 import { PasswordInput } from '@mantine/core'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'

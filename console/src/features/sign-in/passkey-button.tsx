@@ -1,4 +1,4 @@
-/** A passkey instead of what is typed; absent where browsers have none. */
+/** Signs in with a passkey; hidden if the browser has no passkeys. */
 import { Button, Stack } from '@mantine/core'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { useSubmit } from '../../components/form/use-submit.ts'

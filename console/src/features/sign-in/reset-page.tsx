@@ -1,4 +1,4 @@
-/** A new password, by a link that an operator made. */
+/** Sets a new password by an operator's link. */
 
 import { useState } from 'react'
 import { SubmitForm } from '../../components/form/submit-form.tsx'

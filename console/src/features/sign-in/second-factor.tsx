@@ -1,4 +1,4 @@
-/** After the password: a code, a recovery code or a passkey. */
+/** Second factor after the password: a code, a recovery code or a passkey. */
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { SubmitForm } from '../../components/form/submit-form.tsx'

@@ -1,4 +1,4 @@
-/** First run: whoever has the link that was printed at start becomes the operator. */
+/** First run: the link that was printed at start creates the operator. */
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { SubmitForm } from '../../components/form/submit-form.tsx'

@@ -1,4 +1,4 @@
-/** Signing in: e-mail and password or a passkey, then perhaps a second factor. */
+/** Sign-in with e-mail and password or a passkey, then a second factor if set up. */
 import { PasswordInput, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
@@ -15,19 +15,19 @@ export function Page() {
   const t = useMessages(messages)
   const [methods, setMethods] = useState<readonly SignInMethod[]>()
   const enter = useEnter()
-  const goOn = async (outcome: SignInAnswer) => {
+  const proceed = async (outcome: SignInAnswer) => {
     if (outcome.status === 'signed_in') await enter()
     else setMethods(outcome.methods)
   }
   if (methods) {
-    return <SecondFactor methods={methods} onDone={goOn} onBack={() => setMethods(undefined)} />
+    return <SecondFactor methods={methods} onDone={proceed} onBack={() => setMethods(undefined)} />
   }
   return (
     <SignInFrame title={t('signIn')}>
       <SubmitForm
         act={t('signIn')}
         onSend={async ({ email = '', password = '' }) =>
-          goOn(await callAdmin('POST /session', { body: { email, password } }))
+          proceed(await callAdmin('POST /session', { body: { email, password } }))
         }
       >
         <TextInput
@@ -47,7 +47,7 @@ export function Page() {
           withAsterisk={false}
         />
       </SubmitForm>
-      <PasskeyButton onUse={async () => goOn(await signInWithPasskey())} />
+      <PasskeyButton onUse={async () => proceed(await signInWithPasskey())} />
       <Text size="xs" c="dimmed" mt="md">
         {t('forgot')}
       </Text>

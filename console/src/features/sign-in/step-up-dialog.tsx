@@ -1,4 +1,4 @@
-/** Asks who it is once more, whenever a call was refused for want of it. */
+/** Dialog that verifies the user again when a call requires it. */
 import { Button, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
@@ -9,7 +9,7 @@ import { stepUpWithPasskey } from './api.ts'
 import { messages } from './messages.ts'
 import { PasskeyButton } from './passkey-button.tsx'
 
-/** Mounted once. The call that is refused waits for `finish`. */
+/** Mounted once. The refused call waits for `finish`. */
 export function StepUpDialog() {
   const t = useMessages(messages)
   const [isOpen, setOpen] = useState(false)
@@ -28,9 +28,9 @@ export function StepUpDialog() {
     setOpen(false)
     answer.current?.(isProven)
   }
-  const prove = async ({ password = '', ...given }: Readonly<Record<string, string>>) => {
-    const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
-    await callAdmin('POST /session/step-up', { body: { password, ...filled } })
+  const verify = async ({ password = '', ...codes }: Readonly<Record<string, string>>) => {
+    const nonEmpty = Object.fromEntries(Object.entries(codes).filter(([, value]) => value !== ''))
+    await callAdmin('POST /session/step-up', { body: { password, ...nonEmpty } })
     finish(true)
   }
   return (
@@ -45,7 +45,7 @@ export function StepUpDialog() {
       <Text size="sm" c="dimmed" mb="sm">
         {t('confirmText')}
       </Text>
-      <SubmitForm act={t('confirm')} onSend={prove}>
+      <SubmitForm act={t('confirm')} onSend={verify}>
         <PasswordInput
           name="password"
           label={t('password')}

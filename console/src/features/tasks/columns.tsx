@@ -42,7 +42,7 @@ const TICK_MS = 1_000
 
 type Timed = Pick<ShownTask, 'created_at' | 'finished_at' | 'elapsed_ms'>
 
-/** A task that runs is counted on here, second by second. */
+/** Elapsed time, which counts on while the task runs. */
 export function Elapsed({ task }: { readonly task: Timed }) {
   const isOpen = task.finished_at === null
   const nowMs = useNow(isOpen ? TICK_MS : undefined)
@@ -61,7 +61,7 @@ export function Cost({ task }: { readonly task: Priced }) {
   const amount = formatMoney(held, { currency, language, places: 6 })
   return (
     <Text component="span" inherit c="dimmed">
-      {t('frozen', { amount })}
+      {t('held', { amount })}
     </Text>
   )
 }

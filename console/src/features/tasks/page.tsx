@@ -1,4 +1,4 @@
-/** The tasks of an account, the newest first and live; each opens its life and what it made. */
+/** The tasks of an account, newest first and live; each opens its timeline and result. */
 
 import { ButtonLink } from '../../components/links.tsx'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'

@@ -1,9 +1,9 @@
-/** A recording's minutes out of a task's result, of which only the shape of JSON is known. */
+/** Reads a recording's transcript from a task's untyped result. */
 
 export interface TaskSentence {
   readonly text: string
   readonly speaker: string | undefined
-  /** From the recording's beginning. */
+  /** Milliseconds from the recording's beginning. */
   readonly startMs: number | undefined
 }
 
@@ -12,13 +12,13 @@ export interface TaskTranscript {
   readonly sentences: readonly TaskSentence[]
 }
 
-/** Undefined for a result without a word that was said. */
+/** Returns undefined for a result without speech. */
 export function readTaskTranscript(result: unknown): TaskTranscript | undefined {
   if (!isRecord(result)) return undefined
   const { summary, sentences, text } = result
-  const said = Array.isArray(sentences) ? sentences.flatMap(readSentence) : []
+  const readable = Array.isArray(sentences) ? sentences.flatMap(readSentence) : []
   const whole = typeof text === 'string' && text !== '' ? [sentenceOf(text)] : []
-  const shown = said.length > 0 ? said : whole
+  const shown = readable.length > 0 ? readable : whole
   if (shown.length === 0) return undefined
   return { summary: typeof summary === 'string' ? summary : undefined, sentences: shown }
 }

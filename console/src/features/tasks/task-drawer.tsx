@@ -1,4 +1,4 @@
-/** One task: its life, its cost, what it made, and the way back while there is one. */
+/** One task: timeline, cost, result, and cancellation while it is possible. */
 import { Button, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
@@ -24,7 +24,7 @@ import { TranscriptView } from './transcript.tsx'
 
 type Detail = AdminAnswer<'GET /accounts/:account_id/tasks/:task_id'>
 
-/** A copy that is being made tells nobody when it is there. */
+/** Interval while a copy is in progress: no event signals its end. */
 const COPYING = {
   everyMs: 3_000,
   holds: ({ media }: Detail) => media.some(({ state }) => state === 'waiting'),
@@ -77,7 +77,7 @@ function TaskDetail({ task }: { readonly task: Detail }) {
         </Part>
       ) : null}
       {transcript ? (
-        <Part title={t('said')}>
+        <Part title={t('transcript')}>
           <TranscriptView transcript={transcript} />
         </Part>
       ) : null}

@@ -13,7 +13,7 @@ export function TaskMedia({ media }: { readonly media: Media }) {
     <Stack gap="sm">
       {media.map(({ asset_id, url, kind, state }) => (
         <Stack key={asset_id} gap={4}>
-          {/* A vendor's own link is for keeping: pages show what this gateway stores. */}
+          {/* A vendor's link is for download only: pages show stored copies. */}
           {url && state === 'stored' ? <Preview url={url} kind={kind} /> : null}
           {url ? (
             <Anchor href={url} download size="sm">

@@ -1,4 +1,4 @@
-/** A task's life, step by step, and how long each step took. */
+/** A task's events in order, with the duration of each step. */
 import { Loader, Text } from '@mantine/core'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
@@ -88,7 +88,7 @@ function toneOf({ event, outcome }: Event): 'bad' | undefined {
 
 const SAID_ALREADY = ['at', 'event', 'number', 'released', 'amount', 'charged', 'upstream_id']
 
-/** The amount, the channel and any other detail short enough for one line. */
+/** Lists the details that fit on one line, such as amount and channel. */
 function Details({ event, currency }: Pick<StepProps, 'event' | 'currency'>) {
   const { language } = useLanguage()
   const { amount = event.charged, upstream_id: upstreamId } = event

@@ -1,4 +1,4 @@
-/** One charge, explained: the lines that add up to it, and its way through the books. */
+/** Explains one charge: its lines, its attempts and its ledger entries. */
 
 import { Loader, Stack, Table, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'

@@ -1,4 +1,4 @@
-/** The entries of one call: frozen, then charged and returned. */
+/** The ledger entries of one call: held, then charged and returned. */
 import { Table } from '@mantine/core'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'

@@ -51,7 +51,7 @@ export function Page() {
         icon: 'chart',
         title: t('emptyTitle'),
         text: t('emptyText'),
-        action: <ButtonLink to="/keys">{t('makeKey')}</ButtonLink>,
+        action: <ButtonLink to="/keys">{t('createKey')}</ButtonLink>,
       }}
     >
       <DetailDrawer isOpen={openId !== ''} title={t('arithmetic')} onClose={list.close}>

@@ -1,4 +1,4 @@
-/** One delivery: what was sent, and what each attempt was answered. */
+/** One delivery: the sent body, and the answer to each attempt. */
 import { Button, Loader, Stack, Table, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'

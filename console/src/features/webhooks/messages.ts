@@ -51,7 +51,7 @@ export const messages = defineMessages(
     secretText: '接收方用它校验每个请求，持有者可以伪造请求。',
     reveal: '显示',
     rotate: '轮换',
-    rotateTitle: '生成新的密钥？',
+    rotateTitle: '轮换签名密钥？',
     rotateText:
       '旧密钥会在 24 小时内继续通过 X-Service-Signature-Previous 签名，请在此期间更新接收方。',
     rotated: '密钥已轮换',

@@ -1,4 +1,4 @@
-/** The webhooks of an account: their secret, a test, and every delivery with its attempts. */
+/** The webhooks of an account: the secret, a test, and all deliveries with their attempts. */
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
@@ -60,7 +60,7 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
   const pages = useAdminPages(LIST, request, {
     live: ['deliveries'] as const,
     keepPrevious: true,
-    // A delivery may begin and end between two looks of the server at what changes.
+    // A delivery may begin and end between two polls of the server for changes.
     refetchEveryMs: REFRESH_MS,
   })
   const states = useStatusOptions(['pending', 'delivered', 'dropped'])

@@ -1,4 +1,4 @@
-/** The secret that signs: masked, shown to owners who prove themselves, rotated with an overlap. */
+/** The signing secret: masked, shown to owners after verification, rotated with an overlap. */
 import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'

@@ -7,7 +7,7 @@ import { messages } from './messages.ts'
 
 const NODE = `import { createHmac, timingSafeEqual } from 'node:crypto'
 
-// rawBody: the bytes as they came, before any parsing.
+// rawBody: the bytes as received, before any parsing.
 export function isGenuine(headers, rawBody, secret) {
   const timestamp = headers['x-service-timestamp'] ?? ''
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false
@@ -28,7 +28,7 @@ def is_genuine(headers, raw_body, secret):
     given = headers.get("X-Service-Signature", "")
     return hmac.compare_digest("sha256=" + mac.hexdigest(), given)`
 
-const GO = `// rawBody: the bytes as they came, before any parsing.
+const GO = `// rawBody: the bytes as received, before any parsing.
 func isGenuine(header http.Header, rawBody []byte, secret string) bool {
 	timestamp := header.Get("X-Service-Timestamp")
 	at, err := strconv.ParseInt(timestamp, 10, 64)

@@ -20,9 +20,13 @@ export const chat: Capability<ChatValues, Reply> = {
   Fields: ChatFields,
   Prompt: ChatPrompt,
   Result: Thread,
-  sent: (values) => ({ ...values, turns: [...values.turns, { asked: values.draft }], draft: '' }),
-  answered: (values, reply) => ({
+  afterSend: (values) => ({
     ...values,
-    turns: values.turns.with(-1, { asked: values.turns.at(-1)?.asked ?? '', reply }),
+    turns: [...values.turns, { prompt: values.draft }],
+    draft: '',
+  }),
+  afterAnswer: (values, reply) => ({
+    ...values,
+    turns: values.turns.with(-1, { prompt: values.turns.at(-1)?.prompt ?? '', reply }),
   }),
 }

@@ -92,7 +92,7 @@ export function ChatPrompt({ values, change }: Props) {
       onChange={({ currentTarget }) => change({ draft: currentTarget.value })}
       onKeyDown={(event) => {
         const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey
-        // While a word is being composed, Enter belongs to the input method.
+        // During composition, Enter belongs to the input method.
         if (event.key !== 'Enter' || !isPlain || event.nativeEvent.isComposing) return
         event.preventDefault()
         event.currentTarget.form?.requestSubmit()

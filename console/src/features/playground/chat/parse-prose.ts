@@ -1,6 +1,6 @@
 /**
- * The part of Markdown that models write most, as blocks: paragraphs, headings, lists, code. What
- * is anything else stays the text that it is. Nothing is ever taken for HTML.
+ * Parses the most common Markdown into blocks: paragraphs, headings, lists, code. Anything else
+ * stays plain text. Nothing is interpreted as HTML.
  */
 
 export type ProseBlock =
@@ -17,7 +17,7 @@ const FENCE = /^\s*```/
 const HEADING = /^#{1,6}\s+(.*)$/
 const ITEM = /^\s*(?:([-*•])|(\d{1,3})[.)])\s+(.*)$/
 
-/** A fence that is still open reaches to the end: the answer is on its way. */
+/** Reads an open fence to the end: the answer is still arriving. */
 export function parseProse(text: string): ProseBlock[] {
   const blocks: ProseBlock[] = []
   const lines = text.split('\n')
@@ -35,8 +35,8 @@ export function parseProse(text: string): ProseBlock[] {
   return blocks
 }
 
-function findFrom(lines: readonly string[], from: number, wanted: RegExp): number {
-  const found = lines.findIndex((line, at) => at >= from && wanted.test(line))
+function findFrom(lines: readonly string[], from: number, pattern: RegExp): number {
+  const found = lines.findIndex((line, at) => at >= from && pattern.test(line))
   return found < 0 ? lines.length : found
 }
 
@@ -65,7 +65,7 @@ function addItem(
   blocks[blocks.length - 1] = { ...last, items: [...last.items, item] }
 }
 
-/** `code` and **strong** within a line. */
+/** Parses `code` and **strong** within a line. */
 export function parseSpans(text: string): ProseSpan[] {
   return text
     .split(/(`[^`\n]+`|\*\*[^*\n]+\*\*)/)

@@ -1,4 +1,4 @@
-/** A model's answer as people read it. */
+/** A model's answer as formatted text. */
 import { Code } from '@mantine/core'
 import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
 import { type ProseBlock, parseProse, parseSpans } from './parse-prose.ts'

@@ -1,4 +1,4 @@
-/** A streamed answer of any of the three dialects, event by event, as one reply that grows. */
+/** Reads a streamed answer of any of the three dialects into one growing reply. */
 
 import { readEvents } from '../frame/call/read-stream.ts'
 import { expectNoError } from '../frame/call/send-order.ts'
@@ -15,12 +15,12 @@ export async function readChat(
   { path }: PlaygroundRequest,
 ): Promise<Reply> {
   const step = STEPS[path] ?? readChunk
-  let reply: Reply = { text: '', thought: '' }
+  let reply: Reply = { text: '', reasoning: '' }
   for await (const event of readEvents(response)) {
     expectNoError(event)
     const next = step(reply, event as never)
     if (next === reply) continue
-    const isFirst = reply.firstMs === undefined && next.text + next.thought !== ''
+    const isFirst = reply.firstMs === undefined && next.text + next.reasoning !== ''
     reply = isFirst ? { ...next, firstMs: performance.now() - startedAt } : next
     show(reply)
   }
@@ -44,8 +44,8 @@ interface Chunk {
 
 function readChunk(reply: Reply, { choices, usage }: Chunk): Reply {
   const { delta, finish_reason: reason } = choices?.[0] ?? {}
-  const grown = grow(reply, delta?.content ?? '', delta?.reasoning_content ?? '')
-  const ended = reason === 'length' ? { ...grown, isCutOff: true } : grown
+  const extended = extend(reply, delta?.content ?? '', delta?.reasoning_content ?? '')
+  const ended = reason === 'length' ? { ...extended, isCutOff: true } : extended
   if (!usage) return ended
   const { prompt_tokens: input, completion_tokens: output } = usage
   const cached = usage.prompt_tokens_details?.cached_tokens ?? 0
@@ -70,17 +70,17 @@ interface MessageUsage {
 }
 
 function readMessageEvent(reply: Reply, { message, delta, usage }: MessageEvent): Reply {
-  const grown = grow(reply, delta?.text ?? '', delta?.thinking ?? '')
-  const ended = delta?.stop_reason === 'max_tokens' ? { ...grown, isCutOff: true } : grown
-  const told = usage ?? message?.usage
-  if (!told) return ended
+  const extended = extend(reply, delta?.text ?? '', delta?.thinking ?? '')
+  const ended = delta?.stop_reason === 'max_tokens' ? { ...extended, isCutOff: true } : extended
+  const latest = usage ?? message?.usage
+  if (!latest) return ended
   const before = reply.usage ?? { input: 0, output: 0, cached: 0 }
   return {
     ...ended,
     usage: {
-      input: told.input_tokens ?? before.input,
-      output: told.output_tokens ?? before.output,
-      cached: told.cache_read_input_tokens ?? before.cached,
+      input: latest.input_tokens ?? before.input,
+      output: latest.output_tokens ?? before.output,
+      cached: latest.cache_read_input_tokens ?? before.cached,
     },
   }
 }
@@ -99,8 +99,8 @@ interface ResponseEvent {
 }
 
 function readResponseEvent(reply: Reply, { type, delta = '', response }: ResponseEvent): Reply {
-  if (type === 'response.output_text.delta') return grow(reply, delta, '')
-  if (type === 'response.reasoning_summary_text.delta') return grow(reply, '', delta)
+  if (type === 'response.output_text.delta') return extend(reply, delta, '')
+  if (type === 'response.reasoning_summary_text.delta') return extend(reply, '', delta)
   if (type === 'response.failed') expectNoError(response)
   const usage = response?.usage
   if (!usage) return reply
@@ -110,9 +110,9 @@ function readResponseEvent(reply: Reply, { type, delta = '', response }: Respons
   return { ...reply, ...isCutOff, usage: { input, output, cached } }
 }
 
-function grow(reply: Reply, text: string, thought: string): Reply {
-  if (text === '' && thought === '') return reply
-  return { ...reply, text: reply.text + text, thought: reply.thought + thought }
+function extend(reply: Reply, text: string, reasoning: string): Reply {
+  if (text === '' && reasoning === '') return reply
+  return { ...reply, text: reply.text + text, reasoning: reply.reasoning + reasoning }
 }
 
 const STEPS: Readonly<Record<string, Step>> = {

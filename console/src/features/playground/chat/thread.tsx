@@ -14,16 +14,16 @@ export function Thread({ values, result, isRunning }: ResultProps<ChatValues, Re
   const { turns } = values
   return (
     <Stack gap="md" role="log" aria-label={t('conversation')}>
-      {turns.map(({ asked, reply }, index) => {
+      {turns.map(({ prompt, reply }, index) => {
         const shown = reply ?? (isRunning && index === turns.length - 1 ? result : undefined)
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place in the conversation
           <Stack key={index} gap="sm">
             <p className={classes.asked}>
               <VisuallyHidden>{t('you')}: </VisuallyHidden>
-              {asked}
+              {prompt}
             </p>
-            {shown ? <Said reply={shown} /> : null}
+            {shown ? <ReplyText reply={shown} /> : null}
           </Stack>
         )
       })}
@@ -31,13 +31,13 @@ export function Thread({ values, result, isRunning }: ResultProps<ChatValues, Re
   )
 }
 
-function Said({ reply }: { readonly reply: Reply }) {
+function ReplyText({ reply }: { readonly reply: Reply }) {
   const t = useMessages(messages)
   return (
     <div>
-      {reply.thought ? (
+      {reply.reasoning ? (
         <Disclosure label={t('thinking')}>
-          <p className={classes.thought}>{reply.thought}</p>
+          <p className={classes.thought}>{reply.reasoning}</p>
         </Disclosure>
       ) : null}
       <VisuallyHidden>{t('model')}: </VisuallyHidden>

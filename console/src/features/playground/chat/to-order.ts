@@ -1,10 +1,10 @@
-/** A conversation as a request of one of the three dialects. */
+/** Writes a conversation as a request of one of the three dialects. */
 
 import type { PlaygroundModel } from '../frame/capability.ts'
-import { given, type Json, numberOf, type PlaygroundRequest } from '../frame/order.ts'
+import { dropEmpty, type Json, numberOf, type PlaygroundRequest } from '../frame/order.ts'
 import { type ChatValues, DIALECTS, type Dialect } from './values.ts'
 
-/** The messages dialect insists on a limit. */
+/** The messages dialect requires a limit. */
 const MESSAGES_TOKENS = 1024
 const VERSION = { 'anthropic-version': '2023-06-01' }
 
@@ -15,8 +15,8 @@ export function dialectsOf({ endpoints }: PlaygroundModel): readonly Dialect[] {
 }
 
 export function chosenDialect(model: PlaygroundModel, { dialect }: ChatValues): Dialect {
-  const offered = dialectsOf(model)
-  return offered.includes(dialect) ? dialect : (offered[0] ?? dialect)
+  const dialects = dialectsOf(model)
+  return dialects.includes(dialect) ? dialect : (dialects[0] ?? dialect)
 }
 
 export function toOrder(model: PlaygroundModel, values: ChatValues): PlaygroundRequest | undefined {
@@ -28,12 +28,12 @@ export function toOrder(model: PlaygroundModel, values: ChatValues): PlaygroundR
 type Writer = (model: string, values: ChatValues) => Omit<PlaygroundRequest, 'path'>
 
 const WRITERS: Readonly<Record<Dialect, Writer>> = {
-  completions: (model, { system, temperature, maxTokens, ...said }) => {
+  completions: (model, { system, temperature, maxTokens, ...conversation }) => {
     const first = system ? [{ role: 'system', content: system }] : []
     return {
-      body: given({
+      body: dropEmpty({
         model,
-        messages: [...first, ...spoken(said)],
+        messages: [...first, ...spoken(conversation)],
         temperature: numberOf(temperature),
         max_tokens: numberOf(maxTokens),
         stream: true,
@@ -41,22 +41,22 @@ const WRITERS: Readonly<Record<Dialect, Writer>> = {
       }),
     }
   },
-  messages: (model, { system, temperature, maxTokens, ...said }) => ({
+  messages: (model, { system, temperature, maxTokens, ...conversation }) => ({
     headers: VERSION,
-    body: given({
+    body: dropEmpty({
       model,
       max_tokens: numberOf(maxTokens) ?? MESSAGES_TOKENS,
       system,
-      messages: spoken(said),
+      messages: spoken(conversation),
       temperature: numberOf(temperature),
       stream: true,
     }),
   }),
-  responses: (model, { system, temperature, maxTokens, ...said }) => ({
-    body: given({
+  responses: (model, { system, temperature, maxTokens, ...conversation }) => ({
+    body: dropEmpty({
       model,
       instructions: system,
-      input: spoken(said),
+      input: spoken(conversation),
       temperature: numberOf(temperature),
       max_output_tokens: numberOf(maxTokens),
       stream: true,
@@ -65,8 +65,8 @@ const WRITERS: Readonly<Record<Dialect, Writer>> = {
 }
 
 function spoken({ turns, draft }: Pick<ChatValues, 'turns' | 'draft'>): Json[] {
-  const earlier = turns.flatMap(({ asked, reply }) => [
-    { role: 'user', content: asked },
+  const earlier = turns.flatMap(({ prompt, reply }) => [
+    { role: 'user', content: prompt },
     ...(reply ? [{ role: 'assistant', content: reply.text }] : []),
   ])
   return [...earlier, { role: 'user', content: draft }]

@@ -1,4 +1,4 @@
-/** A conversation: how it is asked for, what was said, and what is to be said next. */
+/** A conversation: its parameters, its turns, and the next message. */
 
 export const DIALECTS = {
   completions: '/v1/chat/completions',
@@ -10,21 +10,21 @@ export type Dialect = keyof typeof DIALECTS
 
 export interface Reply {
   readonly text: string
-  readonly thought: string
+  readonly reasoning: string
   readonly usage?: { readonly input: number; readonly output: number; readonly cached: number }
   readonly firstMs?: number
   readonly isCutOff?: boolean
 }
 
 export interface PlaygroundTurn {
-  readonly asked: string
+  readonly prompt: string
   readonly reply?: Reply
 }
 
 export interface ChatValues {
   readonly dialect: Dialect
   readonly system: string
-  /** An empty text: the model's own. */
+  /** Empty for the model's default. */
   readonly temperature: number | string
   readonly maxTokens: number | string
   readonly turns: readonly PlaygroundTurn[]

@@ -1,7 +1,7 @@
-/** Embeddings: lines of text as vectors, and how alike they are. */
+/** Embeddings: lines of text as vectors, and their similarity. */
 
 import type { Capability } from '../frame/capability.ts'
-import { given, numberOf } from '../frame/order.ts'
+import { dropEmpty, numberOf } from '../frame/order.ts'
 import { EmbeddingFields } from './fields.tsx'
 import type { EmbeddingResult, EmbeddingValues } from './values.ts'
 import { Vectors } from './vectors.tsx'
@@ -25,7 +25,7 @@ export const embedding: Capability<EmbeddingValues, EmbeddingResult> = {
     if (input.length === 0) return undefined
     return {
       path: '/v1/embeddings',
-      body: given({ model: model.id, input, dimensions: numberOf(dimensions) }),
+      body: dropEmpty({ model: model.id, input, dimensions: numberOf(dimensions) }),
     }
   },
   read: async (response, _reading, { body }) => {

@@ -1,4 +1,4 @@
-/** The lines to be turned into vectors. */
+/** Field for the lines to embed. */
 import { NumberInput, Textarea } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'

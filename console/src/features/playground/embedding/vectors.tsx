@@ -1,4 +1,4 @@
-/** Vectors say little to people; how alike they are says what they are for. */
+/** The vectors, and a table of their pairwise similarity. */
 import { Stack, Table, Text } from '@mantine/core'
 import { formatNumber } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
@@ -6,7 +6,7 @@ import type { ResultProps } from '../frame/capability.ts'
 import { messages } from './messages.ts'
 import type { EmbeddingResult, EmbeddingValues } from './values.ts'
 
-/** More would be a table that nobody reads. */
+/** Vectors in the table of similarities. */
 const LINES_MAX = 12
 const SHOWN_NUMBERS = 6
 
@@ -74,7 +74,7 @@ export function Vectors({ result }: ResultProps<EmbeddingValues, EmbeddingResult
   )
 }
 
-/** The cosine of the angle between two vectors. */
+/** Returns the cosine of the angle between two vectors. */
 function compare(one: readonly number[], other: readonly number[]): number {
   const product = (a: readonly number[], b: readonly number[]) =>
     a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0)

@@ -1,4 +1,4 @@
-/** The frame of every capability: the form at the left, what comes of it at the right. */
+/** The frame of every capability: the form at the left, the result at the right. */
 import { Stack } from '@mantine/core'
 import { type ReactNode, useRef, useState } from 'react'
 import { Panel } from '../../../components/page/panel.tsx'
@@ -15,7 +15,7 @@ import { Ask } from './send-bar.tsx'
 
 export interface BenchProps {
   readonly model: PlaygroundModel
-  /** The choice of the model, which stands above the fields. */
+  /** The model selector, above the fields. */
   readonly picker: ReactNode
 }
 
@@ -77,26 +77,26 @@ export function Bench<Values, Result>({ capability, model, picker }: Props<Value
   )
 }
 
-/** On a phone the result stands below the form. */
+/** Scrolls to the result, which is below the form on a phone. */
 function showBelow(result: HTMLElement | null): void {
   const isSeen = (result?.getBoundingClientRect().top ?? 0) < innerHeight / 2
   if (!isSeen) result?.scrollIntoView({ block: 'nearest' })
 }
 
-/** The form's values, which an exchange may change: a conversation goes on. */
+/** Keeps the form's values, which an answer may change: a conversation continues. */
 function useForm<Values, Result>(capability: Capability<Values, Result>) {
   const [values, setValues] = useState(capability.initial)
   const control = useCall(capability)
   const change = (changes: Partial<Values>) => setValues((now) => ({ ...now, ...changes }))
   async function send(order: PlaygroundRequest): Promise<void> {
     const before = values
-    if (capability.sent) setValues(capability.sent(before))
+    if (capability.afterSend) setValues(capability.afterSend(before))
     const outcome: PlaygroundCall<Result> = await control.start(order)
     const { result } = outcome
-    if (result === undefined) setValues((now) => (capability.sent ? before : now))
-    else if (capability.answered) {
-      const answered = capability.answered
-      setValues((now) => answered(now, result))
+    if (result === undefined) setValues((now) => (capability.afterSend ? before : now))
+    else if (capability.afterAnswer) {
+      const afterAnswer = capability.afterAnswer
+      setValues((now) => afterAnswer(now, result))
     }
   }
   return { values, change, send, control }

@@ -1,6 +1,6 @@
 /**
- * Description that a capability's folder exports; the frame around it does the rest: choice of
- * model, price before, sending and stopping, price after, and the same call as code.
+ * The contract of a capability's folder. The frame does the rest: model selection, quote, sending
+ * and stopping, settled cost, and the call as code.
  */
 import type { ComponentType } from 'react'
 import type { RowOf } from '../../../lib/use-admin.ts'
@@ -16,7 +16,7 @@ export interface FieldsProps<Values> {
 
 export interface ResultProps<Values, Result> {
   readonly values: Values
-  /** Output so far; undefined before the first of it. */
+  /** Output so far; undefined before the first part. */
   readonly result: Result | undefined
   readonly isRunning: boolean
 }
@@ -24,15 +24,15 @@ export interface ResultProps<Values, Result> {
 export interface ResultReading<Result> {
   /** performance.now() when the request was sent. */
   readonly startedAt: number
-  /** Shows what has come so far. */
+  /** Shows the partial result. */
   readonly show: (result: Result) => void
 }
 
 export interface Capability<Values, Result> {
   readonly initial: Values
-  /** Undefined while there is nothing to send. */
+  /** Returns the request; undefined while there is nothing to send. */
   readonly toOrder: (model: PlaygroundModel, values: Values) => PlaygroundRequest | undefined
-  /** Reads a good answer to its end. Throws ApiError for one that breaks off. */
+  /** Reads a successful answer to its end. Throws ApiError if it breaks off. */
   readonly read: (
     response: Response,
     reading: ResultReading<Result>,
@@ -40,9 +40,9 @@ export interface Capability<Values, Result> {
   ) => Promise<Result>
   readonly Fields: ComponentType<FieldsProps<Values>>
   readonly Result: ComponentType<ResultProps<Values, Result>>
-  /** Of a conversation: what is asked next stands below the answers. */
+  /** Input for the next message of a conversation, below the answers. */
   readonly Prompt?: ComponentType<FieldsProps<Values>>
-  /** The form once a request is on its way, and once its answer is there. */
-  readonly sent?: (values: Values) => Values
-  readonly answered?: (values: Values, result: Result) => Values
+  /** Updates the form after sending and after the answer. */
+  readonly afterSend?: (values: Values) => Values
+  readonly afterAnswer?: (values: Values, result: Result) => Values
 }

@@ -1,4 +1,4 @@
-/** A request of the public API as the form describes it: quoted, sent, and written as code. */
+/** A request of the public API built by a form: quoted, sent, and shown as code. */
 
 export type Json =
   | null
@@ -10,11 +10,11 @@ export type Json =
 
 export type Fields = Readonly<Record<string, Json | undefined>>
 
-/** A form's file, with its ends: the gateway reads from them how long it is. */
+/** A file with its first and last bytes, from which the gateway reads its length. */
 export interface OrderFile {
   readonly content: Blob
   readonly name: string
-  /** Rounded up. */
+  /** Length, rounded up. */
   readonly seconds: number
   /** In base64. */
   readonly head: string
@@ -30,18 +30,18 @@ export interface PlaygroundRequest {
   readonly file?: OrderFile
 }
 
-/** With its query, below the gateway's own address. */
+/** Path below the gateway's address, query included. */
 export function addressOf({ path, query }: PlaygroundRequest): string {
   return query ? `${path}?${new URLSearchParams(query)}` : path
 }
 
-/** Without the fields that were left empty: the API's own defaults hold for them. */
-export function given(fields: Fields): Fields {
-  const filled = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')
-  return Object.fromEntries(filled)
+/** Drops empty fields, so that the API's defaults apply. */
+export function dropEmpty(fields: Fields): Fields {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')
+  return Object.fromEntries(entries)
 }
 
-/** A number field that may be empty. */
+/** Reads a number field that may be empty. */
 export function numberOf(value: number | string): number | undefined {
   return typeof value === 'number' ? value : undefined
 }

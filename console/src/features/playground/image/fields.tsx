@@ -24,7 +24,7 @@ export function ImageFields({ model, values, change }: FieldsProps<ImageValues>)
         minRows={3}
         maxRows={12}
       />
-      <Ways model={model} values={values} change={change} />
+      <DeliveryChoice model={model} values={values} change={change} />
       <FieldRow>
         <NumberInput
           label={t('count')}
@@ -66,11 +66,11 @@ export function ImageFields({ model, values, change }: FieldsProps<ImageValues>)
   )
 }
 
-function Ways({ model, values, change }: FieldsProps<ImageValues>) {
+function DeliveryChoice({ model, values, change }: FieldsProps<ImageValues>) {
   const t = useMessages(messages)
   return (
     <Choice
-      label={t('way')}
+      label={t('mode')}
       options={[
         { value: AT_ONCE, label: t('now') },
         { value: AS_TASK, label: t('asTask'), disabled: !model.endpoints.includes(AS_TASK) },

@@ -1,10 +1,10 @@
 /** Images, at once or as a task that the gallery keeps. */
 
 import type { Capability } from '../frame/capability.ts'
-import { given, numberOf } from '../frame/order.ts'
+import { dropEmpty, numberOf } from '../frame/order.ts'
 import { readTaskId } from '../frame/task/task-progress.tsx'
-import { Drawn } from './drawn.tsx'
 import { ImageFields } from './fields.tsx'
+import { GeneratedImages } from './generated-images.tsx'
 import {
   AS_TASK,
   AT_ONCE,
@@ -29,7 +29,7 @@ export const image: Capability<ImageValues, ImageResult> = {
     const path = imagePath(model, values)
     return {
       path,
-      body: given({
+      body: dropEmpty({
         model: model.id,
         prompt,
         n: numberOf(count),
@@ -45,5 +45,5 @@ export const image: Capability<ImageValues, ImageResult> = {
     return { pictures: data }
   },
   Fields: ImageFields,
-  Result: Drawn,
+  Result: GeneratedImages,
 }

@@ -1,4 +1,4 @@
-/** The recording, and between which languages it is interpreted. */
+/** Fields of an interpretation: the recording and the languages. */
 import { Select, TextInput } from '@mantine/core'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
@@ -30,7 +30,7 @@ const LANGUAGES = [
   'ro',
   'cs',
 ]
-/** Understood, but not spoken. */
+/** Source languages only. */
 const DIALECTS = ['yue-CN', 'sh-CN']
 
 export function InterpretationFields({ values, change }: FieldsProps<InterpretationValues>) {

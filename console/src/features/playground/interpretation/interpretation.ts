@@ -1,13 +1,13 @@
-/** Interpretation: what somebody says, in another language, as text or as speech. */
+/** Interpretation: speech into another language, as text or as speech. */
 
 import type { Capability, ResultReading } from '../frame/capability.ts'
-import { given } from '../frame/order.ts'
+import { dropEmpty } from '../frame/order.ts'
 import { InterpretationFields } from './fields.tsx'
-import { Interpreted } from './interpreted.tsx'
+import { InterpretationOutput } from './interpretation-output.tsx'
 import type { InterpretationResult, InterpretationValues } from './values.ts'
 
 const NOTHING: InterpretationResult = {
-  heard: '',
+  sourceText: '',
   text: '',
   bytes: 0,
   firstMs: undefined,
@@ -37,15 +37,17 @@ export const interpretation: Capability<InterpretationValues, InterpretationResu
     const spoken = mode === 's2s' ? { voice } : {}
     return {
       path: '/v1/audio/translations',
-      body: given({ model, mode, ...languages, ...spoken }),
+      body: dropEmpty({ model, mode, ...languages, ...spoken }),
       file,
     }
   },
   read: async (response, reading, { body }) => {
     if (body.mode === 's2s') return readSpeech(response, reading)
-    const { text, source_text: heard } = (await response.json()) as Readonly<Record<string, string>>
-    return { ...NOTHING, text: text ?? '', heard: heard ?? '' }
+    const { text, source_text: sourceText } = (await response.json()) as Readonly<
+      Record<string, string>
+    >
+    return { ...NOTHING, text: text ?? '', sourceText: sourceText ?? '' }
   },
   Fields: InterpretationFields,
-  Result: Interpreted,
+  Result: InterpretationOutput,
 }

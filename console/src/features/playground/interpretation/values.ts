@@ -10,7 +10,7 @@ export interface InterpretationValues {
 }
 
 export interface InterpretationResult {
-  readonly heard: string
+  readonly sourceText: string
   readonly text: string
   readonly bytes: number
   readonly firstMs: number | undefined

@@ -1,4 +1,4 @@
-/** The recording, and what is to be made of it. */
+/** Fields of minutes: the recording and the features. */
 import {
   Chip,
   Group,
@@ -109,8 +109,8 @@ function Features({ values, change }: Props) {
       ) : null}
       <Switch
         label={t('identify')}
-        checked={values.identifies}
-        onChange={({ currentTarget }) => change({ identifies: currentTarget.checked })}
+        checked={values.identifiesSpeakers}
+        onChange={({ currentTarget }) => change({ identifiesSpeakers: currentTarget.checked })}
       />
     </>
   )

@@ -1,15 +1,15 @@
 /** Minutes: a recording becomes a transcript with speakers, a summary, chapters and more. */
 
 import type { Capability } from '../frame/capability.ts'
-import { given, numberOf } from '../frame/order.ts'
+import { dropEmpty, numberOf } from '../frame/order.ts'
 import { readTaskId } from '../frame/task/task-progress.tsx'
 import { MinutesFields } from './fields.tsx'
 import { Protocol } from './protocol.tsx'
 import { choosesFeatures, type MinutesValues } from './values.ts'
 
 function featuresOf({ features, target }: MinutesValues) {
-  const wanted = Object.fromEntries(features.map((name) => [name, true]))
-  return features.includes('translate') ? { ...wanted, target_lang: target } : wanted
+  const enabled = Object.fromEntries(features.map((name) => [name, true]))
+  return features.includes('translate') ? { ...enabled, target_lang: target } : enabled
 }
 
 export const minutes: Capability<MinutesValues, string> = {
@@ -20,7 +20,7 @@ export const minutes: Capability<MinutesValues, string> = {
     hotWords: '',
     target: 'en_us',
     features: ['summary', 'chapters'],
-    identifies: true,
+    identifiesSpeakers: true,
     hasWordTimes: false,
   },
   toOrder: (model, values) => {
@@ -30,14 +30,14 @@ export const minutes: Capability<MinutesValues, string> = {
     const chooses = choosesFeatures(model)
     return {
       path: '/v1/audio/minutes',
-      body: given({
+      body: dropEmpty({
         model: model.id,
         file_url: url,
         source_lang: values.language,
         number_of_speakers: speakers || undefined,
         hot_words: values.hotWords,
         need_word_time_series: values.hasWordTimes || undefined,
-        speaker_identification: chooses && !values.identifies ? false : undefined,
+        speaker_identification: chooses && !values.identifiesSpeakers ? false : undefined,
         features: chooses ? featuresOf(values) : undefined,
       }),
     }

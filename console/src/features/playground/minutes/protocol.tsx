@@ -55,13 +55,13 @@ function Parts({ minutes }: { readonly minutes: Minutes }) {
           </ol>
         </Part>
       ) : null}
-      <Work todos={todos} />
+      <Todos todos={todos} />
       <Questions questions={questions} />
       <Part title={t('transcript')}>
         {sentences.length === 0 ? <Text size="sm">{t('noWords')}</Text> : null}
         <ol className={classes.list}>
           {sentences.map((sentence) => (
-            <Said key={`${sentence.start_ms} ${sentence.text}`} sentence={sentence} />
+            <Sentence key={`${sentence.start_ms} ${sentence.text}`} sentence={sentence} />
           ))}
         </ol>
       </Part>
@@ -69,7 +69,7 @@ function Parts({ minutes }: { readonly minutes: Minutes }) {
   )
 }
 
-function Said({ sentence }: { readonly sentence: MinutesSentence }) {
+function Sentence({ sentence }: { readonly sentence: MinutesSentence }) {
   const t = useMessages(messages)
   const { start_ms: start, speaker, text, translation } = sentence
   return (
@@ -92,7 +92,7 @@ function Said({ sentence }: { readonly sentence: MinutesSentence }) {
   )
 }
 
-function Work({ todos }: Pick<Minutes, 'todos'>) {
+function Todos({ todos }: Pick<Minutes, 'todos'>) {
   const t = useMessages(messages)
   if (todos.length === 0) return null
   return (

@@ -1,4 +1,4 @@
-/** The result of a minutes task as people read it; what is absent is an empty list. */
+/** Reads the result of a minutes task; absent lists are empty. */
 
 export interface MinutesSentence {
   readonly start_ms: number
@@ -29,7 +29,7 @@ export interface Minutes {
   readonly questions: readonly { readonly question: string; readonly answer: string }[]
 }
 
-/** The task's record holds what the gateway itself has checked and written. */
+/** Reads the task's record, which the gateway itself has written. */
 export function readMinutes(result: Readonly<Record<string, unknown>>): Minutes {
   const { duration, sentences, summary, chapters, todos, questions, translation } = result
   const translated = new Map(

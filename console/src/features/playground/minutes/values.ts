@@ -14,11 +14,11 @@ export interface MinutesValues {
   readonly hotWords: string
   readonly features: readonly Feature[]
   readonly target: MinutesLanguage
-  readonly identifies: boolean
+  readonly identifiesSpeakers: boolean
   readonly hasWordTimes: boolean
 }
 
-/** The other product always does the same and looks at no features. */
+/** Returns true for the minutes product; recognition has no selectable features. */
 export function choosesFeatures({ id }: PlaygroundModel): boolean {
   return id !== 'service-minutes'
 }

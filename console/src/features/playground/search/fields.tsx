@@ -32,10 +32,10 @@ export function SearchFields({ model, values, change }: FieldsProps<SearchValues
         />
         {isWeb ? (
           <Select
-            label={t('when')}
+            label={t('published')}
             data={[{ value: '', label: t('anyTime') }, ...times]}
-            value={values.when}
-            onChange={(when) => change({ when: when ?? '' })}
+            value={values.period}
+            onChange={(when) => change({ period: when ?? '' })}
             allowDeselect={false}
           />
         ) : null}

@@ -5,7 +5,7 @@ export const messages = defineMessages(
   {
     query: 'Query',
     count: 'Results',
-    when: 'Published',
+    published: 'Published',
     anyTime: 'at any time',
     OneDay: 'in the last day',
     OneWeek: 'in the last week',
@@ -17,12 +17,12 @@ export const messages = defineMessages(
     found: '{count} results',
     none: 'No results. Try other words.',
     answer: 'Full response',
-    leaves: 'opens in a new tab',
+    opensInNewTab: 'opens in a new tab',
   },
   {
     query: '搜索内容',
     count: '结果数',
-    when: '发布时间',
+    published: '发布时间',
     anyTime: '不限',
     OneDay: '一天内',
     OneWeek: '一周内',
@@ -34,6 +34,6 @@ export const messages = defineMessages(
     found: '{count} 条结果',
     none: '没有找到结果，请换个说法。',
     answer: '完整响应',
-    leaves: '在新标签页中打开',
+    opensInNewTab: '在新标签页中打开',
   },
 )

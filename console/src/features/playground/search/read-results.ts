@@ -1,4 +1,4 @@
-/** The results of both search products as the cards that people read. */
+/** Reads the results of both search products. */
 
 export interface SearchHit {
   readonly title: string
@@ -25,7 +25,7 @@ function readEntry(entry: unknown): SearchHit {
   const host = URL.parse(url)?.hostname ?? ''
   return {
     title: textOf(entry, 'Title') || url,
-    // Only what leads somewhere on the web becomes a link.
+    // Only web addresses become links.
     url: /^https?:/i.test(url) ? url : '',
     site: textOf(entry, 'SiteName') || textOf(member(entry, 'HostInfo'), 'Hostname') || host,
     text: textOf(entry, 'Summary') || readSnippet(member(entry, 'Snippet')),
@@ -35,7 +35,7 @@ function readEntry(entry: unknown): SearchHit {
   }
 }
 
-/** A text, or parts of which some are texts. */
+/** Reads a text, or joins the texts among its parts. */
 function readSnippet(snippet: unknown): string {
   if (typeof snippet === 'string') return snippet
   return listOf(snippet)

@@ -44,7 +44,7 @@ function Card({ found }: { readonly found: SearchHit }) {
       {url ? (
         <Anchor href={url} target="_blank" rel="noreferrer" fw={600} size="sm">
           {title}
-          <VisuallyHidden> ({t('leaves')})</VisuallyHidden>
+          <VisuallyHidden> ({t('opensInNewTab')})</VisuallyHidden>
         </Anchor>
       ) : (
         <Text fw={600} size="sm">

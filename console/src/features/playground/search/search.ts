@@ -1,25 +1,25 @@
-/** Search: two products with one question. */
+/** Search: two products behind one form. */
 
 import type { Capability } from '../frame/capability.ts'
-import { given, numberOf } from '../frame/order.ts'
+import { dropEmpty, numberOf } from '../frame/order.ts'
 import { SearchFields } from './fields.tsx'
 import { readResults, type SearchResult } from './read-results.ts'
 import { Results } from './results.tsx'
 import { isWebSearch, SEARCH_TYPES, type SearchValues } from './values.ts'
 
 export const search: Capability<SearchValues, SearchResult> = {
-  initial: { query: 'the longest rivers of Asia', count: 5, when: '', sites: '', isLong: false },
-  toOrder: (model, { query, count, when, sites, isLong }) => {
+  initial: { query: 'the longest rivers of Asia', count: 5, period: '', sites: '', isLong: false },
+  toOrder: (model, { query, count, period, sites, isLong }) => {
     if (query.trim() === '') return undefined
     const type = SEARCH_TYPES[model.id]
     const web = {
-      TimeRange: when,
+      TimeRange: period,
       Filter: sites ? { Sites: sites } : '',
       NeedSummary: isLong || '',
     }
     return {
       path: '/v1/search',
-      body: given({
+      body: dropEmpty({
         ...(type ? { Type: type } : { model: model.id }),
         Query: query,
         Count: numberOf(count),

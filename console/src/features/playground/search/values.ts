@@ -4,7 +4,7 @@ import type { PlaygroundModel } from '../frame/capability.ts'
 export interface SearchValues {
   readonly query: string
   readonly count: number | string
-  readonly when: string
+  readonly period: string
   readonly sites: string
   readonly isLong: boolean
 }
@@ -14,7 +14,7 @@ export const SEARCH_TYPES: Readonly<Record<string, string>> = {
   'vendor-global-search': 'global',
 }
 
-/** The other product knows neither times nor sites. */
+/** Global search supports neither times nor sites. */
 export function isWebSearch({ id }: PlaygroundModel): boolean {
   return SEARCH_TYPES[id] !== 'global'
 }

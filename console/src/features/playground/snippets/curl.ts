@@ -1,4 +1,4 @@
-/** A request for the shell: quoted so that no shell reads anything into it. */
+/** Writes a request as a curl command, quoted so that shells expand nothing. */
 import { addressOf } from '../frame/order.ts'
 import { answerKindOf, KEY_VARIABLE, type SnippetOptions, soundFileOf } from './snippet.ts'
 
@@ -24,7 +24,7 @@ export function printCurl({ order, origin }: SnippetOptions): string {
   return parts.join(' \\\n  ')
 }
 
-/** A single quote ends the quoting, stands escaped, and begins it again. */
+/** Quotes a text: a single quote closes the quoting, is escaped, and opens it again. */
 function quote(text: string): string {
   return /^[\w:/.,?=&%-]+$/.test(text) && !/[?&]/.test(text)
     ? text

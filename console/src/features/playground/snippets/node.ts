@@ -1,4 +1,4 @@
-/** A request for Node: with the SDK whose dialect it is, else with fetch. */
+/** Writes a request for Node: with the SDK of its dialect, else with fetch. */
 import { addressOf, type PlaygroundRequest } from '../frame/order.ts'
 import { NODE, printLiteral } from './print-literal.ts'
 import { answerKindOf, KEY_VARIABLE, type SnippetOptions, soundFileOf } from './snippet.ts'

@@ -1,4 +1,4 @@
-/** JSON values as literals of a language, laid out as people would write them. */
+/** Prints JSON values as formatted literals of a language. */
 import type { Json } from '../frame/order.ts'
 
 interface Dialect {
@@ -7,7 +7,7 @@ interface Dialect {
   readonly key: (name: string) => string
 }
 
-/** Single quotes where the text allows it; JSON's escapes are both languages' own. */
+/** Uses single quotes where the text allows it; both languages know JSON's escapes. */
 function quote(text: string): string {
   const inner = JSON.stringify(text).slice(1, -1)
   return text.includes("'") ? `"${inner}"` : `'${inner.replaceAll('\\"', '"')}'`
@@ -27,7 +27,7 @@ export const PYTHON: Dialect = {
 
 const WIDTH = 76
 
-/** `indent` is the column at which the value's own line begins. */
+/** `indent` is the column at which the value's line begins. */
 export function printLiteral(value: Json, dialect: Dialect, indent = 0): string {
   const line = printLine(value, dialect)
   const isNested = typeof value === 'object' && value !== null

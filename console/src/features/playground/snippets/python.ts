@@ -1,4 +1,4 @@
-/** A request for Python: with the SDK whose dialect it is, else with requests. */
+/** Writes a request for Python: with the SDK of its dialect, else with requests. */
 import { addressOf, type Fields, type PlaygroundRequest } from '../frame/order.ts'
 import { PYTHON, printLiteral } from './print-literal.ts'
 import { answerKindOf, KEY_VARIABLE, type SnippetOptions, soundFileOf } from './snippet.ts'
@@ -37,7 +37,7 @@ const WITH_SDK: Readonly<Record<string, Printer>> = {
   '/v1/messages': printMessages,
 }
 
-/** Fields that the SDK's own methods do not name travel beside them. */
+/** Fields that the SDK's methods do not name go into `extra_body`. */
 const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   '/v1/images/generations': ['model', 'prompt', 'n', 'size', 'quality', 'response_format'],
 }

@@ -1,4 +1,4 @@
-/** The same request as code, in three ways: what every way has in common. */
+/** Common parts of the three code snippets. */
 import type { PlaygroundRequest } from '../frame/order.ts'
 
 /** Placeholder for the reader's own key; no snippet ever contains one. */
@@ -26,7 +26,7 @@ export function answerKindOf({ path, body }: PlaygroundRequest): AnswerKind {
   return body.stream === true || body.stream === 'true' ? 'events' : 'json'
 }
 
-/** The name under which code keeps the sound that comes. */
+/** Returns the file name under which the code stores audio. */
 export function soundFileOf({ path, body }: PlaygroundRequest): string {
   if (path === '/v1/audio/translations') return 'translation.ogg'
   const native = body.req_params

@@ -1,11 +1,11 @@
-/** Samples as a wav file of the one kind that interpretation takes: 16 kHz, mono, 16-bit PCM. */
+/** Encodes samples as the wav file that interpretation accepts: 16 kHz, mono, 16-bit PCM. */
 
 export const SAMPLES_PER_SECOND = 16_000
 const SAMPLE_BYTES = 2
 const HEAD_BYTES = 44
-const MOST = 0x7fff
+const SAMPLE_MAX = 0x7fff
 
-/** `samples` run from -1 to 1; what is louder is cut. */
+/** `samples` range from -1 to 1; others are clipped. */
 export function encodeWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
   const bytes = samples.length * SAMPLE_BYTES
   const buffer = new ArrayBuffer(HEAD_BYTES + bytes)
@@ -29,7 +29,7 @@ export function encodeWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
   view.setUint32(40, bytes, true)
   samples.forEach((sample, index) => {
     const cut = Math.max(-1, Math.min(1, sample))
-    view.setInt16(HEAD_BYTES + index * SAMPLE_BYTES, Math.round(cut * MOST), true)
+    view.setInt16(HEAD_BYTES + index * SAMPLE_BYTES, Math.round(cut * SAMPLE_MAX), true)
   })
   return new Uint8Array(buffer)
 }

@@ -11,8 +11,8 @@ export const messages = defineMessages(
     converting: 'Converting …',
     length: '{name} · {seconds} s · {size}',
     unreadable: 'The browser cannot decode this file as audio. Choose another one.',
-    blocked: 'The browser may not use the microphone. Allow it for this site, then try again.',
-    missing: 'No microphone is available. Recording needs one, and an https address.',
+    blocked: 'Microphone access is blocked. Allow it for this site, then try again.',
+    missing: 'No microphone is available. Recording needs a microphone and an https address.',
     own: 'Your recording',
   },
   {
@@ -23,9 +23,9 @@ export const messages = defineMessages(
     converted: '已在浏览器中转换为 16 kHz 单声道 16 位 wav。',
     converting: '正在转换…',
     length: '{name} · {seconds} 秒 · {size}',
-    unreadable: '浏览器无法将此文件识别为声音，请另选文件。',
-    blocked: '浏览器不允许使用麦克风。请为此地址授权后重试。',
-    missing: '此处无法使用麦克风。需要麦克风设备和 https 地址。',
+    unreadable: '浏览器无法将此文件解码为音频，请另选文件。',
+    blocked: '麦克风访问被阻止。请允许此站点使用麦克风，然后重试。',
+    missing: '没有可用的麦克风。录音需要麦克风和 https 地址。',
     own: '您的录音',
   },
 )

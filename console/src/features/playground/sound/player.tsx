@@ -1,4 +1,4 @@
-/** Sound to be heard and kept. */
+/** Audio player with a download. */
 import { Anchor, Group, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { Icon } from '../../../components/icon.tsx'
@@ -8,7 +8,7 @@ import { playerMessages } from './player-messages.ts'
 
 interface PlayerProps {
   readonly sound: Blob
-  /** The name of the file when it is kept. */
+  /** The name of the downloaded file. */
   readonly name: string
   /** Label of the audio; the result by default. */
   readonly label?: string
@@ -21,15 +21,15 @@ export function Player({ sound, name, label }: PlayerProps) {
   if (!url) return null
   return (
     <div>
-      {/* biome-ignore lint/a11y/useMediaCaption: what is said stands beside it as text */}
+      {/* biome-ignore lint/a11y/useMediaCaption: the text stands beside it */}
       <audio src={url} controls aria-label={label ?? t('player')} style={{ width: '100%' }} />
-      <Keep sound={sound} name={name} />
+      <DownloadLink sound={sound} name={name} />
     </div>
   )
 }
 
-/** A way to keep it. */
-export function Keep({ sound, name }: Pick<PlayerProps, 'sound' | 'name'>) {
+/** Download link. */
+export function DownloadLink({ sound, name }: Pick<PlayerProps, 'sound' | 'name'>) {
   const t = useMessages(playerMessages)
   const { language } = useLanguage()
   const url = useObjectUrl(sound)
@@ -48,13 +48,13 @@ export function Keep({ sound, name }: Pick<PlayerProps, 'sound' | 'name'>) {
   )
 }
 
-/** An address for content in memory, which is forgotten with the component. */
+/** Returns an object URL, which is revoked when the component unmounts. */
 function useObjectUrl(content: Blob): string | undefined {
   const [url, setUrl] = useState<string>()
   useEffect(() => {
-    const made = URL.createObjectURL(content)
-    setUrl(made)
-    return () => URL.revokeObjectURL(made)
+    const objectUrl = URL.createObjectURL(content)
+    setUrl(objectUrl)
+    return () => URL.revokeObjectURL(objectUrl)
   }, [content])
   return url
 }

@@ -1,11 +1,11 @@
-/** Any sound that the browser can read as a recording: converted where that is asked for. */
+/** Reads any audio that the browser can decode, converted on request. */
 import type { OrderFile } from '../frame/order.ts'
 import { encodeWav, SAMPLES_PER_SECOND } from './encode-wav.ts'
 
 const HEAD_BYTES = 4096
 const TAIL_BYTES = 65_536
 
-/** As 16 kHz, mono, 16-bit PCM. Throws DOMException for what the browser cannot decode. */
+/** Converts to 16 kHz, mono, 16-bit PCM. Throws DOMException if the browser cannot decode it. */
 export async function toWav(content: Blob, name: string): Promise<OrderFile> {
   const samples = await resample(await decode(content))
   const wav = new Blob([encodeWav(samples)], { type: 'audio/wav' })
@@ -13,7 +13,7 @@ export async function toWav(content: Blob, name: string): Promise<OrderFile> {
   return describe(wav, `${stem}.wav`, samples.length / SAMPLES_PER_SECOND)
 }
 
-/** As it is. Throws DOMException for what the browser cannot decode. */
+/** Reads it unchanged. Throws DOMException if the browser cannot decode it. */
 export async function asItIs(content: Blob, name: string): Promise<OrderFile> {
   return describe(content, name, (await decode(content)).duration)
 }
@@ -40,7 +40,7 @@ async function decode(content: Blob): Promise<AudioBuffer> {
   return context.decodeAudioData(await content.arrayBuffer())
 }
 
-/** Decoding has brought it to the context's rate; rendering mixes it down to one channel. */
+/** Mixes down to one channel; decoding has already resampled to the context's rate. */
 async function resample(sound: AudioBuffer): Promise<Float32Array> {
   const length = Math.max(1, Math.ceil(sound.duration * SAMPLES_PER_SECOND))
   const context = new OfflineAudioContext(1, length, SAMPLES_PER_SECOND)

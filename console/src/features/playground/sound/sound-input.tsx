@@ -1,4 +1,4 @@
-/** A recording: a file of the reader's, or what the microphone hears. */
+/** Input for a recording: a file or the microphone. */
 import { Button, FileButton, Group, Input, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../../components/icon.tsx'
@@ -56,8 +56,8 @@ export function SoundInput({ file, onChange, converts }: SoundInputProps) {
       <div role="status">
         {problem ? <Problem>{t(problem)}</Problem> : null}
         {state === 'unreadable' ? <Problem>{t('unreadable')}</Problem> : null}
-        {state === 'reading' ? <Quiet>{t('converting')}</Quiet> : null}
-        {file ? <Given file={file} isConverted={converts} /> : null}
+        {state === 'reading' ? <Note>{t('converting')}</Note> : null}
+        {file ? <SelectedRecording file={file} isConverted={converts} /> : null}
       </div>
     </Stack>
   )
@@ -78,20 +78,26 @@ function useReading(converts: boolean, onChange: SoundInputProps['onChange']) {
   return { state, read }
 }
 
-function Given({ file, isConverted }: { readonly file: OrderFile; readonly isConverted: boolean }) {
+function SelectedRecording({
+  file,
+  isConverted,
+}: {
+  readonly file: OrderFile
+  readonly isConverted: boolean
+}) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { name, seconds, content } = file
   return (
     <Stack gap={4}>
       <Player sound={content} name={name} label={t('own')} />
-      <Quiet>{t('length', { name, seconds, size: formatBytes(content.size, language) })}</Quiet>
-      {isConverted ? <Quiet>{t('converted')}</Quiet> : null}
+      <Note>{t('length', { name, seconds, size: formatBytes(content.size, language) })}</Note>
+      {isConverted ? <Note>{t('converted')}</Note> : null}
     </Stack>
   )
 }
 
-function Quiet({ children }: { readonly children: string }) {
+function Note({ children }: { readonly children: string }) {
   return (
     <Text size="xs" c="dimmed">
       {children}

@@ -1,4 +1,4 @@
-/** Sound that is heard while it still arrives, in browsers that can play a growing file. */
+/** Plays audio while it arrives, in browsers that can play a growing file. */
 import { useEffect, useState } from 'react'
 
 export type AudioParts = readonly Uint8Array<ArrayBuffer>[]
@@ -22,7 +22,7 @@ export function StreamPlayer({ parts, isWhole, type, label, onFail }: StreamPlay
   useEffect(() => feed?.take(parts, isWhole), [feed, parts, isWhole])
   if (!feed) return null
   return (
-    // biome-ignore lint/a11y/useMediaCaption: what is said stands beside it as text
+    // biome-ignore lint/a11y/useMediaCaption: the text stands beside it
     <audio
       src={feed.url}
       controls
@@ -36,7 +36,7 @@ export function StreamPlayer({ parts, isWhole, type, label, onFail }: StreamPlay
 
 interface Feed {
   readonly url: string
-  /** All parts so far; those that were taken before are not taken again. */
+  /** Appends the parts that were not appended before. */
   take(parts: AudioParts, isWhole: boolean): void
   close(): void
 }
@@ -44,9 +44,9 @@ interface Feed {
 function useFeed(type: string): Feed | undefined {
   const [feed, setFeed] = useState<Feed>()
   useEffect(() => {
-    const made = openFeed(type)
-    setFeed(made)
-    return () => made.close()
+    const newFeed = openFeed(type)
+    setFeed(newFeed)
+    return () => newFeed.close()
   }, [type])
   return feed
 }
@@ -56,16 +56,16 @@ function openFeed(type: string): Feed {
   const url = URL.createObjectURL(source)
   let known: AudioParts = []
   let isWhole = false
-  let taken = 0
-  /** One part at a time: a buffer that is busy says when it is done. */
+  let appended = 0
+  /** Appends one part at a time: the buffer signals when it is ready. */
   function pump(): void {
     const [buffer] = source.sourceBuffers
     if (source.readyState !== 'open' || !buffer || buffer.updating) return
-    const part = known[taken]
+    const part = known[appended]
     if (part) {
-      taken += 1
+      appended += 1
       buffer.appendBuffer(part)
-    } else if (isWhole && taken > 0) source.endOfStream()
+    } else if (isWhole && appended > 0) source.endOfStream()
   }
   source.addEventListener('sourceopen', () => {
     if (source.sourceBuffers.length > 0) return

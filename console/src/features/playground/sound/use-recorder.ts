@@ -1,7 +1,7 @@
-/** The microphone: started by a click, stopped by a click or when the page is left. */
+/** Records from the microphone until stopped or unmounted. */
 import { useEffect, useRef, useState } from 'react'
 
-/** `blocked`: the reader or the browser said no; `missing`: there is none, or no secure address. */
+/** `blocked`: denied by the user or the browser; `missing`: no device, or an insecure address. */
 export type MicrophoneProblem = 'blocked' | 'missing'
 
 const TICK_MS = 250
@@ -10,7 +10,7 @@ export function useRecorder(onDone: (sound: Blob) => void) {
   const [seconds, setSeconds] = useState<number>()
   const [problem, setProblem] = useState<MicrophoneProblem>()
   const recorder = useRef<MediaRecorder>(undefined)
-  // The last start, which a later one or the end of the page makes void.
+  // The current start; a later start or unmounting invalidates it.
   const latest = useRef<symbol>(undefined)
   useEffect(
     () => () => {
@@ -28,11 +28,11 @@ export function useRecorder(onDone: (sound: Blob) => void) {
   }, [isRecording])
   async function start(): Promise<void> {
     setProblem(undefined)
-    const mine = Symbol('start')
-    latest.current = mine
+    const attempt = Symbol('start')
+    latest.current = attempt
     try {
       const stream = await openMicrophone()
-      if (latest.current !== mine) {
+      if (latest.current !== attempt) {
         closeMicrophone(stream)
         return
       }
@@ -51,7 +51,7 @@ export function useRecorder(onDone: (sound: Blob) => void) {
 }
 
 async function openMicrophone(): Promise<MediaStream> {
-  // Browsers hide microphones from addresses that are not secure.
+  // Browsers hide microphones from insecure addresses.
   if (!('mediaDevices' in navigator)) throw new Error('no microphone here')
   return navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } })
 }
@@ -61,13 +61,13 @@ function closeMicrophone(stream: MediaStream): void {
 }
 
 function record(stream: MediaStream, onDone: (sound: Blob) => void): MediaRecorder {
-  const made = new MediaRecorder(stream)
+  const recorder = new MediaRecorder(stream)
   const parts: Blob[] = []
-  made.addEventListener('dataavailable', ({ data }) => parts.push(data))
-  made.addEventListener('stop', () => {
+  recorder.addEventListener('dataavailable', ({ data }) => parts.push(data))
+  recorder.addEventListener('stop', () => {
     closeMicrophone(stream)
-    onDone(new Blob(parts, { type: made.mimeType }))
+    onDone(new Blob(parts, { type: recorder.mimeType }))
   })
-  made.start()
-  return made
+  recorder.start()
+  return recorder
 }

@@ -1,4 +1,4 @@
-/** Sound as it arrives: lines with base64 in them, or the bytes of a file. */
+/** Reads audio as it arrives: lines with base64, or the bytes of a file. */
 import { ApiError } from '../../../lib/api.ts'
 import { readLines } from '../frame/call/read-stream.ts'
 import { expectNoError } from '../frame/call/send-order.ts'
@@ -20,7 +20,7 @@ export interface SpeechResult {
   readonly billed: number | undefined
   readonly words: readonly Word[]
   readonly parts: AudioParts
-  /** When all of it is there. */
+  /** Set once the audio is complete. */
   readonly sound: Blob | undefined
   readonly format: string
 }
@@ -41,8 +41,8 @@ export async function readSpeech(
     sound: undefined,
     format,
   }
-  const arrivals = order.path === NATIVE ? readNative(response) : readBytes(response)
-  for await (const { part, billed, words } of arrivals) {
+  const chunks = order.path === NATIVE ? readNative(response) : readBytes(response)
+  for await (const { part, billed, words } of chunks) {
     result = {
       ...result,
       parts: part.length > 0 ? [...result.parts, part] : result.parts,
@@ -57,13 +57,13 @@ export async function readSpeech(
   return { ...result, sound: new Blob([...result.parts], { type: contentTypeOfFormat(format) }) }
 }
 
-interface Arrival {
+interface SpeechChunk {
   readonly part: Uint8Array<ArrayBuffer>
   readonly billed?: number | undefined
   readonly words: readonly Word[]
 }
 
-async function* readBytes(response: Response): AsyncGenerator<Arrival> {
+async function* readBytes(response: Response): AsyncGenerator<SpeechChunk> {
   for await (const part of response.body ?? []) yield { part, words: [] }
 }
 
@@ -84,7 +84,7 @@ interface Line {
 const FINE: readonly (number | undefined)[] = [undefined, 0, 20000000]
 const BROKEN_OFF = 502
 
-async function* readNative(response: Response): AsyncGenerator<Arrival> {
+async function* readNative(response: Response): AsyncGenerator<SpeechChunk> {
   for await (const text of readLines(response)) {
     if (text.trim() === '') continue
     const line: Line = JSON.parse(text)

@@ -1,13 +1,13 @@
-/** Speech: the vendor's native stream of lines, or the dialect that SDKs know. */
+/** Speech: the vendor's native stream of lines, or the dialect of the SDKs. */
 
 import type { Capability, PlaygroundModel } from '../frame/capability.ts'
-import { given, numberOf, type PlaygroundRequest } from '../frame/order.ts'
+import { dropEmpty, numberOf, type PlaygroundRequest } from '../frame/order.ts'
 import { SpeechFields } from './fields.tsx'
+import { GeneratedSpeech } from './generated-speech.tsx'
 import { readSpeech, type SpeechResult } from './read-speech.ts'
-import { Spoken } from './spoken.tsx'
 import { chosenFormat, NATIVE, type SpeechValues, speechPath, voicesOf } from './values.ts'
 
-/** 1.2 times as fast is 20 there. */
+/** Converts a speed to the native rate: 1.2 becomes 20. */
 function toRate(factor: number | string): number | undefined {
   const rate = Math.round(((numberOf(factor) ?? 1) - 1) * 100)
   return rate === 0 ? undefined : rate
@@ -19,10 +19,10 @@ function toNative(model: PlaygroundModel, values: SpeechValues, voice: string): 
     path: NATIVE,
     query: { model: model.id },
     body: {
-      req_params: given({
+      req_params: dropEmpty({
         text,
         speaker: voice,
-        audio_params: given({
+        audio_params: dropEmpty({
           format: chosenFormat(NATIVE, values),
           speech_rate: toRate(speed),
           loudness_rate: toRate(loudness),
@@ -44,7 +44,7 @@ function toSynthesis(
   const factor = numberOf(speed)
   return {
     path,
-    body: given({
+    body: dropEmpty({
       model: model.id,
       input: text,
       voice,
@@ -76,5 +76,5 @@ export const speech: Capability<SpeechValues, SpeechResult> = {
   },
   read: readSpeech,
   Fields: SpeechFields,
-  Result: Spoken,
+  Result: GeneratedSpeech,
 }

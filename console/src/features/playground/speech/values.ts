@@ -7,10 +7,10 @@ const SYNTHESIS = '/v1/audio/speech'
 export interface SpeechValues {
   readonly path: string
   readonly text: string
-  /** Empty: the first of the model's list. */
+  /** Empty for the first of the model's list. */
   readonly voice: string
   readonly format: string
-  /** 1 is as usual. */
+  /** 1 is normal speed. */
   readonly speed: number | string
   readonly loudness: number | string
   readonly context: string
@@ -37,7 +37,7 @@ const OPEN_VOICES = [
   'shimmer',
 ]
 
-/** Voices that belong to the model's generation; callers may name others. */
+/** Returns voices of the model's generation; callers may name others. */
 export function voicesOf({ id, endpoints }: PlaygroundModel): readonly string[] {
   if (!endpoints.includes(NATIVE)) return OPEN_VOICES
   return id.includes('-1.0') ? OLD_VOICES : NEW_VOICES

@@ -1,4 +1,4 @@
-/** The recording, and how its text is to come. */
+/** Fields of a transcription: the recording and the format. */
 import { Select, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'

@@ -17,13 +17,13 @@ export const messages = defineMessages(
   {
     language: '语言',
     languageHint: '语言代码，如 zh；留空则自动识别',
-    format: '返回形式',
+    format: '返回格式',
     prompt: '可能出现的词与文风',
     json: '文本',
     verbose_json: '带时间的文本',
     srt: '字幕 srt',
     vtt: '字幕 vtt',
     text: '识别文本',
-    nothing: '没有听到内容。',
+    nothing: '未检测到语音。',
   },
 )

@@ -1,7 +1,7 @@
 /** Transcription: a recording as text or subtitles. */
 
 import type { Capability } from '../frame/capability.ts'
-import { given } from '../frame/order.ts'
+import { dropEmpty } from '../frame/order.ts'
 import { TranscriptionFields } from './fields.tsx'
 import { TranscriptionPanel } from './transcript.tsx'
 import type { ShownSegment, TranscriptionResult, TranscriptionValues } from './values.ts'
@@ -17,7 +17,7 @@ export const transcription: Capability<TranscriptionValues, TranscriptionResult>
     if (!file) return undefined
     return {
       path: '/v1/audio/transcriptions',
-      body: given({ model, language: language.trim(), prompt, response_format: format }),
+      body: dropEmpty({ model, language: language.trim(), prompt, response_format: format }),
       file,
     }
   },

@@ -34,7 +34,7 @@ export function VideoFields(props: Props) {
       />
       <Shape {...props} />
       <Disclosure label={t('more')}>
-        <More {...props} />
+        <MoreFields {...props} />
       </Disclosure>
     </>
   )
@@ -72,7 +72,7 @@ function Shape({ values, change }: Props) {
   )
 }
 
-function More({ values, change }: Props) {
+function MoreFields({ values, change }: Props) {
   const t = useMessages(messages)
   return (
     <Stack gap="sm">

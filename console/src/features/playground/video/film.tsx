@@ -11,7 +11,7 @@ export function Film({ values, result: taskId }: ResultProps<VideoValues, string
   if (!taskId) return null
   return (
     <TaskProgress taskId={taskId}>
-      {({ media }) => <PlaygroundMedia media={media} alt={t('made', { prompt: values.prompt })} />}
+      {({ media }) => <PlaygroundMedia media={media} alt={t('alt', { prompt: values.prompt })} />}
     </TaskProgress>
   )
 }

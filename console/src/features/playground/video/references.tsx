@@ -1,4 +1,4 @@
-/** Pictures, videos and sounds that a video starts from: addresses, or files that are uploaded. */
+/** Reference images, videos and audio: URLs or uploaded files. */
 import { ActionIcon, Button, Group, Input, Select, Stack, TextInput } from '@mantine/core'
 import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'

@@ -16,7 +16,7 @@ export interface Reference {
 export interface VideoValues {
   readonly prompt: string
   readonly references: readonly Reference[]
-  /** Empty texts: the model's own. */
+  /** Empty for the model's default. */
   readonly resolution: string
   readonly ratio: string
   readonly tier: string

@@ -1,7 +1,7 @@
-/** Video: a task with every field that its models know. */
+/** Video: a task with every field that its models support. */
 
 import type { Capability } from '../frame/capability.ts'
-import { given, type Json, numberOf } from '../frame/order.ts'
+import { dropEmpty, type Json, numberOf } from '../frame/order.ts'
 import { readTaskId } from '../frame/task/task-progress.tsx'
 import { VideoFields } from './fields.tsx'
 import { Film } from './film.tsx'
@@ -44,7 +44,7 @@ export const video: Capability<VideoValues, string> = {
     if (content.length === 0) return undefined
     return {
       path: '/v1/videos/generations',
-      body: given({
+      body: dropEmpty({
         model,
         content,
         resolution: values.resolution,

@@ -1,4 +1,4 @@
-/** Outcome of a call: nothing yet, partial output, the whole, or the error. */
+/** Outcome of a call: nothing yet, partial output, full output, or the error. */
 import { Group, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { EmptyState } from '../../../../components/list/empty-state.tsx'
@@ -53,7 +53,7 @@ export function PlaygroundOutcome<Values, Result>(props: OutcomeProps<Values, Re
 function State({ call }: { readonly call: PlaygroundCall<unknown> }) {
   const t = useMessages(messages)
   const { phase, milliseconds, order } = call
-  // What took so long is not the request that began it.
+  // The duration of a task is not that of the request that created it.
   const isTask = answerKindOf(order) === 'task'
   return (
     <Group gap="xs">
@@ -61,7 +61,7 @@ function State({ call }: { readonly call: PlaygroundCall<unknown> }) {
       {phase === 'stopped' ? <StatusBadge tone="warning" label={t('stopped')} /> : null}
       {milliseconds === undefined || isTask ? null : (
         <Text size="xs" c="dimmed">
-          {t('took', { duration: formatDuration(milliseconds) })}
+          {t('duration', { duration: formatDuration(milliseconds) })}
         </Text>
       )}
     </Group>

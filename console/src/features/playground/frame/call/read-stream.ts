@@ -1,19 +1,19 @@
-/** Answers that come in parts: lines, and the data of server-sent events. */
+/** Reads streamed answers: lines, and the data of server-sent events. */
 
-/** Whole lines as they come; the last one need not end. */
+/** Yields whole lines as they arrive; the last one may lack its line feed. */
 export async function* readLines(response: Response): AsyncGenerator<string> {
-  let rest = ''
+  let unfinished = ''
   for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const lines = (rest + part).split('\n')
-    rest = lines.pop() ?? ''
+    const lines = (unfinished + part).split('\n')
+    unfinished = lines.pop() ?? ''
     yield* lines
   }
-  if (rest !== '') yield rest
+  if (unfinished !== '') yield unfinished
 }
 
 const DATA = /^data: ?/
 
-/** The documents of an event stream; its end mark and its comments are left out. */
+/** Yields the documents of an event stream, without `[DONE]` and comments. */
 export async function* readEvents(response: Response): AsyncGenerator<unknown> {
   for await (const line of readLines(response)) {
     if (!DATA.test(line)) continue

@@ -1,8 +1,8 @@
-/** Sends an order to the public API, and reads what a refusal says. */
+/** Sends an order to the public API and reads its errors. */
 import { ApiError } from '../../../../lib/api.ts'
 import { addressOf, type PlaygroundRequest } from '../order.ts'
 
-/** Throws ApiError when nothing can be reached; a refusal is an answer. */
+/** Throws ApiError if the gateway is unreachable; an error status is returned as a response. */
 export async function sendOrder(
   order: PlaygroundRequest,
   key: string,
@@ -31,16 +31,16 @@ function formOf({ body, file }: PlaygroundRequest): FormData {
   return form
 }
 
-/** Both envelopes of errors: `{error: {message}}` and `{error: text}`. */
+/** Reads both error envelopes: `{error: {message}}` and `{error: text}`. */
 export async function readApiError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined)
-  const told = readError(body)
+  const apiError = readError(body)
   const requestId = response.headers.get('x-request-id') ?? undefined
-  const message = told?.message ?? (response.statusText || String(response.status))
-  return new ApiError(response.status, told?.type ?? 'refused', message, requestId)
+  const message = apiError?.message ?? (response.statusText || String(response.status))
+  return new ApiError(response.status, apiError?.type ?? 'refused', message, requestId)
 }
 
-/** An error inside an answer or an event of a stream. */
+/** Reads an error inside an answer or an event of a stream. */
 function readError(
   document: unknown,
 ): { readonly message: string; readonly type: string } | undefined {
@@ -54,8 +54,8 @@ function readError(
 
 const BROKEN_OFF = 502
 
-/** Throws for an event that says that the answer has broken off. */
+/** Throws for an event that states that the answer broke off. */
 export function expectNoError(document: unknown): void {
-  const told = readError(document)
-  if (told) throw new ApiError(BROKEN_OFF, told.type, told.message)
+  const apiError = readError(document)
+  if (apiError) throw new ApiError(BROKEN_OFF, apiError.type, apiError.message)
 }

@@ -1,4 +1,4 @@
-/** One call at a time: started, shown as it comes, stopped, and what became of it. */
+/** Runs one call at a time: start, partial results, stop, outcome. */
 import { useEffect, useRef, useState } from 'react'
 import type { Capability } from '../capability.ts'
 import type { PlaygroundRequest } from '../order.ts'
@@ -8,7 +8,7 @@ import { useKey, type WithKey } from './use-key.tsx'
 export interface PlaygroundCall<Result> {
   readonly phase: 'running' | 'done' | 'stopped' | 'failed'
   readonly order: PlaygroundRequest
-  /** Known once the answer's head is there. */
+  /** Known once the response headers have arrived. */
   readonly requestId?: string
   readonly result?: Result
   readonly failure?: Error
@@ -18,7 +18,7 @@ export interface PlaygroundCall<Result> {
 export interface CallControl<Result> {
   readonly call: PlaygroundCall<Result> | undefined
   readonly isRunning: boolean
-  /** Resolves to what came of it, after the page shows it. */
+  /** Resolves with the outcome, after the page shows it. */
   readonly start: (order: PlaygroundRequest) => Promise<PlaygroundCall<Result>>
   readonly stop: () => void
   readonly clear: () => void
@@ -39,7 +39,7 @@ export function useCall<Values, Result>({
       const controller = new AbortController()
       abort.current = controller
       const outcome = await run({ order, read, withKey, show: setCall, controller })
-      // One that was stopped by the next is not shown in its place.
+      // A call that the next one stopped must not replace it.
       if (abort.current === controller) setCall(outcome)
       return outcome
     },
@@ -60,22 +60,22 @@ async function run<Result>(options: Run<Result>): Promise<PlaygroundCall<Result>
   const { order, read, withKey, show, controller } = options
   const startedAt = performance.now()
   let call: PlaygroundCall<Result> = { phase: 'running', order }
-  const tell = (changes: Partial<PlaygroundCall<Result>>) => {
+  const update = (changes: Partial<PlaygroundCall<Result>>) => {
     call = { ...call, ...changes }
     if (!controller.signal.aborted) show(call)
   }
-  const timed = () => ({ milliseconds: performance.now() - startedAt })
-  tell({})
+  const elapsed = () => ({ milliseconds: performance.now() - startedAt })
+  update({})
   try {
     const response = await withKey((key) => sendOrder(order, key, controller.signal))
     const requestId = response.headers.get('x-request-id')
-    if (requestId) tell({ requestId })
+    if (requestId) update({ requestId })
     if (!response.ok) throw await readApiError(response)
-    const reading = { startedAt, show: (result: Result) => tell({ result }) }
-    return { ...call, result: await read(response, reading, order), phase: 'done', ...timed() }
+    const reading = { startedAt, show: (result: Result) => update({ result }) }
+    return { ...call, result: await read(response, reading, order), phase: 'done', ...elapsed() }
   } catch (error) {
-    if (controller.signal.aborted) return { ...call, phase: 'stopped', ...timed() }
+    if (controller.signal.aborted) return { ...call, phase: 'stopped', ...elapsed() }
     const failure = error instanceof Error ? error : new Error(String(error))
-    return { ...call, phase: 'failed', failure, ...timed() }
+    return { ...call, phase: 'failed', failure, ...elapsed() }
   }
 }

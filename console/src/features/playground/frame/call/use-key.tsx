@@ -1,12 +1,12 @@
 /**
- * The playground's own key: an hour long, held in memory only and never shown. It is asked for when
- * the first call is made, shared by all capabilities, and asked for again when it has ended.
+ * The playground's own key: valid for an hour, kept in memory only and never shown. It is created
+ * for the first call, shared by all capabilities, and replaced when it has expired.
  */
 import { createContext, type ReactNode, use, useMemo } from 'react'
 import { callAdmin } from '../../../../lib/api.ts'
 import { useAccount } from '../../../../lib/session.tsx'
 
-/** Makes a request with the key; repeated once with a fresh one when the key has ended. */
+/** Sends a request with the key; repeats it once with a new key if the key has expired. */
 export type WithKey = (send: (key: string) => Promise<Response>) => Promise<Response>
 
 const KeyContext = createContext<WithKey>(() => Promise.reject(new Error('no key here')))
@@ -22,23 +22,23 @@ export function useKey(): WithKey {
 }
 
 function keyOf(accountId: string): WithKey {
-  let held: Promise<string> | undefined
-  const take = async () => {
+  let current: Promise<string> | undefined
+  const createKey = async () => {
     const params = { account_id: accountId }
     return (await callAdmin('POST /accounts/:account_id/playground-key', { params })).key
   }
   return async (send) => {
-    held ??= take()
-    const key = held
+    current ??= createKey()
+    const key = current
     const response = await send(
       await key.catch((error: unknown) => {
-        held = undefined
+        current = undefined
         throw error
       }),
     )
     if (response.status !== 401) return response
-    // A key that is not known has paid for nothing: repeating is safe.
-    if (held === key) held = take()
-    return send(await (held ?? take()))
+    // A request with an unknown key was not charged: repeating is safe.
+    if (current === key) current = createKey()
+    return send(await (current ?? createKey()))
   }
 }

@@ -1,4 +1,4 @@
-/** The lines that add up to an amount: so much of a unit, times its price. */
+/** The lines that add up to an amount: quantity times price. */
 import { Table } from '@mantine/core'
 import { usePriceWords } from '../../../../components/prices/price-words.ts'
 import { MoneyText } from '../../../../components/text/money-text.tsx'

@@ -27,7 +27,7 @@ export function CostAfter({ requestId }: { readonly requestId: string }) {
       refetchWhile: { everyMs: POLL_INTERVAL_MS, holds: ({ status }) => status === 'running' },
     },
   )
-  // What was refused before any money was frozen has no record.
+  // A call refused before its hold has no record.
   if (error) return null
   return (
     <Panel title={t('costTitle')} aside={data ? <Explain record={data} /> : undefined}>

@@ -1,4 +1,4 @@
-/** The hold that a request would take, in words and figures, before it is sent. */
+/** The hold that a request would place, in words and figures, before it is sent. */
 import { Stack, Text } from '@mantine/core'
 import { ButtonLink } from '../../../../components/links.tsx'
 import { Notice } from '../../../../components/state/notice.tsx'
@@ -19,9 +19,9 @@ export function CostBefore({ order }: { readonly order: PlaygroundRequest | unde
   const { data, error, isStale } = useQuote(order)
   if (!order) return <Available />
   if (error instanceof ApiError && error.status !== 0) {
-    return <Quiet>{t('incomplete', { problem: error.message })}</Quiet>
+    return <Note>{t('incomplete', { problem: error.message })}</Note>
   }
-  if (!data) return <Quiet>{t('asking')}</Quiet>
+  if (!data) return <Note>{t('asking')}</Note>
   return (
     <div aria-busy={isStale} className={classes.quote}>
       <Quote quote={data} />
@@ -40,7 +40,7 @@ function Quote({ quote }: { readonly quote: QuoteData }) {
   return (
     <Stack gap={4}>
       <Text size="sm" component="div">
-        <b>{t('upTo', { amount })}</b> <Quiet>{t('upToText')}</Quiet>
+        <b>{t('upTo', { amount })}</b> <Note>{t('upToText')}</Note>
       </Text>
       {lines.length > 0 ? (
         <Disclosure label={t('howComputed')}>
@@ -83,10 +83,10 @@ function Available() {
   if (!data) return null
   const { available, currency } = data
   const amount = formatMoney(available, { currency, language, places: 6 })
-  return <Quiet>{t('available', { amount })}</Quiet>
+  return <Note>{t('available', { amount })}</Note>
 }
 
-function Quiet({ children }: { readonly children: string }) {
+function Note({ children }: { readonly children: string }) {
   return (
     <Text size="xs" c="dimmed" component="span">
       {children}

@@ -5,23 +5,23 @@ import { useAdmin } from '../../../../lib/use-admin.ts'
 import type { PlaygroundRequest } from '../order.ts'
 
 const QUIET_MS = 300
-/** The admin API takes small bodies; what is longer is quoted when it is sent. */
+/** The admin API takes small bodies only; a larger request has no quote. */
 const BODY_LENGTH_MAX = 500_000
 
 export function useQuote(order: PlaygroundRequest | undefined) {
   const account = useAccount()
   const question = order && JSON.stringify(questionOf(order))
-  const [asked] = useDebouncedValue(question, QUIET_MS)
-  const isAsked = asked !== undefined && asked.length < BODY_LENGTH_MAX
+  const [settledQuestion] = useDebouncedValue(question, QUIET_MS)
+  const isQuotable = settledQuestion !== undefined && settledQuestion.length < BODY_LENGTH_MAX
   const quote = useAdmin(
     'POST /accounts/:account_id/quote',
     {
       params: { account_id: account.id },
-      body: isAsked ? JSON.parse(asked) : { path: '', body: {} },
+      body: isQuotable ? JSON.parse(settledQuestion) : { path: '', body: {} },
     },
-    { enabled: isAsked, keepPrevious: true, live: ['balance'] },
+    { enabled: isQuotable, keepPrevious: true, live: ['balance'] },
   )
-  return { ...quote, isStale: asked !== question || quote.isPlaceholderData }
+  return { ...quote, isStale: settledQuestion !== question || quote.isPlaceholderData }
 }
 
 function questionOf({ path, query, headers, body, file }: PlaygroundRequest) {

@@ -1,4 +1,4 @@
-/** One of a few: all of them are seen, one is taken. */
+/** A choice of a few options, all visible. */
 import { Input, SegmentedControl } from '@mantine/core'
 import { useId } from 'react'
 

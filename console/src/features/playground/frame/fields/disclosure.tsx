@@ -1,4 +1,4 @@
-/** Something that is there for who wants it. */
+/** Further content, collapsed at first. */
 import type { ReactNode } from 'react'
 import { Icon } from '../../../../components/icon.tsx'
 import classes from './disclosure.module.css'

@@ -1,4 +1,4 @@
-/** Pictures and films that a task made, once this gateway keeps them. */
+/** Pictures and videos of a task, once the gateway has stored them. */
 import { Anchor, Group, Image, Stack, Text } from '@mantine/core'
 import { Icon } from '../../../../components/icon.tsx'
 import { useMessages } from '../../../../lib/i18n.tsx'
@@ -22,7 +22,7 @@ export function PlaygroundMedia({
               {t('lastFrame')}
             </Text>
           ) : null}
-          {/* A vendor's own link is for keeping: pages show what this gateway stores. */}
+          {/* A vendor's link is for download only: pages show stored copies. */}
           {url && state === 'stored' ? <Preview url={url} kind={kind} alt={alt} /> : null}
           {state === 'waiting' ? (
             <Text size="xs" c="dimmed">
@@ -53,7 +53,7 @@ function Preview({ url, kind, alt }: PreviewProps) {
       src={url}
       controls
       preload="metadata"
-      aria-label={t('made')}
+      aria-label={t('output')}
       style={{ width: '100%', borderRadius: 6 }}
     />
   )

@@ -1,4 +1,4 @@
-/** A task from its creation to its end: how far it is, what it made, and the way to its page. */
+/** Progress of a task: its state, its result, and a link to its page. */
 import { Button, Group, Loader, Progress, Stack, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
 import { ButtonLink } from '../../../../components/links.tsx'
@@ -19,7 +19,7 @@ const POLL_INTERVAL_MS = 2_000
 
 interface TaskProgressProps {
   readonly taskId: string
-  /** Shows what a task made that has succeeded. */
+  /** Shows the result of a succeeded task. */
   readonly children: (task: PlaygroundTask) => ReactNode
 }
 
@@ -40,7 +40,7 @@ export function TaskProgress({ taskId, children }: TaskProgressProps) {
   )
 }
 
-/** Until it has ended, and its media are copied or given up. */
+/** Refetches until the task has ended and its media are copied or failed. */
 function isOpen({ finished_at: finished, media }: PlaygroundTask): boolean {
   return finished === null || media.some(({ state }) => state === 'waiting')
 }
@@ -57,7 +57,7 @@ function State({ task }: { readonly task: PlaygroundTask }) {
             {finished === null ? (
               <Elapsed since={task.created_at} />
             ) : (
-              t('tookInAll', { duration: formatDuration(task.elapsed_ms) })
+              t('totalDuration', { duration: formatDuration(task.elapsed_ms) })
             )}
           </Text>
         </Group>
@@ -72,7 +72,7 @@ function State({ task }: { readonly task: PlaygroundTask }) {
         <>
           <Progress value={100} size="sm" striped animated aria-label={t('progress')} />
           <Text size="xs" c="dimmed">
-            {t('leave')}
+            {t('canLeave')}
           </Text>
         </>
       ) : null}
@@ -115,7 +115,7 @@ function Cancel({ taskId }: { readonly taskId: string }) {
   )
 }
 
-/** The id in the answer to every creation. */
+/** Reads the id in the answer to a creation. */
 export async function readTaskId(response: Response): Promise<string> {
   const document: unknown = await response.json()
   const hasId = typeof document === 'object' && document !== null && 'id' in document

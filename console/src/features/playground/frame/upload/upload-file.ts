@@ -1,4 +1,4 @@
-/** An upload through POST /v1/files that says how far it is, which fetch cannot. */
+/** Uploads through POST /v1/files and reports progress, which fetch cannot. */
 import { ApiError } from '../../../../lib/api.ts'
 import { readApiError } from '../call/send-order.ts'
 import type { WithKey } from '../call/use-key.tsx'
@@ -19,7 +19,7 @@ interface UploadOptions {
 /** Playground uploads need not be kept for a month. */
 const LIFE_SECONDS = 86_400
 
-/** Throws ApiError. */
+/** Resolves with the stored file. Throws ApiError. */
 export async function sendFile(file: File, options: UploadOptions): Promise<UploadedFile> {
   const { withKey, signal, onShare } = options
   const response = await withKey((key) => send(file, key, signal, onShare))

@@ -1,4 +1,4 @@
-/** Puts a file of the reader's into the gateway, so that vendors can fetch it by its address. */
+/** Uploads a file to the gateway, so that vendors can fetch it by its URL. */
 import { Button, FileButton, Group, Progress, Stack, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { Refusal } from '../../../../components/form/refusal.tsx'

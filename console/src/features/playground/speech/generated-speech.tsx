@@ -5,16 +5,16 @@ import { formatBytes, formatDuration, formatNumber } from '../../../lib/format.t
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { Disclosure } from '../frame/fields/disclosure.tsx'
-import { Keep, Player } from '../sound/player.tsx'
+import { DownloadLink, Player } from '../sound/player.tsx'
 import { canPlayGrowing, StreamPlayer } from '../sound/stream-player.tsx'
+import classes from './generated-speech.module.css'
 import { messages } from './messages.ts'
 import type { SpeechResult, Word } from './read-speech.ts'
-import classes from './spoken.module.css'
 import { contentTypeOfFormat, type SpeechValues } from './values.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = { ogg_opus: 'ogg', opus: 'ogg' }
 
-export function Spoken({ result }: ResultProps<SpeechValues, SpeechResult>) {
+export function GeneratedSpeech({ result }: ResultProps<SpeechValues, SpeechResult>) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   if (!result) return null
@@ -26,7 +26,7 @@ export function Spoken({ result }: ResultProps<SpeechValues, SpeechResult>) {
   ]
   return (
     <Stack gap="xs">
-      <Heard result={result} />
+      <SpeechPlayer result={result} />
       {sound && format === 'pcm' ? <Text size="xs">{t('notPlayable')}</Text> : null}
       <Text size="xs" c="dimmed">
         {facts.join(' · ')}
@@ -36,8 +36,8 @@ export function Spoken({ result }: ResultProps<SpeechValues, SpeechResult>) {
   )
 }
 
-/** While it arrives where that is possible, else when all of it is there. */
-function Heard({ result }: { readonly result: SpeechResult }) {
+/** Plays while the audio arrives if possible, else once it is complete. */
+function SpeechPlayer({ result }: { readonly result: SpeechResult }) {
   const t = useMessages(messages)
   const [hasFailed, setFailed] = useState(false)
   const { sound, parts, format } = result
@@ -50,10 +50,10 @@ function Heard({ result }: { readonly result: SpeechResult }) {
         parts={parts}
         isWhole={sound !== undefined}
         type={type}
-        label={t('heard')}
+        label={t('player')}
         onFail={() => setFailed(true)}
       />
-      {sound ? <Keep sound={sound} name={name} /> : null}
+      {sound ? <DownloadLink sound={sound} name={name} /> : null}
     </div>
   )
 }

@@ -9,11 +9,11 @@ import type { InterpretationResult, InterpretationValues } from './values.ts'
 
 type Props = ResultProps<InterpretationValues, InterpretationResult>
 
-export function Interpreted({ result }: Props) {
+export function InterpretationOutput({ result }: Props) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   if (!result) return null
-  const { text, heard, sound, bytes, firstMs } = result
+  const { text, sourceText, sound, bytes, firstMs } = result
   return (
     <Stack gap="sm">
       {sound ? <Player sound={sound} name="translation.ogg" label={t('spoken')} /> : null}
@@ -28,7 +28,7 @@ export function Interpreted({ result }: Props) {
         </Text>
       )}
       {text ? <Part title={t('translation')} text={text} /> : null}
-      {heard ? <Part title={t('heard')} text={heard} /> : null}
+      {sourceText ? <Part title={t('sourceText')} text={sourceText} /> : null}
     </Stack>
   )
 }

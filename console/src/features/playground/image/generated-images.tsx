@@ -7,10 +7,10 @@ import { TaskProgress } from '../frame/task/task-progress.tsx'
 import { messages } from './messages.ts'
 import type { ImageResult, ImageValues } from './values.ts'
 
-export function Drawn({ values, result }: ResultProps<ImageValues, ImageResult>) {
+export function GeneratedImages({ values, result }: ResultProps<ImageValues, ImageResult>) {
   const t = useMessages(messages)
   if (!result) return null
-  const alt = t('drawn', { prompt: values.prompt })
+  const alt = t('alt', { prompt: values.prompt })
   if (result.taskId) {
     return (
       <TaskProgress taskId={result.taskId}>
@@ -27,7 +27,7 @@ export function Drawn({ values, result }: ResultProps<ImageValues, ImageResult>)
           {picture.b64_json ? (
             <Inline base64={picture.b64_json} alt={alt} name={`image-${index + 1}.png`} />
           ) : (
-            <Outside url={picture.url ?? ''} />
+            <ExternalImage url={picture.url ?? ''} />
           )}
           {picture.revised_prompt ? (
             <Text size="xs" c="dimmed">
@@ -56,12 +56,12 @@ function Inline({ base64, alt, name }: InlineProps) {
   )
 }
 
-/** Pages of the console load nothing from elsewhere. */
-function Outside({ url }: { readonly url: string }) {
+/** Links to an image elsewhere: console pages load only from this gateway. */
+function ExternalImage({ url }: { readonly url: string }) {
   const t = useMessages(messages)
   return (
     <>
-      <Text size="sm">{t('outside')}</Text>
+      <Text size="sm">{t('hostedByVendor')}</Text>
       <Anchor href={url} target="_blank" rel="noreferrer" size="sm">
         {t('open')}
       </Anchor>
