@@ -44,7 +44,7 @@ export async function openLedger(parts: Parts): Promise<{
     address: `${config.host}:${config.port}`,
     exclusive: database.kind === 'embedded',
     ...config.leases,
-    onAdrift: () => inFlight.abortAll('the database was unavailable for too long'),
+    onIsolated: () => inFlight.abortAll('the database was unavailable for too long'),
   })
   const known = { sql, ownerId, isUnavailable, clock, continuity, onSurprise, log }
   return { ledger: createLedger({ ...known, ...config.ledger }), sweeper, continuity, inFlight }

@@ -10,7 +10,7 @@ import { describeProblem } from '../lib/text/describe-problem.ts'
 import { SECRET_VARIABLES, VARIABLES } from './variables.ts'
 
 /** Not configurable: the processes on one database judge each other by these. */
-const LEASES = { renewMs: 5_000, leaseSeconds: 20, adriftMs: 5 * 60_000 }
+const LEASES = { renewMs: 5_000, leaseSeconds: 20, isolatedMs: 5 * 60_000 }
 
 const environmentSchema = z.object(VARIABLES)
 type Values = z.output<typeof environmentSchema>

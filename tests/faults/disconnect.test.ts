@@ -1,5 +1,5 @@
 /**
- * A caller who hangs up pays for what was made, and nothing stays frozen: the short version of
+ * A caller that disconnects pays for the work done, and no hold remains: the short version of
  * `npm run prove:disconnect`.
  */
 import assert from 'node:assert/strict'
@@ -41,15 +41,15 @@ const CALLS = {
 }
 type Kind = keyof typeof CALLS
 
-/** Nanos of each billed unit, as the simulators' catalog lists them. */
+/** Nanos per billed unit in the simulators' catalog. */
 const PRICES: Readonly<Record<Kind, Readonly<Record<string, bigint>>>> = {
   chat: { input_token: 150n, output_token: 600n },
   speech: { character: 300_000n },
 }
-/** What stands once in each frame that carries content. */
+/** A text that occurs once in each frame with content. */
 const FRAME: Readonly<Record<Kind, string>> = { chat: '"content"', speech: '"code":0' }
 
-/** Hangs up when `leaves` says so of what has arrived, or when `signal` is given. */
+/** Disconnects once `leaves` returns true for the received text, or on `signal`. */
 function hangUp(request: string, leaves: (text: string) => boolean, signal?: Promise<unknown>) {
   return new Promise<void>((resolve) => {
     let text = ''
@@ -90,7 +90,7 @@ async function cut(
   assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
 }
 
-/** The tenant's newest call, once as many are recorded as were made. */
+/** Returns the tenant's newest call, once all of them are recorded. */
 function readNewestRecord(): Promise<{ readonly basis: string; readonly charged: bigint }> {
   return until('the settlement', async () => {
     const rows = await gateway.sql<{ basis: string; charged: bigint }[]>`
@@ -102,22 +102,22 @@ function readNewestRecord(): Promise<{ readonly basis: string; readonly charged:
 for (const kind of ['chat', 'speech'] as const) {
   const frames = (text: string) => text.split(FRAME[kind]).length - 1
 
-  test(`${kind}: hung up before the first byte, charged what the upstream billed`, async () => {
+  test(`${kind}: disconnected before the first byte, charged the upstream's bill`, async () => {
     const { book } = gateway.simulators
     const begun = until('the upstream call', () => (book.open > 0 ? true : undefined))
     const fault = '[[fault:delay-head=200]]'
     await cut(kind, `${kind}-first`, () => false, { fault, signal: begun })
   })
 
-  test(`${kind}: hung up at the head, charged what the upstream billed`, async () => {
+  test(`${kind}: disconnected at the head, charged the upstream's bill`, async () => {
     await cut(kind, `${kind}-head`, () => true)
   })
 
-  test(`${kind}: hung up in the middle, charged what the upstream billed`, async () => {
+  test(`${kind}: disconnected in the middle, charged the upstream's bill`, async () => {
     await cut(kind, `${kind}-middle`, (text) => frames(text) >= CHUNKS / 2)
   })
 
-  test(`${kind}: hung up just before the usage, charged what the upstream billed`, async () => {
+  test(`${kind}: disconnected just before the usage, charged the upstream's bill`, async () => {
     await cut(kind, `${kind}-usage`, (text) => frames(text) >= CHUNKS)
   })
 }

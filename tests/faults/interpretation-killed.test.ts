@@ -1,6 +1,6 @@
 /**
- * kill -9 in the middle of an interpretation: another gateway closes its hold at the last
- * checkpoint, or gives all of it back where nothing had been delivered.
+ * kill -9 during an interpretation: another gateway closes its hold at the last checkpoint, or
+ * releases it if nothing was delivered.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -66,7 +66,7 @@ interface Row {
   readonly charged: bigint
 }
 
-/** Kills a gateway under one call when `isTime`; resolves with what became of the call. */
+/** Kills a gateway during one call when `isTime`; resolves to the closed call. */
 async function kill(mode: string, isTime: (received: number) => boolean): Promise<Row> {
   const { sql } = database
   const account = await createTestAccount(sql)
@@ -112,7 +112,7 @@ test('s2s: the last checkpoint is charged, never more than the vendor billed', a
   assert.ok(row.charged <= BigInt(Math.ceil(input)) + 1_000n * BigInt(Math.ceil(output)))
 })
 
-test('s2t: nothing was delivered, and all of it goes back', async () => {
+test('s2t: nothing was delivered, and the hold is released', async () => {
   const sessions = vendor.sessions.length
   const isHeard = () => vendor.sessions.length > sessions && vendor.last().sentences >= 2
   const row = await kill('s2t', isHeard)

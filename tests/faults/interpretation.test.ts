@@ -1,7 +1,4 @@
-/**
- * Interpretations that go wrong at the vendor: what the caller sees, what is charged, and that
- * nothing stays frozen.
- */
+/** Interpretations that fail at the vendor: the caller's answer, the charge, and no open hold. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Script } from '../support/ast-vendor.ts'
@@ -146,7 +143,7 @@ test('s2s that breaks off without usage is charged as what was delivered', async
   )
 })
 
-test('running totals are not added up', async () => {
+test('cumulative usage is not added up', async () => {
   const { key } = await booth.gateway.tenant()
   booth.vendor.script = { usage: 'totals' }
   const record = await booth.gateway.record(await booth.ask(key, TO_TEXT), key)
@@ -156,7 +153,7 @@ test('running totals are not added up', async () => {
   )
 })
 
-test('negative usage was not stated: it is estimated, within the hold', async () => {
+test('negative usage counts as not stated and is estimated, within the hold', async () => {
   const { key } = await booth.gateway.tenant()
   booth.vendor.script = { usage: 'negative' }
   const record = await booth.gateway.record(await booth.ask(key, TO_TEXT), key)
@@ -164,7 +161,7 @@ test('negative usage was not stated: it is estimated, within the hold', async ()
   assert.ok(Number(record.charged) <= Number(record.held))
 })
 
-test('nothing is said: empty texts, or no speech at all', async () => {
+test('silence: empty texts, or no speech', async () => {
   const { key } = await booth.gateway.tenant()
   booth.vendor.script = { mute: true }
   const answer = await booth.ask(key, TO_TEXT)
@@ -175,13 +172,13 @@ test('nothing is said: empty texts, or no speech at all', async () => {
   assert.equal((await booth.gateway.record(response, key)).lines.length, 1, 'input was heard')
 })
 
-test('a vendor that does not end is given up', async () => {
+test('a vendor that never ends is a failure after the timeout', async () => {
   const { key } = await booth.gateway.tenant()
   booth.vendor.script = { endless: true }
   assert.equal((await booth.ask(key, TO_TEXT)).status, 502)
 })
 
-test('where nobody listens, another channel is asked', async () => {
+test('after a refused connection another channel is tried', async () => {
   const { key } = await booth.gateway.tenant()
   const id = 'two-ways'
   const settings = { api_key: 'k', pace_ms: 0 }

@@ -1,6 +1,6 @@
 /**
- * Outages under load, the short version of `npm run prove:outage`: two gateways, answers of commits
- * lost, statements held back for longer than a hold's deadline, a locked balance, a database frozen.
+ * Outages under load, the short version of `npm run prove:outage`: two gateways, lost answers of
+ * commits, statements delayed beyond a hold's deadline, a locked balance, a stopped database.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * The database of a running gateway is restored to an earlier backup under it: it says so, is not
- * ready and takes no paid work. When it goes on after a restart, nothing is charged twice.
+ * The database of a running gateway is restored to an earlier backup: the gateway logs it, is not
+ * ready and accepts no paid work. After a restart, nothing is charged twice.
  */
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
@@ -76,7 +76,7 @@ describe('a database restored under a gateway', () => {
     return new Map(rows.map(({ request_id: id, ...row }) => [id, row]))
   }
 
-  test('it is noticed and said; no paid work; after a restart all is charged once', async () => {
+  test('it is detected and logged; no paid work; after a restart all is charged once', async () => {
     const early = await whole()
     const slow = '[[tokens:600]] [[chunks:600]] [[chunk-delay:100]]'
     const lasting = await ask(slow, true)

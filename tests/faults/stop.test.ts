@@ -1,6 +1,6 @@
 /**
- * SIGTERM: no new work, what is under way is finished or ended in its own protocol, and every
- * stream is settled before the process is gone. A second SIGTERM does not wait.
+ * SIGTERM: no new work is accepted, running calls are finished or ended in their own protocol, and
+ * every stream is settled before the process exits. A second SIGTERM does not wait.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -59,7 +59,7 @@ test('streams that end within the drain are finished and charged in full', async
   }
 })
 
-test('streams that outlast the drain end with an error and are charged what was passed', async () => {
+test('streams that outlast the drain end with an error and are charged in part', async () => {
   const stage = await startStage({ env: { DRAIN_SECONDS: '1' } })
   try {
     const answers = await openStreams(stage, STREAMS, '[[chunks:600]] [[chunk-delay:100]]')
@@ -78,7 +78,7 @@ test('streams that outlast the drain end with an error and are charged what was 
   }
 })
 
-test('a second signal ends at once, and the next start closes what was open', async () => {
+test('a second signal exits at once, and the next start closes open holds', async () => {
   const stage = await startStage()
   try {
     const answers = await openStreams(stage, 10, '[[chunks:600]] [[chunk-delay:100]]')

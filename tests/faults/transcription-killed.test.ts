@@ -1,6 +1,6 @@
 /**
- * kill -9 in the middle of a transcription: nothing had been delivered, so another gateway gives
- * all of the hold back, whatever the vendor billed; and the upload is public for minutes at most.
+ * kill -9 during a transcription: nothing was delivered, so another gateway releases the hold, even
+ * if the vendor billed its work; and the upload is public for minutes at most.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -63,7 +63,7 @@ interface Asked {
   readonly answer: Promise<Response>
 }
 
-/** Each by an account of its own; resolves when the vendors are at work. */
+/** Starts one call per account; resolves when the vendors are working. */
 function askAll(victim: GatewayProcess): Promise<Asked[]> {
   const { sql } = database
   return Promise.all(
@@ -80,7 +80,7 @@ function askAll(victim: GatewayProcess): Promise<Asked[]> {
   )
 }
 
-/** What the sweeper made of it. */
+/** Returns the call as the sweeper closed it. */
 function readCall(keyId: string) {
   return until(
     'the sweeper',
@@ -93,7 +93,7 @@ function readCall(keyId: string) {
   )
 }
 
-test('killed while vendors work: all goes back, nothing is repeated, books agree', async () => {
+test('killed while vendors work: holds are released, nothing is resent, books agree', async () => {
   const { sql } = database
   const victim = await start()
   const asked = await askAll(victim)

@@ -23,7 +23,7 @@ import {
   type TestCaller,
 } from './support.ts'
 
-const SHORT_LEASES = { renewMs: 100, leaseSeconds: 1, adriftMs: 300_000 }
+const SHORT_LEASES = { renewMs: 100, leaseSeconds: 1, isolatedMs: 300_000 }
 
 describe('leaked holds', () => {
   let database: TestDatabase

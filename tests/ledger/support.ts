@@ -9,7 +9,7 @@ import { holdIdOf, newRequestId } from '../../server/lib/ids.ts'
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** Options of sweepers in tests. */
-export const LEASES = { renewMs: 5_000, leaseSeconds: 20, adriftMs: 300_000 }
+export const LEASES = { renewMs: 5_000, leaseSeconds: 20, isolatedMs: 300_000 }
 
 export interface TestCaller {
   readonly accountId: string

@@ -28,15 +28,15 @@ export interface SweeperOptions {
   readonly exclusive: boolean
   readonly renewMs: number
   readonly leaseSeconds: number
-  /** Time without the database after which running calls are ended; see `onAdrift`. */
-  readonly adriftMs: number
+  /** Time without the database after which running calls are ended; see `onIsolated`. */
+  readonly isolatedMs: number
   readonly clock?: DatabaseClock
   readonly continuity?: Continuity
   /**
-   * Called at each failed renewal once the database has been unreachable for `adriftMs`: running
+   * Called at each failed renewal once the database has been unreachable for `isolatedMs`: running
    * calls might never be charged.
    */
-  readonly onAdrift?: () => void
+  readonly onIsolated?: () => void
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
@@ -50,7 +50,7 @@ export interface Sweeper {
 
 /** Delay before a failed renewal is retried. */
 const RETRY_MS = 1_000
-/** Time that a process has to end its own calls after `adriftMs`. */
+/** Time that a process has to end its own calls after `isolatedMs`. */
 const END_CALLS_SECONDS = 60
 const BATCH = 500
 /** Expired rows are deleted in one of this many sweeps. */
@@ -75,8 +75,8 @@ class LeasedSweeper implements Sweeper {
   private failingSinceMs: number | undefined
 
   constructor(options: SweeperOptions) {
-    const { leaseSeconds, adriftMs } = options
-    const quietSeconds = adriftMs / 1_000 + END_CALLS_SECONDS
+    const { leaseSeconds, isolatedMs } = options
+    const quietSeconds = isolatedMs / 1_000 + END_CALLS_SECONDS
     this.options = options
     this.times = { leaseSeconds, patienceSeconds: leaseSeconds / 2, quietSeconds }
   }
@@ -145,11 +145,11 @@ class LeasedSweeper implements Sweeper {
   }
 
   private onRenewalFailed(error: unknown): false {
-    const { log, adriftMs, onAdrift } = this.options
+    const { log, isolatedMs, onIsolated } = this.options
     const nowMs = performance.now()
     this.failingSinceMs ??= nowMs
     log.warn({ error }, 'renewing the lease failed, will retry')
-    if (nowMs - this.failingSinceMs >= adriftMs) onAdrift?.()
+    if (nowMs - this.failingSinceMs >= isolatedMs) onIsolated?.()
     setTimeout(this.turn, RETRY_MS).unref()
     return false
   }

@@ -1,4 +1,4 @@
-/** A database that answers nothing for a while: every endpoint says "later", and then goes on. */
+/** An unresponsive database: every endpoint answers 503, and then recovers. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const READS = [
   '/admin/v1/session',
 ]
 
-test('whatever is asked: 503 with Retry-After while it is away, an answer when it is back', async (t) => {
+test('every endpoint: 503 with Retry-After during the outage, an answer after it', async (t) => {
   const running = start(t, {}, '--port', '0')
   const { base_url: url, api_key: key } = await readDemo(running)
   const ask = (path: string) =>

@@ -1,6 +1,6 @@
 /**
- * Callers who leave in the middle of speech or of a transcription: the vendor's work is billed, so
- * it is read to its end and charged, as its own book says, and the upload is nobody's any more.
+ * Callers that disconnect during speech or a transcription: the vendor bills its work, so the
+ * answer is read to its end and charged as the vendor's books say, and the upload is deleted.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -9,7 +9,7 @@ import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
 import { makeWav } from '../support/wav.ts'
 
-/** Longer than what is sent of it before the caller leaves. */
+/** Longer than the part that is sent before the caller disconnects. */
 const WORDS = 'All rivers run into the sea, and yet the sea is not full.'
 const PACE = '[[chunks:8]] [[chunk-delay:20]]'
 const RECORDING = makeWav(3_000)
@@ -36,7 +36,7 @@ interface Line {
   readonly quantity: number
 }
 
-/** The call of a key once it is closed; its charge must be what the vendor has booked. */
+/** Returns the call of a key once it is closed; its charge must equal the vendor's. */
 async function assertCharged(keyId: string, { operation, since }: Booked) {
   const { sql, simulators } = gateway
   const call = await until('the settlement', async () => {
@@ -72,7 +72,7 @@ const SPEECH = [
 
 for (const { operation, ...order } of SPEECH) {
   for (const format of ['audio', 'sse'] as const) {
-    test(`speech of ${order.model} as ${format}: left after its first bytes`, async () => {
+    test(`speech of ${order.model} as ${format}: disconnected after its first bytes`, async () => {
       const { key, keyId, accountId } = await gateway.tenant()
       const book = await openBook(operation)
       const leaving = new AbortController()
@@ -107,7 +107,7 @@ const TRANSCRIPTIONS = [
 
 for (const [model, operation, prompt, more] of TRANSCRIPTIONS) {
   const how = 'stream' in more ? 'a stream' : 'a whole answer'
-  test(`transcription by ${model}, ${how}: left before its end`, async () => {
+  test(`transcription by ${model}, ${how}: disconnected before its end`, async () => {
     const { key, keyId, accountId } = await gateway.tenant()
     const book = await openBook(operation)
     const leaving = new AbortController()

@@ -1,6 +1,6 @@
 /**
- * The database goes away while a response is made in the background: whatever its vendor says
- * meanwhile is settled afterwards, once, at the usage that was stated, and told once.
+ * The database is unavailable during a background response: its end is settled afterwards, once, at
+ * the stated usage, with one webhook.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -13,7 +13,7 @@ import {
 } from '../tasks/background/background-processes.ts'
 import { startReceiver } from '../webhooks/support.ts'
 
-describe('background responses, database away', () => {
+describe('background responses during an outage of the database', () => {
   let database: OwnDatabase
   let stage: BackgroundProcesses
   let gateway: GatewayProcess

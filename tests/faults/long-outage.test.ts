@@ -1,6 +1,6 @@
 /**
- * The database stays away for longer than calls may go on without it: a stream in flight is cut,
- * and charged what was delivered, once, when the database is back.
+ * An outage of the database longer than running calls may last: a running stream is cut, and its
+ * delivered part is charged once when the database is back.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -8,9 +8,9 @@ import { type OwnDatabase, startOwnDatabase } from '../support/database/own-data
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
 
-const ADRIFT_MS = 1_500
+const ISOLATED_MS = 1_500
 
-describe('a database that is away for long', () => {
+describe('a long outage of the database', () => {
   let database: OwnDatabase
   let gateway: TestGateway
   let tenant: Tenant
@@ -21,7 +21,7 @@ describe('a database that is away for long', () => {
       // Five minutes are much to wait for.
       adjust: (config) => ({
         ...config,
-        leases: { ...config.leases, renewMs: 200, adriftMs: ADRIFT_MS },
+        leases: { ...config.leases, renewMs: 200, isolatedMs: ISOLATED_MS },
       }),
     })
     tenant = await gateway.tenant()
@@ -61,7 +61,7 @@ describe('a database that is away for long', () => {
   }
 
   for (const name of ['frozen', 'stopped'] as const) {
-    test(`${name}: a stream is cut at its limit, and charged what was delivered`, async (t) => {
+    test(`${name}: a stream is cut at the limit and charged for its delivered part`, async (t) => {
       const answer = await ask()
       assert.equal(answer.status, 200)
       const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -73,7 +73,7 @@ describe('a database that is away for long', () => {
       for (let part = await reader.read(); !part.done; part = await reader.read()) {
         text += part.value
       }
-      assert.ok(performance.now() - start >= ADRIFT_MS, 'it went on until then')
+      assert.ok(performance.now() - start >= ISOLATED_MS, 'it continued until then')
       assert.deepEqual([text.includes('"error"'), text.includes('[DONE]')], [true, false])
       await bringBack()
       const id = answer.headers.get('x-request-id')

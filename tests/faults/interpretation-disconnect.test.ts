@@ -1,6 +1,6 @@
 /**
- * Callers who leave an interpretation, and a gateway that stops in its middle: the vendor is told
- * to end early, its last word is the bill, and that is charged.
+ * Callers that disconnect from an interpretation, and a gateway that stops during one: the vendor
+ * is asked to end early, and the usage that it states at its end is charged.
  */
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => booth.stop())
 
-/** The newest call of a key, once it is closed. */
+/** Returns the newest call of a key once it is closed. */
 function readCall(keyId: string) {
   return until('the settlement', async () => {
     const [row] = await booth.gateway.sql<
@@ -29,7 +29,7 @@ function readCall(keyId: string) {
   })
 }
 
-/** In the test catalog’s prices: 1 nano for input, 1,000 for output. */
+/** Prices of the test catalog: 1 nano for input, 1,000 for output. */
 function owed(): bigint {
   const { input, output } = booth.vendor.last()
   return BigInt(Math.ceil(input)) + 1_000n * BigInt(Math.ceil(output))
@@ -43,7 +43,7 @@ function heard(bytes: number): Promise<true> {
   )
 }
 
-test('s2s: who leaves in the middle pays what the vendor heard', async () => {
+test('s2s: a caller that disconnects in the middle pays for the processed audio', async () => {
   const tenant = await booth.gateway.tenant()
   const controller = new AbortController()
   const response = await booth.open(tenant.key, TO_SPEECH, {}, controller.signal)
@@ -61,7 +61,7 @@ for (const [mode, form] of [
   ['s2t', TO_TEXT],
   ['s2s', TO_SPEECH],
 ] as const) {
-  test(`${mode}: who leaves before the first byte pays what the vendor heard`, async () => {
+  test(`${mode}: a caller that disconnects early pays for the processed audio`, async () => {
     const tenant = await booth.gateway.tenant()
     const controller = new AbortController()
     const listening = heard(10_000)
@@ -77,7 +77,7 @@ for (const [mode, form] of [
   })
 }
 
-test('s2t: who gave the request a name finds its text later', async () => {
+test('s2t: a retry with the same Idempotency-Key gets the text', async () => {
   const tenant = await booth.gateway.tenant()
   const header = { 'idempotency-key': 'later' }
   const controller = new AbortController()
@@ -95,7 +95,7 @@ test('s2t: who gave the request a name finds its text later', async () => {
   assert.equal(later.headers.get('idempotent-replayed'), call.request_id)
 })
 
-test('an upload that breaks off leaves nothing behind', async () => {
+test('an upload that breaks off leaves no hold and no bytes', async () => {
   const tenant = await booth.gateway.tenant()
   const sessions = booth.vendor.sessions.length
   const boundary = 'edge'
