@@ -13,7 +13,7 @@ import {
 } from '../tasks/background/background-processes.ts'
 import { startReceiver } from '../webhooks/support.ts'
 
-describe('background responses during an outage of the database', () => {
+describe('background responses in a database outage', () => {
   let database: OwnDatabase
   let stage: BackgroundProcesses
   let gateway: GatewayProcess
