@@ -128,7 +128,9 @@ async function readFile(wire: Wire, url: string | undefined): Promise<unknown> {
     const message = `a result file answered ${response.status}`
     throw new UpstreamFailure(classifyStatus(response.status), { status: response.status, message })
   }
-  return await readJsonDocument(response, FILE_BYTES_MAX)
+  const document = await readJsonDocument(response, FILE_BYTES_MAX)
+  if (document !== undefined) return document
+  throw new UpstreamFailure('failed', { message: 'a result file is not JSON' })
 }
 
 export const doubaoMinutesDriver: TaskDriver<RecordingSettings> = { prepare, submit, poll }

@@ -2,7 +2,7 @@
  * Waits within a call for a recognition that was submitted. Once it may have been accepted it is
  * not submitted again: its id is polled until it ends.
  */
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { refuseRecording, type UpstreamTaskOutcome } from '../read-outcome.ts'
 import type { Wire } from '../wire.ts'
@@ -39,12 +39,10 @@ export async function followTask(
     waitMs = Math.min(WAIT_MS_MAX, waitMs * WAIT_GROWTH)
     const outcome = await poll().catch(asTrouble)
     const isTrouble = outcome instanceof UpstreamFailure
-    if (!isTrouble && outcome.state !== 'queued' && outcome.state !== 'processing') {
-      const ended = conclude(outcome)
-      if (ended) return ended
-    }
-    const isLost = isTrouble || outcome.state === 'failed'
-    troubles = isLost ? troubles + 1 : 0
+    const isRunning = !isTrouble && (outcome.state === 'queued' || outcome.state === 'processing')
+    const ended = isTrouble || isRunning ? undefined : conclude(outcome)
+    if (ended) return ended
+    troubles = isRunning ? 0 : troubles + 1
     if (troubles >= TROUBLES_MAX) throw createGivenUp('its state cannot be read', outcome)
     if (elapsedMs > deadlineMs) throw createGivenUp('no end in time', outcome)
   }
@@ -52,12 +50,19 @@ export async function followTask(
 
 /** Returns the end that an answer states; undefined where it is not about the task. */
 export function conclude(outcome: UpstreamTaskOutcome): Recognised | undefined {
-  if (outcome.state === 'done') return { document: outcome.document }
+  const { state } = outcome
+  if (state === 'done')
+    return hasResult(outcome.document) ? { document: outcome.document } : undefined
   if (outcome.state !== 'failed' || outcome.code === INVALID) return undefined
   if (outcome.code === SILENT) return {}
   if (outcome.code !== UNREACHABLE) throw refuseRecording(outcome)
   const message = `PUBLIC_URL must be reachable for the vendor: ${outcome.message}`
   throw new UpstreamFailure('channel_fault', { status: 200, code: outcome.code, message })
+}
+
+/** Returns false for an answer of success that is empty, cut off or no JSON. */
+export function hasResult({ result, audio_info: audio }: JsonObject): boolean {
+  return isObject(result) || isObject(audio)
 }
 
 function asTrouble(error: unknown): UpstreamFailure {

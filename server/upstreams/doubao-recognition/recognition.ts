@@ -13,6 +13,7 @@ import {
 } from '../../dialects/minutes/read-sentences.ts'
 import { uuidOf } from '../../lib/ids.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
+import { UpstreamFailure } from '../failure.ts'
 import {
   readOutcome,
   readSubmission,
@@ -32,6 +33,7 @@ import type {
   TaskReference,
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
+import { hasResult } from './follow-task.ts'
 
 /** Fast speech has six Chinese characters a second, of at most two tokens each. */
 const TOKENS_PER_SECOND = 12
@@ -123,7 +125,8 @@ async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Pr
   const outcome = await query(wire, reference)
   if (outcome.state === 'failed') return outcome
   if (outcome.state !== 'done') return { state: outcome.state }
-  return readSuccess(outcome.document)
+  if (hasResult(outcome.document)) return readSuccess(outcome.document)
+  throw new UpstreamFailure('failed', { message: 'an answer of success without a result' })
 }
 
 function readSuccess(document: JsonObject): TaskPoll {

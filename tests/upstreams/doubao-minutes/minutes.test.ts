@@ -1,5 +1,8 @@
 /** The minutes product's driver, against answers in the shapes that clients have recorded. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { doubaoMinutesDriver as driver } from '../../../server/upstreams/doubao-minutes/minutes.ts'
 import type { UpstreamFailure } from '../../../server/upstreams/failure.ts'
@@ -140,6 +143,22 @@ test('files are read, with times as numbers or as strings, and without words', a
     },
   })
   assert.equal(seen.find(({ path }) => path === '/t')?.headers['x-api-key'], undefined)
+})
+
+test('a result file that is no JSON is fetched again at the next poll', async (t) => {
+  const server = createServer((_request, response) => response.end('<html>'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const file = `http://127.0.0.1:${port}/t`
+  const { look } = await vendor(t, () => ({
+    [QUERY]: {
+      code: 20000000,
+      body: { Data: { Status: 'success', Result: { AudioTranscriptionFile: file } } },
+    },
+  }))
+  await assert.rejects(look(), { kind: 'failed' })
 })
 
 test('a success without a word is not charged as the longest recording', async (t) => {

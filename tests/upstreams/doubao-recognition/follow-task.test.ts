@@ -54,6 +54,7 @@ test('looks that fail are repeated, also when the id is not known yet', async ()
 for (const [title, answer] of [
   ['whose state cannot be read', trouble()],
   ['that nobody knows', failed('45000001')],
+  ['whose success has no result', { state: 'done', document: {} }],
 ] as const) {
   test(`a task ${title} is given up after six looks, as unknown`, async () => {
     const { ended, looks } = await follow([answer])

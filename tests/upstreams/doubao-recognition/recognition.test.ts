@@ -117,6 +117,14 @@ for (const duration of [null, '', '60000', true, [], {}, -1]) {
   })
 }
 
+for (const body of [undefined, {}, [], 'text', { result: [], audio_info: null }]) {
+  test(`success with ${JSON.stringify(body)} is polled again`, async (t) => {
+    const { settings, upstreamModel } = await vendor(t, { code: 20000000, body })
+    const poll = driver.poll(wire, { settings, upstreamModel, upstreamId: 'id' })
+    await assert.rejects(poll, { kind: 'failed' })
+  })
+}
+
 for (const [name, recorded, known] of [
   ['runs', { code: 20000001 }, true],
   ['has ended', { code: 20000000, body: {} }, true],
