@@ -27,7 +27,7 @@ function convertUnavailable(error: unknown): never {
  */
 export function createGatewayListener(
   services: PlainServices,
-  { role, publicUrl }: Config,
+  { role, publicUrl, compressesResponses }: Config,
   tracer: Tracer | undefined,
 ) {
   const documented = services
@@ -37,6 +37,11 @@ export function createGatewayListener(
   const undocumented = [...createConsoleEndpoints({ publicUrl }), receiveVendorCallback]
   const offered: readonly Endpoint[] =
     role === 'worker' ? documented : [...documented, ...undocumented]
+  // What the console calls carries cookies.
+  const publicApi = new Set(
+    documented.filter(({ documentation }) => documentation.credential === undefined),
+  )
+  const policy = { compresses: compressesResponses }
   const match = createRoutes<Endpoint>(
     offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),
@@ -45,6 +50,7 @@ export function createGatewayListener(
   return createListener<Endpoint>({
     match,
     envelopeOf: (endpoint) => endpoint.envelope,
+    policyOf: (endpoint) => (publicApi.has(endpoint) ? policy : undefined),
     run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(convertUnavailable),
     onDone(context, error) {
       recordRequest(context, error, services)

@@ -135,6 +135,7 @@ function assemble(values: Values) {
       connectionsMax: values.CONNECTIONS_MAX,
       clientStallMs: values.CLIENT_STALL_MS,
     },
+    compressesResponses: values.COMPRESS_RESPONSES,
     bodies: { jsonBytesMax: values.BODY_BYTES_MAX, chatBytesMax: values.CHAT_BODY_BYTES_MAX },
     pipeline: pipelineLimits(values),
     taskCallsPerChannel: values.TASK_CALLS_PER_CHANNEL,

@@ -142,6 +142,9 @@ export const VARIABLES = {
     .optional()
     .describe('Trace collector (OTLP over HTTP, JSON); without it tracing is off.'),
 
+  COMPRESS_RESPONSES: flag
+    .default(true)
+    .describe('Whether JSON and event streams are compressed for callers that accept it.'),
   BODY_BYTES_MAX: bytes.default(10 * MB).describe('Largest JSON body.'),
   CHAT_BODY_BYTES_MAX: bytes
     .default(32 * MB)

@@ -13,6 +13,14 @@ export interface Timing {
   readonly tookMs: number
 }
 
+/** The forms in which responses of a route may be sent. */
+export interface ResponsePolicy {
+  /** Compressed for callers that accept it. */
+  readonly compresses: boolean
+}
+
+const PLAIN: ResponsePolicy = { compresses: false }
+
 export interface Context {
   readonly requestId: string
   readonly request: IncomingMessage
@@ -21,6 +29,7 @@ export interface Context {
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string | undefined>>
   readonly envelope: Envelope
+  readonly policy: ResponsePolicy
   /** The route's pattern: a bounded label for logs and metrics. */
   readonly route: string
   /** performance.now() when the request head had arrived. */
@@ -47,6 +56,7 @@ export interface RequestRoute {
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string | undefined>>
   readonly envelope: Envelope
+  readonly policy?: ResponsePolicy
 }
 
 export function createContext(
@@ -62,6 +72,7 @@ export function createContext(
     query: route.query,
     params: route.params,
     envelope: route.envelope,
+    policy: route.policy ?? PLAIN,
     route: route.pattern,
     startedAt: performance.now(),
     timings: {},

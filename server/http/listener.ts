@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayError } from '../lib/errors.ts'
-import { type Context, createContext } from './context.ts'
+import { type Context, createContext, type ResponsePolicy } from './context.ts'
 import type { Envelope } from './envelope.ts'
 import { sendError } from './reply.ts'
 import type { Match, Miss } from './router.ts'
@@ -12,6 +12,8 @@ import type { Match, Miss } from './router.ts'
 export interface ListenerOptions<Target> {
   readonly match: (method: string, url: string) => Match<Target> | Miss<Target>
   readonly envelopeOf: (target: Target) => Envelope
+  /** By default responses are plain. */
+  readonly policyOf?: (target: Target) => ResponsePolicy | undefined
   readonly run: (target: Target, context: Context) => Promise<void>
   /** Called once per request, when its response is finished or its caller has disconnected. */
   readonly onDone: (context: Context, error: GatewayError | undefined) => void
@@ -45,7 +47,12 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
 function route<Target>(request: IncomingMessage, options: ListenerOptions<Target>) {
   const url = request.url ?? '/'
   const found = options.match(request.method ?? 'GET', url)
-  if (!('refused' in found)) return { ...found, envelope: options.envelopeOf(found.target) }
+  if (!('refused' in found)) {
+    const { target } = found
+    const envelope = options.envelopeOf(target)
+    const policy = options.policyOf?.(target)
+    return { ...found, envelope, ...(policy ? { policy } : {}) }
+  }
   const { refused, intended } = found
   const envelope: Envelope = intended === undefined ? 'flat' : options.envelopeOf(intended)
   return { ...UNROUTED, path: url, envelope, refused }

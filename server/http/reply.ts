@@ -1,7 +1,16 @@
 /** The only place that writes responses: headers with the request id, JSON and errors. */
+import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import { GatewayError } from '../lib/errors.ts'
 import type { Context } from './context.ts'
 import { endAfterRequest } from './delayed-close.ts'
+import {
+  type ContentEncoding,
+  createStreamEncoder,
+  encodeDocument,
+  encodingOfDocument,
+  encodingOfStream,
+} from './encode-content.ts'
 import { errorHeaders, renderError } from './envelope.ts'
 
 /** Returns the headers of every response. */
@@ -18,6 +27,9 @@ export function commonHeaders(context: Context): Record<string, string> {
   }
 }
 
+/** Responses whose document is being compressed: they count as begun. */
+const encoding = new WeakSet<ServerResponse>()
+
 /** Writes a whole response. Does nothing if the caller has disconnected or a response was begun. */
 export function sendBytes(
   context: Context,
@@ -25,8 +37,30 @@ export function sendBytes(
   headers: Readonly<Record<string, string>>,
   body: Buffer,
 ): void {
+  const { request, response, policy } = context
+  if (response.headersSent || response.destroyed || encoding.has(response)) return
+  const wanted =
+    policy.compresses && request.complete
+      ? encodingOfDocument(acceptedBy(context), headers['content-type'], body.length)
+      : undefined
+  if (!wanted) {
+    writeWhole(context, status, headers, body)
+    return
+  }
+  encoding.add(response)
+  encodeDocument(wanted, body, (encoded, name) => {
+    if (response.destroyed) return
+    writeWhole(context, status, { ...headers, ...(name ? encodedHeaders(name) : {}) }, encoded)
+  })
+}
+
+function writeWhole(
+  context: Context,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+): void {
   const { request, response } = context
-  if (response.headersSent || response.destroyed) return
   response.writeHead(status, {
     ...commonHeaders(context),
     ...headers,
@@ -35,6 +69,35 @@ export function sendBytes(
   const content = request.method === 'HEAD' ? undefined : body
   if (request.complete || request.destroyed) response.end(content)
   else endAfterRequest(request, response, content)
+}
+
+/** Begins a stream. Returns what takes its bytes; each write reaches the caller at once. */
+export function beginStream(
+  context: Context,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+): Writable {
+  const { response, policy } = context
+  const wanted = policy.compresses
+    ? encodingOfStream(acceptedBy(context), headers['content-type'])
+    : undefined
+  const encoded = wanted ? encodedHeaders(wanted) : {}
+  response.writeHead(status, { ...commonHeaders(context), ...headers, ...encoded })
+  if (!wanted) return response
+  // Ends with the response, so that a caller that disconnects leaves nothing open.
+  const encoder = createStreamEncoder(wanted)
+  encoder.on('error', () => response.destroy())
+  response.once('close', () => encoder.destroy())
+  encoder.pipe(response)
+  return encoder
+}
+
+function acceptedBy({ request }: Context): string | undefined {
+  return request.headers['accept-encoding']?.toString()
+}
+
+function encodedHeaders(name: ContentEncoding): Record<string, string> {
+  return { 'content-encoding': name, vary: 'accept-encoding' }
 }
 
 export function sendJson(

@@ -44,6 +44,6 @@ test('413 and 415', async () => {
   const { key } = await gateway.tenant()
   const large = await gateway.post(PATH, key, { messages, pad: 'x'.repeat(33 * 1024 * 1024) })
   assert.equal(large.status, 413)
-  const encoded = await gateway.post(PATH, key, { messages }, { 'content-encoding': 'gzip' })
+  const encoded = await gateway.post(PATH, key, { messages }, { 'content-encoding': 'compress' })
   assert.equal(encoded.status, 415)
 })

@@ -62,7 +62,8 @@ const REQUESTS = html`<div class="text">
 <p>A field that is <code>null</code> counts as absent: it changes neither the response nor the
 charge.</p>
 <p>A body may be sent with <code>Content-Encoding</code> <code>gzip</code>, <code>deflate</code>,
-<code>br</code> or <code>zstd</code>; its decoded bytes count.</p>
+<code>br</code> or <code>zstd</code>; its decoded bytes count. With <code>Accept-Encoding</code>,
+JSON and event streams are compressed likewise.</p>
 </div>`
 
 const RECORD = {
