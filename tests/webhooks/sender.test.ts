@@ -56,10 +56,15 @@ test('failures are retried after 5 s, 30 s and 5 min, then the delivery is dropp
   const clock = handClock()
   sender(sql, { clock })
   const others = await startReceiver(t)
-  /** Attempts so far, read after a claim that would also have taken whatever was due. */
+  /**
+   * Attempts so far, read after a claim that would also have taken whatever was due: the second, as
+   * the first may have begun before the clock was moved.
+   */
   const countAttempts = async () => {
-    const other = await enqueueTestDelivery(sql, accountId, others.url)
-    await until('a claim', async () => (await readDelivery(sql, other)).attempts > 0)
+    for (let claims = 0; claims < 2; claims += 1) {
+      const other = await enqueueTestDelivery(sql, accountId, others.url)
+      await until('a claim', async () => (await readDelivery(sql, other)).attempts > 0)
+    }
     return (await readDelivery(sql, id)).attempts
   }
   const id = await enqueueTestDelivery(sql, accountId, receiver.url, BODY)
