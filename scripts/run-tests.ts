@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** Files of these folders start gateways and nothing besides: a few of them share a process. */
 const SHARING = /^tests\/(?:endpoints|upstreams|admin)\//
 const SHARED_FILES_MAX = 6
-const UNIT_FILES_MAX = 35
+const UNIT_FILES_MAX = 40
 /** A process that takes longer hangs: it is ended, and has failed. */
 const FILE_MS_MAX = 300_000
 /** Begin first, each in its own process: otherwise the end of the run waits for one of them. */

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { createHttpServer } from '../../server/http/server.ts'
+import { until } from '../support/until.ts'
 
 const STALL_MS = 1_000
 /** More than the system takes on both sides of a connection. */
@@ -45,7 +46,7 @@ async function ask(path: string): Promise<Socket> {
   socket.on('error', () => undefined)
   socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
   socket.pause()
-  await once(server, 'request')
+  await until('the request', () => responses.has(path))
   return socket
 }
 
@@ -59,7 +60,7 @@ async function stall(path: string): Promise<ServerResponse> {
   return response
 }
 
-describe('an answer that nobody takes', () => {
+describe('an answer that nobody takes', { concurrency: true }, () => {
   for (const path of ['/stream', '/whole']) {
     test(`${path} is cut off`, async () => {
       const response = await stall(path)

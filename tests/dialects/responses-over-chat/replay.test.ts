@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createResponsesStream } from '../../../server/dialects/responses-over-chat/stream.ts'
+import { anyText } from '../../support/any-text.ts'
 import { fixture, streamFixtures } from '../fixtures.ts'
 import { chunkings, run } from '../replay.ts'
 import { answerOptions } from './answer-options.ts'
@@ -34,7 +35,7 @@ type Step = { kind: 'text' | 'thought' | 'refusal' | 'call' | 'piece'; text: str
 
 const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom('text', 'thought', 'refusal', 'call', 'piece'),
-  text: fc.string({ unit: 'binary', maxLength: 6 }),
+  text: anyText({ maxLength: 6 }),
   call: fc.nat(3),
 })
 

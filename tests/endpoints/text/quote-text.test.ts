@@ -11,6 +11,7 @@ import { responses } from '../../../server/endpoints/text/responses.ts'
 import type { Estimate, QuotedRequest } from '../../../server/pipeline/metering.ts'
 import { computeCharge } from '../../../server/pipeline/price/charge.ts'
 import { boundHold, type HoldEstimate } from '../../../server/pipeline/price/hold-estimate.ts'
+import { anyText } from '../../support/any-text.ts'
 
 const model: Model = {
   id: 'm',
@@ -68,7 +69,7 @@ const dialects = fc.constantFrom<Dialect[]>('chat', 'responses', 'messages', 'em
 
 /** Texts that look like other data, or whose size changes when they are serialised. */
 const texts = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 3_000 }),
+  anyText({ maxLength: 3_000 }),
   fc.string({ maxLength: 2_000 }).map((text) => `data:image/png;base64,${text}`),
   fc.string({ maxLength: 500 }).map((text) => `data:${text}`),
   fc.base64String({ maxLength: 4_000 }),
