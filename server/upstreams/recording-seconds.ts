@@ -2,9 +2,9 @@
 import type { JsonObject } from '../lib/json.ts'
 
 /** Seconds of the longest recording that the products take. */
-const SECONDS_MAX = 7200
+export const RECORDING_SECONDS_MAX = 7200
 
 /** Returns the measured length in seconds, rounded up, else the longest. */
 export function readSeconds({ recording_seconds: measured }: JsonObject): number {
-  return typeof measured === 'number' && measured > 0 ? Math.ceil(measured) : SECONDS_MAX
+  return typeof measured === 'number' && measured > 0 ? Math.ceil(measured) : RECORDING_SECONDS_MAX
 }

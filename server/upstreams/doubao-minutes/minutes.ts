@@ -10,7 +10,7 @@ import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonDocument } from '../read-json.ts'
 import { readOutcome, readSubmission, refuseRecording } from '../read-outcome.ts'
-import { readSeconds } from '../recording-seconds.ts'
+import { RECORDING_SECONDS_MAX, readSeconds } from '../recording-seconds.ts'
 import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
 import { submittedAs } from '../submitted-as.ts'
 import type {
@@ -111,11 +111,13 @@ async function readSuccess(wire: Wire, files: unknown): Promise<TaskPoll> {
   }
   const result: JsonObject = readDocuments(documents)
   const second = Math.ceil(Number(result.duration))
-  // Without a sentence no length is known. Zero is charged, not the hold of two hours.
+  // Without a sentence no length is known. Zero is charged, not the hold of two hours. A sentence
+  // after the end of the longest recording states none either: at most the hold is charged.
+  const isStated = second > 0 && second <= RECORDING_SECONDS_MAX
   return {
     state: 'succeeded',
     result,
-    ...(second > 0 ? { usage: { second } } : { measured: { second } }),
+    ...(isStated ? { usage: { second } } : { measured: { second } }),
   }
 }
 

@@ -161,6 +161,28 @@ test('a result file that is no JSON is fetched again at the next poll', async (t
   await assert.rejects(look(), { kind: 'failed' })
 })
 
+for (const [endMs, stated] of [
+  [7_200_000, { usage: { second: 7200 } }],
+  [7_200_001, { measured: { second: 7201 } }],
+  [1e14, { measured: { second: 1e11 } }],
+] as const) {
+  test(`a last sentence that ends at ${endMs} ms ${Object.keys(stated)[0]}`, async (t) => {
+    const { look } = await vendor(t, (url) => ({
+      [QUERY]: {
+        code: 20000000,
+        body: { Data: { Status: 'success', Result: { AudioTranscriptionFile: `${url}/t` } } },
+      },
+      '/t': { body: [{ content: 'x', start_time: 0, end_time: endMs }] },
+    }))
+    const {
+      state: _state,
+      result: _result,
+      ...rest
+    } = (await look()) as Readonly<Record<string, unknown>>
+    assert.deepEqual(rest, stated)
+  })
+}
+
 test('a success without a word is not charged as the longest recording', async (t) => {
   const { look } = await vendor(t, () => ({
     [QUERY]: { code: 20000000, body: { Data: { Status: 'success', Result: {} } } },
