@@ -38,6 +38,12 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ['a negative number', { CALLS_MAX: '-1' }, /^CALLS_MAX: /],
   ['an unknown size', { BODY_BYTES_MAX: '5XB' }, /^BODY_BYTES_MAX: must be a number of bytes/],
   ['half a flag', { ALLOW_PRIVATE_TARGETS: 'maybe' }, /^ALLOW_PRIVATE_TARGETS: must be true or/],
+  [
+    'an origin with a path',
+    { CORS_ORIGINS: 'https://a.example/' },
+    /^CORS_ORIGINS: must be \*, or/,
+  ],
+  ['any origin and one', { CORS_ORIGINS: '*,https://a.example' }, /^CORS_ORIGINS: /],
   ['a level too loud', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL: /],
   ['another database', { DATABASE_URL: 'mysql://h/d', SECRET_KEY: key }, /^DATABASE_URL: must be/],
   ['a database without a key', { DATABASE_URL: socket }, /^SECRET_KEY: is required with DATABASE/],

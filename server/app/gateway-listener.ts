@@ -27,7 +27,7 @@ function convertUnavailable(error: unknown): never {
  */
 export function createGatewayListener(
   services: PlainServices,
-  { role, publicUrl, compressesResponses }: Config,
+  { role, publicUrl, compressesResponses, corsOrigins }: Config,
   tracer: Tracer | undefined,
 ) {
   const documented = services
@@ -41,7 +41,7 @@ export function createGatewayListener(
   const publicApi = new Set(
     documented.filter(({ documentation }) => documentation.credential === undefined),
   )
-  const policy = { compresses: compressesResponses }
+  const policy = { compresses: compressesResponses, origins: corsOrigins }
   const match = createRoutes<Endpoint>(
     offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),

@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import type { AllowedOrigins } from '../http/cors.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { maskSecret } from '../lib/secrets/secrets.ts'
 import { describeProblem } from '../lib/text/describe-problem.ts'
@@ -135,6 +136,7 @@ function assemble(values: Values) {
       connectionsMax: values.CONNECTIONS_MAX,
       clientStallMs: values.CLIENT_STALL_MS,
     },
+    corsOrigins: allowedOrigins(values.CORS_ORIGINS),
     compressesResponses: values.COMPRESS_RESPONSES,
     bodies: { jsonBytesMax: values.BODY_BYTES_MAX, chatBytesMax: values.CHAT_BODY_BYTES_MAX },
     pipeline: pipelineLimits(values),
@@ -162,6 +164,11 @@ function assemble(values: Values) {
     ledger: { holdQueueMax: values.HOLD_QUEUE_MAX, settleQueueMax: values.SETTLE_QUEUE_MAX },
     leases: { ...LEASES },
   } as const
+}
+
+function allowedOrigins(origins: Values['CORS_ORIGINS']): AllowedOrigins | undefined {
+  if (origins === undefined) return undefined
+  return origins.includes('*') ? '*' : new Set(origins)
 }
 
 function objectStore(values: Values) {

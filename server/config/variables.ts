@@ -65,6 +65,17 @@ const ports = z
   .transform((text) => text.split(',').map((port) => port.trim()))
   .pipe(z.array(whole(1, 65_535)))
 
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.parse(text)?.origin === text
+}
+
+const origins = z
+  .string()
+  .transform((text) => text.split(',').map((origin) => origin.trim()))
+  .refine((list) => list.every((text) => (text === '*' ? list.length === 1 : isOrigin(text))), {
+    error: 'must be *, or origins such as https://app.example.com',
+  })
+
 const networks = z
   .string()
   .transform((text) => text.split(',').map((network) => network.trim()))
@@ -142,6 +153,9 @@ export const VARIABLES = {
     .optional()
     .describe('Trace collector (OTLP over HTTP, JSON); without it tracing is off.'),
 
+  CORS_ORIGINS: origins
+    .optional()
+    .describe('Origins whose pages may call the public API, comma-separated; * for any.'),
   COMPRESS_RESPONSES: flag
     .default(true)
     .describe('Whether JSON and event streams are compressed for callers that accept it.'),

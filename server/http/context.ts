@@ -1,6 +1,7 @@
 /** One HTTP exchange as handlers see it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { newRequestId } from '../lib/ids.ts'
+import type { AllowedOrigins } from './cors.ts'
 import type { Envelope } from './envelope.ts'
 
 /** The timed parts of a call, reported in `Server-Timing` in milliseconds. */
@@ -17,6 +18,8 @@ export interface Timing {
 export interface ResponsePolicy {
   /** Compressed for callers that accept it. */
   readonly compresses: boolean
+  /** The origins whose pages may call; none if absent. */
+  readonly origins?: AllowedOrigins | undefined
 }
 
 const PLAIN: ResponsePolicy = { compresses: false }

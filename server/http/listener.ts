@@ -4,9 +4,10 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayError } from '../lib/errors.ts'
-import { type Context, createContext, type ResponsePolicy } from './context.ts'
+import { type Context, createContext, type RequestRoute, type ResponsePolicy } from './context.ts'
+import { preflightHeaders, preflightMethod } from './cors.ts'
 import type { Envelope } from './envelope.ts'
-import { sendError } from './reply.ts'
+import { sendEmpty, sendError } from './reply.ts'
 import type { Match, Miss } from './router.ts'
 
 export interface ListenerOptions<Target> {
@@ -30,6 +31,11 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
     const context = createContext(request, response, found)
     let failure: GatewayError | undefined
     response.once('close', () => options.onDone(context, failure))
+    if ('preflight' in found) {
+      sendEmpty(context, found.preflight)
+      discard(request)
+      return
+    }
     if ('refused' in found) {
       failure = sendError(context, found.refused)
       discard(request)
@@ -44,18 +50,43 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
   }
 }
 
-function route<Target>(request: IncomingMessage, options: ListenerOptions<Target>) {
+type Routed<Target> = RequestRoute &
+  (
+    | { readonly target: Target }
+    | { readonly refused: GatewayError }
+    /** The headers of the response to a preflight. */
+    | { readonly preflight: Readonly<Record<string, string>> }
+  )
+
+function route<Target>(request: IncomingMessage, options: ListenerOptions<Target>): Routed<Target> {
   const url = request.url ?? '/'
   const found = options.match(request.method ?? 'GET', url)
-  if (!('refused' in found)) {
-    const { target } = found
-    const envelope = options.envelopeOf(target)
-    const policy = options.policyOf?.(target)
-    return { ...found, envelope, ...(policy ? { policy } : {}) }
-  }
+  if (!('refused' in found)) return describe(found, options)
+  const preflight = routePreflight(request, url, options)
+  if (preflight) return preflight
   const { refused, intended } = found
   const envelope: Envelope = intended === undefined ? 'flat' : options.envelopeOf(intended)
   return { ...UNROUTED, path: url, envelope, refused }
+}
+
+function describe<Target>(found: Match<Target>, options: ListenerOptions<Target>) {
+  const policy = options.policyOf?.(found.target)
+  const envelope = options.envelopeOf(found.target)
+  return { ...found, envelope, ...(policy ? { policy } : {}) }
+}
+
+/** Routes a preflight to the endpoint that the page wants to call. */
+function routePreflight<Target>(
+  request: IncomingMessage,
+  url: string,
+  options: ListenerOptions<Target>,
+) {
+  const method = preflightMethod(request)
+  const found = method === undefined ? undefined : options.match(method, url)
+  if (!found || 'refused' in found) return undefined
+  const { target: _, ...route } = describe(found, options)
+  const preflight = preflightHeaders(route.policy?.origins, request)
+  return preflight && { ...route, preflight }
 }
 
 /** Reads and discards an unread body, so that the connection can be reused. */

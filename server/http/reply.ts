@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import { GatewayError } from '../lib/errors.ts'
 import type { Context } from './context.ts'
+import { corsHeaders } from './cors.ts'
 import { endAfterRequest } from './delayed-close.ts'
 import {
   type ContentEncoding,
@@ -24,6 +25,7 @@ export function commonHeaders(context: Context): Record<string, string> {
     ...(context.envelope === 'messages' ? { 'request-id': context.requestId } : {}),
     'x-content-type-options': 'nosniff',
     ...(timing ? { 'server-timing': timing } : {}),
+    ...corsHeaders(context.policy.origins, context.request.headers),
   }
 }
 
@@ -50,7 +52,12 @@ export function sendBytes(
   encoding.add(response)
   encodeDocument(wanted, body, (encoded, name) => {
     if (response.destroyed) return
-    writeWhole(context, status, { ...headers, ...(name ? encodedHeaders(name) : {}) }, encoded)
+    writeWhole(
+      context,
+      status,
+      { ...headers, ...(name ? encodedHeaders(context, name) : {}) },
+      encoded,
+    )
   })
 }
 
@@ -81,7 +88,7 @@ export function beginStream(
   const wanted = policy.compresses
     ? encodingOfStream(acceptedBy(context), headers['content-type'])
     : undefined
-  const encoded = wanted ? encodedHeaders(wanted) : {}
+  const encoded = wanted ? encodedHeaders(context, wanted) : {}
   response.writeHead(status, { ...commonHeaders(context), ...headers, ...encoded })
   if (!wanted) return response
   // Ends with the response, so that a caller that disconnects leaves nothing open.
@@ -96,8 +103,17 @@ function acceptedBy({ request }: Context): string | undefined {
   return request.headers['accept-encoding']?.toString()
 }
 
-function encodedHeaders(name: ContentEncoding): Record<string, string> {
-  return { 'content-encoding': name, vary: 'accept-encoding' }
+function encodedHeaders(
+  { policy: { origins } }: Context,
+  name: ContentEncoding,
+): Record<string, string> {
+  const hasOrigins = origins !== undefined && origins !== '*'
+  return { 'content-encoding': name, vary: `${hasOrigins ? 'origin, ' : ''}accept-encoding` }
+}
+
+/** Writes a response without a body. */
+export function sendEmpty(context: Context, headers: Readonly<Record<string, string>>): void {
+  context.response.writeHead(204, { ...commonHeaders(context), ...headers }).end()
 }
 
 export function sendJson(
