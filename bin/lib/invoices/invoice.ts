@@ -23,19 +23,28 @@ export interface Invoice {
 }
 
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?$/
+/** Commas between thousands alone: `12,50` is a decimal comma, and not 1250. */
+const GROUPED = /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/
 const NANO_DIGITS = 9
+const WHOLE_DIGITS_MAX = 15
 
-/** Returns the nano-units of a decimal, rounded half up; a `shift` of -2 reads hundredths. */
+/** Reads nano-units of a decimal, rounded half up; a `shift` of -2 reads hundredths. */
 export function readMoney(value: unknown, where: string, shift = 0): bigint {
-  const text = String(value).trim().replaceAll(',', '')
-  const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? []
-  if (sign === undefined || whole.length > 15) {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(readDecimal(value)) ?? []
+  if (sign === undefined || whole.length + Number(exponent) > WHOLE_DIGITS_MAX) {
     throw new OperatorError(`${where}: ${JSON.stringify(value)} is not an amount`)
   }
   const digits = BigInt(whole + fraction)
   const move = NANO_DIGITS + shift + Number(exponent) - fraction.length
   const nanos = move >= 0 ? digits * 10n ** BigInt(move) : roundAt(digits, 10n ** BigInt(-move))
   return sign === '-' ? -nanos : nanos
+}
+
+/** Returns the text of a number without its group separators; empty for another type. */
+function readDecimal(value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number') return ''
+  const text = String(value).trim()
+  return GROUPED.test(text) ? text.replaceAll(',', '') : text
 }
 
 function roundAt(digits: bigint, divisor: bigint): bigint {
@@ -46,8 +55,9 @@ function roundAt(digits: bigint, divisor: bigint): bigint {
  * Reads a count; fractions are allowed, since some vendors sell thousands. Throws OperatorError.
  */
 export function readInvoiceCount(value: unknown, where: string): number {
-  const number = typeof value === 'string' ? Number(value.trim().replaceAll(',', '')) : value
-  if (typeof number === 'number' && Number.isFinite(number) && value !== '') return number
+  const text = readDecimal(value)
+  const number = Number(text)
+  if (DECIMAL.test(text) && Math.abs(number) <= Number.MAX_SAFE_INTEGER) return number
   throw new OperatorError(`${where}: ${JSON.stringify(value)} is not a number`)
 }
 
@@ -62,7 +72,7 @@ export function readDay(text: string, where: string): string {
 
 export function readInvoiceCurrency(value: unknown, where: string): string {
   const words: Readonly<Record<string, string>> = { 人民币: 'CNY', 美元: 'USD', RMB: 'CNY' }
-  const text = String(value).trim().toUpperCase()
+  const text = typeof value === 'string' ? value.trim().toUpperCase() : ''
   const code = words[text] ?? text
   if (/^[A-Z]{3}$/.test(code)) return code
   throw new OperatorError(`${where}: ${JSON.stringify(value)} is not a currency`)

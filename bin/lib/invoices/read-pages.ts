@@ -6,7 +6,13 @@
  */
 import { readFileSync } from 'node:fs'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
-import { type InvoiceRow, readInvoiceCount, readInvoiceCurrency, readMoney } from './invoice.ts'
+import {
+  type InvoiceRow,
+  readDay,
+  readInvoiceCount,
+  readInvoiceCurrency,
+  readMoney,
+} from './invoice.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -62,7 +68,7 @@ function readStart(value: unknown, where: string): string {
   if (value === undefined || value === null || Number.isNaN(time.getTime())) {
     throw new OperatorError(`${where}: no start_time or starting_at`)
   }
-  return time.toISOString().slice(0, 10)
+  return readDay(time.toISOString(), where)
 }
 
 function readResult(result: Fields, where: string): Omit<InvoiceRow, 'day'> {
@@ -109,11 +115,16 @@ function readUsage(result: Fields, where: string): Pick<InvoiceRow, 'requests' |
   }
   const [cached, audioIn] = [count('input_cached_tokens'), count('input_audio_tokens')]
   const audioOut = count('output_audio_tokens')
+  const input = count('input_tokens') - cached - audioIn
+  const output = count('output_tokens') - audioOut
+  if (input < 0 || output < 0) {
+    throw new OperatorError(`${where}: fewer tokens than its cached and audio tokens`)
+  }
   const units = {
-    input_token: count('input_tokens') - cached - audioIn,
+    input_token: input,
     cached_input_token: cached,
     audio_input_token: audioIn,
-    output_token: count('output_tokens') - audioOut,
+    output_token: output,
     audio_output_token: audioOut,
   }
   return { requests: count('num_model_requests'), units }

@@ -70,6 +70,9 @@ function mapColumns(headers: readonly string[], map: ColumnMap): Map<string, num
   const columns = new Map<string, number>()
   for (const [word, header] of Object.entries(map)) {
     const place = headers.indexOf(header)
+    if (place !== headers.lastIndexOf(header)) {
+      throw new OperatorError(`there are several columns ${header}`)
+    }
     if (place < 0) {
       throw new OperatorError(`there is no column ${header}: the file has ${headers.join(', ')}`)
     }

@@ -72,6 +72,7 @@ export async function addUpBill(
   const from = range.from ?? sorted[0]
   const to = range.to ?? nextDay(sorted.at(-1))
   if (!from || !to) throw new OperatorError('the export has no row in this range')
+  if (from >= to) throw new OperatorError(`the range from ${from} to before ${to} has no day`)
   return { rows: sums, hasAmounts, currency, from, to }
 }
 

@@ -21,7 +21,8 @@ export function matchModels(
   const groups = new Map<string, string>()
   const names = new Map<string, string>()
   for (const vendor of vendors) {
-    const upstreamModel = map[vendor] ?? vendor
+    const mapped = Object.hasOwn(map, vendor) ? map[vendor] : undefined
+    const upstreamModel = mapped ?? vendor
     const similar = [...ours].filter((name) => simplify(name) === simplify(upstreamModel))
     const [first, second] = similar
     if (ours.has(upstreamModel) || first === undefined) names.set(vendor, upstreamModel)
