@@ -1,4 +1,4 @@
-/** How the console is built: one page, split by route, compressed once, kept under its limit. */
+/** Builds the console: one page, split by route, compressed once, kept under its limit. */
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { compressOutput } from './build/compress-output.ts'

@@ -30,7 +30,7 @@ describe('the asset library', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('one click erases the subtitles of a video, at a price that is told before', async () => {
+  test('one click erases the subtitles of a video, at a price that is shown before', async () => {
     const { page, complaints } = await stage.signedIn('/assets')
     const body = { model: MODEL, content: [{ type: 'text', text: 'a river' }] }
     assert.equal((await stage.post('/v1/videos/generations', body)).status, 200)

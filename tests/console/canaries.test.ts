@@ -36,7 +36,7 @@ describe('canaries', { skip: noBrowser }, () => {
     }
   }
 
-  test('in what callers were told when a vendor failed', () => {
+  test('in the errors that callers got when a vendor failed', () => {
     assert.equal(planted.refusals.length, 20)
     for (const refusal of planted.refusals) {
       // A caller's own words may come back to them.

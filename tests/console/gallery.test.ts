@@ -13,11 +13,11 @@ describe('the gallery', { skip: noBrowser }, () => {
   test('an image appears, opens with its prompt and cost, and is deleted', async () => {
     const { page, complaints } = await stage.signedIn('/gallery', {}, PHONE)
     await page.getByRole('heading', { name: 'No images yet' }).waitFor()
-    const made = await stage.post('/v1/images/async', {
+    const response = await stage.post('/v1/images/async', {
       model: 'sim-image',
       prompt: 'a river at dawn',
     })
-    assert.equal(made.status, 200, await made.text())
+    assert.equal(response.status, 200, await response.text())
     const tile = page.getByRole('button', { name: 'Open “a river at dawn”' })
     await tile.waitFor()
     await expectFits(page)
@@ -37,8 +37,8 @@ describe('the gallery', { skip: noBrowser }, () => {
     const { page, complaints } = await stage.signedIn('/gallery')
     // One after the other: whichever ends last stands first.
     for (const prompt of ['the first river', 'the second river']) {
-      const made = await stage.post('/v1/images/async', { model: 'sim-image', prompt })
-      assert.equal(made.status, 200, await made.text())
+      const response = await stage.post('/v1/images/async', { model: 'sim-image', prompt })
+      assert.equal(response.status, 200, await response.text())
       await page.getByRole('button', { name: `Open “${prompt}”` }).waitFor()
     }
     await page.getByRole('button', { name: 'Open “the first river”' }).click()

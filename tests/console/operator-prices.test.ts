@@ -26,7 +26,7 @@ describe('prices', { skip: noBrowser }, () => {
     await done.waitFor()
   }
 
-  test('a price is planned, told, and withdrawn', async () => {
+  test('a price is planned, shown, and withdrawn', async () => {
     const { page, complaints } = await stage.signedIn(MODEL, OPERATOR)
     const drawer = page.getByRole('dialog').first()
     await drawer.getByRole('table', { name: 'Price, upstream cost and margin' }).waitFor()

@@ -63,12 +63,12 @@ describe('access tokens', { skip: noBrowser }, () => {
 
   test('an operator sees whose they are and what they did, and ends them', async () => {
     const owner = await stage.signedIn('/settings')
-    const made = await owner.context.request.fetch(`${stage.url}/admin/v1/profile/tokens`, {
+    const response = await owner.context.request.fetch(`${stage.url}/admin/v1/profile/tokens`, {
       method: 'POST',
       headers: { 'x-tributary-console': '1' },
       data: { name: 'nightly', scope: 'write' },
     })
-    const { token } = (await made.json()) as { token: string }
+    const { token } = (await response.json()) as { token: string }
     await fetch(`${stage.url}/admin/v1/accounts/${stage.account.id}`, {
       method: 'PATCH',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -49,11 +49,11 @@ const toEvents = (documents: readonly unknown[]) =>
 
 const tokens = { input_tokens: 10, output_tokens: 5 }
 const call = { index: 0, id: 'call_1', function: { name: 'f', arguments: { a: 1 } } }
-const said = { role: 'assistant', content: 'hello', tool_calls: [call], annotations: [{ a: 1 }] }
+const reply = { role: 'assistant', content: 'hello', tool_calls: [call], annotations: [{ a: 1 }] }
 const usage = { prompt_tokens: 10, completion_tokens: 5 }
-const completion = { choices: [{ message: said, finish_reason: 'stop', logprobs: {} }], usage }
+const completion = { choices: [{ message: reply, finish_reason: 'stop', logprobs: {} }], usage }
 const chunks = [
-  { choices: [{ index: 0, delta: said, logprobs: { content: [{ token: 'a' }] } }] },
+  { choices: [{ index: 0, delta: reply, logprobs: { content: [{ token: 'a' }] } }] },
   { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
 ]
 const lastChunk = { choices: [], usage }

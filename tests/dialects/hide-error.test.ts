@@ -48,10 +48,10 @@ const STREAMS: Readonly<Record<string, readonly [Relay, readonly string[]]>> = {
 }
 
 for (const [name, [relay, frames]] of Object.entries(STREAMS)) {
-  test(`${name}: the stream tells the error without the inside`, () => {
-    const told = deliver(relay, frames)
-    assert.match(told, SHOWN)
-    assert.doesNotMatch(told, /10\.0\.0\.5:8000|gpu-7/)
+  test(`${name}: the stream has the error without private details`, () => {
+    const output = deliver(relay, frames)
+    assert.match(output, SHOWN)
+    assert.doesNotMatch(output, /10\.0\.0\.5:8000|gpu-7/)
   })
 }
 

@@ -215,6 +215,7 @@ export const FORBIDDEN_TEXT: readonly { readonly pattern: RegExp; readonly why: 
 export const TOP_FOLDERS: readonly string[] = [
   'benchmarks',
   'bin',
+  'console',
   'catalog',
   'console',
   'docs',
@@ -293,6 +294,7 @@ export const SHARED_NAMES: readonly {
 export const STATED_FOLDERS: readonly string[] = [
   'benchmarks',
   'bin',
+  'console',
   'proofs',
   'server',
   'simulators',

@@ -1,20 +1,20 @@
 /** Connects the API client, which learns that verification is needed, with its dialog. */
 
-let ask: (() => Promise<boolean>) | undefined
-let asking: Promise<boolean> | undefined
+let showDialog: (() => Promise<boolean>) | undefined
+let pending: Promise<boolean> | undefined
 
 /** Registers the dialog, which resolves with true once the user has verified. */
 export function registerStepUp(dialog: () => Promise<boolean>): () => void {
-  ask = dialog
+  showDialog = dialog
   return () => {
-    if (ask === dialog) ask = undefined
+    if (showDialog === dialog) showDialog = undefined
   }
 }
 
 /** Shows the dialog; concurrent calls share one. */
 export function askForStepUp(): Promise<boolean> {
-  asking ??= (ask?.() ?? Promise.resolve(false)).finally(() => {
-    asking = undefined
+  pending ??= (showDialog?.() ?? Promise.resolve(false)).finally(() => {
+    pending = undefined
   })
-  return asking
+  return pending
 }

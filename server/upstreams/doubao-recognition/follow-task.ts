@@ -43,8 +43,8 @@ export async function followTask(
     const ended = isTrouble || isRunning ? undefined : conclude(outcome)
     if (ended) return ended
     troubles = isRunning ? 0 : troubles + 1
-    if (troubles >= TROUBLES_MAX) throw createGivenUp('its state cannot be read', outcome)
-    if (elapsedMs > deadlineMs) throw createGivenUp('no end in time', outcome)
+    if (troubles >= TROUBLES_MAX) throw giveUp('its state cannot be read', outcome)
+    if (elapsedMs > deadlineMs) throw giveUp('no end in time', outcome)
   }
 }
 
@@ -70,10 +70,7 @@ function asTrouble(error: unknown): UpstreamFailure {
   throw error
 }
 
-function createGivenUp(
-  reason: string,
-  last: UpstreamTaskOutcome | UpstreamFailure,
-): UpstreamFailure {
+function giveUp(reason: string, last: UpstreamTaskOutcome | UpstreamFailure): UpstreamFailure {
   const words = 'message' in last ? `: ${last.message}` : ''
   return new UpstreamFailure('unknown', {
     message: `a recognition was given up, ${reason}${words}`,

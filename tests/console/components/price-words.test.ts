@@ -12,9 +12,9 @@ for (const language of ['en', 'zh'] as const) {
 
   test(`${language}: every unit has words, for one and for many`, () => {
     for (const unit of UNITS) {
-      for (const said of [words.units(unit), words.per(1, unit), words.per(1_000_000, unit)]) {
-        assert.ok(!said.includes(unit) || unit.length < 10, said)
-        assert.doesNotMatch(said, /_|undefined|\{/)
+      for (const text of [words.units(unit), words.per(1, unit), words.per(1_000_000, unit)]) {
+        assert.ok(!text.includes(unit) || unit.length < 10, text)
+        assert.doesNotMatch(text, /_|undefined|\{/)
       }
     }
   })
@@ -31,9 +31,9 @@ for (const language of ['en', 'zh'] as const) {
       tool: 'preview',
       input_tokens: { min: 272_001 },
     }
-    const said = words.when(conditions)
-    assert.doesNotMatch(said, /_|=|undefined|\{|\[/)
-    assert.match(said, /flex.*batch.*us.*other-model.*preview.*272,001/)
+    const sentence = words.when(conditions)
+    assert.doesNotMatch(sentence, /_|=|undefined|\{|\[/)
+    assert.match(sentence, /flex.*batch.*us.*other-model.*preview.*272,001/)
   })
 }
 

@@ -33,7 +33,7 @@ test('zero is zero however it is written', () => {
   for (const text of ['0.000000001', '10', '-0.1', '']) assert.ok(!isZero(text), text)
 })
 
-test('durations and sizes are as short as they can be told apart', () => {
+test('durations and sizes are as short as they stay distinct', () => {
   const durations = [0, 999, 1_500, 59_400, 61_000, 3_600_000, 49 * 3_600_000]
   assert.deepEqual(durations.map(formatDuration), [
     '0 ms',
@@ -51,7 +51,7 @@ test('durations and sizes are as short as they can be told apart', () => {
   )
 })
 
-test('times are told from now, in both directions and languages', () => {
+test('times are relative to now, in both directions and languages', () => {
   const now = Date.parse('2026-11-21T06:00:00Z')
   assert.equal(formatRelative('2026-11-21T05:57:01Z', now, 'en'), '2 minutes ago')
   assert.equal(formatRelative('2026-11-21T08:00:00Z', now, 'en'), 'in 2 hours')

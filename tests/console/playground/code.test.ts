@@ -55,10 +55,10 @@ describe('the code of the playground', { skip: noBrowser }, () => {
     const env = { PATH: process.env.PATH, TRIBUTARY_KEY: stage.key.key }
     const options = { cwd: folder, env, timeout: CODE_MS, maxBuffer: 64 * 1024 * 1024 }
     const { stdout } = await run(command, [...parameters], options)
-    const [made] = readdirSync(folder).filter((name) => !before.has(name))
-    if (made === undefined) return stdout
-    const content = readFileSync(join(folder, made), 'latin1')
-    rmSync(join(folder, made))
+    const [written] = readdirSync(folder).filter((name) => !before.has(name))
+    if (written === undefined) return stdout
+    const content = readFileSync(join(folder, written), 'latin1')
+    rmSync(join(folder, written))
     return `file: ${content.slice(0, 100)}`
   }
 

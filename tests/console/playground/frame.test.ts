@@ -24,7 +24,7 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  test('an empty balance is told before the call and refused in the API’s own words', async () => {
+  test('an empty balance is shown before the call and refused with the API’s message', async () => {
     const { account } = await stage.createCaller('0')
     const { page } = await stage.signedIn('/playground', { accountId: account.id })
     await page.getByText('The balance is too small for this request').waitFor()

@@ -35,7 +35,7 @@ describe('media in the playground', { skip: noBrowser }, () => {
     ['seed-tts-2.0', 'OpenAI'],
     ['sim-tts', ''],
   ] as const) {
-    test(`${model} is heard in a player ${way}`, async () => {
+    test(`${model} plays in a player ${way}`, async () => {
       const { page, complaints } = await stage.signedIn(`/playground?model=${model}`)
       if (way) await page.getByText(way, { exact: true }).click()
       await priceBefore(page)
@@ -49,10 +49,10 @@ describe('media in the playground', { skip: noBrowser }, () => {
     })
   }
 
-  test('speech is heard before all of it is there', async () => {
+  test('speech plays before it is complete', async () => {
     const { page, complaints } = await stage.signedIn('/playground?model=seed-tts-2.0')
-    const said = 'A long river. '.repeat(6)
-    const slowly = `[[chunks:20]][[chunk-delay:400]]${said}`
+    const speech = 'A long river. '.repeat(6)
+    const slowly = `[[chunks:20]][[chunk-delay:400]]${speech}`
     await page.getByRole('textbox', { name: 'Text' }).fill(slowly)
     await priceBefore(page)
     await send(page)

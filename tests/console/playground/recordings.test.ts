@@ -37,7 +37,7 @@ describe('recordings in the playground', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('what the microphone hears is interpreted as speech', async () => {
+  test('a recording from the microphone is interpreted as speech', async () => {
     const { page, complaints } = await stage.signedIn('/playground?kind=interpretation')
     await page.getByRole('button', { name: 'Record' }).click()
     await page.getByRole('button', { name: 'Stop at 2 s' }).click()
@@ -52,7 +52,7 @@ describe('recordings in the playground', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('what is no sound is told before anything is sent', async () => {
+  test('a file without audio is refused before anything is sent', async () => {
     const { page } = await stage.signedIn('/playground?kind=interpretation')
     await give(page, 'notes.wav', Buffer.from('these are words, not sound'))
     await page.getByText(/^The browser cannot decode this file as audio/).waitFor()

@@ -30,8 +30,8 @@ describe('text in the playground', { skip: noBrowser }, () => {
       .nth(1)
       .waitFor()
     const code = await codeOf(page, 'curl')
-    for (const said of ['Be brief.', 'Name one river.', 'assistant', 'And another?']) {
-      assert.ok(code.includes(said), `${said} is missing in ${code}`)
+    for (const text of ['Be brief.', 'Name one river.', 'assistant', 'And another?']) {
+      assert.ok(code.includes(text), `${text} is missing in ${code}`)
     }
     assert.deepEqual(complaints, [])
     await page.context().close()

@@ -30,7 +30,7 @@ export function launchBrowser(): Promise<Browser> {
       '--disable-gpu',
       '--disable-background-networking',
       '--disable-sync',
-      // A microphone that hears a beep every second.
+      // A fake microphone with a beep every second.
       '--use-fake-device-for-media-stream',
       '--use-fake-ui-for-media-stream',
     ],
@@ -96,10 +96,10 @@ export async function expectAccessible(page: Page): Promise<void> {
     }).then(({ violations }) => violations)
   `)
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  const told = serious.flatMap(({ id, nodes }) =>
+  const descriptions = serious.flatMap(({ id, nodes }) =>
     nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
   )
-  assert.deepEqual(told, [])
+  assert.deepEqual(descriptions, [])
 }
 
 /** Nothing sticks out to the side. */

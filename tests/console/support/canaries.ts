@@ -78,8 +78,8 @@ async function addChannel(stage: ConsoleStage, send: Send): Promise<void> {
 
 async function plantInAccount(stage: ConsoleStage, send: Send, canaries: Canaries): Promise<void> {
   const account = `/accounts/${stage.account.id}`
-  const made = (await send('POST', `${account}/keys`, { name: 'canary' })) as { key: string }
-  canaries.set('an API key', made.key)
+  const apiKey = (await send('POST', `${account}/keys`, { name: 'canary' })) as { key: string }
+  canaries.set('an API key', apiKey.key)
   const created = (await send('POST', `${account}/playground-key`)) as { key: string }
   canaries.set('a key of the playground', created.key)
   for (const act of ['reveal', 'rotate']) {
@@ -94,10 +94,12 @@ async function plantInPerson(
   send: Send,
   canaries: Canaries,
 ): Promise<void> {
-  const made = (await send('POST', '/profile/tokens', { name: 'canary' })) as { token: string }
+  const accessToken = (await send('POST', '/profile/tokens', { name: 'canary' })) as {
+    token: string
+  }
   // Whatever its last character was typed as.
-  canaries.set(`${who}’s access token`, made.token.slice(0, -1))
-  await actWithToken(stage, made.token)
+  canaries.set(`${who}’s access token`, accessToken.token.slice(0, -1))
+  await actWithToken(stage, accessToken.token)
   const { secret } = (await send('POST', '/profile/totp')) as { secret: string }
   canaries.set(`${who}’s authenticator`, secret)
   const body = { code: codeOf(secret) }
@@ -122,12 +124,12 @@ async function actWithToken(stage: ConsoleStage, token: string): Promise<void> {
 
 /** The vendor tells the key that it was given, in every way in which it can fail. */
 async function fail(stage: ConsoleStage, key: string): Promise<string[]> {
-  const told = `error-message=the key ${PROVIDER_KEY} is wrong`
+  const errorMessage = `error-message=the key ${PROVIDER_KEY} is wrong`
   const faults = [400, 401, 403, 404, 429, 500, 503].map((status) => `status=${status}`)
   const refusals: string[] = []
   for (const fault of [...faults, 'error-200', 'error-mid=nested', 'error-mid=in-choice']) {
     for (const stream of [false, true]) {
-      const content = `[[fault:${fault};${told}]] ${PROMPT}`
+      const content = `[[fault:${fault};${errorMessage}]] ${PROMPT}`
       const body = { model: MODEL, stream, messages: [{ role: 'user', content }] }
       refusals.push(await answerOf(stage, key, '/v1/chat/completions', body))
     }
@@ -146,7 +148,7 @@ async function answerOf(
   return `${answer.status}\n${heads}\n\n${await answer.text()}`
 }
 
-/** One of everything that can be looked at. */
+/** One record of each kind that the console shows. */
 async function succeed(stage: ConsoleStage, key: string): Promise<Record<string, string>> {
   const post = (path: string, body: object) =>
     stage.post(path, body, { authorization: `Bearer ${key}` })

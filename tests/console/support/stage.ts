@@ -44,12 +44,12 @@ export async function startConsoleStage(options: StageOptions = {}): Promise<Con
   ): Promise<Person> {
     people += 1
     const email = `person${people}@example.com`
-    const made = await createPerson(
+    const person = await createPerson(
       { sql: stage.sql, passwords },
       { email, name: `Kim ${people}`, password: PASSWORD, isOperator: operator, language },
     )
     const { role = operator ? undefined : 'owner', accountId = stage.account.id } = of
-    if (role) await putMembership(stage.sql, { personId: made.id, accountId, role })
+    if (role) await putMembership(stage.sql, { personId: person.id, accountId, role })
     return { email }
   }
 

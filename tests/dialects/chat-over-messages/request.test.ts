@@ -64,7 +64,7 @@ describe('conversation', () => {
     assert.deepEqual(system, [text('A'), { ...text('B'), cache_control: { type: 'ephemeral' } }])
   })
 
-  test('a system message in the middle is told by the user, in place', () => {
+  test('a system message in the middle becomes a user message in place', () => {
     const turns = turnsOf(user('hi'), { role: 'system', content: 'note' }, user('go'))
     assert.deepEqual(turns, [user([text('hi'), text('<system>\nnote\n</system>'), text('go')])])
   })
@@ -141,10 +141,10 @@ describe('tool turns', () => {
 
   test('a call without a result is answered as interrupted, before anything else', () => {
     const turns = turnsOf(user('hi'), calling(call('c1')), user('never mind'))
-    const [answered, said] = turns[2].content
+    const [answered, block] = turns[2].content
     assert.equal(answered.type, 'tool_result')
     assert.match(answered.content, /interrupted/)
-    assert.deepEqual(said, text('never mind'))
+    assert.deepEqual(block, text('never mind'))
   })
 
   test('a result without a call becomes text', () => {
@@ -296,12 +296,12 @@ describe('parameters', () => {
 
   test('answers that follow a schema', () => {
     const schema = { type: 'object', properties: { a: {} } }
-    const asked = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } }
+    const request = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } }
     const format = { type: 'json_schema', schema }
-    assert.deepEqual(translate(asked).output_config, { format })
-    const told = translate(asked, { structuredOutput: false })
-    assert.match(told.system[0].text, /JSON schema/)
-    const both = translate({ ...asked, reasoning_effort: 'low' }, { reasoning: 'adaptive' })
+    assert.deepEqual(translate(request).output_config, { format })
+    const described = translate(request, { structuredOutput: false })
+    assert.match(described.system[0].text, /JSON schema/)
+    const both = translate({ ...request, reasoning_effort: 'low' }, { reasoning: 'adaptive' })
     assert.deepEqual(both.output_config, { format, effort: 'low' })
     const plain = translate({ response_format: { type: 'json_object' } })
     assert.match(plain.system[0].text, /one JSON object/)

@@ -61,8 +61,8 @@ test('fewer images than asked for are an answer when the body ends', () => {
 
 test('a sequence that broke off is known by its images', () => {
   const { tap } = run(ONE + ONE, 4)
-  const said = tap.fail({ type: 'server_error', message: 'gone' })?.toString() ?? ''
-  assert.match(said, /^event: error\ndata: .*"message":"gone"/)
+  const output = tap.fail({ type: 'server_error', message: 'gone' })?.toString() ?? ''
+  assert.match(output, /^event: error\ndata: .*"message":"gone"/)
   assert.equal(tap.report().usage?.image, 2)
   assert.equal(tap.report().finished, false)
 })

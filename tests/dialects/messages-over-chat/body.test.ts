@@ -207,8 +207,8 @@ describe('what is no completion', () => {
     const { message, report } = answer({ error: { message: 'Overloaded', code: 503 } })
     const error = { type: 'server_error', message: 'Overloaded', code: '503' }
     assert.deepEqual(report, { outputBytes: 0, finished: true, error })
-    const told = { type: 'overloaded_error', message: 'Overloaded' }
-    assert.deepEqual(message, { type: 'error', error: told })
+    const expected = { type: 'overloaded_error', message: 'Overloaded' }
+    assert.deepEqual(message, { type: 'error', error: expected })
   })
 
   test('nor is anything else', () => {
@@ -229,9 +229,9 @@ describe('upstreams that answer in the other form', () => {
     for (const { name, chunks } of chunkings(body)) {
       const relay = createMessagesStream(answerOptions())
       const { blocks, stop, usage } = readEvents(run(relay, chunks))
-      const told = blocks.map(({ type, content }) => `${type}: ${content}`)
+      const summary = blocks.map(({ type, content }) => `${type}: ${content}`)
       const expected = ['thinking: Hm', 'text: Hi', 'tool_use: {"q":1}', 'tool_use: {"q":2}']
-      assert.deepEqual(told, expected, name)
+      assert.deepEqual(summary, expected, name)
       assert.equal(stop.stop_reason, 'tool_use')
       assert.equal(usage.output_tokens, 5)
       assert.equal(relay.report().finished, true)

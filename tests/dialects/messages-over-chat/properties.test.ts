@@ -77,11 +77,11 @@ test('any legal chat stream is one legal messages stream that says the same', ()
       const bytes = Buffer.from(body)
       const cut = size === 0 ? [bytes] : cutEvery(bytes, size)
       const { blocks, error } = readEvents(run(createMessagesStream(answerOptions()), cut))
-      const said = (kind: string) =>
+      const textOf = (kind: string) =>
         steps.map((one) => (one.kind === kind && 'text' in one ? one.text : '')).join('')
       assert.equal(error, undefined)
-      assert.equal(joined(blocks, 'text').join(''), said('text'))
-      assert.equal(joined(blocks, 'thinking').join(''), said('reasoning'))
+      assert.equal(joined(blocks, 'text').join(''), textOf('text'))
+      assert.equal(joined(blocks, 'thinking').join(''), textOf('reasoning'))
       assert.deepEqual(joined(blocks, 'tool_use'), calls)
     }),
     { numRuns: 1_000 },

@@ -215,7 +215,7 @@ describe('structured output', () => {
     }
   })
 
-  test('an upstream that only knows JSON is told the schema in words', () => {
+  test('an upstream without schemas gets the schema in the prompt', () => {
     const { body } = translate({ output_format: format }, { responseFormat: 'json_object' })
     assert.deepEqual(body.response_format, { type: 'json_object' })
     assert.match(body.messages[0].content, /JSON schema:\n{"type":"object"/)

@@ -14,12 +14,12 @@ function translated(name: string, context = {}): string {
 }
 
 /** Blocks as `kind: content`, calls as `name#id: arguments`, then the stop reason. */
-function tell(name: string, context = {}) {
+function summarize(name: string, context = {}) {
   const { blocks, stop, error } = readEvents(translated(name, context))
-  const told = blocks.map(({ type, start, content }) => {
+  const lines = blocks.map(({ type, start, content }) => {
     return type === 'tool_use' ? `${start.name}#${start.id}: ${content}` : `${type}: ${content}`
   })
-  return [...told, error ? `error: ${error.type}: ${error.message}` : stop.stop_reason]
+  return [...lines, error ? `error: ${error.type}: ${error.message}` : stop.stop_reason]
 }
 
 test('usage behind an ending, or in an error, is read', () => {
@@ -65,7 +65,7 @@ describe('order', () => {
     assert.deepEqual(read.usage, usage)
   })
 
-  const told: Record<string, (string | undefined)[]> = {
+  const cases: Record<string, (string | undefined)[]> = {
     'text beside a finish reason comes before the ending: text-with-reason': [
       'text: AB',
       'end_turn',
@@ -124,15 +124,15 @@ describe('order', () => {
     'chunks without choices are ignored: no-choices': ['text: Hi', 'end_turn'],
     'CRLF ends lines too: crlf': ['text: Hello you', 'end_turn'],
   }
-  for (const [title, expected] of Object.entries(told)) {
-    test(title, () => assert.deepEqual(tell(title.split(' ').at(-1) ?? ''), expected))
+  for (const [title, expected] of Object.entries(cases)) {
+    test(title, () => assert.deepEqual(summarize(title.split(' ').at(-1) ?? ''), expected))
   }
 })
 
 describe('tool calls', () => {
   const one = ['lookup#call_a: {"q":1}', 'tool_use']
   const two = ['lookup#call_a: {"q":1}', 'lookup#call_b: {"q":2}', 'tool_use']
-  const told: Record<string, string[]> = {
+  const cases: Record<string, string[]> = {
     'two ids under one index are two calls: tool-both-index-0': [
       'weather#call_a: {"city":"A"}',
       'weather#call_b: {"city":"B"}',
@@ -142,7 +142,7 @@ describe('tool calls', () => {
     'an empty id continues the call: tool-empty-id': one,
     'a call waits for a late name: tool-late-name': one,
     'a call without a name is called unknown: tool-no-name': ['unknown#call_a: {}', 'tool_use'],
-    'calls without an index are told apart by their ids: tool-no-index': two,
+    'calls without an index are separated by their ids: tool-no-index': two,
     'entries without index and id are calls of their own: tool-no-index-no-id': [
       'lookup#toolu_1_0: {"q":1}',
       'lookup#toolu_1_1: {"q":2}',
@@ -172,8 +172,8 @@ describe('tool calls', () => {
       'tool_use',
     ],
   }
-  for (const [title, expected] of Object.entries(told)) {
-    test(title, () => assert.deepEqual(tell(title.split(' ').at(-1) ?? ''), expected))
+  for (const [title, expected] of Object.entries(cases)) {
+    test(title, () => assert.deepEqual(summarize(title.split(' ').at(-1) ?? ''), expected))
   }
 
   test('the input of a block start is empty, the arguments are a delta', () => {
@@ -279,7 +279,7 @@ describe('a prefilled answer', () => {
     Bye: ['text: Hello, 世界 👋!', 'end_turn'],
   })) {
     test(`a repeated beginning is cut off: ${prefill}`, () => {
-      assert.deepEqual(tell('clean', { prefill }), expected)
+      assert.deepEqual(summarize('clean', { prefill }), expected)
     })
   }
 })

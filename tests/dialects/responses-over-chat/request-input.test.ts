@@ -19,7 +19,7 @@ const chatCall = (id: string, name = 'look', text = '{"q":1}') => {
   return { id, type: 'function', function: { name, arguments: text } }
 }
 const user = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
-const said = (text: string) => {
+const assistant = (text: string) => {
   return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }
 }
 const tool = (id: string, content = `r-${id}`) => ({ role: 'tool', tool_call_id: id, content })
@@ -49,7 +49,7 @@ test('instructions and leading developer items are one system message at the fro
 
 test('consecutive items of the model are one assistant message', () => {
   const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }
-  const input = [user('hi'), reasoning, said('pre'), call('c1'), call('c2'), output('c1')]
+  const input = [user('hi'), reasoning, assistant('pre'), call('c1'), call('c2'), output('c1')]
   const turn = { role: 'assistant', content: 'pre', tool_calls: [chatCall('c1'), chatCall('c2')] }
   const answers = [tool('c1'), tool('c2', 'The tool call was interrupted: there is no result.')]
   assert.deepEqual(toMessages(input), [hi, turn, ...answers])
@@ -91,7 +91,7 @@ test('arguments that are an object are written as JSON text', () => {
 })
 
 test('a call without output is answered, and an output without a call becomes text', () => {
-  assert.deepEqual(toMessages([call('1'), user('hi'), said('ok')]), [
+  assert.deepEqual(toMessages([call('1'), user('hi'), assistant('ok')]), [
     asks(chatCall('1')),
     tool('1', 'The tool call was interrupted: there is no result.'),
     hi,
@@ -115,14 +115,16 @@ test('a message between a call and its output moves behind the output', () => {
 
 test('reasoning that is only encrypted is dropped and not sent as text', () => {
   const reasoning = { type: 'reasoning', summary: [], encrypted_content: 'gAAAsecret' }
-  const messages = toMessages([user('hi'), reasoning, said('a')], { reasoningField: 'reasoning' })
+  const messages = toMessages([user('hi'), reasoning, assistant('a')], {
+    reasoningField: 'reasoning',
+  })
   assert.deepEqual(messages, [hi, { role: 'assistant', content: 'a' }])
 })
 
 test('the text of a reasoning item wins over its summary', () => {
   const content = [{ type: 'reasoning_text', text: 'long' }]
   const reasoning = { type: 'reasoning', content, summary: [{ type: 'summary_text', text: 's' }] }
-  const [message] = toMessages([reasoning, said('a')], { reasoningField: 'reasoning' })
+  const [message] = toMessages([reasoning, assistant('a')], { reasoningField: 'reasoning' })
   assert.equal(message?.reasoning, 'long')
 })
 
@@ -201,7 +203,7 @@ test('images and files of a user, and what cannot be taken, keep their order', (
 
 test('items that a vendor ran itself are passed over, unknown ones too', () => {
   const web = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
-  const input = [user('hi'), web, { type: 'compaction', encrypted_content: 'x' }, said('a')]
+  const input = [user('hi'), web, { type: 'compaction', encrypted_content: 'x' }, assistant('a')]
   assert.deepEqual(toMessages(input), [hi, { role: 'assistant', content: 'a' }])
 })
 

@@ -17,8 +17,9 @@ test('limits and sampling take the names that the upstream knows', () => {
 })
 
 test('the effort is the highest one of the model that is not above the requested one', () => {
-  const effort = (wanted: string, known: string[]) => {
-    return toBody({ reasoning: { effort: wanted } }, { reasoningEfforts: known }).reasoning_effort
+  const effort = (requested: string, known: string[]) => {
+    return toBody({ reasoning: { effort: requested } }, { reasoningEfforts: known })
+      .reasoning_effort
   }
   assert.equal(effort('high', ['low', 'medium', 'high']), 'high')
   assert.equal(effort('xhigh', ['low', 'medium', 'high']), 'high')

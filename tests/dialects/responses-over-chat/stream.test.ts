@@ -221,15 +221,15 @@ test('missing arguments are an empty object, for clients that parse them', () =>
   assert.equal(response.output[0]?.arguments, '{}')
 })
 
-for (const [reason, told] of [
+for (const [reason, incomplete] of [
   ['length', 'max_output_tokens'],
   ['content_filter', 'content_filter'],
 ] as const) {
-  test(`the finish reason ${reason} makes the response incomplete: ${told}`, () => {
+  test(`the finish reason ${reason} makes the response incomplete: ${incomplete}`, () => {
     const { ending, response, report } = play(...HELLO, chat.finish(reason), chat.DONE)
     assert.equal(ending, 'response.incomplete')
     assert.equal(response.status, 'incomplete')
-    assert.deepEqual(response.incomplete_details, { reason: told })
+    assert.deepEqual(response.incomplete_details, { reason: incomplete })
     assert.equal(response.output[0]?.status, 'incomplete')
     assert.equal(report.finished, true)
   })

@@ -57,7 +57,7 @@ test('a last event of any size states its usage, and is over only with its end',
   const { usage, finished, answerId, unknownUsage } = tap.report()
   assert.deepEqual(usage, { input_token: 40, output_token: 60 })
   assert.deepEqual([finished, answerId], [true, 'resp_1'])
-  // An image was made whose usage is stated nowhere: such a charge is looked at by a person.
+  // The usage of an image is not stated: such a charge is flagged for review.
   assert.deepEqual(unknownUsage, ['output.image_generation_call'])
 })
 
@@ -65,8 +65,8 @@ test('a last event that breaks off in the middle is no end', () => {
   const tap = createResponsesTap()
   const last = completed(usageOf(40, 60), [{ text: 'A'.repeat(9 * 1024 * 1024) }])
   tap.push(Buffer.from(last.slice(0, -200)))
-  const said = tap.fail({ type: 'server_error', message: 'gone' })?.toString() ?? ''
-  assert.match(said, /^\n\nevent: response\.failed\n/)
+  const output = tap.fail({ type: 'server_error', message: 'gone' })?.toString() ?? ''
+  assert.match(output, /^\n\nevent: response\.failed\n/)
   assert.equal(tap.report().usage, undefined)
 })
 

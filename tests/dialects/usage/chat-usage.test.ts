@@ -215,7 +215,7 @@ describe('tokens in units that do not overlap', () => {
       { input_token: 46, output_token: 195 },
     ],
     [
-      'the difference counts up to the reasoning that is told',
+      'the difference counts up to the stated reasoning',
       {
         prompt_tokens: 10,
         completion_tokens: 10,

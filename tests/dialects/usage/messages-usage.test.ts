@@ -124,8 +124,8 @@ describe('passes', () => {
     ]
     const { usage, passes } = read({ input_tokens: 4727, output_tokens: 3391, iterations })
     assert.deepEqual(usage, { input_token: 4727, output_token: 3391 })
-    const told = { input_token: 2728, output_token: 3880 }
-    assert.deepEqual(passes, [{ model: 'wise', role: 'advisor', usage: told }])
+    const usageOfPass = { input_token: 2728, output_token: 3880 }
+    assert.deepEqual(passes, [{ model: 'wise', role: 'advisor', usage: usageOfPass }])
   })
 
   test('an attempt that wrote nothing before its fallback is free', () => {
@@ -136,8 +136,8 @@ describe('passes', () => {
     ]
     const { usage, passes } = read({ input_tokens: 412, output_tokens: 264, iterations })
     assert.deepEqual(usage, { input_token: 0, output_token: 0 })
-    const told = { input_token: 412, output_token: 264 }
-    assert.deepEqual(passes, [{ model: 'third', role: 'fallback', usage: told }])
+    const usageOfPass = { input_token: 412, output_token: 264 }
+    assert.deepEqual(passes, [{ model: 'third', role: 'fallback', usage: usageOfPass }])
   })
 
   test('an attempt that wrote something is billed beside its fallback', () => {

@@ -89,9 +89,9 @@ describe('whole', () => {
       { type: 'image_generation', model: 'painter' },
       { type: 'image_generation', model: 'master' },
     ]
-    const asked = readChatUsageOptions({ tools: two })
-    assert.equal(asked.imageModel, undefined)
-    const { passes, unknownUsage } = whole({ tools: two, tool_usage }, asked.imageModel)
+    const options = readChatUsageOptions({ tools: two })
+    assert.equal(options.imageModel, undefined)
+    const { passes, unknownUsage } = whole({ tools: two, tool_usage }, options.imageModel)
     assert.deepEqual([passes, unknownUsage], [undefined, ['output.image_generation_call']])
     assert.equal(readChatUsageOptions({ tools: two.slice(1) }).imageModel, 'master')
     assert.equal(readChatUsageOptions({}).imageModel, 'gpt-image-1')

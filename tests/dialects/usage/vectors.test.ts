@@ -52,9 +52,9 @@ for (const { n, title, dialect, wire, usage, served = {}, passes = [] } of vecto
     const { vendor_cost: cost, ...expected } = usage
     if (cost === undefined) assert.deepEqual(used(reading.usage), used(expected))
     else assert.equal(reading.statedCost?.nanos, BigInt(cost))
-    const told = (reading.passes ?? []).map((pass) => ({ ...pass, usage: used(pass.usage) }))
+    const actual = (reading.passes ?? []).map((pass) => ({ ...pass, usage: used(pass.usage) }))
     assert.deepEqual(
-      told,
+      actual,
       passes.map((pass) => ({ ...pass, usage: used(pass.usage) })),
     )
     for (const [fact, value] of Object.entries(served)) {

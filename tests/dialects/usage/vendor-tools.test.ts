@@ -59,8 +59,8 @@ describe('tools that the vendor ran', () => {
     const annotations = [{ type: 'url_citation' }, { type: 'url_citation' }]
     const document = { choices: [{ message: { content: 'a', annotations } }] }
     assert.equal(readChatUsage(document).usage, undefined)
-    const asked = readChatUsage(document, { asksForSearch: true })
-    assert.deepEqual(asked.usage, { web_search_call: 1 })
+    const reading = readChatUsage(document, { asksForSearch: true })
+    assert.deepEqual(reading.usage, { web_search_call: 1 })
   })
 
   test('a search that is a call in the answer', () => {

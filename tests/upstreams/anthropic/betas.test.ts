@@ -1,4 +1,4 @@
-/** Which beta features reach the vendor, and what the caller is told of the others. */
+/** Beta features: known ones reach the vendor, a header names the ignored ones. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeIgnored, readBetas } from '../../../server/upstreams/anthropic/betas.ts'
@@ -42,7 +42,7 @@ test('the operator may let further ones pass', () => {
 
 test('whatever a caller writes, the header that tells it is a plain one', () => {
   const odd = 'a b,ü,"x",\u0001'
-  const told = describeIgnored(readBetas(`${odd},${'y'.repeat(5000)},${'z,'.repeat(500)}`, []))
-  assert.match(told['x-tributary-ignored'] ?? '', /^[\w=?, .-]{1,2500}$/)
+  const headers = describeIgnored(readBetas(`${odd},${'y'.repeat(5000)},${'z,'.repeat(500)}`, []))
+  assert.match(headers['x-tributary-ignored'] ?? '', /^[\w=?, .-]{1,2500}$/)
   assert.deepEqual(readBetas(undefined, []), { forwarded: undefined, ignored: [] })
 })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { arkVideo } from '../../../server/upstreams/ark/video.ts'
 import type { Wire } from '../../../server/upstreams/wire.ts'
 
-async function look(tier: unknown) {
+async function pollTier(tier: unknown) {
   const task = {
     status: 'succeeded',
     content: { video_url: 'https://a/v.mp4' },
@@ -23,10 +23,10 @@ async function look(tier: unknown) {
 }
 
 test('a stated tier is a fact, one without a word for it is for review', async () => {
-  assert.deepEqual(await look('flex'), { tier: 'flex', unknown: undefined })
-  assert.deepEqual(await look('DEFAULT'), { tier: 'default', unknown: undefined })
+  assert.deepEqual(await pollTier('flex'), { tier: 'flex', unknown: undefined })
+  assert.deepEqual(await pollTier('DEFAULT'), { tier: 'default', unknown: undefined })
   for (const tier of [undefined, null, '']) {
-    assert.deepEqual(await look(tier), { tier: undefined, unknown: undefined })
+    assert.deepEqual(await pollTier(tier), { tier: undefined, unknown: undefined })
   }
-  assert.deepEqual(await look('turbo'), { tier: undefined, unknown: ['service_tier'] })
+  assert.deepEqual(await pollTier('turbo'), { tier: undefined, unknown: ['service_tier'] })
 })

@@ -40,7 +40,7 @@ test('increments are added up, fractions rounded up once', () => {
   )
 })
 
-test('running totals are told by more audio than there was', () => {
+test('running totals are detected by more audio than was sent', () => {
   const totals: readonly Statement[] = [
     [2_000, 12.5, 10],
     [4_000, 25, 20],

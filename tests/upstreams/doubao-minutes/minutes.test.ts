@@ -24,7 +24,7 @@ async function vendor(t: TestContext, answers: (url: string) => Record<string, R
   const { url, seen } = await startRecorded(t, answers)
   const settings = { base_url: url, api_key: 'speech-key' }
   const reference = { settings, upstreamModel: 'volc.lark.minutes', upstreamId: ID }
-  const look = () => driver.poll(wire, reference)
+  const pollTask = () => driver.poll(wire, reference)
   const submit = (more: Readonly<Record<string, unknown>>) =>
     driver.submit(
       wire,
@@ -37,7 +37,7 @@ async function vendor(t: TestContext, answers: (url: string) => Record<string, R
       },
       { id: 'att_1' },
     )
-  return { look, submit, seen }
+  return { pollTask: pollTask, submit, seen }
 }
 
 test('all_activate sets the flag of billing and every ability beside it', async (t) => {
@@ -94,7 +94,7 @@ for (const [name, recorded, kind] of [
 test('files are read, with times as numbers or as strings, and without words', async (t) => {
   const speaker = { id: '1', name: '说话人1', type: 101 }
   const sentence = { sentence_id: '0', paragraph_id: '', lang: 'zh_cn', channel_id: 0, words: null }
-  const { look, seen } = await vendor(t, (url) => ({
+  const { pollTask, seen } = await vendor(t, (url) => ({
     [QUERY]: {
       code: 20000000,
       body: {
@@ -128,7 +128,7 @@ test('files are read, with times as numbers or as strings, and without words', a
       },
     },
   }))
-  assert.deepEqual(await look(), {
+  assert.deepEqual(await pollTask(), {
     state: 'succeeded',
     usage: { second: 5 },
     result: {
@@ -152,13 +152,13 @@ test('a result file that is no JSON is fetched again at the next poll', async (t
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
   const file = `http://127.0.0.1:${port}/t`
-  const { look } = await vendor(t, () => ({
+  const { pollTask } = await vendor(t, () => ({
     [QUERY]: {
       code: 20000000,
       body: { Data: { Status: 'success', Result: { AudioTranscriptionFile: file } } },
     },
   }))
-  await assert.rejects(look(), { kind: 'failed' })
+  await assert.rejects(pollTask(), { kind: 'failed' })
 })
 
 for (const [endMs, stated] of [
@@ -167,7 +167,7 @@ for (const [endMs, stated] of [
   [1e14, { measured: { second: 1e11 } }],
 ] as const) {
   test(`a last sentence that ends at ${endMs} ms ${Object.keys(stated)[0]}`, async (t) => {
-    const { look } = await vendor(t, (url) => ({
+    const { pollTask } = await vendor(t, (url) => ({
       [QUERY]: {
         code: 20000000,
         body: { Data: { Status: 'success', Result: { AudioTranscriptionFile: `${url}/t` } } },
@@ -178,17 +178,17 @@ for (const [endMs, stated] of [
       state: _state,
       result: _result,
       ...rest
-    } = (await look()) as Readonly<Record<string, unknown>>
+    } = (await pollTask()) as Readonly<Record<string, unknown>>
     assert.deepEqual(rest, stated)
   })
 }
 
 test('a success without a word is not charged as the longest recording', async (t) => {
-  const { look } = await vendor(t, () => ({
+  const { pollTask } = await vendor(t, () => ({
     [QUERY]: { code: 20000000, body: { Data: { Status: 'success', Result: {} } } },
   }))
   const result = { duration: 0, text: '', sentences: [] }
-  assert.deepEqual(await look(), { state: 'succeeded', result, measured: { second: 0 } })
+  assert.deepEqual(await pollTask(), { state: 'succeeded', result, measured: { second: 0 } })
 })
 
 for (const [name, recorded, expected] of [
@@ -211,8 +211,8 @@ for (const [name, recorded, expected] of [
     { state: 'failed', code: 'failed', message: 'the recording could not be processed' },
   ],
 ] as const) {
-  test(`a look: ${name}`, async (t) => {
-    const { look } = await vendor(t, () => ({ [QUERY]: recorded }))
-    assert.deepEqual(await look(), expected)
+  test(`a poll: ${name}`, async (t) => {
+    const { pollTask } = await vendor(t, () => ({ [QUERY]: recorded }))
+    assert.deepEqual(await pollTask(), expected)
   })
 }

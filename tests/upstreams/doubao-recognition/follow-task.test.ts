@@ -1,4 +1,4 @@
-/** A recognition that is waited for: when it is asked after, and when it is given up. */
+/** Following a recognition: poll intervals, failed polls, and giving up. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { followTask } from '../../../server/upstreams/doubao-recognition/follow-task.ts'
@@ -15,7 +15,7 @@ const failed = (code: string): UpstreamTaskOutcome => ({
 })
 const trouble = () => new UpstreamFailure('busy', { message: 'slow down' })
 
-/** Each look takes the next answer, the last one for ever; time passes as it is waited for. */
+/** Each poll takes the next answer, the last one for ever; time passes only by waiting. */
 async function follow(answers: readonly (UpstreamTaskOutcome | Error)[], deadlineMs = 60_000) {
   const waits: number[] = []
   let elapsedMs = 0
@@ -27,28 +27,28 @@ async function follow(answers: readonly (UpstreamTaskOutcome | Error)[], deadlin
       return elapsedMs
     },
   }
-  let looks = 0
-  const look = async () => {
-    const answer = answers[Math.min(looks, answers.length - 1)]
-    looks += 1
+  let polls = 0
+  const poll = async () => {
+    const answer = answers[Math.min(polls, answers.length - 1)]
+    polls += 1
     if (!answer || answer instanceof Error) throw answer
     return answer
   }
-  const ended = await followTask(patient, look, deadlineMs).catch((error: unknown) => error)
-  return { ended, waits, looks }
+  const ended = await followTask(patient, poll, deadlineMs).catch((error: unknown) => error)
+  return { ended, waits, polls }
 }
 
-test('it is asked after quickly at first, then every three seconds', async () => {
+test('it is polled quickly at first, then every three seconds', async () => {
   const { ended, waits } = await follow([...Array(9).fill(PROCESSING), DONE])
   assert.deepEqual(ended, { document: { result: { text: 'hello' } } })
   assert.deepEqual(waits.slice(0, 3), [250, 375, 562.5])
   assert.deepEqual(waits.slice(-2), [3_000, 3_000])
 })
 
-test('looks that fail are repeated, also when the id is not known yet', async () => {
+test('failed polls are repeated, also when the id is not known yet', async () => {
   const unknown = failed('45000001')
-  const { ended, looks } = await follow([trouble(), unknown, trouble(), PROCESSING, unknown, DONE])
-  assert.deepEqual([ended, looks], [{ document: { result: { text: 'hello' } } }, 6])
+  const { ended, polls } = await follow([trouble(), unknown, trouble(), PROCESSING, unknown, DONE])
+  assert.deepEqual([ended, polls], [{ document: { result: { text: 'hello' } } }, 6])
 })
 
 for (const [title, answer] of [
@@ -56,9 +56,9 @@ for (const [title, answer] of [
   ['that nobody knows', failed('45000001')],
   ['whose success has no result', { state: 'done', document: {} }],
 ] as const) {
-  test(`a task ${title} is given up after six looks, as unknown`, async () => {
-    const { ended, looks } = await follow([answer])
-    assert.equal(looks, 6)
+  test(`a task ${title} is given up after six polls, as unknown`, async () => {
+    const { ended, polls } = await follow([answer])
+    assert.equal(polls, 6)
     assert.ok(ended instanceof UpstreamFailure && ended.kind === 'unknown')
   })
 }
@@ -84,6 +84,6 @@ test('what the vendor could not fetch is the operator’s', async () => {
 })
 
 test('anything else that is thrown is no answer of a vendor', async () => {
-  const { ended, looks } = await follow([new TypeError('ours')])
-  assert.ok(ended instanceof TypeError && looks === 1)
+  const { ended, polls } = await follow([new TypeError('ours')])
+  assert.ok(ended instanceof TypeError && polls === 1)
 })

@@ -13,7 +13,7 @@ async function vendor(t: TestContext, recorded: Recorded) {
   return { settings, upstreamModel: 'volc.seedasr.auc', seen }
 }
 
-test('the id of the task is the id of the request; speakers are always told apart', async (t) => {
+test('the id of the task is the id of the request; speakers are always identified', async (t) => {
   const { seen, ...channel } = await vendor(t, { code: 20000000 })
   const parameters = {
     file_url: 'https://files.example/A.WAV?x=1',
@@ -87,17 +87,21 @@ for (const [name, body, duration, rest] of [
     { measured: { second: 3 } },
   ],
 ] as const) {
-  test(`a look: ${name}`, async (t) => {
+  test(`a poll: ${name}`, async (t) => {
     const { settings, upstreamModel } = await vendor(t, { code: 20000000, body })
-    const look = await driver.poll(wire, { settings, upstreamModel, upstreamId: 'id' })
-    assert.deepEqual(look, { state: 'succeeded', result: { duration, text, sentences }, ...rest })
+    const outcome = await driver.poll(wire, { settings, upstreamModel, upstreamId: 'id' })
+    assert.deepEqual(outcome, {
+      state: 'succeeded',
+      result: { duration, text, sentences },
+      ...rest,
+    })
   })
 }
 
 test('a success without a word or a length is not charged as the longest recording', async (t) => {
   const { settings, upstreamModel } = await vendor(t, { code: 20000000, body: { result: {} } })
-  const look = await driver.poll(wire, { settings, upstreamModel, upstreamId: 'id' })
-  assert.deepEqual(look, {
+  const outcome = await driver.poll(wire, { settings, upstreamModel, upstreamId: 'id' })
+  assert.deepEqual(outcome, {
     state: 'succeeded',
     result: { duration: 0, text: '', sentences: [] },
     measured: { second: 0 },

@@ -20,19 +20,19 @@ const image = (name: string, role?: string) => ({
   ...(role ? { role } : {}),
 })
 
-function orderOf(upstreamModel: string, asked: Readonly<Record<string, unknown>>, url = '') {
+function orderOf(upstreamModel: string, fields: Readonly<Record<string, unknown>>, url = '') {
   const settings = { base_url: url, api_key: 'minimax-key', callbacks: true }
-  const parameters = { ...DEFAULTS, content: [text], ...asked }
+  const parameters = { ...DEFAULTS, content: [text], ...fields }
   return {
     settings,
     upstreamModel,
     parameters,
-    sentFields: new Set(Object.keys(asked)),
+    sentFields: new Set(Object.keys(fields)),
     details: {},
   }
 }
 
-async function look(t: TestContext, model: string, answers: Record<string, Recorded>) {
+async function pollTask(t: TestContext, model: string, answers: Record<string, Recorded>) {
   const { url } = await startRecorded(t, () => answers)
   const settings = { base_url: url, api_key: 'minimax-key', callbacks: true }
   return driver.poll(wire, { settings, upstreamModel: model, upstreamId: ID })
@@ -44,14 +44,14 @@ const H3 = 'MiniMax-H3'
 test('v1: every field in the vendor’s words; the default length is its shortest', async (t) => {
   const answers = { [SUBMIT_1]: { body: { task_id: ID, base_resp: OK } } }
   const { url, seen } = await startRecorded(t, () => answers)
-  const asked = {
+  const fields = {
     content: [text, image('a.png', 'first_frame'), image('b.png', 'last_frame')],
     resolution: '768P',
     watermark: true,
     prompt_optimizer: false,
     seed: 7,
   }
-  const order = orderOf(HAILUO, asked, url)
+  const order = orderOf(HAILUO, fields, url)
   assert.deepEqual(driver.prepare(order), {
     quantities: { second: 6 },
     facts: { resolution: '768P', audio: false, video_input: false },
@@ -80,7 +80,7 @@ test('v1: a subject, and a resolution in capitals', async (t) => {
   assert.deepEqual(subject, [{ type: 'character', image: ['https://m.example/face.png'] }])
 })
 
-for (const [name, model, asked, param] of [
+for (const [name, model, fields, param] of [
   ['eight seconds', HAILUO, { duration: 8 }, 'duration'],
   ['a length of its choice', HAILUO, { duration: -1 }, 'duration'],
   ['ten seconds of the largest', HAILUO, { duration: 10, resolution: '1080p' }, 'duration'],
@@ -100,7 +100,7 @@ for (const [name, model, asked, param] of [
 ] as const) {
   test(`refused before anything is held: ${name}`, () => {
     assert.throws(
-      () => driver.prepare(orderOf(model, asked)),
+      () => driver.prepare(orderOf(model, fields)),
       ({ kind, details }: UpstreamFailure) => kind === 'rejected' && details.param === param,
     )
   })
@@ -117,7 +117,7 @@ for (const [status, state] of [
 ] as const) {
   test(`v1: ${status} is ${state}`, async (t) => {
     const body = { task_id: ID, status, file_id: '', base_resp: OK }
-    assert.deepEqual(await look(t, HAILUO, { [QUERY_1]: { body } }), { state })
+    assert.deepEqual(await pollTask(t, HAILUO, { [QUERY_1]: { body } }), { state })
   })
 }
 
@@ -133,7 +133,7 @@ const SUCCESS = {
 test('v1: a success is a file that is asked for', async (t) => {
   const file = { file_id: 205258526306433, download_url: 'https://cdn.example/o.mp4' }
   const answers = { [QUERY_1]: { body: SUCCESS }, [FILE]: { body: { file, base_resp: OK } } }
-  assert.deepEqual(await look(t, HAILUO, answers), {
+  assert.deepEqual(await pollTask(t, HAILUO, answers), {
     state: 'succeeded',
     result: { video_url: 'https://cdn.example/o.mp4', width: 1366, height: 768 },
   })
@@ -146,7 +146,7 @@ for (const [name, file] of [
 ] as const) {
   test(`v1: a file that ${name} is asked for again`, async (t) => {
     const answers = { [QUERY_1]: { body: SUCCESS }, [FILE]: file }
-    await assert.rejects(look(t, HAILUO, answers), { name: 'UpstreamFailure' })
+    await assert.rejects(pollTask(t, HAILUO, answers), { name: 'UpstreamFailure' })
   })
 }
 
@@ -161,7 +161,7 @@ for (const [name, model, answers, code] of [
   ['v2: a verdict alone', H3, { [QUERY_2]: { body: { base_resp: refused(1027) } } }, '1027'],
 ] as const) {
   test(`${name} is the end of the task`, async (t) => {
-    const seen = await look(t, model, answers)
+    const seen = await pollTask(t, model, answers)
     assert.deepEqual([seen.state, 'code' in seen && seen.code], ['failed', code])
   })
 }
@@ -184,8 +184,8 @@ for (const [name, model, answers] of [
   ['v1: a wrong key', HAILUO, v1({ base_resp: refused(1004) })],
   ['v1: a busy vendor', HAILUO, { [QUERY_1]: { status: 429, body: {} } }],
 ] as const) {
-  test(`${name} is an error of the look, not the end of the task`, async (t) => {
-    await assert.rejects(look(t, model, answers), { name: 'UpstreamFailure' })
+  test(`${name} is an error of the poll, not the end of the task`, async (t) => {
+    await assert.rejects(pollTask(t, model, answers), { name: 'UpstreamFailure' })
   })
 }
 
@@ -248,7 +248,8 @@ test('reports: the id in either form, the challenge as it came, and nothing from
 })
 
 test('v1 and v2: a task that the vendor does not know is gone', async (t) => {
-  for (const model of [HAILUO, H3]) assert.deepEqual(await look(t, model, {}), { state: 'gone' })
+  for (const model of [HAILUO, H3])
+    assert.deepEqual(await pollTask(t, model, {}), { state: 'gone' })
 })
 
 for (const [usage, stated] of [
@@ -272,7 +273,7 @@ for (const [usage, stated] of [
 ] as const) {
   test(`v2: usage of ${JSON.stringify(usage)} states ${JSON.stringify(stated)}`, async (t) => {
     const task = { id: ID, status: 'succeeded', content: { url: 'https://m.example/v' }, usage }
-    const poll = await look(t, H3, { [QUERY_2]: { body: { task: { ...task, duration: 5 } } } })
+    const poll = await pollTask(t, H3, { [QUERY_2]: { body: { task: { ...task, duration: 5 } } } })
     assert.equal(poll.state, 'succeeded')
     assert.deepEqual('usage' in poll ? poll.usage : undefined, stated)
     assert.equal('measured' in poll, false, 'its duration says nothing of input videos')

@@ -57,7 +57,7 @@ function AccountActions({ account }: { readonly account: Account }) {
   const { select } = useSession()
   const navigate = useNavigate()
   // Kept, because the account's status changes before the dialog has closed.
-  const [asking, setAsking] = useState<'suspend' | 'resume'>()
+  const [confirming, setConfirming] = useState<'suspend' | 'resume'>()
   const resume = useAdminChange('POST /operator/accounts/:account_id/resume')
   const see = () => {
     select({ id: account.id, name: account.name })
@@ -71,20 +71,20 @@ function AccountActions({ account }: { readonly account: Account }) {
       </Button>
       <Button
         variant="default"
-        onClick={() => setAsking(account.status === 'active' ? 'suspend' : 'resume')}
+        onClick={() => setConfirming(account.status === 'active' ? 'suspend' : 'resume')}
       >
         {account.status === 'active' ? t('suspend') : t('resume')}
       </Button>
       <SuspendDialog
         account={account}
-        isOpen={asking === 'suspend'}
-        onClose={() => setAsking(undefined)}
+        isOpen={confirming === 'suspend'}
+        onClose={() => setConfirming(undefined)}
       />
       <ConfirmDialog
-        isOpen={asking === 'resume'}
+        isOpen={confirming === 'resume'}
         title={t('resume')}
         act={t('resume')}
-        onClose={() => setAsking(undefined)}
+        onClose={() => setConfirming(undefined)}
         onConfirm={async () => {
           await resume.mutateAsync({ params })
           notifyDone(t('resumed', { name: account.name }))

@@ -59,19 +59,19 @@ export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsPr
 
 function Retire({ id, onRetired }: { readonly id: string; readonly onRetired: () => void }) {
   const t = useMessages(messages)
-  const [asking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const retire = useAdminChange('DELETE /operator/channels/:channel_id')
   return (
     <>
-      <Button variant="default" onClick={() => setAsking(true)}>
+      <Button variant="default" onClick={() => setConfirming(true)}>
         {t('retire')}
       </Button>
       <ConfirmDialog
-        isOpen={asking}
+        isOpen={isConfirming}
         title={`${t('retire')}: ${id}`}
         act={t('retire')}
         isDangerous
-        onClose={() => setAsking(false)}
+        onClose={() => setConfirming(false)}
         onConfirm={async () => {
           await retire.mutateAsync({ params: { channel_id: id } })
           notifyDone(t('retired', { id }))

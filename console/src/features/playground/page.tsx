@@ -74,7 +74,7 @@ function Kinds({ models }: { readonly models: readonly PlaygroundModel[] }) {
           key={tried.id}
           tried={tried}
           models={modelsFor(tried, models)}
-          wanted={model}
+          modelId={model}
           onChoose={(id) => url.set({ kind: tried.id, model: id })}
         />
       </Tabs.Panel>
@@ -90,13 +90,13 @@ function showWhole(tab: HTMLElement | null): void {
 interface TrialProps {
   readonly tried: Tried
   readonly models: readonly PlaygroundModel[]
-  readonly wanted: string
+  readonly modelId: string
   readonly onChoose: (id: string) => void
 }
 
-function Trial({ tried, models, wanted, onChoose }: TrialProps) {
+function Trial({ tried, models, modelId, onChoose }: TrialProps) {
   const { Bench } = tried
-  const model = models.find(({ id }) => id === wanted) ?? models[0]
+  const model = models.find(({ id }) => id === modelId) ?? models[0]
   if (!model) return <NoModel />
   const picker = <Picker model={model} models={models} onChoose={onChoose} />
   return (

@@ -23,7 +23,7 @@ export function Secret({ accountId, isOwner }: SecretProps) {
   const params = { account_id: accountId }
   const masked = useAdmin(MASKED, { params })
   const [shown, setShown] = useState<string>()
-  const [asking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const reveal = useAdminChange('POST /accounts/:account_id/webhooks/secret/reveal', {
     refreshes: [],
   })
@@ -39,7 +39,7 @@ export function Secret({ accountId, isOwner }: SecretProps) {
       <Button variant="default" size="xs" loading={reveal.isPending} onClick={() => void show()}>
         {t('reveal')}
       </Button>
-      <Button variant="default" size="xs" onClick={() => setAsking(true)}>
+      <Button variant="default" size="xs" onClick={() => setConfirming(true)}>
         {t('rotate')}
       </Button>
     </Group>
@@ -64,10 +64,10 @@ export function Secret({ accountId, isOwner }: SecretProps) {
       ) : null}
       {reveal.error ? <ErrorState error={reveal.error} /> : null}
       <ConfirmDialog
-        isOpen={asking}
+        isOpen={isConfirming}
         title={t('rotateTitle')}
         act={t('rotate')}
-        onClose={() => setAsking(false)}
+        onClose={() => setConfirming(false)}
         onConfirm={async () => {
           setShown((await rotate.mutateAsync({ params })).secret)
           notifyDone(t('rotated'))
