@@ -11,13 +11,14 @@ export function recordRequest(
   error: GatewayError | undefined,
   { log, metrics }: Pick<Services, 'log' | 'metrics'>,
 ): void {
-  const { route, facts, response, requestId, startedAt } = context
+  const { route, facts, response, requestId, clientRequestId, startedAt } = context
   const seconds = (performance.now() - startedAt) / 1000
   const outcome = facts.outcome ?? 'ok'
   const status = response.statusCode
   metrics.call({ endpoint: route, outcome, status, seconds })
   const fields = {
     request_id: requestId,
+    client_request_id: clientRequestId,
     method: context.request.method,
     route,
     status,

@@ -1,5 +1,5 @@
 /** One HTTP exchange as handlers see it. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { newRequestId } from '../lib/ids.ts'
 import type { AllowedOrigins } from './cors.ts'
 import type { Envelope } from './envelope.ts'
@@ -26,6 +26,8 @@ const PLAIN: ResponsePolicy = { compresses: false }
 
 export interface Context {
   readonly requestId: string
+  /** The caller's own id of this request. */
+  readonly clientRequestId: string | undefined
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly path: string
@@ -69,6 +71,7 @@ export function createContext(
 ): Context {
   return {
     requestId: newRequestId(),
+    clientRequestId: readClientRequestId(request.headers),
     request,
     response,
     path: route.path,
@@ -81,6 +84,14 @@ export function createContext(
     timings: {},
     facts: {},
   }
+}
+
+const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/
+
+/** Proxies write `x-request-id`, so the other header is the caller's own. */
+function readClientRequestId(headers: IncomingHttpHeaders): string | undefined {
+  const id = headers['x-client-request-id'] ?? headers['x-request-id']
+  return typeof id === 'string' && CLIENT_REQUEST_ID.test(id) ? id : undefined
 }
 
 /** Runs one part of a call and adds its duration to `timings`. */

@@ -21,6 +21,7 @@ export function commonHeaders(context: Context): Record<string, string> {
     .join(', ')
   return {
     'x-request-id': context.requestId,
+    ...(context.clientRequestId ? { 'x-client-request-id': context.clientRequestId } : {}),
     // The header in which SDKs of the messages dialect look for the request id.
     ...(context.envelope === 'messages' ? { 'request-id': context.requestId } : {}),
     'x-content-type-options': 'nosniff',

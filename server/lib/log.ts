@@ -11,6 +11,7 @@ export const LOG_FIELDS = [
   'attempts',
   'channel',
   'charged',
+  'client_request_id',
   'closed',
   'code',
   'count',

@@ -80,7 +80,8 @@ const MONEY = html`<div class="text">
 actual cost is charged and the rest of the hold is returned. A call that fails before anything was
 delivered costs nothing. If the balance does not cover the hold, the call is refused with 402 and
 nothing is sent.</p>
-<p>Every response has the header <code>X-Request-Id</code>. The
+<p>Every response has the header <code>X-Request-Id</code> (an id that you send is repeated as
+<code>X-Client-Request-Id</code>). The
 <a href="#getUsageByRequestId">usage record</a> of that id explains the charge line by line;
 <code>basis</code> is the source of its figures:</p>
 <table class="statuses"><tbody>
