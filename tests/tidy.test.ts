@@ -16,6 +16,7 @@ import {
 } from './tidy/check-code.ts'
 import { checkDecisions, checkFolderReadmes, checkLinks } from './tidy/check-docs.ts'
 import { checkEndpointTests } from './tidy/check-endpoints.ts'
+import { checkGlossary, checkParticiples } from './tidy/check-glossary.ts'
 import { checkClients, checkImports, checkPackages } from './tidy/check-imports.ts'
 import { checkManifest, countProductionPackages } from './tidy/check-manifest.ts'
 import { checkMigrations } from './tidy/check-migrations.ts'
@@ -83,6 +84,13 @@ describe('what may stand where', () => {
   })
   test('no wait for a fixed time in tests', () => {
     expectNone(checkWaits(sources), 'Tests wait for a state or an event (tests/support/until.ts):')
+  })
+  test('one thing, one word', () => {
+    const texts = paths.filter((path) => /\.(?:tsx?|mjs|sql|md)$/.test(path))
+    const files = texts.filter((path) => path !== 'tests/tidy/rules.ts')
+    const offences = checkGlossary(files.map((path) => ({ path, text: readText(path) })))
+    expectNone(offences, 'The glossary of ARCHITECTURE.md has another word:')
+    expectNone(checkParticiples(sources), 'Name a value after what it holds:')
   })
   test('one name, one thing', () => {
     expectNone(checkUniqueNames(sources), 'Exported twice, for two things (tests/tidy/rules.ts):')

@@ -300,3 +300,45 @@ export const STATED_FOLDERS: readonly string[] = [
   'simulators',
   'testbed',
 ]
+
+interface BannedWord {
+  /** Found in lines of lower-case words, names taken apart. */
+  readonly pattern: RegExp
+  readonly use: string
+  readonly place: RegExp
+  /** Files in which it has another, standard meaning. */
+  readonly except?: RegExp
+}
+
+const EVERYWHERE =
+  /^(?:server|bin|console\/src|migrations|docs|simulators|testbed|proofs|benchmarks|tests)|^[A-Z]/
+const CODE = /^(?:server|bin|console\/src|migrations|docs|[A-Z]+\.md)/
+
+/** Words that the glossary of ARCHITECTURE.md replaced. */
+export const BANNED_WORDS: readonly BannedWord[] = [
+  { pattern: /\blook(?:s|ed)? at\b|\blook ms\b/, use: '"poll"', place: CODE },
+  { pattern: /\bannounce(?:s|d|ments?)?\b/, use: '"webhook"', place: EVERYWHERE },
+  { pattern: /\bcrews?\b/, use: '"background workers"', place: EVERYWHERE },
+  { pattern: /\bchores?\b/, use: '"housekeeping job"', place: EVERYWHERE },
+  { pattern: /\bsuppos(?:e|es|ed)\b/, use: '"dry run"', place: CODE },
+  { pattern: /\b(?:lends?|lent|lending|loans?)\b/, use: '"publish"', place: EVERYWHERE },
+  { pattern: /\bresting\b/, use: '"cooling down"', place: EVERYWHERE },
+  {
+    pattern: /\blanes?\b/,
+    use: '"queue partition"',
+    place: EVERYWHERE,
+    // The standard's own name of a parameter of argon2.
+    except: /^(?:server\/sign-in\/password-hashes|tests\/sign-in\/secrets\.test)\.ts$/,
+  },
+  { pattern: /\b(?:un)?heed(?:s|ed)?\b/, use: '"watch"', place: EVERYWHERE },
+  { pattern: /\borphan(?:s|ed)?\b/, use: '"abandoned hold"', place: CODE },
+  { pattern: /\bsole\b/, use: '"exclusive"', place: EVERYWHERE },
+  { pattern: /\b(?:arrivals|departures)\b/, use: '"slow uploads", "slow readers"', place: CODE },
+  { pattern: /\blinger(?:s|ing|ed)?\b/, use: '"delayed close"', place: CODE },
+  { pattern: /\bfrozen\b/, use: '"held"', place: /^(?:server|console\/src|docs)/ },
+  {
+    pattern: /\b(?:told|hears?|heard)\b/,
+    use: 'what is received, stated or known',
+    place: /^(?:server|bin|console\/src|docs|[A-Z]+\.md)/,
+  },
+]
