@@ -18,7 +18,7 @@ import { closeHolds, findUnlocked } from './move-store.ts'
 
 const BATCH_LIMIT = 500
 const RETRY_MS_MIN = 100
-const RETRY_MS_MAX = 3_000
+const RETRY_MS_MAX = 1_000
 /** Locked accounts tried concurrently. */
 const LOCKED_AT_ONCE = 2
 

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Model } from '../../../server/catalog/catalog.ts'
 import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
+import { estimateText } from '../../../server/endpoints/text/billing/text-billing.ts'
 import { chatCompletions } from '../../../server/endpoints/text/chat-completions.ts'
 import { embeddings } from '../../../server/endpoints/text/embeddings.ts'
 import { messagesEndpoint } from '../../../server/endpoints/text/messages.ts'
@@ -346,4 +347,22 @@ test('any truthy value requests a search; a type in two spellings is unknown', (
   assert.deepEqual(featuresOf(painter, 'responses'), ['tools[0].type'])
   assert.deepEqual(featuresOf(',"models":["a"]', 'responses'), ['models[0]'])
   assert.deepEqual(featuresOf(',"models":["a"]', 'messages'), ['models'])
+})
+
+test('delivered output counts at most one token per four bytes, and per event if that is less', () => {
+  const cases = [
+    { outputBytes: 80, outputEvents: 40, tokens: 20, name: 'tokens split over events' },
+    { outputBytes: 200, outputEvents: 40, tokens: 40, name: 'an event per token' },
+    { outputBytes: 800, outputEvents: 2, tokens: 200, name: 'events of many tokens' },
+    { outputBytes: 10, outputEvents: undefined, tokens: 3, name: 'a whole answer' },
+    { outputBytes: 0, outputEvents: 0, tokens: 0, name: 'nothing' },
+  ]
+  for (const { outputBytes, outputEvents, tokens, name } of cases) {
+    const report = {
+      outputBytes,
+      finished: false,
+      ...(outputEvents === undefined ? {} : { outputEvents }),
+    }
+    assert.deepEqual(estimateText(7, report), { input_token: 7, output_token: tokens }, name)
+  }
 })

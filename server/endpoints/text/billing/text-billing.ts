@@ -21,6 +21,8 @@ export const TEXT_NEEDS: readonly Unit[] = ['input_token', 'output_token']
 /** Output to hold for if neither the call nor the model sets a limit. */
 const OUTPUT_TOKENS_DEFAULT = 4_096
 const BYTES_PER_TOKEN = 4
+/** A larger event of a stream holds more than one token. */
+const EVENT_BYTES_MAX = 12
 
 /** Allowance for hidden prompts, and for templates of tools and messages. */
 const HIDDEN_TOKENS = 16_384
@@ -198,11 +200,14 @@ export function estimateText(inputTokens: number, report: RelayReport): Quantiti
   return { input_token: inputTokens, output_token: estimateOutput(report) }
 }
 
-/** Counts events as tokens if their size is plausible, or else four bytes as one. */
+/**
+ * Counts four bytes as a token, or each event if that is less: a vendor may send fewer bytes in an
+ * event than a token has, and larger events hold several tokens.
+ */
 function estimateOutput({ outputBytes, outputEvents = 0 }: RelayReport): number {
-  const each = outputBytes / outputEvents
-  const isByToken = each >= 2 && each <= 12
-  return isByToken ? outputEvents : Math.ceil(outputBytes / BYTES_PER_TOKEN)
+  const byBytes = Math.ceil(outputBytes / BYTES_PER_TOKEN)
+  const isByToken = outputEvents > 0 && outputBytes / outputEvents <= EVENT_BYTES_MAX
+  return isByToken ? Math.min(outputEvents, byBytes) : byBytes
 }
 
 export function requestsStream(value: Body): boolean {
