@@ -11,12 +11,12 @@ interface CopyButtonProps {
   readonly label?: string
 }
 
-const TOLD_MS = 1_500
+const COPIED_MS = 1_500
 
 export function CopyButton({ value, label }: CopyButtonProps) {
   const t = useMessages(messages)
   return (
-    <Copy value={value} timeout={TOLD_MS}>
+    <Copy value={value} timeout={COPIED_MS}>
       {({ copied, copy }) => {
         const icon = <Icon name={copied ? 'check' : 'copy'} size={15} />
         if (label) {
