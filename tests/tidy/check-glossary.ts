@@ -34,7 +34,7 @@ export function checkGlossary(files: readonly TextFile[]): string[] {
 /** A participle says how a value came about, not what it is. */
 const PARTICIPLE = /(?:\b(?:const|let) |[{(,]\s*)(asked|given|made|those|wanted)\b\s*[,)}:=]/g
 
-/** Returns the variables, parameters and members of server/ and bin/ named by a participle alone. */
+/** Returns the variables, parameters and members of server/ and bin/ named by one alone. */
 export function checkParticiples(sources: readonly SourceFile[]): string[] {
   const checked = sources.filter(({ path }) => /^(?:server|bin)\//.test(path))
   return checked.flatMap(({ path, text, masked }) => {

@@ -30,10 +30,10 @@ export async function claimSessions(
   { requestId, channelId, containers }: SessionClaim,
 ): Promise<ReadonlySet<string>> {
   const known = new Map(containers.filter(({ id }) => ID.test(id)).map((one) => [one.id, one]))
-  const asked = [...known.values()].slice(0, CONTAINERS_MAX)
-  if (asked.length === 0) return NONE
-  const claimed = new Set(await insertSessions(sql, requestId, channelId, asked))
-  return new Set(asked.map(({ id }) => id).filter((id) => !claimed.has(id)))
+  const candidates = [...known.values()].slice(0, CONTAINERS_MAX)
+  if (candidates.length === 0) return NONE
+  const claimed = new Set(await insertSessions(sql, requestId, channelId, candidates))
+  return new Set(candidates.map(({ id }) => id).filter((id) => !claimed.has(id)))
 }
 
 const NONE: ReadonlySet<string> = new Set()
