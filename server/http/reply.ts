@@ -42,16 +42,16 @@ export function sendBytes(
 ): void {
   const { request, response, policy } = context
   if (response.headersSent || response.destroyed || encoding.has(response)) return
-  const wanted =
+  const coding =
     policy.compresses && request.complete
       ? encodingOfDocument(acceptedBy(context), headers['content-type'], body.length)
       : undefined
-  if (!wanted) {
+  if (!coding) {
     writeWhole(context, status, headers, body)
     return
   }
   encoding.add(response)
-  encodeDocument(wanted, body, (encoded, name) => {
+  encodeDocument(coding, body, (encoded, name) => {
     if (response.destroyed) return
     writeWhole(
       context,
@@ -86,14 +86,14 @@ export function beginStream(
   headers: Readonly<Record<string, string>>,
 ): Writable {
   const { response, policy } = context
-  const wanted = policy.compresses
+  const coding = policy.compresses
     ? encodingOfStream(acceptedBy(context), headers['content-type'])
     : undefined
-  const encoded = wanted ? encodedHeaders(context, wanted) : {}
+  const encoded = coding ? encodedHeaders(context, coding) : {}
   response.writeHead(status, { ...commonHeaders(context), ...headers, ...encoded })
-  if (!wanted) return response
+  if (!coding) return response
   // Ends with the response, so that a caller that disconnects leaves nothing open.
-  const encoder = createStreamEncoder(wanted)
+  const encoder = createStreamEncoder(coding)
   encoder.on('error', () => response.destroy())
   response.once('close', () => encoder.destroy())
   encoder.pipe(response)
