@@ -3,6 +3,7 @@ import { createImagesBody } from '../dialects/images/body.ts'
 import { countImagesMost } from '../dialects/images/read-request.ts'
 import { createImagesTap } from '../dialects/images/tap.ts'
 import type { RelayReport } from '../dialects/relay.ts'
+import { UPSTREAM_ERROR } from '../dialects/reported-error.ts'
 import { asString } from '../lib/json.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { CallRequest, UpstreamAnswer } from './upstream.ts'
@@ -27,9 +28,13 @@ export function answerImages(
   }
 }
 
-/** Returns the failure for an error in place of the first image, under status 200. */
-function refusal(report: RelayReport): UpstreamFailure | undefined {
-  if (!report.error) return undefined
-  const { message, code } = report.error
-  return new UpstreamFailure('failed', { status: 200, message, ...(code ? { code } : {}) })
+/**
+ * Returns the failure for an error in place of the first image, under status 200. An answer that
+ * has neither images nor an error of the vendor's says nothing: the images may have been made.
+ */
+function refusal({ error }: RelayReport): UpstreamFailure | undefined {
+  if (!error) return undefined
+  const { message, code } = error
+  const kind = error === UPSTREAM_ERROR ? 'unknown' : 'failed'
+  return new UpstreamFailure(kind, { status: 200, message, ...(code ? { code } : {}) })
 }

@@ -10,8 +10,8 @@ export interface ImageVendor {
   readonly url: string
   /** Bodies of the accepted requests, by model. */
   readonly requests: Map<string, Record<string, unknown>[]>
-  /** Faults of the next answers: a status, or a connection that ends. */
-  readonly faults: (number | 'lost')[]
+  /** Faults of the next answers: a status, a connection that ends, a page in place of JSON. */
+  readonly faults: (number | 'lost' | 'page')[]
   /** Answers wait until `letGo` is called. */
   waits: boolean
   /** Bytes instead of links. */
@@ -70,6 +70,10 @@ async function answer(
   state.requests.set(body.model, [...(state.requests.get(body.model) ?? []), body])
   if (fault === 'lost') {
     request.socket.destroy()
+    return
+  }
+  if (fault === 'page') {
+    response.end('<html>a proxy</html>')
     return
   }
   if (state.waits) await new Promise<void>((go) => state.waiting.push(go))
