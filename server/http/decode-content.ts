@@ -10,6 +10,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import { GatewayError } from '../lib/errors.ts'
+import { sendContinue } from './expect-continue.ts'
 
 /** Decoded bytes of one encoded byte. Applies beyond a size at which memory starts to matter. */
 const RATIO_MAX = 100
@@ -36,12 +37,14 @@ type Encoding = keyof typeof DECODERS
 const ENCODINGS = Object.keys(DECODERS).join(', ')
 
 /**
- * Returns the content of a request: the request itself if it is not encoded. Throws 415 for another
- * encoding. The stream fails with a GatewayError: 413 beyond `bytesMax`, 400 for data that cannot
- * be decoded or is cut off.
+ * Returns the content of a request: the request itself if it is not encoded. Throws 413 for a
+ * declared length beyond `bytesMax`, and 415 for another encoding. A decoded stream fails with a
+ * GatewayError: 413 beyond `bytesMax`, 400 for data that cannot be decoded or is cut off.
  */
 export function openContent(request: IncomingMessage, bytesMax: number): Readable {
   const encoding = readEncoding(request.headers['content-encoding'])
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax)
+  sendContinue(request)
   return encoding ? decode(request, encoding, bytesMax) : request
 }
 

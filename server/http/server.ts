@@ -12,6 +12,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { newRequestId } from '../lib/ids.ts'
+import { delayContinue } from './expect-continue.ts'
 import { watchSlowReaders } from './slow-readers.ts'
 import { watchSlowUploads } from './slow-uploads.ts'
 
@@ -42,31 +43,34 @@ export function createHttpServer(
   limits: ServerLimits,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
-  const server = createServer(
-    {
-      headersTimeout: limits.headersTimeoutMs,
-      // Enforced by slow-uploads.ts instead: uploads may take longer.
-      requestTimeout: 0,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      maxHeaderSize: limits.headerBytesMax,
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      noDelay: true,
-      // Requests with both Content-Length and Transfer-Encoding are treated as smuggling and
-      // rejected.
-      insecureHTTPParser: false,
-      requireHostHeader: false,
-    },
-    (request, response) => {
-      // The raw list alternates names and values.
-      if (request.rawHeaders.length > limits.headersMax * 2) {
-        refuseHeaders(response)
-        return
-      }
-      slowUploads.begin(request, response)
-      slowReaders.begin(request, response)
-      handle(request, response)
-    },
-  )
+  const server = createServer({
+    headersTimeout: limits.headersTimeoutMs,
+    // Enforced by slow-uploads.ts instead: uploads may take longer.
+    requestTimeout: 0,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    maxHeaderSize: limits.headerBytesMax,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    noDelay: true,
+    // Requests with both Content-Length and Transfer-Encoding are treated as smuggling and
+    // rejected.
+    insecureHTTPParser: false,
+    requireHostHeader: false,
+  })
+  const begin = (request: IncomingMessage, response: ServerResponse) => {
+    // The raw list alternates names and values.
+    if (request.rawHeaders.length > limits.headersMax * 2) {
+      refuseHeaders(response)
+      return
+    }
+    slowUploads.begin(request, response)
+    slowReaders.begin(request, response)
+    handle(request, response)
+  }
+  server.on('request', begin)
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    delayContinue(request, response)
+    begin(request, response)
+  })
   const slowUploads = watchSlowUploads(server, limits, refuseSlowUpload)
   const slowReaders = watchSlowReaders(server, limits.clientStallMs)
   // 0 leaves the byte limit in force: Node would otherwise silently drop headers beyond the count.
