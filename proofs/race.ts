@@ -74,9 +74,9 @@ async function runRace(lab: Laboratory, urls: readonly string[], affordable: num
   )
   const milliseconds = performance.now() - start
   const remainingNanos = await lab.withDatabase(async (sql) => {
-    const [row] = await sql<{ remainingNanos: bigint }[]>`
-      select available + held + debt as left from balance where account_id = ${account.id}`
-    return row?.remainingNanos ?? -1n
+    const [row] = await sql<{ remaining: bigint }[]>`
+      select available + held + debt as remaining from balance where account_id = ${account.id}`
+    return row?.remaining ?? -1n
   })
   const count = (isCounted: (status: string) => boolean) => statuses.filter(isCounted).length
   const other: Record<string, number> = {}
