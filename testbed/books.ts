@@ -5,7 +5,7 @@
 import type { Sql } from 'postgres'
 import type { BookEntry } from '../simulators/index.ts'
 import type { FinishedCall } from './calls.ts'
-import { priceOf } from './prices.ts'
+import { highestEstimate, priceOf } from './prices.ts'
 
 /** A hold with its usage record, if it has one. */
 export interface LedgerRow {
@@ -59,7 +59,7 @@ function judge(
   const chargedNanos = row?.charged ?? 0n
   if (row?.state === 'open') breaks.push('its hold is still open')
   if (row && row.state !== 'open' && row.charged === null) breaks.push('closed without a record')
-  if (chargedNanos > mostFor(row, bookedNanos)) {
+  if (chargedNanos > mostFor(call, row, bookedNanos)) {
     breaks.push(`charged ${chargedNanos}, billed ${bookedNanos}`)
   }
   if (call.outcome === 'complete') breaks.push(...judgeComplete(call, row, entry))
@@ -67,13 +67,10 @@ function judge(
   return { call, row, chargedNanos, bookedNanos, breaks }
 }
 
-/**
- * Returns the highest allowed charge. Without usage from the upstream it is an estimate, which may
- * be off by a tenth; all others are exact.
- */
-function mostFor(row: LedgerRow | undefined, bookedNanos: bigint): bigint {
+/** Returns the highest allowed charge: all are exact except estimates. */
+function mostFor(call: FinishedCall, row: LedgerRow | undefined, bookedNanos: bigint): bigint {
   const estimated = row?.basis === 'checkpoint' || row?.basis === 'partial'
-  return estimated ? (bookedNanos * 11n) / 10n : bookedNanos
+  return estimated ? highestEstimate(call, bookedNanos) : bookedNanos
 }
 
 /** Every call acknowledged as complete must be in all three books, to the unit. */

@@ -32,6 +32,19 @@ export function priceOf(model: string, units: Readonly<Record<string, number>>):
   return total
 }
 
+/**
+ * Returns the most that an estimate may come to, where the vendor stated no usage: a tenth above
+ * the bill, and input as the gateway estimates it, a token for four bytes of the body. The
+ * simulators bill the text alone, without the JSON around it and the instructions to them.
+ */
+export function highestEstimate(
+  { model, body }: { readonly model: string; readonly body: object },
+  bookedNanos: bigint,
+): bigint {
+  const inputTokens = Math.ceil(Buffer.byteLength(JSON.stringify(body)) / 4)
+  return (bookedNanos * 11n) / 10n + priceOf(model, { input_token: inputTokens })
+}
+
 /** Cached input is part of the simulators' input and has its own price. */
 function billedQuantity(unit: string, units: Readonly<Record<string, number>>): number {
   const quantity = units[unit] ?? 0

@@ -1,7 +1,7 @@
 /** Compares three books: the callers' answers, the vendor's bills, the ledger's charges. */
 import type { Sql } from 'postgres'
 import type { BookEntry } from '../../simulators/index.ts'
-import { priceOf } from '../../testbed/prices.ts'
+import { highestEstimate, priceOf } from '../../testbed/prices.ts'
 import type { CallerRequest } from './load.ts'
 
 export interface Row {
@@ -54,10 +54,8 @@ export function judge(
       breaks.push(`${row.request_id}: recorded as lost, and its process lives`)
     }
   }
-  // Without usage from the vendor a charge is an estimate, which may be off by a tenth; no other
-  // may.
   const isEstimate = charged.some(({ basis }) => basis === 'checkpoint' || basis === 'partial')
-  if (chargedNanos > (isEstimate ? (bookedNanos * 11n) / 10n : bookedNanos)) {
+  if (chargedNanos > (isEstimate ? highestEstimate(call, bookedNanos) : bookedNanos)) {
     breaks.push(`charged ${chargedNanos}, billed ${bookedNanos}`)
   }
   for (const one of attempts) {
