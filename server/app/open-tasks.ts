@@ -43,7 +43,7 @@ export function openTasks(parts: {
       discardContent: assets.keeper.discard,
       async onSucceeded(transaction, task, contents) {
         await addToLibrary(transaction, task)
-        for (const content of contents) await assets.keeper.adopt(transaction, task.id, content)
+        for (const content of contents) await assets.keeper.adopt(transaction, task, content)
       },
     },
     times: config.tasks,

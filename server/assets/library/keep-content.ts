@@ -17,16 +17,23 @@ import { type ContentRow, storeContentRow } from './asset-store.ts'
 /** Stored content of a result. `url` serves it once the task has ended. */
 export type ResultContent = ContentRow
 
+/** The task that the content is a result of. */
+export interface ContentOwner {
+  readonly id: string
+  readonly account_id: string
+}
+
 export interface Keeper {
   /** Stores content. Throws GatewayError: 413 when the quota is used up, 503 without storage. */
   keep(accountId: string, content: Buffer): Promise<ResultContent>
   /** Removes content that no task will adopt. Never rejects. */
   discard(content: ResultContent): Promise<void>
   /**
-   * Attaches content to its gallery entry, in the transaction that ends the task. Throws when the
-   * content has already been released for removal.
+   * Attaches content to its gallery entry, in the transaction that ends the task. Throws
+   * GatewayError 413 when others have used up the quota meanwhile; throws when the content has
+   * already been released for removal.
    */
-  adopt(transaction: TransactionSql, taskId: string, content: ResultContent): Promise<void>
+  adopt(transaction: TransactionSql, task: ContentOwner, content: ResultContent): Promise<void>
 }
 
 export function createKeeper({
@@ -59,8 +66,9 @@ export function createKeeper({
       }
     },
     discard: ({ storageKey }) => blobs.clear(storageKey),
-    async adopt(transaction, taskId, content) {
-      if (await storeContentRow(transaction, taskId, content)) {
+    async adopt(transaction, task, content) {
+      await quota.claim(transaction, task.account_id, content.bytes)
+      if (await storeContentRow(transaction, task.id, content)) {
         await blobs.adopt(transaction, content.storageKey)
       }
     },

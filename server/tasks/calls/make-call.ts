@@ -3,6 +3,7 @@
  * attempt, committed before it is sent. After an unknown outcome there is no other attempt: the
  * hold is released, and the upstream's possible cost is recorded.
  */
+import type { ResultContent } from '../../assets/library/keep-content.ts'
 import { withTransaction } from '../../database/transaction.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -159,24 +160,25 @@ async function conclude(
   answer: WholeAnswer,
 ): Promise<void> {
   const attempt = { state: 'answered' } as const
+  let contents: readonly ResultContent[] = []
   try {
-    const { ending, contents, galleryDetails } = await readCallAnswer(
-      engine,
-      task,
-      call,
-      request,
-      answer,
-    )
+    const read = await readCallAnswer(engine, task, call, request, answer)
+    contents = read.contents
+    const { ending, galleryDetails } = read
     const isEnded = await finish(engine, task, ending, { attempt, contents, galleryDetails })
-    if (isEnded) return
-    for (const content of contents) await engine.ports.discardContent?.(content)
+    if (!isEnded) await discard(engine, contents)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
+    await discard(engine, contents)
     await fail(engine, task, 'not_stored', error.message, {
       attempt,
       unchargedReason: 'not_stored',
     })
   }
+}
+
+async function discard({ ports }: Engine, contents: readonly ResultContent[]): Promise<void> {
+  for (const content of contents) await ports.discardContent?.(content)
 }
 
 async function giveUp(engine: Engine, task: ClaimedTask, failure: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** Deferred calls that do not end well: refused, lost, not kept. Never twice, never overpaid. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { PNG } from '../../assets/png.ts'
 import type { TestAnswer } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 import { type ImageStage, startImageStage } from './image-stage.ts'
@@ -158,6 +159,25 @@ describe('a deferred call', () => {
     assert.equal(done.error, 'the storage of this account is full')
     assert.equal((await stage.gateway.record(created, tenant.key)).charged, '0')
     assert.deepEqual(await unchargedReasons(created), ['not_stored'])
+    assert.equal((await sql`select 1 from loose_blob`).length, 0)
+  })
+
+  test('images of calls at once share one quota', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { sql } = stage.gateway
+    const roomBytes = 2 * PNG.length
+    await sql`update account set stored_bytes_max = ${roomBytes} where id = ${tenant.accountId}`
+    Object.assign(stage.vendor, { base64: true, waits: true })
+    const created = await Promise.all(Array.from({ length: 6 }, () => stage.create(tenant)))
+    const isCalled = () => stage.vendor.waiting.length === created.length || undefined
+    await until('all calls at the vendor', isCalled)
+    stage.vendor.letGo()
+    const ended = created.map(({ json }) => stage.until(tenant, json.id, 'succeeded', 'failed'))
+    const states = (await Promise.all(ended)).map(({ status }) => status).sort()
+    stage.vendor.base64 = false
+    assert.deepEqual(states, [...Array(4).fill('failed'), 'succeeded', 'succeeded'])
+    const { json } = await stage.gateway.get('/v1/storage', tenant.key)
+    assert.equal(json.stored_bytes, roomBytes)
     assert.equal((await sql`select 1 from loose_blob`).length, 0)
   })
 })

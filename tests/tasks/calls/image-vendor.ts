@@ -14,6 +14,8 @@ export interface ImageVendor {
   readonly faults: (number | 'lost' | 'page')[]
   /** Answers wait until `letGo` is called. */
   waits: boolean
+  /** Requests whose answers wait. */
+  readonly waiting: readonly (() => void)[]
   /** Bytes instead of links. */
   base64: boolean
   usage: object | undefined
@@ -21,7 +23,9 @@ export interface ImageVendor {
   stop(): Promise<void>
 }
 
-type State = Omit<ImageVendor, 'url' | 'letGo' | 'stop'> & { readonly waiting: (() => void)[] }
+interface State extends Omit<ImageVendor, 'url' | 'letGo' | 'stop'> {
+  readonly waiting: (() => void)[]
+}
 
 export async function startImageVendor(): Promise<ImageVendor> {
   const state: State = {
