@@ -158,7 +158,7 @@ export const VARIABLES = {
     .describe('Origins whose pages may call the public API, comma-separated; * for any.'),
   COMPRESS_RESPONSES: flag
     .default(true)
-    .describe('Whether JSON and event streams are compressed for callers that accept it.'),
+    .describe('Whether JSON of at least 1 KB is compressed for callers that accept it.'),
   BODY_BYTES_MAX: bytes.default(10 * MB).describe('Largest JSON body.'),
   CHAT_BODY_BYTES_MAX: bytes
     .default(32 * MB)

@@ -1,17 +1,10 @@
 /** The only place that writes responses: headers with the request id, JSON and errors. */
 import type { ServerResponse } from 'node:http'
-import type { Writable } from 'node:stream'
 import { GatewayError } from '../lib/errors.ts'
 import type { Context } from './context.ts'
 import { corsHeaders } from './cors.ts'
 import { endAfterRequest } from './delayed-close.ts'
-import {
-  type ContentEncoding,
-  createStreamEncoder,
-  encodeDocument,
-  encodingOfDocument,
-  encodingOfStream,
-} from './encode-content.ts'
+import { type ContentEncoding, encodeDocument, encodingOfDocument } from './encode-content.ts'
 import { errorHeaders, renderError } from './envelope.ts'
 
 /** Returns the headers of every response. */
@@ -77,27 +70,6 @@ function writeWhole(
   const content = request.method === 'HEAD' ? undefined : body
   if (request.complete || request.destroyed) response.end(content)
   else endAfterRequest(request, response, content)
-}
-
-/** Begins a stream. Returns what takes its bytes; each write reaches the caller at once. */
-export function beginStream(
-  context: Context,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-): Writable {
-  const { response, policy } = context
-  const coding = policy.compresses
-    ? encodingOfStream(acceptedBy(context), headers['content-type'])
-    : undefined
-  const encoded = coding ? encodedHeaders(context, coding) : {}
-  response.writeHead(status, { ...commonHeaders(context), ...headers, ...encoded })
-  if (!coding) return response
-  // Ends with the response, so that a caller that disconnects leaves nothing open.
-  const encoder = createStreamEncoder(coding)
-  encoder.on('error', () => response.destroy())
-  response.once('close', () => encoder.destroy())
-  encoder.pipe(response)
-  return encoder
 }
 
 function acceptedBy({ request }: Context): string | undefined {

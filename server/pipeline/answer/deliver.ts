@@ -4,10 +4,9 @@
  * The last bytes wait until the settlement is committed: an answer seen complete is in the books.
  */
 
-import type { Writable } from 'node:stream'
 import type { RelayReport } from '../../dialects/relay.ts'
 import type { Context } from '../../http/context.ts'
-import { beginStream } from '../../http/reply.ts'
+import { commonHeaders } from '../../http/reply.ts'
 import type { Services } from '../services.ts'
 import type { StreamAnswer } from './open-answer.ts'
 
@@ -71,8 +70,6 @@ class Delivery {
   private readonly isEvents: boolean
   private readonly resolve: (delivered: DeliveredStream) => void
   private readonly leave: () => void
-  /** The response, or what compresses it. */
-  private out: Writable
   private withheld: Buffer[] = []
   private callerGone = false
   private isFinished = false
@@ -97,7 +94,6 @@ class Delivery {
     resolve: (delivered: DeliveredStream) => void,
   ) {
     this.context = context
-    this.out = context.response
     this.answer = answer
     this.services = services
     this.bounds = bounds
@@ -111,7 +107,7 @@ class Delivery {
     const { status, headers, body, ended } = this.answer
     response.on('close', this.onCallerGone)
     if (response.destroyed) this.onCallerGone()
-    else this.out = beginStream(this.context, status, headers)
+    else response.writeHead(status, { ...commonHeaders(this.context), ...headers })
     body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
     body.on('close', this.onBroken)
     this.total = setTimeout(() => this.cut(), this.bounds.totalMs)
@@ -207,16 +203,16 @@ class Delivery {
     const { response } = this.context
     this.isBetweenEvents = bytes.subarray(-EVENT_END.length).equals(EVENT_END)
     this.heartbeat?.refresh()
-    if (this.out.write(bytes)) return
+    if (response.write(bytes)) return
     this.answer.body.pause()
-    this.out.once('drain', this.onDrain)
+    response.once('drain', this.onDrain)
     this.stall ??= setTimeout(() => response.destroy(), this.services.limits.clientStallMs)
   }
 
   private readonly sendHeartbeat = (): void => {
     const { heartbeat } = this.answer
     if (!heartbeat || !this.isBetweenEvents || this.callerGone) return
-    this.out.write(heartbeat)
+    this.context.response.write(heartbeat)
   }
 
   private readonly onDrain = (): void => {
@@ -258,7 +254,7 @@ class Delivery {
     body.off('data', this.onData).off('end', this.onEnd)
     if (!body.destroyed) body.destroy()
     const { response } = this.context
-    this.out.off('drain', this.onDrain)
+    response.off('drain', this.onDrain)
     this.resolve({
       report: relay.report(),
       end,
@@ -268,7 +264,7 @@ class Delivery {
         this.leave()
         if (response.destroyed) return
         if (end !== 'complete' && this.answer.cutsWhenBroken) response.destroy()
-        else this.out.end(this.withheld.length > 0 ? Buffer.concat(this.withheld) : undefined)
+        else response.end(this.withheld.length > 0 ? Buffer.concat(this.withheld) : undefined)
       },
     })
   }

@@ -63,7 +63,7 @@ const REQUESTS = html`<div class="text">
 charge.</p>
 <p>A body may be sent with <code>Content-Encoding</code> <code>gzip</code>, <code>deflate</code>,
 <code>br</code> or <code>zstd</code>; its decoded bytes count. With <code>Accept-Encoding</code>,
-JSON and event streams are compressed likewise.</p>
+JSON of at least 1 KB is compressed likewise.</p>
 </div>`
 
 const RECORD = {
