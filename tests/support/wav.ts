@@ -10,6 +10,8 @@ export interface WavOptions {
   readonly extensible?: { readonly tag: number; readonly validBits: number }
   /** What the data chunk says of its size instead of the truth. */
   readonly declared?: number
+  /** The 64-bit form, and what it says of the size of the data. */
+  readonly long?: { readonly id: 'RF64' | 'BW64'; readonly declared: number | bigint }
   /** Chunks before the format, between it and the data, and after the data. */
   readonly first?: Buffer
   readonly middle?: Buffer
@@ -45,17 +47,26 @@ function makeFormat(options: WavOptions = {}): Buffer {
 /** Samples are given, or so many milliseconds of a rising tone. */
 export function makeWav(samples: Buffer | number, options: WavOptions = {}): Buffer {
   const content = typeof samples === 'number' ? makeSamples(samples) : samples
-  const { declared = content.length, first, middle, last } = options
+  const { long, first, middle, last } = options
+  const { declared = long ? 0xffff_ffff : content.length } = options
   const none = Buffer.alloc(0)
   const body = Buffer.concat([
     Buffer.from('WAVE'),
+    long ? wavChunk('ds64', makeLongSizes(long.declared)) : none,
     first ?? none,
     wavChunk('fmt ', makeFormat(options)),
     middle ?? none,
     wavChunk('data', content, declared),
     last ?? none,
   ])
-  return wavChunk('RIFF', body)
+  return long ? wavChunk(long.id, body, 0xffff_ffff) : wavChunk('RIFF', body)
+}
+
+/** The sizes of the file and the data, the number of samples, and an empty table. */
+function makeLongSizes(declared: number | bigint): Buffer {
+  const sizes = Buffer.alloc(28)
+  sizes.writeBigUInt64LE(BigInt(declared), 8)
+  return sizes
 }
 
 export function makeSamples(milliseconds: number): Buffer {

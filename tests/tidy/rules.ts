@@ -240,12 +240,14 @@ export const FOREIGN_CITATIONS: readonly { readonly pattern: RegExp; readonly wh
 /** Terms of the field that look like codes. */
 export const KNOWN_TERMS: ReadonlySet<string> = new Set([
   'AES-256',
+  'BW64',
   'CRC-32',
   'ES256',
   'H3',
   'ID3',
   'MP3',
   'MP4',
+  'RF64',
   'RS256',
   'S3',
   'SHA-1',

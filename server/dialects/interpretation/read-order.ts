@@ -1,5 +1,11 @@
 /** The fields of an interpretation request with their defaults. */
-import { completeLanguages, type Languages } from './languages.ts'
+import { foldLanguage } from '../../lib/text/fold-language.ts'
+import {
+  completeLanguages,
+  type Languages,
+  SOURCE_LANGUAGES,
+  TARGET_LANGUAGES,
+} from './languages.ts'
 
 export type Mode = 's2t' | 's2s'
 
@@ -16,9 +22,18 @@ export function readInterpretationOrder(
 ): InterpretationOrder {
   return {
     mode: value.mode === 's2s' ? 's2s' : 's2t',
-    languages: completeLanguages(textOf(value.source_language), textOf(value.target_language)),
+    languages: completeLanguages(
+      languageOf(value.source_language, SOURCE_LANGUAGES),
+      languageOf(value.target_language, TARGET_LANGUAGES),
+    ),
     voice: textOf(value.voice).trim(),
   }
+}
+
+/** The endpoint refuses languages that are not known. */
+function languageOf(value: unknown, known: readonly string[]): string {
+  const tag = textOf(value)
+  return foldLanguage(tag, known) ?? tag
 }
 
 function textOf(value: unknown): string {

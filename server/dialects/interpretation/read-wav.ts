@@ -29,7 +29,7 @@ export interface WavReader {
    * Reads the next bytes. Throws InvalidRequest as soon as the file is known to be of another kind.
    */
   push(chunk: Uint8Array): void
-  /** Ends the file. Throws InvalidRequest where it is cut off or has no samples. */
+  /** Ends the file, which may be cut off. Throws InvalidRequest where it has no samples. */
   end(): Samples
 }
 
@@ -45,11 +45,7 @@ export function createWavReader(param: string, secondsMax: number): WavReader {
     end() {
       const { start, declared } = reader.end()
       const available = position - start
-      if (declared !== undefined && declared > available) {
-        const found = `is cut off: ${available} of ${declared} bytes of audio are there`
-        throw new InvalidRequest(param, found)
-      }
-      const bytes = declared ?? available
+      const bytes = Math.min(declared ?? available, available)
       checkLength(param, bytes, secondsMax)
       if (bytes < 2) throw new InvalidRequest(param, 'has no audio in it')
       return { start, bytes: bytes - (bytes % 2) }
@@ -59,12 +55,13 @@ export function createWavReader(param: string, secondsMax: number): WavReader {
 
 function* findSpeech(param: string, secondsMax: number): Reader<FoundSamples> {
   try {
-    const { format, next } = yield* findWavFormat()
+    const found = yield* findWavFormat()
+    const { format } = found
     const { channels, rate, bits, isPcm } = format
     if (!isPcm || channels !== 1 || rate !== SAMPLES_PER_SECOND || bits !== 16) {
       throw new WavFault(describeWavFormat(format))
     }
-    const samples = yield* findWavSamples(next)
+    const samples = yield* findWavSamples(found)
     checkLength(param, samples.declared ?? 0, secondsMax)
     return samples
   } catch (error) {
@@ -95,7 +92,6 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Forms of recordings that have no type of their own here. */
 const MARKS: readonly (readonly [string, string])[] = [
   ['RIFX', 'a big-endian wav file'],
-  ['RF64', 'a 64-bit wav file'],
   ['FORM', 'an AIFF file'],
   ['#!AMR', 'an AMR file'],
 ]

@@ -3,6 +3,7 @@
  * (docs/protocols/volcengine-recognition.md#submission).
  */
 import { asString, type JsonObject } from '../../lib/json.ts'
+import { mainLanguage } from '../../lib/text/fold-language.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { nameRecording } from '../transcription/measure-audio.ts'
 
@@ -67,7 +68,7 @@ export function translateTranscriptionRequest(
 }
 
 function readLanguage(requested: string | undefined): string | undefined {
-  const main = requested?.split(/[-_]/)[0]?.toLowerCase() ?? ''
+  const main = mainLanguage(requested ?? '')
   if (main === '' || NATIVE.includes(main)) return undefined
   const known = LANGUAGES[main]
   if (known) return known

@@ -31,9 +31,11 @@ const transcriptionRequest = z.object({
   model: z.string().min(1).describe('A transcription model from GET /v1/models.'),
   language: z
     .string()
-    .regex(/^[A-Za-z]{2,3}([-_][A-Za-z]{2,4})?$/, { error: 'a language code, for example "en"' })
+    .regex(/^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$/, {
+      error: 'a language code, for example "en"',
+    })
     .optional()
-    .describe('Language of the recording.'),
+    .describe('Language of the recording; its region may be named (zh-CN).'),
   prompt: z.string().optional().describe('Expected words and style.'),
   response_format: z.enum(FORMATS).default('json'),
   temperature: decimal,

@@ -8,6 +8,7 @@ import {
 } from '../../dialects/interpretation/languages.ts'
 import { readInterpretationOrder } from '../../dialects/interpretation/read-order.ts'
 import { BYTES_PER_SECOND, createWavReader } from '../../dialects/interpretation/read-wav.ts'
+import { foldLanguage } from '../../lib/text/fold-language.ts'
 import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 
@@ -20,8 +21,15 @@ const VOICE_LENGTH_MAX = 256
 const CEILING_FACTOR = 10
 
 /** Accepts the empty string, since forms also send empty fields. */
-function languageOf(codes: readonly [string, ...string[]]) {
-  return z.enum([...codes, ''], { error: `one of ${codes.join(', ')}` }).optional()
+function languageOf(codes: readonly string[], more: string) {
+  const list = codes.join(', ')
+  return z
+    .string()
+    .refine((tag) => tag === '' || foldLanguage(tag, codes) !== undefined, {
+      error: `one of ${list}`,
+    })
+    .optional()
+    .describe(`${list}; region and letter case may differ (zh-CN is zh). ${more}`)
 }
 
 const translationRequest = z.object({
@@ -30,10 +38,11 @@ const translationRequest = z.object({
     .enum(['s2t', 's2s', ''], { error: 's2t (text) or s2s (speech)' })
     .default('s2t')
     .describe('`s2t` returns text, `s2s` speech.'),
-  source_language: languageOf(SOURCE_LANGUAGES).describe(
-    '`zhen`, Chinese and English both ways, when no language is named; else zh or en, as fits.',
+  source_language: languageOf(
+    SOURCE_LANGUAGES,
+    'By default `zhen`, Chinese and English both ways; with a target, zh or en, as fits.',
   ),
-  target_language: languageOf(TARGET_LANGUAGES).describe('One of the two must be zh or en.'),
+  target_language: languageOf(TARGET_LANGUAGES, 'One of the two must be zh or en.'),
   voice: z
     .string()
     .max(VOICE_LENGTH_MAX, { error: `at most ${VOICE_LENGTH_MAX} characters` })
@@ -102,8 +111,9 @@ export const translations: MeteredEndpoint = {
     summary: 'Interpret speech',
     description:
       'multipart/form-data: `file` is wav audio of 16 kHz, mono, 16-bit PCM, at most an ' +
-      'hour long; the fields may come before or after it. The recording is interpreted in' +
-      ' real time. Billed by the tokens that the upstream states.',
+      'hour long; one that is cut off is taken as far as it goes. The fields may come before ' +
+      'or after it. The recording is interpreted in real time. Billed by the tokens that the ' +
+      'upstream states.',
     tag: 'Audio',
     answer: translationAnswer,
     stream: {

@@ -11,6 +11,7 @@ import {
 import { askForSummary, readSummary } from '../../dialects/minutes/summarise.ts'
 import { invalidField } from '../../lib/errors.ts'
 import { asString, type JsonObject } from '../../lib/json.ts'
+import { foldLanguage } from '../../lib/text/fold-language.ts'
 import type { Body } from '../../pipeline/metering.ts'
 import type { DeliveryState, TaskPorts } from '../../tasks/ports.ts'
 import type { TaskSubmission } from '../../tasks/submission.ts'
@@ -28,6 +29,12 @@ const VIDEO_SUFFIX = /\.(?:mp4|avi|mkv|mov|flv|wmv|webm|m4v)$/i
 const AUDIO_SUFFIX = /\.(?:mp3|wav|aac|flac|ogg|opus|m4a|pcm|wma|amr)$/i
 const LANGUAGES = ['zh_cn', 'en_us'] as const
 
+/** Region and letter case may differ: zh and zh-CN are zh_cn. */
+const language = z
+  .string()
+  .transform((tag) => foldLanguage(tag, LANGUAGES) ?? tag)
+  .pipe(z.enum(LANGUAGES))
+
 const features = z.looseObject({
   summary: z.boolean().optional().describe('Summary of the whole text.'),
   chapters: z.boolean().optional().describe('Chapters with a summary each.'),
@@ -35,7 +42,7 @@ const features = z.looseObject({
   questions: z.boolean().optional().describe('Questions and answers; `qa` is an alias.'),
   qa: z.boolean().optional(),
   translate: z.boolean().optional().describe('Between Chinese and English.'),
-  target_lang: z.enum(LANGUAGES).optional().describe('Target language of the translation.'),
+  target_lang: language.optional().describe('Target of the translation, zh_cn or en_us.'),
 })
 
 const minutesRequest = z.looseObject({
@@ -51,7 +58,7 @@ const minutesRequest = z.looseObject({
     .enum(['audio', 'video'])
     .optional()
     .describe('By default derived from the URL’s suffix.'),
-  source_lang: z.enum(LANGUAGES).default('zh_cn'),
+  source_lang: language.default('zh_cn').describe('zh_cn or en_us.'),
   all_activate: z.boolean().default(false).describe('`vendor-minutes`: all `features`.'),
   speaker_identification: z.boolean().default(true).describe('Always on for `service-minutes`.'),
   number_of_speakers: z

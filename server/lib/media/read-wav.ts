@@ -1,4 +1,7 @@
-/** Reads the chunks of a WAV file: its format, and the position and length of its samples. */
+/**
+ * Reads the chunks of a WAV file: its format, and the position and length of its samples. In the
+ * 64-bit form (RF64, BW64) a first chunk `ds64` has the length of the samples.
+ */
 import type { Reader } from './reader.ts'
 import { sniffType } from './sniff-type.ts'
 import { FORMAT_BYTES_MAX, FORMAT_BYTES_MIN, readWavFormat, type WavFormat } from './wav-format.ts'
@@ -7,6 +10,10 @@ const RIFF_BYTES = 12
 const CHUNK_HEAD_BYTES = 8
 /** Sizes left by a writer that could not seek back: 0, just under 2^31, 2^32 - 1. */
 const UNKNOWN_SIZE_LEAST = 0x7fff_f000
+/** The size that stands for the one in `ds64`. */
+const LONG_SIZE = 0xffff_ffff
+/** The sizes of the file and of its samples, of 64 bits each. */
+const LONG_SIZES_BYTES = 16
 
 /** The file is not a WAV file, or is damaged. */
 export class WavFault extends Error {
@@ -23,6 +30,8 @@ export interface FoundFormat {
   readonly format: WavFormat
   /** The offset of the next chunk. */
   readonly next: number
+  /** Bytes of samples as stated in the 64-bit form. */
+  readonly longSize: number | undefined
 }
 
 export interface FoundSamples {
@@ -43,31 +52,44 @@ interface Chunk {
 export function* findWavFormat(): Reader<FoundFormat> {
   const head = yield { at: 0, count: RIFF_BYTES }
   if (sniffType(head) !== 'audio/wav') throw new WavFault('no wav file', head)
+  let longSize: number | undefined
   for (let at = RIFF_BYTES; ; ) {
     const chunk = yield* readChunk(at)
     if (chunk.id === 'data') throw new WavFault('a wav file without a format before its data')
-    if (chunk.id === 'fmt ') return yield* readFormatChunk(chunk)
+    if (chunk.id === 'fmt ') return { ...(yield* readFormatChunk(chunk)), longSize }
+    if (chunk.id === 'ds64') longSize = yield* readLongSize(chunk)
     at = chunk.next
   }
 }
 
 /** Reads from the end of the format chunk to the samples. Throws WavFault. */
-export function* findWavSamples(from: number): Reader<FoundSamples> {
+export function* findWavSamples({ next: from, longSize }: FoundFormat): Reader<FoundSamples> {
   for (let at = from; ; ) {
     const { id, start, size, next } = yield* readChunk(at)
     if (id === 'fmt ') throw new WavFault('a wav file with two formats')
     if (id === 'data') {
-      return { start, declared: size > 0 && size < UNKNOWN_SIZE_LEAST ? size : undefined }
+      const known = size > 0 && size < UNKNOWN_SIZE_LEAST ? size : undefined
+      return { start, declared: size === LONG_SIZE ? longSize : known }
     }
     at = next
   }
 }
 
+/** Returns the length of the samples; undefined if the writer did not know it. */
+function* readLongSize({ start, size }: Chunk): Reader<number | undefined> {
+  if (size < LONG_SIZES_BYTES) return undefined
+  const sizes = yield { at: start, count: LONG_SIZES_BYTES }
+  if (sizes.length < LONG_SIZES_BYTES) return undefined
+  const samples = Number(sizes.readBigUInt64LE(8))
+  return samples > 0 && Number.isSafeInteger(samples) ? samples : undefined
+}
+
 /** Returns seconds for a file of `bytes`, or undefined if no length is certain. */
 export function* readWavSeconds(bytes: number): Reader<number | undefined> {
   try {
-    const { format, next } = yield* findWavFormat()
-    const { start, declared = Infinity } = yield* findWavSamples(next)
+    const found = yield* findWavFormat()
+    const { format } = found
+    const { start, declared = Infinity } = yield* findWavSamples(found)
     return format.bytesPerSecond && Math.min(declared, bytes - start) / format.bytesPerSecond
   } catch (error) {
     if (error instanceof WavFault) return undefined
@@ -84,7 +106,7 @@ function* readChunk(at: number): Reader<Chunk> {
   return { id: head.toString('latin1', 0, 4), start, size, next: start + size + (size % 2) }
 }
 
-function* readFormatChunk({ start, size, next }: Chunk): Reader<FoundFormat> {
+function* readFormatChunk({ start, size, next }: Chunk): Reader<Omit<FoundFormat, 'longSize'>> {
   if (size < FORMAT_BYTES_MIN) throw new WavFault('a wav file with a damaged format chunk')
   const count = Math.min(size, FORMAT_BYTES_MAX)
   const content = yield { at: start, count }

@@ -14,6 +14,8 @@ const SIGNATURES: readonly Signature[] = [
   { type: 'image/gif', at: 0, bytes: 'GIF8' },
   { type: 'image/webp', at: 0, bytes: 'RIFF', and: { at: 8, bytes: 'WEBP' } },
   { type: 'audio/wav', at: 0, bytes: 'RIFF', and: { at: 8, bytes: 'WAVE' } },
+  { type: 'audio/wav', at: 0, bytes: 'RF64', and: { at: 8, bytes: 'WAVE' } },
+  { type: 'audio/wav', at: 0, bytes: 'BW64', and: { at: 8, bytes: 'WAVE' } },
   { type: 'video/x-msvideo', at: 0, bytes: 'RIFF', and: { at: 8, bytes: 'AVI ' } },
   { type: 'audio/mp4', at: 4, bytes: 'ftypM4A' },
   { type: 'image/heic', at: 4, bytes: 'ftyphei' },

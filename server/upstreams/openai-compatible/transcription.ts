@@ -8,6 +8,7 @@ import {
   readTranscription,
 } from '../../dialects/transcription/read-usage.ts'
 import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
+import { mainLanguage } from '../../lib/text/fold-language.ts'
 import { isStream } from '../read-json.ts'
 import type { RequestFile, UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
@@ -25,7 +26,8 @@ export async function transcription(
   const { file, value } = request
   if (!file) throw new Error('a transcription without its file')
   const boundary = `form-${request.requestId}`
-  const form = await openForm(boundary, { ...value, model: upstreamModel }, file)
+  const fields = { ...value, ...readLanguage(value), model: upstreamModel }
+  const form = await openForm(boundary, fields, file)
   const response = await wire.send({
     method: 'POST',
     url: `${settings.base_url.replace(/\/+$/, '')}/audio/transcriptions`,
@@ -51,6 +53,11 @@ export async function transcription(
     stopsOnCancel: settings.stops_on_cancel,
     refusal: chatRefusal,
   }
+}
+
+/** This protocol knows languages without regions. */
+function readLanguage({ language }: UpstreamCall<unknown>['request']['value']) {
+  return typeof language === 'string' ? { language: mainLanguage(language) } : {}
 }
 
 interface Form {

@@ -105,7 +105,7 @@ test('a stream of text, billed by the tokens at its end', async () => {
 test('the vendor gets the exact file, with its own model and key and a plain name', async () => {
   const { openai, speak } = await setUp()
   const file = await speak('mp3')
-  await openai.audio.transcriptions.create({ file, model: 'sim-whisper', language: 'en' })
+  await openai.audio.transcriptions.create({ file, model: 'sim-whisper', language: 'EN-us' })
   const call = gateway.simulators.calls.list().at(-1)
   const body = Buffer.from(call?.body_base64 ?? '', 'base64')
   assert.ok(body.includes(Buffer.from(await file.arrayBuffer())))

@@ -57,6 +57,26 @@ test('the vendor gets the exact samples, with its own credentials', async () => 
   assert.equal(session.isFinished, true)
 })
 
+test('a file that is cut off is held for and interpreted as far as it goes', async () => {
+  const { key } = await booth.gateway.tenant()
+  const held = async (file: Buffer) => {
+    const answer = await booth.ask(key, [
+      ['model', MODEL],
+      ['file', file],
+    ])
+    assert.equal(answer.status, 200, answer.text)
+    return (await booth.gateway.record(answer, key)).held
+  }
+  const samples = makeSamples(3_000)
+  const there = samples.subarray(0, 32_000)
+  const whole = await held(makeWav(there))
+  assert.equal(await held(makeWav(samples).subarray(0, 44 + there.length)), whole)
+  assert.ok(Buffer.concat(booth.vendor.last().audio).equals(there))
+  const long = makeWav(samples, { long: { id: 'RF64', declared: samples.length } })
+  assert.equal(await held(long.subarray(0, 80 + there.length)), whole)
+  assert.ok(Buffer.concat(booth.vendor.last().audio).equals(there))
+})
+
 test('s2s: Ogg as it is spoken, without a length', async () => {
   const { key } = await booth.gateway.tenant()
   const response = await booth.open(key, TO_SPEECH)
@@ -84,6 +104,11 @@ const ORDERS: readonly (readonly [readonly FormEntry[], readonly string[]])[] = 
   [[['source_language', 'zh']], ['s2t', 'zh', 'en', '']],
   [[['source_language', 'ja']], ['s2t', 'ja', 'zh', '']],
   [[['target_language', 'zh']], ['s2t', 'en', 'zh', '']],
+  [[['source_language', 'zh-CN']], ['s2t', 'zh', 'en', '']],
+  [[['source_language', 'ZH']], ['s2t', 'zh', 'en', '']],
+  [[['source_language', 'zh_Hant_TW']], ['s2t', 'zh', 'en', '']],
+  [[['source_language', 'yue']], ['s2t', 'yue-CN', 'zh', '']],
+  [[['target_language', 'en-GB']], ['s2t', 'zh', 'en', '']],
   [[['target_language', 'ja']], ['s2t', 'zh', 'ja', '']],
   [
     [
@@ -151,7 +176,7 @@ const REFUSALS: readonly (readonly [RegExp, readonly FormEntry[]])[] = [
   [/^model field is required$/, [['model', ''], FILE]],
   [/^mode: s2t \(text\) or s2s/, [['model', MODEL], ['mode', 'text'], FILE]],
   [/^source_language: one of zh, en, /, [['model', MODEL], ['source_language', 'xx'], FILE]],
-  [/^source_language: one of zh, en, /, [['model', MODEL], ['source_language', 'ZH'], FILE]],
+  [/^source_language: one of zh, en, /, [['model', MODEL], ['source_language', 'zhong'], FILE]],
   [/^target_language: one of zh, en, /, [['model', MODEL], ['target_language', 'yue-CN'], FILE]],
   [
     /^target_language: ja to fr: one of the two must be zh or en$/,
@@ -159,7 +184,7 @@ const REFUSALS: readonly (readonly [RegExp, readonly FormEntry[]])[] = [
   ],
   [
     /^target_language: is the source language, en, as well$/,
-    [['model', MODEL], ['source_language', 'en'], ['target_language', 'en'], FILE],
+    [['model', MODEL], ['source_language', 'en'], ['target_language', 'en-US'], FILE],
   ],
   [
     /^target_language: zhen stands on both sides or on none$/,

@@ -163,6 +163,19 @@ describe(PATH, () => {
     }
   })
 
+  test('languages are folded to the two that the vendor knows', async () => {
+    const tenant = await gateway.tenant()
+    const features = { translate: true, target_lang: 'ZH-Hans' }
+    const order = { model: 'vendor-minutes', file_url: fileOf(5), source_lang: 'en-GB', features }
+    const answer = await create(tenant, order)
+    assert.equal(answer.status, 200, answer.text)
+    const bodies = gateway.simulators.calls.list().map(({ body_base64: text }) => {
+      return Buffer.from(text, 'base64').toString()
+    })
+    const { Params } = JSON.parse(bodies.findLast((text) => text.includes('SourceLang')) ?? '{}')
+    assert.deepEqual([Params.SourceLang, Params.TranslationParams.TargetLang], ['en_us', 'zh_cn'])
+  })
+
   test('400 for every field outside its range, and nothing is held', async () => {
     const tenant = await gateway.tenant()
     const before = await gateway.balance(tenant.accountId)

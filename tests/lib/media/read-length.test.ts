@@ -5,6 +5,7 @@ import { openWindow, WindowExhausted } from '../../../server/lib/media/open-wind
 import { readLength } from '../../../server/lib/media/read-length.ts'
 import { createRandom } from '../../../testbed/random.ts'
 import { flac, mp3, mp4, ogg, RATES, wav, wavHeaderOf, webm } from '../../assets/recordings.ts'
+import { makeWav } from '../../support/wav.ts'
 
 const BYTES_READ_MAX = 2 * 1024 * 1024
 
@@ -26,6 +27,7 @@ describe('the length of', () => {
   const files: readonly [string, Buffer, number][] = [
     ['a wav', wav(12), 12],
     ['a wav whose header was never completed', wav(3).fill(0xff, 40, 44), 3],
+    ['a 64-bit wav', makeWav(12_000, { long: { id: 'RF64', declared: 12 * 32_000 } }), 12],
     ['a wav that is shorter than it says', wav(12).subarray(0, 44 + 8000), 1],
     ['an ogg with Opus', ogg(12), 12],
     ['an mp4', mp4(12), 12],
