@@ -1,21 +1,14 @@
 // Every fault that any vendor can play, with its description for `GET /sim` and the guide.
 import type { ScenarioName } from './scenario.ts'
 
-const flag = (name: string, description: string): ScenarioName => ({
-  name,
-  takes: 'nothing',
-  description,
-})
-const number = (name: string, description: string): ScenarioName => ({
-  name,
-  takes: 'number',
-  description,
-})
-const text = (name: string, description: string): ScenarioName => ({
-  name,
-  takes: 'text',
-  description,
-})
+/** Scenarios by what they take. */
+export const flag = nameOf('nothing')
+export const number = nameOf('number')
+export const text = nameOf('text')
+
+function nameOf(takes: ScenarioName['takes']) {
+  return (name: string, description: string): ScenarioName => ({ name, takes, description })
+}
 
 export const GENERAL_SCENARIOS: ScenarioName[] = [
   number('delay-head', 'wait this many ms before the response head'),

@@ -1,21 +1,6 @@
 // Scenarios of a task's creation, in addition to the faults of every call.
 import type { ScenarioName } from '../kernel/scenario.ts'
-
-const flag = (name: string, description: string): ScenarioName => ({
-  name,
-  takes: 'nothing',
-  description,
-})
-const number = (name: string, description: string): ScenarioName => ({
-  name,
-  takes: 'number',
-  description,
-})
-const text = (name: string, description: string): ScenarioName => ({
-  name,
-  takes: 'text',
-  description,
-})
+import { flag, number, text } from '../kernel/scenario-names.ts'
 
 export const TASK_SCENARIOS: ScenarioName[] = [
   number('queue-time', 'a task waits this many ms (scaled) before it runs'),
