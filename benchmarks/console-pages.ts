@@ -39,7 +39,7 @@ try {
   console.error(error)
   process.exitCode = 1
 } finally {
-  await stage.gateway.stop(1_000)
+  await stage.gateway.stop({ drainMs: 1_000 })
   await stage.simulators.stop()
   await server.stop()
 }

@@ -15,7 +15,7 @@ import { maybeDemo } from './app/open-demo.ts'
 import { openSignIn } from './app/open-sign-in.ts'
 import { openTasks } from './app/open-tasks.ts'
 import { openMetrics, openTracer } from './app/open-telemetry.ts'
-import { createStop } from './app/stop.ts'
+import { createStop, type Stop } from './app/stop.ts'
 import { type Config, showConfig } from './config/config.ts'
 import { openSecretBox } from './config/secret-key-file.ts'
 import { migrate } from './database/migrations/migrate.ts'
@@ -23,6 +23,7 @@ import { type OpenedDatabase, openDatabase } from './database/open.ts'
 import { DatabaseProblem } from './database/problem.ts'
 import type { PlainServices } from './endpoints/endpoint.ts'
 import { listEndpoints } from './endpoints/index.ts'
+import { watchDrain } from './http/drain.ts'
 import { createHttpServer } from './http/server.ts'
 import { newId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
@@ -41,8 +42,7 @@ export interface Gateway {
   readonly setUpLink: string | undefined
   /** Reads the catalog now instead of within seconds. */
   refreshCatalog(): Promise<void>
-  /** Drains for at most `drainMs`, settles everything, and closes. */
-  stop(drainMs?: number): Promise<void>
+  readonly stop: Stop
 }
 
 /**
@@ -108,6 +108,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   const tracer = openTracer(config, core.dispatcher, { metrics: core.metrics, log })
   const server = createHttpServer(config.server, createGatewayListener(services, config, tracer))
+  const drain = watchDrain(server)
   await listen(server, config)
   const url = toUrl(config.host, port())
   const metricsServer = await openMetrics(config, core.metrics.registry, log)
@@ -130,6 +131,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     ...core,
     drainMs: config.drainMs,
     server,
+    drain,
     metricsServer,
     demo,
     live,

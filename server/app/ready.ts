@@ -26,7 +26,10 @@ export interface Readiness {
   readonly refusesWork: () => string | undefined
   /** Checks now and then every two seconds; not ready before the first check. */
   readonly begin: () => Promise<void>
+  /** Not ready from now on, while calls are still served. */
   readonly stopping: () => void
+  /** Refuses paid work from now on. */
+  readonly refuseWork: () => void
   readonly stop: () => void
 }
 
@@ -34,6 +37,7 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
   let database: string | undefined = 'starting'
   let disk: string | undefined
   let stopping = false
+  let refusing = false
 
   async function check(): Promise<void> {
     const before = database ?? disk
@@ -55,7 +59,7 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
   let timer: NodeJS.Timeout | undefined
   return {
     // An unavailable database is reported by the call that needs it: it may be back already.
-    refusesWork: () => (stopping ? 'stopping' : (broken() ?? disk)),
+    refusesWork: () => (refusing ? 'stopping' : (broken() ?? disk)),
     reason: () => (stopping ? 'stopping' : (broken() ?? database ?? disk)),
     begin() {
       timer = setInterval(() => void check(), POLL_INTERVAL_MS)
@@ -64,6 +68,9 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
     },
     stopping: () => {
       stopping = true
+    },
+    refuseWork: () => {
+      refusing = true
     },
     stop: () => clearInterval(timer),
   }

@@ -1,4 +1,7 @@
-/** Stops a gateway in order: new work, running calls, their settlements, then everything else. */
+/**
+ * Stops a gateway in order: readiness and tasks, new connections, running calls, their settlements,
+ * then everything else.
+ */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,6 +10,7 @@ import type { Accounts } from '../accounts/identify.ts'
 import type { Live } from '../admin/live/live.ts'
 import type { Catalog } from '../catalog/load/snapshot.ts'
 import type { OpenedDatabase } from '../database/open.ts'
+import type { Drain } from '../http/drain.ts'
 import type { Sweeper } from '../ledger/leases/sweeper.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
@@ -28,6 +32,7 @@ const LAST_BYTES_MS = 500
 interface Parts {
   readonly drainMs: number
   readonly server: Server
+  readonly drain: Drain
   readonly readiness: Readiness
   readonly inFlight: InFlight
   readonly ledger: Ledger
@@ -46,18 +51,31 @@ interface Parts {
   readonly log: Log
 }
 
-/** Returns a function that drains for at most `drainMs`, settles everything, and closes. */
-export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
-  const { server, inFlight, ledger, log } = parts
-  return async (drainMs = parts.drainMs) => {
+export interface StopOptions {
+  /** Time for running calls to finish. */
+  readonly drainMs?: number
+  /** Time for which connections are accepted while readiness sends traffic elsewhere. */
+  readonly delayMs?: number
+}
+
+export type Stop = (options?: StopOptions) => Promise<void>
+
+/** Returns a function that drains, settles everything, and closes. */
+export function createStop(parts: Parts): Stop {
+  const { server, drain, inFlight, ledger, log } = parts
+  return async ({ drainMs = parts.drainMs, delayMs = 0 } = {}) => {
     parts.readiness.stopping()
-    parts.live.stop()
-    const closed = once(server, 'close')
-    server.close()
-    server.closeIdleConnections()
+    log.info({}, 'stopping')
     const senderStopped = parts.backgroundWorkers?.sender.stop()
     const workerStopped = parts.worker?.stop()
-    await inFlight.drained(drainMs)
+    drain.closeAfterResponses()
+    if (delayMs > 0) await sleep(delayMs)
+    parts.live.stop()
+    const closed = once(server, 'close')
+    drain.stopListening()
+    await Promise.all([inFlight.drained(drainMs), drain.idle(drainMs)])
+    parts.readiness.refuseWork()
+    server.closeIdleConnections()
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
     await Promise.race([workerStopped, sleep(SETTLE_WAIT_MS, undefined, { ref: false })])

@@ -127,6 +127,9 @@ function assemble(values: Values) {
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     drainMs: values.DRAIN_SECONDS * 1000,
+    // A gateway with a database of its own has no other to which traffic could go.
+    drainDelayMs:
+      (values.DRAIN_DELAY_SECONDS ?? (values.DATABASE_URL === undefined ? 0 : 5)) * 1000,
     server: {
       headersTimeoutMs: values.HEADERS_TIMEOUT_MS,
       requestTimeoutMs: values.REQUEST_TIMEOUT_MS,

@@ -183,6 +183,12 @@ export const VARIABLES = {
   CLIENT_STALL_MS: milliseconds
     .default(120_000)
     .describe('A caller that reads nothing for this long is treated as disconnected.'),
+  DRAIN_DELAY_SECONDS: whole(0, 3600)
+    .optional()
+    .describe(
+      'On SIGTERM, time for which calls are still accepted while /readyz is 503, so that load ' +
+        'balancers send traffic elsewhere; 5 with DATABASE_URL, otherwise 0.',
+    ),
   DRAIN_SECONDS: whole(0, 3600)
     .default(30)
     .describe('On SIGTERM, time for running calls to finish before they are cut off.'),

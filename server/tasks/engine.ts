@@ -24,6 +24,8 @@ export interface Engine {
   readonly submissions: ReadonlyMap<string, TaskSubmission>
   /** Kinds of tasks whose work is one deferred call. */
   readonly callKinds: readonly TaskKind[]
+  /** Tasks whose claim is in a call that costs money: no other worker may repeat it early. */
+  readonly calling: Set<string>
 }
 
 /** The upstream that runs a task, with the credentials that submitted it. */

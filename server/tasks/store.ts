@@ -152,6 +152,13 @@ export async function renewTask(
   return renewed.count === 1
 }
 
+/** Makes a claimed task due at once, for another worker. */
+export async function releaseTask(sql: Sql, taskId: string, fence: bigint): Promise<void> {
+  await sql`
+    update task set due_at = now(), is_claimed = false
+    where id = ${taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
+}
+
 /**
  * Records the upstream's id of a task. False when the lease is lost. Rejects with 23505 when the id
  * already belongs to another attempt.

@@ -72,7 +72,8 @@ export function createTasks(options: {
   )
   const times = { ...TASK_TIMES, ...options.times }
   const callKinds = options.submissions.flatMap(({ kind, call }) => (call ? [kind] : []))
-  const engine: Engine = { sql, services, channels, ports, times, submissions, callKinds }
+  const calling = new Set<string>()
+  const engine: Engine = { sql, services, channels, ports, times, submissions, callKinds, calling }
 
   async function timeline(task: TaskRow): Promise<readonly TaskEvent[]> {
     const events = await readTimeline(sql, task.id)

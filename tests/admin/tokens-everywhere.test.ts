@@ -30,7 +30,7 @@ test('a token revoked at one gateway is refused at the other at once', async (t)
   const first = await start(database.url)
   const second = await start(database.url)
   t.after(async () => {
-    await Promise.all([first.stop(2_000), second.stop(2_000)])
+    await Promise.all([first.stop({ drainMs: 2_000 }), second.stop({ drainMs: 2_000 })])
     await database.drop()
   })
   const { id, email } = await createPerson(

@@ -126,7 +126,7 @@ test('a gateway that stops cuts speech and charges what the vendor billed', asyn
   const response = await own.open(tenant.key, TO_SPEECH)
   const reading = response.arrayBuffer()
   reading.catch(() => undefined)
-  await own.gateway.gateway.stop(0)
+  await own.gateway.gateway.stop({ drainMs: 0 })
   await assert.rejects(reading, 'no clean end')
   assert.ok(own.vendor.last().audioBytes < WHOLE_BYTES)
   await own.stop()

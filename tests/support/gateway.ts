@@ -90,6 +90,7 @@ function gatewayEnvironment(place: GatewayPlace, port: number): NodeJS.ProcessEn
     PORT: String(port),
     METRICS_PORT: '0',
     LOG_LEVEL: 'warn',
+    DRAIN_DELAY_SECONDS: '0',
     DATA_DIR: place.dataDir,
     DATABASE_URL: place.databaseUrl,
     SECRET_KEY,

@@ -147,7 +147,7 @@ async function assemble(
       return row
     },
     async stop() {
-      await gateway.stop(2_000)
+      await gateway.stop({ drainMs: 2_000 })
       const result = await audit(sql)
       await simulators.stop()
       await database.drop()

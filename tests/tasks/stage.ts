@@ -80,13 +80,11 @@ export interface TaskStage {
 
 export async function startTaskStage(
   environment: Readonly<Record<string, string>> = {},
+  parts: Parameters<typeof startTestGateway>[2] = {},
 ): Promise<TaskStage> {
   const vendor = await startVideoVendor()
-  const gateway = await startTestGateway({
-    ...QUICK,
-    ALLOW_PRIVATE_TARGETS: 'true',
-    ...environment,
-  })
+  const variables = { ...QUICK, ALLOW_PRIVATE_TARGETS: 'true', ...environment }
+  const gateway = await startTestGateway(variables, undefined, parts)
   await gateway.apply(videoCatalog(vendor.url))
   return {
     gateway,

@@ -26,7 +26,8 @@ export function addServeCommand(program: Command): void {
       'after',
       `
 Everything else is set by environment variables: tributary config lists them.
-SIGTERM drains the calls under way for at most DRAIN_SECONDS and settles each of them; a second one
+On SIGTERM, /readyz is 503 while calls are still accepted for DRAIN_DELAY_SECONDS; then running
+calls have DRAIN_SECONDS to finish, and each is settled. SIGINT skips the delay. A second signal
 stops at once, and what is open is settled by the next start.
 
 Examples:
@@ -52,10 +53,11 @@ async function serve(options: ServeOptions): Promise<void> {
   })
   const { serve: start } = await import('../../../server/main.ts')
   const gateway = await start(config).catch(quit)
-  const failed = await requested
+  const reason = await requested
   clearTimeout(patience)
-  await gateway.stop(failed ? 0 : config.drainMs)
-  if (failed) process.exitCode = 1
+  const delayMs = reason === 'SIGTERM' ? config.drainDelayMs : 0
+  await gateway.stop(reason === 'fault' ? { drainMs: 0 } : { delayMs })
+  if (reason === 'fault') process.exitCode = 1
 }
 
 /** Keeps calls running after the reader of the log has exited. */
@@ -69,25 +71,26 @@ function quit(error: unknown): never {
   process.exit(1)
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+type StopReason = (typeof SIGNALS)[number] | 'fault'
+
 /**
- * Resolves when the process must stop: to false on a signal, to true on an uncaught error. A second
+ * Resolves when the process must stop: to the signal, or to `fault` on an uncaught error. A second
  * one ends the process at once, even while calls are drained.
  */
-function stopRequested(): Promise<boolean> {
+function stopRequested(): Promise<StopReason> {
   return new Promise((resolve) => {
     let stopping = false
-    const stop = (failed: boolean) => {
+    const stop = (reason: StopReason) => {
       if (stopping) process.exit(1)
       stopping = true
-      resolve(failed)
+      resolve(reason)
     }
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(signal, () => stop(false))
-    }
+    for (const signal of SIGNALS) process.on(signal, () => stop(signal))
     for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(fault, (error: unknown) => {
         console.error('uncaught error, stopping:', error)
-        stop(true)
+        stop('fault')
       })
     }
   })

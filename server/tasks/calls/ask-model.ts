@@ -65,6 +65,7 @@ async function runFollowUp(
   const call = { id, taskId: task.id, fence: task.fence, channelId, upstreamModel }
   if ((await beginTaskCall(engine.sql, call)) === undefined) return undefined
   failpoint('task-model-sending')
+  engine.calling.add(task.id)
   try {
     const answer = send(engine, task, route, model, body)
     const { text, usage, estimated } = await untilStopped(engine.services, answer)
@@ -81,6 +82,8 @@ async function runFollowUp(
   } catch (error) {
     await noteFailure(engine, task, route, id, error)
     return undefined
+  } finally {
+    engine.calling.delete(task.id)
   }
 }
 

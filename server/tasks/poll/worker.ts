@@ -8,6 +8,7 @@ import {
   dueQueuePartitions,
   readNextTaskMs,
 } from '../queue-store.ts'
+import { releaseTask } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
 import { pollTask } from './poll-task.ts'
 
@@ -19,9 +20,14 @@ export interface WorkerSlots {
 
 export const WORKER_SLOTS: WorkerSlots = { pollsPerChannel: 16, callsPerChannel: 16 }
 const NOTIFICATIONS = 'tributary_task'
+/** Time for running polls to end before a stopping worker hands their tasks over. */
+const HANDOVER_MS = 1_000
 
 export interface Worker {
-  /** Stops claiming and waits for running polls. Other tasks are reclaimed after their lease. */
+  /**
+   * Stops claiming, waits for running polls, and after a second leaves those that go on to other
+   * workers. Calls that cost money go on until the gateway aborts them.
+   */
   stop(): Promise<void>
 }
 
@@ -30,16 +36,19 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
   const { pollsPerChannel, callsPerChannel } = slots
   const busy = new Map<string, number>()
   const cooldownUntilMs = new Map<string, number>()
+  const polling = new Map<ClaimedTask, () => void>()
   let stopped = false
 
   async function pollClaimed(task: ClaimedTask, partition: string): Promise<void> {
     busy.set(partition, (busy.get(partition) ?? 0) + 1)
     const stopRenewal = keepLease(engine, task)
+    if (!callKinds.includes(task.kind)) polling.set(task, stopRenewal)
     try {
       const { cooldownMs } = await pollTask(engine, task)
       if (cooldownMs !== undefined) cooldownUntilMs.set(partition, performance.now() + cooldownMs)
     } finally {
       stopRenewal()
+      polling.delete(task)
       busy.set(partition, (busy.get(partition) ?? 1) - 1)
     }
   }
@@ -56,6 +65,14 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
     }
   }
 
+  async function handOver(): Promise<void> {
+    for (const [task, stopRenewal] of polling) {
+      if (engine.calling.has(task.id)) continue
+      stopRenewal()
+      await releaseTask(sql, task.id, task.fence)
+    }
+  }
+
   const loop = startClaimLoop({
     sql,
     log: services.log,
@@ -68,7 +85,11 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
     async stop() {
       stopped = true
       await loop.stop()
+      const timer = setTimeout(() => {
+        handOver().catch((error: unknown) => services.log.warn({ error }, 'polls not handed over'))
+      }, HANDOVER_MS)
       await loop.drain()
+      clearTimeout(timer)
     },
   }
 }

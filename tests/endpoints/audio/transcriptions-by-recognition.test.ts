@@ -282,7 +282,8 @@ test('a gateway that stops does not wait for recognition, and releases the hold'
       select status, charged from call where key_id = ${keyId} and status <> 'running'`
     return row
   })
-  const [row] = await Promise.all([released, own.gateway.stop(0), assert.rejects(request)])
+  const stopped = own.gateway.stop({ drainMs: 0 })
+  const [row] = await Promise.all([released, stopped, assert.rejects(request)])
   assert.deepEqual([row.status, row.charged], ['failed', 0n])
   await own.stop()
 })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway } from '../../support/in-process.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 import { QUICK, startTaskStage, type TaskStage } from '../stage.ts'
 
@@ -34,15 +35,26 @@ describe('a poll that lasts longer than the lease', () => {
   })
 })
 
-test('a stop leaves a long poll to the next worker', { timeout: 30_000 }, async () => {
-  const stage = await startTaskStage()
-  const { gateway, vendor } = stage
-  vendor.holdsPolls = true
-  const tenant = await gateway.tenant()
-  assert.equal((await stage.create(tenant)).status, 200)
-  await until('the poll', async () => vendor.requests.find((line) => line.startsWith('GET')))
-  await gateway.stop()
-  await vendor.stop()
+test('a stop hands a long poll over to the next worker', { timeout: 30_000 }, async () => {
+  const database = await createTestDatabase()
+  const kept = { ...database, drop: async () => undefined }
+  const { gateway, vendor, create } = await startTaskStage(
+    { TASK_LEASE_MS: '600000' },
+    { database: kept },
+  )
+  try {
+    vendor.holdsPolls = true
+    const created = await create(await gateway.tenant())
+    assert.equal(created.status, 200)
+    await until('the poll', async () => vendor.requests.find((line) => line.startsWith('GET')))
+    await gateway.stop()
+    const due = await database.sql`
+      select from task where id = ${created.json.id} and due_at <= now() and not is_claimed`
+    assert.equal(due.length, 1)
+  } finally {
+    await vendor.stop()
+    await database.drop()
+  }
 })
 
 describe('a stop during a follow-up call to a model', () => {

@@ -1,0 +1,44 @@
+/** Ends the connections of a server without failing a request that arrives meanwhile. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Server as NetServer } from 'node:net'
+
+export interface Drain {
+  /** From now on each response asks its caller to close the connection. */
+  closeAfterResponses(): void
+  /** Accepts no more connections. Open ones are served further, idle ones included. */
+  stopListening(): void
+  /** Resolves once no request is being answered, or after `timeoutMs`. */
+  idle(timeoutMs: number): Promise<void>
+}
+
+const POLL_INTERVAL_MS = 20
+
+/** Watches the requests of `server`; called before it listens. */
+export function watchDrain(server: Server): Drain {
+  const active = new Set<ServerResponse>()
+  let isClosing = false
+  const watch = (_request: IncomingMessage, response: ServerResponse) => {
+    active.add(response)
+    response.once('close', () => active.delete(response))
+    if (isClosing) response.shouldKeepAlive = false
+  }
+  server.prependListener('request', watch)
+  server.prependListener('checkContinue', watch)
+  return {
+    closeAfterResponses() {
+      isClosing = true
+      for (const response of active) response.shouldKeepAlive = false
+    },
+    stopListening() {
+      // The server's own close() would also close idle connections, on which a proxy may be
+      // sending its next request.
+      NetServer.prototype.close.call(server)
+    },
+    async idle(timeoutMs) {
+      const deadline = performance.now() + timeoutMs
+      while (active.size > 0 && performance.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
+      }
+    },
+  }
+}
