@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import { createConsoleEndpoints } from '../console/serve.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import type { Endpoint, PlainServices } from '../endpoints/endpoint.ts'
+import { isNativePath } from '../endpoints/native-prefixes.ts'
 import { runEndpoint } from '../endpoints/run-endpoint.ts'
 import { receiveVendorCallback } from '../endpoints/service/vendor-callback.ts'
 import { createListener } from '../http/listener.ts'
@@ -49,7 +50,8 @@ export function createGatewayListener(
   )
   return createListener<Endpoint>({
     match,
-    envelopeOf: (endpoint) => endpoint.envelope,
+    envelopeOf: (endpoint, path) =>
+      isNativePath(path) ? 'native' : (endpoint?.envelope ?? 'flat'),
     policyOf: (endpoint) => (publicApi.has(endpoint) ? policy : undefined),
     run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(convertUnavailable),
     onDone(context, error) {

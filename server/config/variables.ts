@@ -161,7 +161,7 @@ export const VARIABLES = {
     .describe('Whether JSON of at least 1 KB is compressed for callers that accept it.'),
   BODY_BYTES_MAX: bytes.default(10 * MB).describe('Largest JSON body.'),
   CHAT_BODY_BYTES_MAX: bytes
-    .default(32 * MB)
+    .default(64 * MB)
     .describe('Largest body of text, image and video requests, which may contain pictures.'),
   HEADER_BYTES_MAX: bytes
     .default(16 * 1024)

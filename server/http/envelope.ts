@@ -1,18 +1,21 @@
 /**
  * The shapes of an error body. `flat` is the gateway's own; `nested` is understood by every vendor
  * SDK and used on the routes they call. `messages` is nested for callers that send
- * `anthropic-version`, and flat for others.
+ * `anthropic-version`, and flat for others. `native` is that of the native API.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS, type ErrorRow, type GatewayError } from '../lib/errors.ts'
+import { renderNativeError } from './native-error.ts'
 
-export type Envelope = 'flat' | 'nested' | 'messages'
+export type Envelope = 'flat' | 'nested' | 'messages' | 'native'
 
 export function renderError(
   error: GatewayError,
   envelope: Envelope,
   headers: IncomingHttpHeaders,
+  requestId: string,
 ): unknown {
+  if (envelope === 'native') return renderNativeError(error, requestId)
   const { type } = ERRORS[error.row]
   const nested =
     envelope === 'nested' || (envelope === 'messages' && headers['anthropic-version'] !== undefined)

@@ -12,7 +12,8 @@ import type { Match, Miss } from './router.ts'
 
 export interface ListenerOptions<Target> {
   readonly match: (method: string, url: string) => Match<Target> | Miss<Target>
-  readonly envelopeOf: (target: Target) => Envelope
+  /** `target` is undefined for a path without a route. */
+  readonly envelopeOf: (target: Target | undefined, path: string) => Envelope
   /** By default responses are plain. */
   readonly policyOf?: (target: Target) => ResponsePolicy | undefined
   readonly run: (target: Target, context: Context) => Promise<void>
@@ -65,13 +66,13 @@ function route<Target>(request: IncomingMessage, options: ListenerOptions<Target
   const preflight = routePreflight(request, url, options)
   if (preflight) return preflight
   const { refused, intended } = found
-  const envelope: Envelope = intended === undefined ? 'flat' : options.envelopeOf(intended)
+  const envelope = options.envelopeOf(intended, url)
   return { ...UNROUTED, path: url, envelope, refused }
 }
 
 function describe<Target>(found: Match<Target>, options: ListenerOptions<Target>) {
   const policy = options.policyOf?.(found.target)
-  const envelope = options.envelopeOf(found.target)
+  const envelope = options.envelopeOf(found.target, found.path)
   return { ...found, envelope, ...(policy ? { policy } : {}) }
 }
 

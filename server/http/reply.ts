@@ -110,7 +110,7 @@ export function sendError(context: Context, thrown: unknown): GatewayError {
   const error =
     thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown })
   context.facts.outcome ??= error.row
-  const body = renderError(error, context.envelope, context.request.headers)
+  const body = renderError(error, context.envelope, context.request.headers, context.requestId)
   const closing = mayStillSend(context) ? { connection: 'close' } : {}
   sendJson(context, error.status, body, { ...errorHeaders(error), ...closing })
   return error

@@ -24,11 +24,12 @@ export function promptOf(json: unknown): string {
     .join('\n')
 }
 
-export function readContent(json: Json, family: Family): Content {
+/** `handle`: the scheme of the vendor's own handles for media. */
+export function readContent(json: Json, family: Family, handle = 'asset'): Content {
   const { content } = json
   if (content === undefined) throw missing('content')
   if (!Array.isArray(content) || content.length === 0) throw invalid('content')
-  for (const item of content) checkItem(item)
+  for (const item of content) checkItem(item, handle)
   const items = objects(content)
   const prompt = promptOf(json)
   const drafts = items.filter((item) => item.type === 'draft_task').length
@@ -48,7 +49,7 @@ export function readContent(json: Json, family: Family): Content {
   return { prompt, ...counted }
 }
 
-function checkItem(item: unknown): void {
+function checkItem(item: unknown, handle: string): void {
   if (!isObject(item)) throw invalid('content')
   const type = text(item.type)
   if (type === 'text') {
@@ -62,7 +63,8 @@ function checkItem(item: unknown): void {
   if (!isObject(source) || typeof source.url !== 'string' || source.url === '') {
     throw missing(`content.${type}.url`)
   }
-  if (!/^(https?:\/\/|asset:\/\/|data:[a-z]+\/)/i.test(source.url)) {
+  const isHandle = source.url.toLowerCase().startsWith(`${handle}://`)
+  if (!isHandle && !/^(https?:\/\/|data:[a-z]+\/)/i.test(source.url)) {
     throw invalid(`content.${type}.url`)
   }
   if (item.role === undefined && type === 'image_url') return

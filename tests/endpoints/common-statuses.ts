@@ -17,7 +17,7 @@ export interface CommonCase {
     readonly bytesMax: number
   }
   readonly model: string
-  readonly envelope: 'flat' | 'nested'
+  readonly envelope: 'flat' | 'nested' | 'native'
   /** Headers that the endpoint needs on every request. */
   readonly headers?: Readonly<Record<string, string>>
   /** Returns the request with a directive that makes the simulated vendor fail. */
@@ -30,10 +30,16 @@ export interface CommonCase {
   readonly withModel: (model: string) => { readonly path: string; readonly body: Body }
 }
 
-function errorOf(answer: TestAnswer, envelope: 'flat' | 'nested') {
+function errorOf(answer: TestAnswer, envelope: CommonCase['envelope']) {
   if (envelope === 'flat') {
     assert.equal(typeof answer.json?.error, 'string', answer.text)
     return { type: answer.json.type, message: answer.json.error }
+  }
+  if (envelope === 'native') {
+    const { code, message, type } = answer.json.error
+    assert.ok(code && type, answer.text)
+    assert.match(message, / Request id: req_\w+$/)
+    return { type: answer.json.type, message: message.replace(/ Request id: \w+$/, '') }
   }
   assert.equal(answer.json?.type, 'error', answer.text)
   return answer.json.error
@@ -75,7 +81,7 @@ const JSON_CASES: readonly Case[] = [
     '413 for a body over the limit',
     async ({ gateway, post, path }) => {
       const { key } = await gateway.tenant()
-      const answer = await post(path, key, ' '.repeat(33 * 1024 * 1024))
+      const answer = await post(path, key, ' '.repeat(65 * 1024 * 1024))
       assert.equal(answer.status, 413)
     },
   ],

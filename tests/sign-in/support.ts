@@ -125,7 +125,7 @@ function createApi(services: Pick<AdminServices, 'sql' | 'secrets' | 'signIn'>) 
   )
   return createListener<PlainEndpoint>({
     match,
-    envelopeOf: (endpoint) => endpoint.envelope,
+    envelopeOf: (endpoint) => endpoint?.envelope ?? 'flat',
     run: (endpoint, context) => endpoint.handle(context, services as AdminServices),
     onDone(_context, error) {
       if (error?.status === 500) console.error(error.details.cause)

@@ -26,6 +26,8 @@ export interface VideoRules {
   readonly adaptiveWithFrame?: boolean
   /** True where the slower tier at half the price is offered. */
   readonly flex: boolean
+  /** Schemes of the vendor's own handles for media; other handles are refused. */
+  readonly handles?: readonly string[]
 }
 
 export interface SortedContent {
@@ -91,6 +93,7 @@ export function judgeVideo(
   const sorted = sortContent(content)
   return (
     judgeContent(sorted, rules) ??
+    judgeHandles(content, rules) ??
     judgeSize(parameters, sentFields, rules) ??
     judgeRatio(parameters, sentFields, sorted, rules)
   )
@@ -110,6 +113,62 @@ function judgeContent(sorted: SortedContent, rules: VideoRules): ContentProblem 
     return refuse('first and last frames cannot be combined with references')
   }
   return frames > 0 ? judgeFrames(sorted, rules) : judgeReferences(sorted, rules)
+}
+
+const HANDLE = /^(asset|mm_file):/i
+
+function judgeHandles(content: readonly unknown[], { handles = [] }: VideoRules) {
+  for (const [index, item] of content.entries()) {
+    const type = asString(member(item, 'type')) ?? ''
+    const url = asString(member(member(item, type), 'url')) ?? ''
+    const scheme = HANDLE.exec(url)?.[1]?.toLowerCase()
+    if (scheme === undefined || handles.includes(scheme)) continue
+    return {
+      param: `content[${index}].${type}.url`,
+      problem: `this model takes no ${scheme}:// URL`,
+    }
+  }
+  return undefined
+}
+
+/** Fields that every video model takes, or that the gateway handles itself. */
+const ALWAYS_TAKEN: ReadonlySet<string> = new Set([
+  'model',
+  'content',
+  'resolution',
+  'ratio',
+  'duration',
+  'service_tier',
+  'callback_url',
+  'safety_identifier',
+])
+/** Values that request nothing, so that a model without the field serves them too. */
+const NEUTRAL: Readonly<Record<string, unknown>> = {
+  seed: -1,
+  generate_audio: true,
+  return_last_frame: false,
+  camera_fixed: false,
+  watermark: false,
+  draft: false,
+  priority: 0,
+}
+
+/**
+ * Returns the first field that the caller sent and the model does not take: nothing is dropped in
+ * silence. `taken` are the fields that the upstream passes on.
+ */
+export function findUntaken(
+  parameters: JsonObject,
+  sentFields: ReadonlySet<string>,
+  taken: readonly string[],
+): ContentProblem | undefined {
+  for (const param of sentFields) {
+    if (ALWAYS_TAKEN.has(param) || taken.includes(param)) continue
+    const value = parameters[param]
+    if (value === undefined || value === null || value === NEUTRAL[param]) continue
+    return { param, problem: 'this model does not take it' }
+  }
+  return undefined
 }
 
 function judgeFrames({ first, last }: SortedContent, rules: VideoRules) {

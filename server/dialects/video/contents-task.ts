@@ -17,7 +17,16 @@ const STATUS_OF_CODE: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-const ECHOED = ['service_tier', 'generate_audio', 'safety_identifier'] as const
+const ECHOED = [
+  'service_tier',
+  'execution_expires_after',
+  'generate_audio',
+  'priority',
+  'draft',
+  'draft_task_id',
+  'tools',
+  'safety_identifier',
+] as const
 const EFFECTIVE = ['seed', 'resolution', 'ratio', 'duration', 'frames', 'revised_prompt'] as const
 
 export function statusOf({ state, error }: VideoTask): string {
@@ -53,9 +62,8 @@ export function encodeContentsTask(task: VideoTask): JsonObject {
       ? {}
       : { content: { video_url, ...(last_frame_url === undefined ? {} : { last_frame_url }) } }),
     ...(usage === undefined ? {} : { usage }),
-    ...pick(request, ECHOED),
-    ...pick(request, EFFECTIVE),
-    ...pick(result, EFFECTIVE),
+    ...pick(request, [...ECHOED, ...EFFECTIVE]),
+    ...pick(result, [...ECHOED, ...EFFECTIVE]),
     ...(fps === undefined ? {} : { framespersecond: fps }),
   }
 }

@@ -1,11 +1,12 @@
 /** POST /v1/images/generations: OpenAI's image dialect, billed by images or by tokens. */
 import type { MeteredEndpoint } from '../endpoint.ts'
+import { onEveryPrefix } from '../native-prefixes.ts'
 import { imageAnswer, imageMetering } from './image-request.ts'
 
 export const imageGenerations: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
-  paths: ['/v1/images/generations'],
+  paths: onEveryPrefix('/images/generations'),
   envelope: 'nested',
   metering: imageMetering,
   documentation: {

@@ -15,7 +15,7 @@ import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
 import { countInputCeiling } from '../text/billing/text-billing.ts'
 
 /** Requests may contain reference images. */
-const IMAGE_BODY_BYTES_MAX = 32 * 1024 * 1024
+const IMAGE_BODY_BYTES_MAX = 64 * 1024 * 1024
 
 export const imageRequest = z.looseObject({
   model: z.string().min(1).describe('From GET /v1/models?type=image.'),

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, generated from the endpoints' own declarations. */
 import type { Envelope } from '../../http/envelope.ts'
+import { isNativePath } from '../native-prefixes.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { ReferenceOperation } from './operation.ts'
 import { listStatuses, MEANINGS } from './statuses.ts'
@@ -109,6 +110,24 @@ const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['type', 'error'],
   },
+  NativeError: {
+    type: 'object',
+    description: 'The error body expected by clients of the native API.',
+    properties: {
+      error: {
+        type: 'object',
+        properties: {
+          code: { type: 'string', description: 'Such as `InvalidParameter`.' },
+          message: { type: 'string', description: 'Ends in the id of the request.' },
+          param: { type: 'string', description: 'The field at fault, or empty.' },
+          type: { type: 'string', description: 'Such as `BadRequest`.' },
+        },
+        required: ['code', 'message', 'param', 'type'],
+      },
+      type: { type: 'string', enum: TYPES },
+    },
+    required: ['error', 'type'],
+  },
 }
 
 function buildPaths(operations: readonly ReferenceOperation[]): Record<string, object> {
@@ -127,6 +146,7 @@ function buildPaths(operations: readonly ReferenceOperation[]): Record<string, o
 function buildOperation(operation: ReferenceOperation, index: number): object {
   const { id, tag, summary, description, body, parameters, example } = operation
   const alias = index > 0 ? `The same as ${operation.paths[0]}.` : undefined
+  const envelope = isNativePath(operation.paths[index] ?? '') ? 'native' : operation.envelope
   const text = [description, alias].filter((part) => part !== undefined).join(' ')
   return {
     operationId: index === 0 ? id : `${id}Alias${index}`,
@@ -136,7 +156,7 @@ function buildOperation(operation: ReferenceOperation, index: number): object {
     security: listCredentials(operation),
     ...(parameters.length > 0 ? { parameters: parameters.map(buildParameter) } : {}),
     ...(body ? { requestBody: buildBody(operation.bodyType, body, example?.body) } : {}),
-    responses: buildResponses(operation),
+    responses: buildResponses(operation, envelope),
   }
 }
 
@@ -161,8 +181,8 @@ function buildBody(type: string, schema: JsonSchema, example: unknown): object {
   return { required: true, content: { [type]: media } }
 }
 
-function buildResponses(operation: ReferenceOperation): Record<string, object> {
-  const { answer, stream, isPaid, errors, envelope, example } = operation
+function buildResponses(operation: ReferenceOperation, envelope: Envelope): Record<string, object> {
+  const { answer, stream, isPaid, errors, example } = operation
   const failures = errors.map((status) => [String(status), buildError(status, envelope)])
   if (operation.answersNothing) {
     const done = { description: 'Done.', headers: refer(['RequestId']) }
@@ -214,5 +234,6 @@ function errorSchema(envelope: Envelope): object {
   const flat = { $ref: '#/components/schemas/FlatError' }
   const nested = { $ref: '#/components/schemas/NestedError' }
   if (envelope === 'messages') return { oneOf: [flat, nested] }
+  if (envelope === 'native') return { $ref: '#/components/schemas/NativeError' }
   return envelope === 'nested' ? nested : flat
 }

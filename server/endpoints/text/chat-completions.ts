@@ -1,6 +1,7 @@
 /** POST /v1/chat/completions: OpenAI's chat dialect. */
 import { z } from 'zod'
 import type { MeteredEndpoint } from '../endpoint.ts'
+import { onEveryPrefix } from '../native-prefixes.ts'
 import { readChatOptions } from './billing/chat-options.ts'
 import { measureChat } from './billing/measure-chat.ts'
 import { PLAIN_CHAT } from './billing/plain-members.ts'
@@ -64,7 +65,7 @@ const chatAnswer = z.looseObject({
 export const chatCompletions: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
-  paths: ['/v1/chat/completions'],
+  paths: onEveryPrefix('/chat/completions'),
   envelope: 'nested',
   metering: {
     endpoint: 'chat.completions',

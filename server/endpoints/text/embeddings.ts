@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Body, Estimate, QuotedRequest } from '../../pipeline/metering.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
+import { onEveryPrefix } from '../native-prefixes.ts'
 import { createMeasure } from './billing/measure.ts'
 import { PLAIN_EMBEDDINGS } from './billing/plain-members.ts'
 import { createPricedOptions, readCommon } from './billing/priced-options.ts'
@@ -75,7 +76,7 @@ function quote(request: QuotedRequest): Estimate {
 export const embeddings: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
-  paths: ['/v1/embeddings'],
+  paths: onEveryPrefix('/embeddings'),
   envelope: 'nested',
   metering: {
     endpoint: 'embeddings',

@@ -5,6 +5,7 @@ import { GatewayError } from '../../lib/errors.ts'
 import type { Metering, RequestParts } from '../../pipeline/metering.ts'
 import { callbackUrl } from '../callback-url.ts'
 import type { MeteredEndpoint, PlainEndpoint } from '../endpoint.ts'
+import { onEveryPrefix } from '../native-prefixes.ts'
 import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'
 import { readResponsesOptions } from './billing/responses-options.ts'
@@ -82,7 +83,7 @@ const metering: Metering = {
 export const responses: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
-  paths: ['/v1/responses'],
+  paths: onEveryPrefix('/responses'),
   envelope: 'nested',
   metering,
   background: backgroundOf(metering),

@@ -16,6 +16,7 @@ import {
 import { isTerminal, type TaskRow } from '../../tasks/task.ts'
 import type { StoredAction, StoredRequest } from '../../upstreams/upstream.ts'
 import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
+import { onEveryPrefix } from '../native-prefixes.ts'
 
 const response = z.looseObject({ id: z.string(), object: z.string() })
 const STARTING_AFTER = /^\d{1,9}$/
@@ -169,12 +170,12 @@ function declare(
   return {
     kind: 'account',
     method,
-    paths: [path],
+    paths: onEveryPrefix(path),
     envelope: 'nested',
     documentation: {
       ...documentation,
       tag: 'Text',
-      example: () => ({ path: path.replace(':response_id', 'resp_9Wd3') }),
+      example: () => ({ path: `/v1${path.replace(':response_id', 'resp_9Wd3')}` }),
       errors: [400, 404, 409, 429, 502, 503],
     },
     async handle(context, caller, services) {
@@ -184,7 +185,7 @@ function declare(
   }
 }
 
-export const getResponse = declare('GET', '/v1/responses/:response_id', get, {
+export const getResponse = declare('GET', '/responses/:response_id', get, {
   summary: 'Get a stored response',
   description:
     'Free of charge. A background response is settled when its end is first read. With ' +
@@ -194,12 +195,12 @@ export const getResponse = declare('GET', '/v1/responses/:response_id', get, {
   stream: { type: 'text/event-stream', description: 'typed events of a response.' },
 })
 
-export const listInputItems = declare('GET', '/v1/responses/:response_id/input_items', listItems, {
+export const listInputItems = declare('GET', '/responses/:response_id/input_items', listItems, {
   summary: 'List the input items of a stored response',
   answer: z.looseObject({ object: z.string(), data: z.array(z.looseObject({})) }),
 })
 
-export const cancelResponse = declare('POST', '/v1/responses/:response_id/cancel', cancel, {
+export const cancelResponse = declare('POST', '/responses/:response_id/cancel', cancel, {
   summary: 'Cancel a background response',
   description:
     'Idempotent. The tokens that the vendor states are charged; if it states none, the ' +
@@ -207,7 +208,7 @@ export const cancelResponse = declare('POST', '/v1/responses/:response_id/cancel
   answer: response,
 })
 
-export const deleteResponse = declare('DELETE', '/v1/responses/:response_id', remove, {
+export const deleteResponse = declare('DELETE', '/responses/:response_id', remove, {
   summary: 'Delete a stored response',
   description: 'A response still in progress gets 409: cancel it first.',
   answer: response,

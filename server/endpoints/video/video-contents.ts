@@ -14,6 +14,7 @@ import { sendJson } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { TaskFilter } from '../../tasks/view-store.ts'
 import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
+import { onEveryPrefix } from '../native-prefixes.ts'
 import {
   findShownVideo,
   findVideo,
@@ -27,13 +28,8 @@ const TAG = 'Video'
 const PAGE_MAX = 500
 const PAGE_SIZE_DEFAULT = 20
 
-type Paths = readonly [string, ...string[]]
-
-/** Returns the path under each prefix that clients of the native API use. */
-function onEveryPrefix(suffix = ''): Paths {
-  const path = `/contents/generations/tasks${suffix}`
-  return [`/v1${path}`, `/api/v3${path}`, `/v3${path}`, `/api/v1${path}`]
-}
+const PATHS = onEveryPrefix('/contents/generations/tasks')
+const TASK_PATHS = onEveryPrefix('/contents/generations/tasks/:task_id')
 
 const created = z.object({
   id: z
@@ -73,8 +69,8 @@ const DONE = {
 export const createContentsTask: TaskEndpoint = {
   kind: 'task',
   method: 'POST',
-  paths: onEveryPrefix(),
-  envelope: 'flat',
+  paths: PATHS,
+  envelope: 'native',
   submission: videoSubmission(
     'contents.generations.tasks',
     encodeContentsCreated,
@@ -95,8 +91,8 @@ export const createContentsTask: TaskEndpoint = {
 export const getContentsTask: AccountEndpoint = {
   kind: 'account',
   method: 'GET',
-  paths: onEveryPrefix('/:task_id'),
-  envelope: 'flat',
+  paths: TASK_PATHS,
+  envelope: 'native',
   documentation: {
     summary: 'Get a video task, native form',
     tag: TAG,
@@ -135,8 +131,8 @@ const listQuery = z.object({
 export const listContentsTasks: AccountEndpoint = {
   kind: 'account',
   method: 'GET',
-  paths: onEveryPrefix(),
-  envelope: 'flat',
+  paths: PATHS,
+  envelope: 'native',
   documentation: {
     summary: 'List video tasks, native form',
     tag: TAG,
@@ -170,8 +166,8 @@ export const listContentsTasks: AccountEndpoint = {
 export const deleteContentsTask: AccountEndpoint = {
   kind: 'account',
   method: 'DELETE',
-  paths: onEveryPrefix('/:task_id'),
-  envelope: 'flat',
+  paths: TASK_PATHS,
+  envelope: 'native',
   documentation: {
     summary: 'Cancel or delete a video task, native form',
     description:

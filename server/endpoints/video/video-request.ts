@@ -8,6 +8,8 @@ import { callbackUrl } from '../callback-url.ts'
 
 const SEED_MAX = 2 ** 32 - 1
 
+const TOOLS_MAX = 8
+
 const IMAGE_ROLES = ['first_frame', 'last_frame', 'reference_image']
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   text: [],
@@ -15,14 +17,16 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
   video_url: ['reference_video'],
   audio_url: ['reference_audio'],
 }
-const MEDIA_URL = /^(?:https?:\/\/|data:(?:image|video|audio)\/|asset:\/\/)/i
+const MEDIA_URL = /^(?:https?:\/\/|data:(?:image|video|audio)\/|(?:asset|mm_file):\/\/)/i
 
 const media = z
   .looseObject({
     url: z
       .string()
       .min(1)
-      .refine((url) => MEDIA_URL.test(url), { error: 'must be an http(s), data: or asset:// URL' }),
+      .refine((url) => MEDIA_URL.test(url), {
+        error: 'must be an http(s), data:, asset:// or mm_file:// URL',
+      }),
   })
   .optional()
 
@@ -77,6 +81,12 @@ export const videoRequest = z.looseObject({
   callback_url: callbackUrl,
   safety_identifier: z.string().max(64).optional().describe('A hash of your user’s id.'),
   execution_expires_after: z.int().min(3600).max(259_200).optional(),
+  draft: z.boolean().optional().describe('A cheaper preview, of models that make them.'),
+  priority: z.int().min(0).max(9).optional(),
+  tools: z
+    .array(z.looseObject({ type: z.string().max(64) }))
+    .max(TOOLS_MAX)
+    .optional(),
 })
 
 export function readVideoParameters(value: Body): JsonObject {
@@ -91,10 +101,18 @@ export function keepVideoParameters(parameters: JsonObject): JsonObject {
     'service_tier',
     'safety_identifier',
     'execution_expires_after',
+    'priority',
+    'draft',
   ]
-  return Object.fromEntries(
-    kept.flatMap((name) => (parameters[name] === undefined ? [] : [[name, parameters[name]]])),
-  )
+  const { tools } = parameters
+  return {
+    ...Object.fromEntries(
+      kept.flatMap((name) => (parameters[name] === undefined ? [] : [[name, parameters[name]]])),
+    ),
+    ...(Array.isArray(tools)
+      ? { tools: tools.map((tool) => ({ type: member(tool, 'type') })) }
+      : {}),
+  }
 }
 
 /** Returns the addresses of media that the vendor will fetch. */

@@ -16,7 +16,7 @@ import {
 } from './video-request.ts'
 
 /** Bytes of a request, which may contain images. */
-const VIDEO_BODY_BYTES_MAX = 32 * 1024 * 1024
+const VIDEO_BODY_BYTES_MAX = 64 * 1024 * 1024
 
 export const VIDEO_ERRORS = [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503]
 

@@ -40,6 +40,7 @@ const BASE = {
   audioAlone: false,
   choosesDuration: false,
   flex: true,
+  handles: ['asset'],
   inputSeconds: 0,
 } as const
 

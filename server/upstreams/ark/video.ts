@@ -1,5 +1,11 @@
 /** Video tasks in the vendor's native protocol (docs/protocols/ark.md#video-tasks). */
-import { correctRules, judgeVideo, nameRoles, sortContent } from '../../dialects/video/content.ts'
+import {
+  correctRules,
+  findUntaken,
+  judgeVideo,
+  nameRoles,
+  sortContent,
+} from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
@@ -30,8 +36,18 @@ const PAGE_SIZE = 500
 const PAGES_MAX = 20
 /** Fields that every generation takes, with the vendor's defaults. */
 const COMMON = ['return_last_frame', 'watermark', 'safety_identifier', 'execution_expires_after']
-/** The vendor's own fields that decide the price: refused where a generation does not take them. */
-const DECISIVE = ['frames', 'draft']
+/** Members of a task with the values that took effect. */
+const EFFECTIVE = ['duration', 'frames', 'resolution', 'ratio', 'seed', 'revised_prompt']
+/** Members of a task that repeat its request. */
+const ECHOED = [
+  'service_tier',
+  'execution_expires_after',
+  'generate_audio',
+  'priority',
+  'draft',
+  'draft_task_id',
+  'tools',
+]
 
 function prepare(taskOrder: TaskOrder<ArkSettings>): PreparedTask {
   const order = withFlags(taskOrder)
@@ -62,10 +78,9 @@ function refuse({ param, problem }: FlagProblem): UpstreamFailure {
   return new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
 }
 
-/** Refuses decisive fields that the model does not take: without them the video would differ. */
-function judgeFields({ parameters }: TaskOrder<ArkSettings>, { fields }: Family) {
-  const param = DECISIVE.find((name) => Boolean(parameters[name]) && !fields.includes(name))
-  if (param) return { param, problem: 'this model does not take it' }
+function judgeFields({ parameters, sentFields }: TaskOrder<ArkSettings>, { fields }: Family) {
+  const untaken = findUntaken(parameters, sentFields, [...COMMON, ...fields])
+  if (untaken) return untaken
   const { frames } = parameters
   const isCount = frames === undefined || frames === null || Number.isSafeInteger(frames)
   return isCount ? undefined : { param: 'frames', problem: 'must be a whole number' }
@@ -187,7 +202,7 @@ function readSuccess(task: JsonObject, upstreamModel: string): TaskPoll {
   const lastFrame = asString(member(task.content, 'last_frame_url'))
   const result: Record<string, unknown> = { video_url: videoUrl }
   if (lastFrame !== undefined) result.last_frame_url = lastFrame
-  for (const name of ['duration', 'frames', 'resolution', 'ratio', 'seed', 'revised_prompt']) {
+  for (const name of [...EFFECTIVE, ...ECHOED]) {
     if (task[name] !== undefined && task[name] !== null) result[name] = task[name]
   }
   if (framespersecond !== undefined) result.frames_per_second = framespersecond

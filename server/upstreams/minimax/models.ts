@@ -14,6 +14,7 @@ const H3: VideoRules = {
   media: 12,
   audioAlone: false,
   flex: false,
+  handles: ['mm_file'],
 }
 
 export function rulesOf(upstreamModel: string): VideoRules {

@@ -5,6 +5,7 @@
 import {
   type ContentProblem,
   correctRules,
+  findUntaken,
   judgeVideo,
   sortContent,
 } from '../../dialects/video/content.ts'
@@ -47,7 +48,8 @@ function prepare(order: Order): PreparedTask {
   const duration = secondsOf(order)
   const found =
     judgeOwn(order, duration) ??
-    judgeVideo({ ...parameters, duration }, sentFields, rulesFor(order))
+    judgeVideo({ ...parameters, duration }, sentFields, rulesFor(order)) ??
+    findUntaken(parameters, sentFields, ['watermark', ...OWN_FIELDS])
   if (found) {
     const { param, problem } = found
     throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })

@@ -4,7 +4,13 @@
  */
 
 import { addCounts, readCount } from '../../dialects/usage/read-count.ts'
-import { correctRules, judgeVideo, nameRoles, sortContent } from '../../dialects/video/content.ts'
+import {
+  correctRules,
+  findUntaken,
+  judgeVideo,
+  nameRoles,
+  sortContent,
+} from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
@@ -25,6 +31,8 @@ import type { MinimaxSettings } from './settings.ts'
 import { submitVideo } from './submit.ts'
 
 const TEXT_LENGTH_MAX = 7_000
+/** Fields that are passed on, beside those of every model. */
+const TAKEN = ['watermark']
 /** Reference images without a fee. */
 const FREE_IMAGES = 5
 /** Seconds of the longest input video, which are billed like output. */
@@ -35,7 +43,10 @@ type Order = TaskOrder<MinimaxSettings>
 function prepare(order: Order): PreparedTask {
   const { parameters, sentFields } = order
   const rules = correctRules(rulesOf(order.upstreamModel), order.details)
-  const found = judgeVideo(parameters, sentFields, rules) ?? judgeText(parameters)
+  const found =
+    judgeVideo(parameters, sentFields, rules) ??
+    judgeText(parameters) ??
+    findUntaken(parameters, sentFields, TAKEN)
   if (found) {
     const { param, problem } = found
     throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })

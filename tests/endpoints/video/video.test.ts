@@ -26,7 +26,7 @@ describe(VIDEO_PATH, () => {
       path,
       body: BODY,
       model: 'test-video',
-      envelope: 'flat',
+      envelope: path === VIDEO_PATH ? 'flat' : 'native',
       withWords: (words) => ({ ...BODY, content: [{ type: 'text', text: words }] }),
       withModel: (model) => ({ path, body: { ...BODY, model } }),
     })
@@ -127,9 +127,9 @@ describe(VIDEO_PATH, () => {
       { resolution: '720p', duration: 5, generate_audio: true },
     ],
     [
-      'a seed is not sent to a generation that takes none',
+      'a seed that asks for nothing is not sent to a generation that takes none',
       'test-video',
-      { seed: 11, camera_fixed: true },
+      { seed: -1, camera_fixed: false },
       { resolution: '720p', duration: 5, generate_audio: true },
     ],
     [
@@ -181,6 +181,24 @@ describe(VIDEO_PATH, () => {
       assert.match(String(upstreamModel), /^doubao-seedance/)
       assert.deepEqual(content, TEXT)
       assert.deepEqual(rest, expected)
+    })
+  }
+
+  for (const [model, change, param] of [
+    ['test-video', { seed: 11 }, 'seed'],
+    ['test-video', { camera_fixed: true }, 'camera_fixed'],
+    ['test-video', { draft: true }, 'draft'],
+    ['test-video-1', { priority: 3 }, 'priority'],
+    ['test-video-1', { tools: [{ type: 'web_search' }] }, 'tools'],
+    ['test-video', { made_up: 1 }, 'made_up'],
+    ['test-video', { priority: 10 }, 'priority'],
+  ] as const) {
+    test(`400 for what the model does not take: ${JSON.stringify(change)}`, async () => {
+      const tenant = await stage.gateway.tenant()
+      const answer = await stage.create(tenant, { model, content: TEXT, ...change })
+      assert.equal(answer.status, 400, answer.text)
+      assert.match(answer.json.error, new RegExp(`^${param}: `))
+      assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
     })
   }
 

@@ -49,7 +49,7 @@ test('v1: every field in the vendor’s words; the default length is its shortes
     resolution: '768P',
     watermark: true,
     prompt_optimizer: false,
-    seed: 7,
+    seed: -1,
   }
   const order = orderOf(HAILUO, fields, url)
   assert.deepEqual(driver.prepare(order), {
@@ -95,6 +95,11 @@ for (const [name, model, fields, param] of [
   ['no image for I2V', 'I2V-01-live', {}, 'content'],
   ['an image for T2V', 'T2V-01', { content: [text, image('a.png')] }, 'content'],
   ['no subject', 'S2V-01', {}, 'content'],
+  ['a seed', HAILUO, { seed: 7 }, 'seed'],
+  ['a seed of H3', H3, { seed: 7 }, 'seed'],
+  ['a silent H3', H3, { generate_audio: false }, 'generate_audio'],
+  ['a handle of another vendor', H3, { content: handles('asset') }, 'content[0].image_url.url'],
+  ['a handle', HAILUO, { content: handles('mm_file') }, 'content[0].image_url.url'],
   ['1080p of H3', H3, { resolution: '1080p' }, 'resolution'],
   ['four seconds of H3-Max', 'MiniMax-H3-Max', { duration: 4 }, 'duration'],
 ] as const) {
@@ -105,6 +110,14 @@ for (const [name, model, fields, param] of [
     )
   })
 }
+
+function handles(scheme: string) {
+  return [{ type: 'image_url', image_url: { url: `${scheme}://205258526306433` } }]
+}
+
+test('H3 takes its own handles', () => {
+  driver.prepare(orderOf(H3, { content: handles('mm_file') }))
+})
 
 function twoFrames() {
   return [image('a.png', 'first_frame'), image('b.png', 'last_frame')]
