@@ -9,6 +9,9 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Providers } from './app/providers.tsx'
 import { router } from './app/router.tsx'
+import { copyExactAmounts } from './lib/copy-exact.ts'
+
+copyExactAmounts()
 
 const root = document.getElementById('root')
 if (root) {

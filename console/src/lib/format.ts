@@ -31,18 +31,40 @@ const relativeFormat = remember(
   (locale, options: Intl.RelativeTimeFormatOptions) => new Intl.RelativeTimeFormat(locale, options),
 )
 
+/** Decimal places of a call's charge, and of a balance. */
+export const CHARGE_PLACES = 4
+export const BALANCE_PLACES = 2
+const PLACES_MAX = 9
+
 interface MoneyOptions {
   readonly currency: string
   readonly language: Language
-  /** Decimal places; amounts of a call have up to nine, balances two. */
+  /** Fixed decimal places, so that the points of a column align; omitted, all digits. */
   readonly places?: number
 }
 
-/** `'0.00123'` → `$0.00123`. Exact: Intl reads decimal strings without rounding to a double. */
-export function formatMoney(amount: string, { currency, language, places = 9 }: MoneyOptions) {
+/**
+ * `'0.00123'` → `$0.00123`. Exact: Intl reads decimal strings without rounding to a double. With
+ * fixed places, an amount too small for them is shown as `< $0.0001`, never as zero.
+ */
+export function formatMoney(amount: string, { currency, language, places }: MoneyOptions): string {
   if (!isDecimal(amount)) return amount
-  const style = { minimumFractionDigits: 2, maximumFractionDigits: Math.max(2, places) }
-  return currencyFormat(currency, language, style)(amount)
+  const style =
+    places === undefined
+      ? { minimumFractionDigits: 2, maximumFractionDigits: PLACES_MAX }
+      : { minimumFractionDigits: places, maximumFractionDigits: places }
+  const format = currencyFormat(currency, language, style)
+  if (isZero(amount)) return format('0')
+  const smallest = 10 ** -(places ?? PLACES_MAX)
+  if (Math.abs(Number(amount)) >= smallest) return format(amount)
+  const isNegative = amount.startsWith('-')
+  return isNegative ? `> ${format(`${-smallest}`)}` : `< ${format(`${smallest}`)}`
+}
+
+/** Returns the fewest decimal places that show every amount of a column to its last digit. */
+export function columnPlaces(amounts: readonly string[]): number {
+  const lengths = amounts.map((amount) => (/\.(\d*?)0*$/.exec(amount)?.[1] ?? '').length)
+  return Math.min(PLACES_MAX, Math.max(2, ...lengths))
 }
 
 function currencyFormat(currency: string, language: Language, style: Intl.NumberFormatOptions) {
@@ -67,11 +89,16 @@ function isDecimal(text: string): text is Decimal {
   return /^-?\d+(?:\.\d+)?$/.test(text)
 }
 
-/** Returns two places for a balance, more if it would show as zero: `0.00001234` → 6. */
+/** Returns the places of an axis mark: two, more if it would show as zero: `0.00001234` → 6. */
 export function placesFor(amount: string | number): number {
   const size = Math.abs(Number(amount))
   if (!(size > 0) || size >= 1) return 2
   return Math.min(9, 1 - Math.floor(Math.log10(size)))
+}
+
+/** Returns the places of a sum of charges: those of a balance once it is worth a whole unit. */
+export function sumPlaces(amount: string): number {
+  return Math.abs(Number(amount)) >= 1 ? BALANCE_PLACES : CHARGE_PLACES
 }
 
 export function isZero(amount: string): boolean {
@@ -110,16 +137,28 @@ export function formatBytes(bytes: number, language: Language): string {
   }).format(bytes / 1000 ** step)
 }
 
-/** 850 → 850 ms, 93_000 → 1m 33s. */
-export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`
+/** 850 → 850 ms, 93_000 → 1 min 33 sec. */
+export function formatDuration(milliseconds: number, language: Language): string {
+  if (milliseconds < 1_000) return formatUnit(milliseconds, 'millisecond', language)
   const seconds = milliseconds / 1_000
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`
+  if (seconds < 60) return formatUnit(seconds, 'second', language, seconds < 10 ? 1 : 0)
+  const parts = (big: number, bigUnit: string, small: number, smallUnit: string) =>
+    `${formatUnit(big, bigUnit, language)} ${formatUnit(small, smallUnit, language)}`
   const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes}m ${Math.floor(seconds % 60)}s`
+  if (minutes < 60) return parts(minutes, 'minute', Math.floor(seconds % 60), 'second')
   const hours = Math.floor(minutes / 60)
-  if (hours < 48) return `${hours}h ${minutes % 60}m`
-  return `${Math.floor(hours / 24)}d ${hours % 24}h`
+  if (hours < 48) return parts(hours, 'hour', minutes % 60, 'minute')
+  return parts(Math.floor(hours / 24), 'day', hours % 24, 'hour')
+}
+
+function formatUnit(value: number, unit: string, language: Language, places = 0): string {
+  const style = {
+    style: 'unit',
+    unit,
+    unitDisplay: 'short',
+    maximumFractionDigits: places,
+  } as const
+  return numberFormat(language, style).format(value)
 }
 
 /** Formats a remaining or elapsed time for a countdown: `22h`, `45m`, `30s`. */
@@ -134,26 +173,35 @@ export function formatSpan(milliseconds: number, language: Language): string {
   }).format(Math.floor(seconds / size))
 }
 
+const CLOCK = {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+} as const
+
+/** Formats completely, with the time zone. */
 export function formatTime(time: string, language: Language): string {
-  return timeFormat(language, {
-    dateStyle: 'medium',
-    timeStyle: 'medium',
-  }).format(new Date(time))
+  const date = { year: 'numeric', month: 'short', day: 'numeric' } as const
+  return timeFormat(language, { ...date, ...CLOCK, timeZoneName: 'short' }).format(new Date(time))
 }
 
-/** Formats briefly for tables: the time today, the day and time this year. */
+/** Formats for tables: day and time, the year if it is another one. */
 export function formatShortTime(time: string, language: Language): string {
   const date = new Date(time)
-  const now = new Date()
-  const isToday = date.toDateString() === now.toDateString()
-  const isThisYear = date.getFullYear() === now.getFullYear()
+  const isThisYear = date.getFullYear() === new Date().getFullYear()
+  const day = { month: 'short', day: '2-digit' } as const
   return timeFormat(language, {
-    ...(isToday ? { second: '2-digit' } : { month: 'short', day: 'numeric' }),
+    ...day,
     ...(isThisYear ? {} : { year: 'numeric' }),
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
+    ...CLOCK,
   }).format(date)
+}
+
+/** The time zone of the browser, for the head of a column of times: `UTC`, `GMT+8`. */
+export function zoneName(language: Language): string {
+  const parts = timeFormat(language, { timeZoneName: 'short' }).formatToParts(new Date())
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
 const STEPS: readonly (readonly [unit: 'day' | 'hour' | 'minute' | 'second', seconds: number])[] = [

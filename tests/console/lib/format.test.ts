@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  columnPlaces,
   formatBytes,
   formatDuration,
   formatMoney,
   formatRelative,
+  formatShortTime,
   formatSpan,
+  formatTime,
   isZero,
   placesFor,
 } from '../../../console/src/lib/format.ts'
@@ -35,15 +38,11 @@ test('zero is zero however it is written', () => {
 
 test('durations and sizes are as short as they stay distinct', () => {
   const durations = [0, 999, 1_500, 59_400, 61_000, 3_600_000, 49 * 3_600_000]
-  assert.deepEqual(durations.map(formatDuration), [
-    '0 ms',
-    '999 ms',
-    '1.5 s',
-    '59 s',
-    '1m 1s',
-    '1h 0m',
-    '2d 1h',
-  ])
+  assert.deepEqual(
+    durations.map((one) => formatDuration(one, 'en')),
+    ['0 ms', '999 ms', '1.5 sec', '59 sec', '1 min 1 sec', '1 hr 0 min', '2 days 1 hr'],
+  )
+  assert.equal(formatDuration(61_000, 'zh'), '1分钟 1秒')
   const sizes = [0, 999, 1_000, 1_500_000, 2_000_000_000_000_000]
   assert.deepEqual(
     sizes.map((size) => formatBytes(size, 'en')),
@@ -69,4 +68,24 @@ test('a small amount has the places that keep it from looking like nothing', () 
 test('a countdown says its largest unit', () => {
   const shown = [82_000_000, 120_000, 900, -5].map((span) => formatSpan(span, 'en'))
   assert.deepEqual(shown, ['22h', '2m', '0s', '0s'])
+})
+
+test('fixed places never show money as nothing, nor nothing as negative', () => {
+  const shown = (amount: string, places: number) => formatMoney(amount, { ...USD, places })
+  assert.equal(shown('0.002', 2), '< $0.01')
+  assert.equal(shown('0.000099999', 4), '< $0.0001')
+  assert.equal(shown('0.0001', 4), '$0.0001')
+  assert.equal(shown('-0.0000001', 2), '> -$0.01')
+  for (const nothing of ['0', '-0', '-0.000']) assert.equal(shown(nothing, 2), '$0.00')
+  assert.equal(shown('3', 4), '$3.0000')
+})
+
+test('a column has the places of its longest amount', () => {
+  assert.equal(columnPlaces(['1', '0.5000', '-0.00012300']), 6)
+  assert.equal(columnPlaces(['1', '20']), 2)
+})
+
+test('times have a day, and in full their zone', () => {
+  assert.match(formatTime('2026-11-21T06:00:00Z', 'en'), /Nov 2[01], 2026.*\d\d:00:00.*[A-Z]{3}/)
+  assert.match(formatShortTime(new Date().toISOString(), 'en'), /^[A-Z][a-z]{2} \d\d, \d\d:/)
 })

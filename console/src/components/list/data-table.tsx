@@ -12,7 +12,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { formatNumber } from '../../lib/format.ts'
+import { formatNumber, zoneName } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { AdminPages } from '../../lib/use-admin.ts'
 import { messages } from '../messages.ts'
@@ -26,6 +26,8 @@ export interface Column<Row> {
   readonly render: (row: Row) => ReactNode
   /** True to align figures at the right. */
   readonly align?: 'right'
+  /** True to add the time zone to the header. */
+  readonly isTime?: boolean
   readonly width?: number | string
   /** True to hide the column on narrow screens. */
   readonly minor?: boolean
@@ -50,6 +52,7 @@ export interface DataTableProps<Row> {
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { pages, columns, label, empty } = props
+  const { language } = useLanguage()
   if (pages.error && pages.rows.length === 0) {
     return <ErrorState error={pages.error} onRetry={pages.retry} />
   }
@@ -68,6 +71,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               {columns.map((column) => (
                 <Table.Th key={column.key} {...cell(column)}>
                   {column.header}
+                  {column.isTime ? (
+                    <span className={classes.zone}> {zoneName(language)}</span>
+                  ) : null}
                 </Table.Th>
               ))}
             </Table.Tr>

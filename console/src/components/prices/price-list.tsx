@@ -27,7 +27,7 @@ export function PriceLines({ currency, prices, most = prices.length }: PriceList
             <MoneyText
               amount={price.amount}
               currency={currency}
-              places={9}
+              places="exact"
               className={classes.amount}
             />{' '}
             {words.per(price.per, price.unit)}

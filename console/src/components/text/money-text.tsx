@@ -1,6 +1,6 @@
-/** An amount: short in place, to the last digit on hover. */
+/** An amount: fixed places in place, to the last digit on hover and when copied. */
 import { Text, type TextProps } from '@mantine/core'
-import { formatMoney, isZero } from '../../lib/format.ts'
+import { CHARGE_PLACES, formatMoney, isZero } from '../../lib/format.ts'
 import { useLanguage } from '../../lib/i18n.tsx'
 import { HoverLabel } from './hover-label.tsx'
 
@@ -8,24 +8,32 @@ interface MoneyTextProps extends TextProps {
   /** A decimal string of the API. */
   readonly amount: string
   readonly currency: string
-  /** Shown places: 2 for balances, more for the cost of a call. */
-  readonly places?: number
+  /** Fixed decimal places; `exact` shows all digits. */
+  readonly places?: number | 'exact'
 }
 
-export function MoneyText({ amount, currency, places = 6, ...props }: MoneyTextProps) {
+export function MoneyText({ amount, currency, places = CHARGE_PLACES, ...props }: MoneyTextProps) {
   const { language } = useLanguage()
-  const short = formatMoney(amount, { currency, language, places })
   const exact = formatMoney(amount, { currency, language })
+  const short = places === 'exact' ? exact : formatMoney(amount, { currency, language, places })
+  const isShortened = !isSame(short, exact)
   const text = (
     <Text
       component="span"
       inherit
       {...(isZero(amount) ? { c: 'dimmed' } : {})}
+      {...(isShortened ? { 'data-copy': exact } : {})}
       {...props}
       style={{ whiteSpace: 'nowrap' }}
     >
       {short}
     </Text>
   )
-  return short === exact ? text : <HoverLabel label={() => exact}>{text}</HoverLabel>
+  return isShortened ? <HoverLabel label={() => exact}>{text}</HoverLabel> : text
+}
+
+/** Returns whether two texts differ in trailing zeros at most. */
+function isSame(one: string, other: string): boolean {
+  const trim = (text: string) => text.replace(/(\.\d*?)0+(?=\D*$)/, '$1')
+  return trim(one) === trim(other)
 }

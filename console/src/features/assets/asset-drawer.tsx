@@ -134,7 +134,7 @@ function Facts({ asset }: { readonly asset: Asset }) {
           value:
             charged === null || !data ? undefined : (
               <TextLink to="/usage" search={{ id: asset.request_id }} size="sm">
-                <MoneyText amount={charged} currency={data.currency} />
+                <MoneyText amount={charged} currency={data.currency} places="exact" />
               </TextLink>
             ),
         },

@@ -53,10 +53,11 @@ interface ErasingProps {
 
 function Erasing({ task_id: taskId, since }: ErasingProps) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const passedMs = useNow(SECOND_MS) - Date.parse(since)
   return (
     <Stack gap={4} align="center" justify="center" className={classes.blank}>
-      <span>{t('erasing', { time: formatDuration(Math.max(0, passedMs)) })}</span>
+      <span>{t('erasing', { time: formatDuration(Math.max(0, passedMs), language) })}</span>
       <TextLink to="/tasks" search={{ id: taskId }} size="xs">
         {t('follow')}
       </TextLink>

@@ -104,7 +104,7 @@ function Redeem({ accountId }: { readonly accountId: string }) {
 function useColumns(currency: string): Column<Movement>[] {
   const t = useMessages(messages)
   return [
-    { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} /> },
+    { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} />, isTime: true },
     { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
     {
       key: 'about',

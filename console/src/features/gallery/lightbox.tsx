@@ -173,7 +173,10 @@ function Facts({ picture, currency }: FactsProps) {
         { label: t('model'), value: picture.model },
         {
           label: t('cost'),
-          value: charged === null ? undefined : <MoneyText amount={charged} currency={currency} />,
+          value:
+            charged === null ? undefined : (
+              <MoneyText amount={charged} currency={currency} places="exact" />
+            ),
         },
         { label: t('size'), value: width && height ? `${width} × ${height}` : undefined },
         { label: t('created'), value: <TimeText time={picture.created_at} form="full" /> },

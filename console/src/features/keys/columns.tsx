@@ -55,6 +55,7 @@ export function useKeyColumns(currency: string): readonly Column<ApiKey>[] {
       header: t('expires'),
       minor: true,
       render: ({ expires_at }) => <TimeText time={expires_at} absent={t('never')} />,
+      isTime: true,
     },
   ]
 }

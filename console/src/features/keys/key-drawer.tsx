@@ -79,7 +79,10 @@ function KeyFacts({ apiKey, currency }: KeyFactsProps) {
         },
         {
           label: t('held'),
-          value: held === null ? undefined : <MoneyText amount={held} currency={currency} />,
+          value:
+            held === null ? undefined : (
+              <MoneyText amount={held} currency={currency} places="exact" />
+            ),
         },
         { label: t('calls'), value: formatNumber(apiKey.calls, language) },
         { label: t('models'), value: apiKey.models?.join(', ') ?? t('everyModel') },

@@ -23,7 +23,7 @@ import { SuspendDialog } from './suspend-dialog.tsx'
 export function AccountDetails({ account }: { readonly account: Account }) {
   const t = useMessages(messages)
   const { currency } = account
-  const money = (amount: string) => <MoneyText amount={amount} currency={currency} />
+  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places="exact" />
   return (
     <Stack gap="lg">
       <KeyValue

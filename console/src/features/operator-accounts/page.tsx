@@ -105,6 +105,7 @@ function useColumns(): Column<Account>[] {
       key: 'created',
       header: t('created'),
       render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
       minor: true,
     },
   ]

@@ -48,7 +48,7 @@ export function Page() {
 function useColumns(): Column<Row>[] {
   const t = useMessages(messages)
   return [
-    { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} /> },
+    { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} />, isTime: true },
     { key: 'who', header: t('actedBy'), render: (row) => <Actor row={row} /> },
     { key: 'action', header: t('action'), render: (row) => row.action },
     {

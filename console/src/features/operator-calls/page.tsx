@@ -13,7 +13,7 @@ import { OneLine } from '../../components/text/one-line.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { formatDuration } from '../../lib/format.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { type ListState, useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -78,7 +78,12 @@ function useColumns(): Column<Call>[] {
     <MoneyText amount={amount} currency={currency} />
   )
   return [
-    { key: 'time', header: t('time'), render: (row) => <TimeText time={row.created_at} /> },
+    {
+      key: 'time',
+      header: t('time'),
+      render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
+    },
     {
       key: 'account',
       header: t('account'),
@@ -133,11 +138,12 @@ interface AmountProps {
 function Amount({ amount, currency }: AmountProps) {
   const t = useMessages(messages)
   if (amount === null) return t('unknown')
-  return <MoneyText amount={amount} currency={currency} />
+  return <MoneyText amount={amount} currency={currency} places="exact" />
 }
 
 function CallDetails({ call }: { readonly call: Call }) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const milliseconds = Date.parse(call.finished_at) - Date.parse(call.created_at)
   const explained = { account: call.account_id, id: call.request_id }
   return (
@@ -153,11 +159,14 @@ function CallDetails({ call }: { readonly call: Call }) {
           { label: t('key'), value: <CopyText value={call.key_id} /> },
           { label: t('task'), value: call.task_id ? <CopyText value={call.task_id} /> : undefined },
           { label: t('time'), value: <TimeText time={call.created_at} form="full" /> },
-          { label: t('duration'), value: formatDuration(milliseconds) },
-          { label: t('held'), value: <MoneyText amount={call.held} currency={call.currency} /> },
+          { label: t('duration'), value: formatDuration(milliseconds, language) },
+          {
+            label: t('held'),
+            value: <MoneyText amount={call.held} currency={call.currency} places="exact" />,
+          },
           {
             label: t('charged'),
-            value: <MoneyText amount={call.charged} currency={call.currency} />,
+            value: <MoneyText amount={call.charged} currency={call.currency} places="exact" />,
           },
           {
             label: t('cost'),

@@ -140,6 +140,7 @@ function useColumns(): Column<Row>[] {
       key: 'changed',
       header: t('changed'),
       render: (row) => <TimeText time={row.updated_at} />,
+      isTime: true,
       minor: true,
     },
   ]

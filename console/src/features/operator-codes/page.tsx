@@ -90,6 +90,7 @@ function useColumns(onTakeBack: (code: Code) => void): Column<Code>[] {
       key: 'created',
       header: t('created'),
       render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
       minor: true,
     },
     {

@@ -58,7 +58,12 @@ function useColumns(): Column<Delivery>[] {
   const t = useMessages(messages)
   const kindName = useWorkKind()
   return [
-    { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
+    {
+      key: 'created',
+      header: t('created'),
+      render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
+    },
     { key: 'account', header: t('account'), render: (row) => row.account_name },
     { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind), minor: true },
     {

@@ -49,7 +49,7 @@ function Line({ margin, currency }: { readonly margin: Margin; readonly currency
   const words = usePriceWords()
   const { unit, per, when, channel, price, upstream_cost: cost } = margin
   const money = (amount: string | null) =>
-    amount === null ? '–' : <MoneyText amount={amount} currency={currency} places={9} />
+    amount === null ? '–' : <MoneyText amount={amount} currency={currency} places="exact" />
   return (
     <Table.Tr>
       <Table.Td>

@@ -86,7 +86,7 @@ function useColumns(): Column<Earner>[] {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const money = (amount: string, currency: string) => (
-    <MoneyText amount={amount} currency={currency} places={6} />
+    <MoneyText amount={amount} currency={currency} />
   )
   const figure = (key: string, header: string, render: (row: Earner) => ReactNode) => {
     return { key, header, render, align: 'right' } as const

@@ -8,7 +8,13 @@ import { TimeChart } from '../../components/charts/time-chart.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
-import { formatCompact, formatMoney, formatNumber } from '../../lib/format.ts'
+import {
+  CHARGE_PLACES,
+  formatCompact,
+  formatMoney,
+  formatNumber,
+  placesFor,
+} from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { RANGES, readRangeName, spanOf } from '../../lib/range.ts'
 import { useUrlState } from '../../lib/url-state.ts'
@@ -27,7 +33,7 @@ import { messages } from './messages.ts'
 const REFRESH_MS = 15_000
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState(['range', 'order'])
+  const url = useUrlState(['range', 'order', 'currency'])
   const range = readRangeName(url.values.range)
   const span = useMemo(() => spanOf(range, Date.now()), [range])
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -36,35 +42,64 @@ export function Page() {
     { query: { ...span, time_zone: zone } },
     { refetchEveryMs: REFRESH_MS, keepPrevious: true },
   )
+  const shown = data && ofCurrency(data, url.values.currency)
   const names = Object.keys(RANGES) as (keyof typeof RANGES)[]
   const period = (
-    <SegmentedControl
-      size="xs"
-      aria-label={t('range')}
-      value={range}
-      data={names.map((value) => ({ value, label: t(value) }))}
-      onChange={(value) => url.set({ range: value === 'day' ? '' : value })}
-    />
+    <Group gap="xs">
+      {data && data.currencies.length > 1 ? (
+        <SegmentedControl
+          size="xs"
+          aria-label={t('currency')}
+          value={shown?.currencies[0]?.currency ?? ''}
+          data={data.currencies.map(({ currency }) => currency)}
+          onChange={(currency) => url.set({ currency })}
+        />
+      ) : null}
+      <SegmentedControl
+        size="xs"
+        aria-label={t('range')}
+        value={range}
+        data={names.map((value) => ({ value, label: t(value) }))}
+        onChange={(value) => url.set({ range: value === 'day' ? '' : value })}
+      />
+    </Group>
   )
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} actions={period} />
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
-      {data ? (
+      {shown ? (
         <Stack gap="md">
-          <OperatorFigures overview={data} />
-          <Charts overview={data} />
+          <OperatorFigures overview={shown} />
+          <Charts overview={shown} />
           <Earners
-            overview={data}
+            overview={shown}
             order={readEarningsOrder(url.values.order)}
             onOrder={(order) => url.set({ order: order === 'revenue' ? '' : order })}
           />
-          <Accounts overview={data} />
-          <Channels channels={data.channels} />
+          <Accounts overview={shown} />
+          <Channels channels={shown.channels} />
         </Stack>
       ) : null}
     </>
   )
+}
+
+/** Returns the figures of one currency: the chosen one, else the one with most calls. */
+function ofCurrency(overview: OperatorOverview, chosen: string): OperatorOverview {
+  const { currencies } = overview
+  const busiest = currencies.toSorted((one, other) => other.calls - one.calls)[0]
+  const one = currencies.find(({ currency }) => currency === chosen) ?? busiest
+  if (!one) return overview
+  const isOne = (row: { readonly currency: string }) => row.currency === one.currency
+  return {
+    ...overview,
+    currencies: [one],
+    series: overview.series.filter(isOne),
+    models: overview.models.filter(isOne),
+    by_channel: overview.by_channel.filter(isOne),
+    accounts: overview.accounts.filter(isOne),
+  }
 }
 
 interface PartProps {
@@ -97,10 +132,10 @@ function Charts({ overview }: PartProps) {
                 return {
                   at,
                   values: amounts.map(Number),
-                  texts: amounts.map((one) => money(one, 6)),
+                  texts: amounts.map((one) => money(one, CHARGE_PLACES)),
                 }
               })}
-              format={(value) => money(String(value), 3)}
+              format={(value) => money(String(value), placesFor(value))}
             />
           </Panel>,
           <Panel key={`${currency} calls`} title={t('calls')}>
@@ -168,7 +203,7 @@ function Accounts({ overview }: PartProps) {
     id: row.account_id,
     label: row.name,
     value: Number(row.revenue),
-    text: formatMoney(row.revenue, { currency: row.currency, language, places: 4 }),
+    text: formatMoney(row.revenue, { currency: row.currency, language, places: CHARGE_PLACES }),
     note: t('callsOf', { count: formatNumber(row.calls, language) }),
     to: '/operator/accounts',
     search: { id: row.account_id },

@@ -107,7 +107,12 @@ function UnchargedCosts() {
   const t = useMessages(messages)
   const pages = useAdminPages(UNCHARGED_COSTS, {})
   const columns: Column<UnchargedCost>[] = [
-    { key: 'time', header: t('time'), render: (row) => <TimeText time={row.created_at} /> },
+    {
+      key: 'time',
+      header: t('time'),
+      render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
+    },
     { key: 'reason', header: t('reason'), render: (row) => row.reason },
     { key: 'channel', header: t('channel'), render: (row) => row.channel },
     { key: 'model', header: t('model'), render: (row) => row.upstream_model, minor: true },

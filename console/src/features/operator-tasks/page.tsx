@@ -79,7 +79,12 @@ function TaskFilters({ list }: TaskFiltersProps) {
 function useColumns(): Column<Task>[] {
   const t = useMessages(messages)
   return [
-    { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
+    {
+      key: 'created',
+      header: t('created'),
+      render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
+    },
     { key: 'account', header: t('account'), render: (row) => row.account_name },
     { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
     { key: 'model', header: t('model'), render: (row) => row.model, minor: true },

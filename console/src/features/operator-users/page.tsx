@@ -98,6 +98,7 @@ function useColumns(onAct: (user: User, act: 'lock' | 'reset') => void): Column<
       key: 'created',
       header: t('created'),
       render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
       minor: true,
     },
     {

@@ -89,6 +89,7 @@ function useColumns(onRevoke: (token: Token) => void): Column<Token>[] {
       key: 'expires',
       header: t('expires'),
       render: (row) => <TimeText time={row.expires_at} absent={t('never')} />,
+      isTime: true,
       minor: true,
     },
     {

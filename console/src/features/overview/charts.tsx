@@ -5,6 +5,7 @@ import type { Point, Series } from '../../components/charts/points.ts'
 import { TimeChart } from '../../components/charts/time-chart.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import {
+  CHARGE_PLACES,
   formatCompact,
   formatDuration,
   formatMoney,
@@ -53,7 +54,7 @@ function SpendChart({ summary, filled, open }: ChartProps) {
   const points = filled.map(({ at, row }) => ({
     at,
     values: [Number(row?.charged ?? 0)],
-    texts: [money(row?.charged ?? '0', 6)],
+    texts: [money(row?.charged ?? '0', CHARGE_PLACES)],
   }))
   return (
     <Panel title={t('spend')}>
@@ -100,13 +101,18 @@ function CallsChart({ summary, filled, open }: ChartProps) {
 
 function LatencyChart({ summary, filled, open }: ChartProps) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const series: Series[] = [
     { label: t('median'), color: 'var(--mantine-color-river-6)' },
     { label: t('slowest'), color: 'var(--mantine-color-yellow-7)' },
   ]
   const points = filled.map(({ at, row }) => {
     const values = [row?.latency.p50_ms ?? null, row?.latency.p95_ms ?? null]
-    return { at, values, texts: values.map((ms) => (ms === null ? '–' : formatDuration(ms))) }
+    return {
+      at,
+      values,
+      texts: values.map((ms) => (ms === null ? '–' : formatDuration(ms, language))),
+    }
   })
   return (
     <Panel title={t('latency')}>
@@ -116,7 +122,7 @@ function LatencyChart({ summary, filled, open }: ChartProps) {
         step={summary.step}
         kind="lines"
         label={t('latency')}
-        format={formatDuration}
+        format={(ms) => formatDuration(ms, language)}
         onPick={open}
       />
     </Panel>

@@ -2,7 +2,7 @@
 
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { formatNumber, formatShare, isZero, placesFor } from '../../lib/format.ts'
+import { formatNumber, formatShare, isZero, sumPlaces } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { AccountOverview } from './answers.ts'
 import { messages } from './messages.ts'
@@ -47,7 +47,7 @@ export function MoneyTiles({ overview }: { readonly overview: AccountOverview })
       />
       <StatTile
         label={t('today')}
-        value={money(spend.today.charged, placesFor(spend.today.charged))}
+        value={money(spend.today.charged, sumPlaces(spend.today.charged))}
         note={useComparison(spend)}
         to="/usage"
       />

@@ -1,7 +1,7 @@
 /** Spend by model and by key. */
 import { type Share, ShareList } from '../../components/charts/share-list.tsx'
 import { Panel } from '../../components/page/panel.tsx'
-import { formatMoney, formatNumber, placesFor } from '../../lib/format.ts'
+import { CHARGE_PLACES, formatMoney, formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { Summary } from './answers.ts'
 import { messages } from './messages.ts'
@@ -12,7 +12,7 @@ export function Shares({ summary }: { readonly summary: Summary }) {
   const { currency, models, keys, from, to } = summary
   const share = (row: { charged: string; calls: number }) => ({
     value: Number(row.charged),
-    text: formatMoney(row.charged, { currency, language, places: placesFor(row.charged) }),
+    text: formatMoney(row.charged, { currency, language, places: CHARGE_PLACES }),
     note:
       row.calls === 1 ? t('oneCall') : t('callCount', { count: formatNumber(row.calls, language) }),
     to: '/usage',

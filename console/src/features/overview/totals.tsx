@@ -2,7 +2,7 @@
 
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { formatDuration, formatNumber, formatShare, placesFor } from '../../lib/format.ts'
+import { formatDuration, formatNumber, formatShare, sumPlaces } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { Summary } from './answers.ts'
 import { messages } from './messages.ts'
@@ -18,7 +18,7 @@ export function UsageTotals({ summary }: { readonly summary: Summary }) {
     <StatTiles>
       <StatTile
         label={t('spend')}
-        value={<MoneyText amount={charged} currency={currency} places={placesFor(charged)} />}
+        value={<MoneyText amount={charged} currency={currency} places={sumPlaces(charged)} />}
         {...proof}
       />
       <StatTile label={t('calls')} value={formatNumber(calls, language)} {...proof} />
@@ -31,8 +31,8 @@ export function UsageTotals({ summary }: { readonly summary: Summary }) {
       />
       <StatTile
         label={t('latency')}
-        value={latency.p50_ms === null ? '–' : formatDuration(latency.p50_ms)}
-        note={slow === null ? undefined : `${t('slowest')}: ${formatDuration(slow)}`}
+        value={latency.p50_ms === null ? '–' : formatDuration(latency.p50_ms, language)}
+        note={slow === null ? undefined : `${t('slowest')}: ${formatDuration(slow, language)}`}
         {...proof}
       />
     </StatTiles>

@@ -5,7 +5,7 @@ import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import { formatDuration, formatMoney } from '../../lib/format.ts'
+import { CHARGE_PLACES, formatDuration, formatMoney } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { RowOf } from '../../lib/use-admin.ts'
 import { useNow } from '../../lib/use-now.ts'
@@ -17,7 +17,12 @@ export type ShownTask = RowOf<typeof TASKS>
 export function useTaskColumns(): readonly Column<ShownTask>[] {
   const t = useMessages(messages)
   return [
-    { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
+    {
+      key: 'created',
+      header: t('created'),
+      render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
+    },
     { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
     { key: 'model', header: t('model'), render: (row) => row.model, minor: true },
     { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
@@ -45,9 +50,10 @@ type Timed = Pick<ShownTask, 'created_at' | 'finished_at' | 'elapsed_ms'>
 /** Elapsed time, which counts on while the task runs. */
 export function Elapsed({ task }: { readonly task: Timed }) {
   const isOpen = task.finished_at === null
+  const { language } = useLanguage()
   const nowMs = useNow(isOpen ? TICK_MS : undefined)
   const counted = Math.max(task.elapsed_ms, nowMs - Date.parse(task.created_at))
-  return <span>{formatDuration(isOpen ? counted : task.elapsed_ms)}</span>
+  return <span>{formatDuration(isOpen ? counted : task.elapsed_ms, language)}</span>
 }
 
 type Priced = Pick<ShownTask, 'charged' | 'held' | 'currency'>
@@ -58,7 +64,7 @@ export function Cost({ task }: { readonly task: Priced }) {
   const { language } = useLanguage()
   const { charged, held, currency } = task
   if (charged !== null) return <MoneyText amount={charged} currency={currency} />
-  const amount = formatMoney(held, { currency, language, places: 6 })
+  const amount = formatMoney(held, { currency, language, places: CHARGE_PLACES })
   return (
     <Text component="span" inherit c="dimmed">
       {t('held', { amount })}

@@ -51,6 +51,7 @@ interface StepProps {
 
 function Step({ event, before, currency }: StepProps) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const name = useEventName()
   const passedMs = before ? Date.parse(event.at) - Date.parse(before.at) : 0
   return (
@@ -59,7 +60,7 @@ function Step({ event, before, currency }: StepProps) {
         {name(event)}
       </Text>
       <Text size="xs" c="dimmed" component="span">
-        {passedMs > 0 ? `${t('later', { time: formatDuration(passedMs) })} · ` : ''}
+        {passedMs > 0 ? `${t('later', { time: formatDuration(passedMs, language) })} · ` : ''}
         <TimeText time={event.at} />
       </Text>
       <Text size="xs" c="dimmed" component="div" className={classes.details}>
@@ -102,7 +103,9 @@ function Details({ event, currency }: Pick<StepProps, 'event' | 'currency'>) {
     )
   return (
     <>
-      {typeof amount === 'string' ? <MoneyText amount={amount} currency={currency} /> : null}
+      {typeof amount === 'string' ? (
+        <MoneyText amount={amount} currency={currency} places="exact" />
+      ) : null}
       {typeof amount === 'string' && rest.length > 0 ? ' · ' : ''}
       {rest.join(' · ')}
       {typeof upstreamId === 'string' ? <CopyText value={upstreamId} /> : null}

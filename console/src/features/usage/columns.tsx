@@ -4,7 +4,7 @@ import { WorkStatus } from '../../components/state/work-status.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { formatDuration } from '../../lib/format.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { RowOf } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -12,11 +12,17 @@ type Call = RowOf<'GET /accounts/:account_id/usage'>
 
 export function useCallColumns(): Column<Call>[] {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const money = (amount: string, { currency }: Call) => (
     <MoneyText amount={amount} currency={currency} />
   )
   return [
-    { key: 'time', header: t('time'), render: (row) => <TimeText time={row.created_at} /> },
+    {
+      key: 'time',
+      header: t('time'),
+      render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
+    },
     { key: 'model', header: t('model'), render: (row) => row.model },
     { key: 'endpoint', header: t('endpoint'), render: (row) => row.endpoint, minor: true },
     {
@@ -27,7 +33,7 @@ export function useCallColumns(): Column<Call>[] {
     {
       key: 'duration',
       header: t('duration'),
-      render: (row) => (row.finished_at ? formatDuration(durationMs(row)) : '–'),
+      render: (row) => (row.finished_at ? formatDuration(durationMs(row), language) : '–'),
       align: 'right',
       minor: true,
     },

@@ -10,7 +10,7 @@ import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import { formatNumber } from '../../lib/format.ts'
+import { columnPlaces, formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { EXPLANATION_ROUTE, type ExplainedCall } from './explained-call.ts'
@@ -38,7 +38,7 @@ const isBasis = (text: string | null): text is Basis => BASES.some((one) => one 
 function Explained({ call }: { readonly call: ExplainedCall }) {
   const t = useMessages(messages)
   const money = (amount: string) => (
-    <MoneyText amount={amount} currency={call.currency} places={9} />
+    <MoneyText amount={amount} currency={call.currency} places="exact" />
   )
   const { basis, error, task_id: taskId } = call
   return (
@@ -87,7 +87,9 @@ function Lines({ call }: { readonly call: ExplainedCall }) {
   const { language } = useLanguage()
   const words = usePriceWords()
   const { lines, currency, price_version: version } = call
-  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places={9} />
+  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places="exact" />
+  const places = columnPlaces([call.charged, ...lines.map(({ amount }) => amount)])
+  const sum = (amount: string) => <MoneyText amount={amount} currency={currency} places={places} />
   if (lines.length === 0) {
     return (
       <Section title={t('arithmetic')}>
@@ -116,14 +118,14 @@ function Lines({ call }: { readonly call: ExplainedCall }) {
               <Table.Td ta="right">
                 {money(line.unit_price)} {words.per(line.per, line.unit)}
               </Table.Td>
-              <Table.Td ta="right">{money(line.amount)}</Table.Td>
+              <Table.Td ta="right">{sum(line.amount)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
         <Table.Tfoot>
           <Table.Tr>
             <Table.Th colSpan={3}>{t('total')}</Table.Th>
-            <Table.Th ta="right">{money(call.charged)}</Table.Th>
+            <Table.Th ta="right">{sum(call.charged)}</Table.Th>
           </Table.Tr>
         </Table.Tfoot>
       </Table>

@@ -2,7 +2,8 @@
 import { Table } from '@mantine/core'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import { useMessages } from '../../lib/i18n.tsx'
+import { columnPlaces, zoneName } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { ExplainedCall } from './explained-call.ts'
 import { messages } from './messages.ts'
 import { Section } from './section.tsx'
@@ -22,12 +23,14 @@ const isStep = (text: string): text is Step => STEPS.some((one) => one === text)
 
 export function LedgerEntries({ call }: { readonly call: ExplainedCall }) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const place = (name: string) => {
     if (name === 'available') return t('available')
     if (name === 'held') return t('heldAccount')
     return name === 'revenue' ? t('revenue') : name
   }
   if (call.ledger.length === 0) return null
+  const places = columnPlaces(call.ledger.map(({ amount }) => amount))
   return (
     <Section title={t('ledger')}>
       <Table aria-label={t('ledger')} fz="sm">
@@ -35,7 +38,9 @@ export function LedgerEntries({ call }: { readonly call: ExplainedCall }) {
           <Table.Tr>
             <Table.Th>{t('step')}</Table.Th>
             <Table.Th>{t('fromTo')}</Table.Th>
-            <Table.Th>{t('at')}</Table.Th>
+            <Table.Th>
+              {t('at')} {zoneName(language)}
+            </Table.Th>
             <Table.Th ta="right">{t('amount')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -50,7 +55,7 @@ export function LedgerEntries({ call }: { readonly call: ExplainedCall }) {
                 <TimeText time={at} />
               </Table.Td>
               <Table.Td ta="right">
-                <MoneyText amount={amount} currency={call.currency} places={9} />
+                <MoneyText amount={amount} currency={call.currency} places={places} />
               </Table.Td>
             </Table.Tr>
           ))}

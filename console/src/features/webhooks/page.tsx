@@ -99,7 +99,12 @@ function useColumns(): Column<Delivery>[] {
   const t = useMessages(messages)
   const kindName = useWorkKind()
   return [
-    { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
+    {
+      key: 'created',
+      header: t('created'),
+      render: (row) => <TimeText time={row.created_at} />,
+      isTime: true,
+    },
     { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind) },
     { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
     { key: 'attempts', header: t('attempts'), render: (row) => row.attempts, align: 'right' },

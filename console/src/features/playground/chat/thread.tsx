@@ -56,7 +56,7 @@ function Facts({ reply: { usage, firstMs, isCutOff } }: { readonly reply: Reply 
   const facts = [
     t('tokens', { input: count(input), output: count(output) }),
     ...(cached > 0 ? [t('cached', { count: count(cached) })] : []),
-    ...(firstMs === undefined ? [] : [t('first', { duration: formatDuration(firstMs) })]),
+    ...(firstMs === undefined ? [] : [t('first', { duration: formatDuration(firstMs, language) })]),
     ...(isCutOff ? [t('cutOff')] : []),
   ]
   return (

@@ -24,7 +24,7 @@ export function InterpretationOutput({ result }: Props) {
       ) : null}
       {firstMs === undefined ? null : (
         <Text size="xs" c="dimmed">
-          {t('first', { duration: formatDuration(firstMs) })}
+          {t('first', { duration: formatDuration(firstMs, language) })}
         </Text>
       )}
       {text ? <Part title={t('translation')} text={text} /> : null}

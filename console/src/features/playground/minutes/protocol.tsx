@@ -2,7 +2,7 @@
 import { Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { formatDuration } from '../../../lib/format.ts'
-import { useMessages } from '../../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { TaskProgress } from '../frame/task/task-progress.tsx'
 import { messages } from './messages.ts'
@@ -21,12 +21,13 @@ export function Protocol({ result: taskId }: ResultProps<MinutesValues, string>)
 
 function Parts({ minutes }: { readonly minutes: Minutes }) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const { seconds, sentences, summary, summaryProblem, chapters, todos, questions } = minutes
   return (
     <Stack gap="lg">
       {seconds === undefined ? null : (
         <Text size="xs" c="dimmed">
-          {t('recording', { duration: formatDuration(seconds * 1_000) })}
+          {t('recording', { duration: formatDuration(seconds * 1_000, language) })}
         </Text>
       )}
       {summary ? (

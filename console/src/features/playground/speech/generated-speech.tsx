@@ -21,7 +21,7 @@ export function GeneratedSpeech({ result }: ResultProps<SpeechValues, SpeechResu
   const { bytes, firstMs, billed, sound, format, words } = result
   const facts = [
     ...(sound ? [] : [t('arriving', { bytes: formatBytes(bytes, language) })]),
-    ...(firstMs === undefined ? [] : [t('first', { duration: formatDuration(firstMs) })]),
+    ...(firstMs === undefined ? [] : [t('first', { duration: formatDuration(firstMs, language) })]),
     ...(billed === undefined ? [] : [t('billed', { count: formatNumber(billed, language) })]),
   ]
   return (

@@ -5,7 +5,7 @@ import { EmptyState } from '../../../../components/list/empty-state.tsx'
 import { Panel } from '../../../../components/page/panel.tsx'
 import { StatusBadge } from '../../../../components/state/status-badge.tsx'
 import { formatDuration } from '../../../../lib/format.ts'
-import { useMessages } from '../../../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
 import { answerKindOf } from '../../snippets/snippet.ts'
 import type { Capability } from '../capability.ts'
 import { messages } from '../messages.ts'
@@ -52,6 +52,7 @@ export function PlaygroundOutcome<Values, Result>(props: OutcomeProps<Values, Re
 
 function State({ call }: { readonly call: PlaygroundCall<unknown> }) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const { phase, milliseconds, order } = call
   // The duration of a task is not that of the request that created it.
   const isTask = answerKindOf(order) === 'task'
@@ -61,7 +62,7 @@ function State({ call }: { readonly call: PlaygroundCall<unknown> }) {
       {phase === 'stopped' ? <StatusBadge tone="warning" label={t('stopped')} /> : null}
       {milliseconds === undefined || isTask ? null : (
         <Text size="xs" c="dimmed">
-          {t('duration', { duration: formatDuration(milliseconds) })}
+          {t('duration', { duration: formatDuration(milliseconds, language) })}
         </Text>
       )}
     </Group>

@@ -2,7 +2,7 @@
 import { Table } from '@mantine/core'
 import { usePriceWords } from '../../../../components/prices/price-words.ts'
 import { MoneyText } from '../../../../components/text/money-text.tsx'
-import { formatNumber } from '../../../../lib/format.ts'
+import { columnPlaces, formatNumber } from '../../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
 
@@ -27,7 +27,9 @@ export function Arithmetic({ label, lines, total, currency }: ArithmeticProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const words = usePriceWords()
-  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places={9} />
+  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places="exact" />
+  const places = columnPlaces([total, ...lines.map(({ amount }) => amount)])
+  const sum = (amount: string) => <MoneyText amount={amount} currency={currency} places={places} />
   return (
     <Table.ScrollContainer minWidth={260} type="native">
       <Table aria-label={label} fz="xs" horizontalSpacing={6} verticalSpacing={4}>
@@ -48,14 +50,14 @@ export function Arithmetic({ label, lines, total, currency }: ArithmeticProps) {
                 {money(line.unit_price)}
                 {line.per === 1 ? '' : ` / ${formatNumber(line.per, language)}`}
               </Table.Td>
-              <Table.Td ta="right">{money(line.amount)}</Table.Td>
+              <Table.Td ta="right">{sum(line.amount)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
         <Table.Tfoot>
           <Table.Tr>
             <Table.Th colSpan={3}>{t('total')}</Table.Th>
-            <Table.Th ta="right">{money(total)}</Table.Th>
+            <Table.Th ta="right">{sum(total)}</Table.Th>
           </Table.Tr>
         </Table.Tfoot>
       </Table>

@@ -78,7 +78,7 @@ function Settled({ record }: { readonly record: Record }) {
           <div key={label}>
             <dt className={classes.label}>{label}</dt>
             <dd className={classes.amount}>
-              <MoneyText amount={amount ?? '0'} currency={currency} places={9} />
+              <MoneyText amount={amount ?? '0'} currency={currency} places="exact" />
             </dd>
           </div>
         ))}

@@ -3,7 +3,7 @@ import { Stack, Text } from '@mantine/core'
 import { ButtonLink } from '../../../../components/links.tsx'
 import { Notice } from '../../../../components/state/notice.tsx'
 import { ApiError } from '../../../../lib/api.ts'
-import { formatMoney } from '../../../../lib/format.ts'
+import { BALANCE_PLACES, formatMoney } from '../../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
 import { useAccount } from '../../../../lib/session.tsx'
 import { useAdmin } from '../../../../lib/use-admin.ts'
@@ -82,7 +82,7 @@ function Available() {
   )
   if (!data) return null
   const { available, currency } = data
-  const amount = formatMoney(available, { currency, language, places: 6 })
+  const amount = formatMoney(available, { currency, language, places: BALANCE_PLACES })
   return <Note>{t('available', { amount })}</Note>
 }
 

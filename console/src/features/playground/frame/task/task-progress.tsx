@@ -7,7 +7,7 @@ import { Notice } from '../../../../components/state/notice.tsx'
 import { WorkStatus } from '../../../../components/state/work-status.tsx'
 import type { AdminAnswer } from '../../../../lib/api.ts'
 import { formatDuration } from '../../../../lib/format.ts'
-import { useMessages } from '../../../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
 import { useAccount } from '../../../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../../../lib/use-admin.ts'
 import { taskMessages } from './task-messages.ts'
@@ -47,6 +47,7 @@ function isOpen({ finished_at: finished, media }: PlaygroundTask): boolean {
 
 function State({ task }: { readonly task: PlaygroundTask }) {
   const t = useMessages(taskMessages)
+  const { language } = useLanguage()
   const { status, error, finished_at: finished } = task
   return (
     <Stack gap="xs">
@@ -57,7 +58,7 @@ function State({ task }: { readonly task: PlaygroundTask }) {
             {finished === null ? (
               <Elapsed since={task.created_at} />
             ) : (
-              t('totalDuration', { duration: formatDuration(task.elapsed_ms) })
+              t('totalDuration', { duration: formatDuration(task.elapsed_ms, language) })
             )}
           </Text>
         </Group>
@@ -89,12 +90,13 @@ const TICK_MS = 1_000
 
 function Elapsed({ since }: { readonly since: string }) {
   const t = useMessages(taskMessages)
+  const { language } = useLanguage()
   const [nowMs, setNowMs] = useState(() => Date.now())
   useEffect(() => {
     const timer = setInterval(() => setNowMs(Date.now()), TICK_MS)
     return () => clearInterval(timer)
   }, [])
-  const duration = formatDuration(Math.max(0, nowMs - Date.parse(since)))
+  const duration = formatDuration(Math.max(0, nowMs - Date.parse(since)), language)
   return <span>{t('elapsed', { duration })}</span>
 }
 

@@ -1,0 +1,73 @@
+/** Amounts in the browser: aligned, never nothing where there is something, copied exactly. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+const CHAT = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
+
+describe('money on the pages', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+    await (await stage.post('/v1/chat/completions', CHAT)).text()
+    await (await stage.post('/v1/search', { Type: 'web', Query: 'rivers' })).text()
+  })
+  after(() => stage?.stop())
+
+  test('a column has the same decimals in each row; a sliver is not shown as zero', async () => {
+    const { page } = await stage.signedIn('/usage')
+    await page.getByRole('cell', { name: 'sim-chat' }).waitFor()
+    const cells = await page.locator('td[data-label="Charged"]').allInnerTexts()
+    assert.ok(cells.includes('< ¥0.0001'), cells.join())
+    for (const cell of cells) assert.match(cell, /^(?:< )?¥\d+\.\d{4}$/)
+    await page.context().close()
+  })
+
+  test('the whole amount appears on hover and is what is copied', async () => {
+    const { page, context } = await stage.signedIn('/usage')
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const cell = page.locator('td[data-label="Charged"]').getByText('< ¥0.0001')
+    await cell.hover()
+    const tip = await page.getByRole('tooltip').innerText()
+    assert.match(tip, /^¥0\.0000\d+$/)
+    await page.evaluate(`{
+      const selection = getSelection()
+      selection.selectAllChildren(document.querySelector('tbody'))
+    }`)
+    await page.keyboard.press('Control+C')
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    assert.ok(copied.includes(`\t${tip}`), copied)
+    assert.ok(!copied.includes('<'), copied)
+    await context.close()
+  })
+
+  test('a column of times says its zone, and each time has a day', async () => {
+    const { page } = await stage.signedIn('/usage')
+    await page.getByRole('columnheader', { name: 'Time UTC' }).waitFor()
+    const shown = await page.locator('tbody td').first().innerText()
+    assert.match(shown, /^[A-Z][a-z]{2} \d\d, \d\d:\d\d:\d\d$/)
+    await page.context().close()
+  })
+
+  test('operators see one currency at a time, and can switch', async () => {
+    const { account } = await stage.createCaller('5')
+    await stage.sql`update balance set currency = 'USD' where account_id = ${account.id}`
+    const { page } = await stage.signedIn('/operator', { operator: true })
+    await page.getByText('Active accounts').waitFor()
+    assert.equal((await page.getByText('Revenue', { exact: true }).count()) > 0, true)
+    const choice = page.getByRole('radiogroup', { name: 'Currency' })
+    await choice.getByText('USD').click()
+    await page.getByRole('heading', { name: 'Revenue and upstream cost in USD' }).waitFor()
+    assert.equal(await page.getByText(/cost in CNY/).count(), 0)
+    assert.match(page.url(), /currency=USD/)
+    await page.context().close()
+  })
+
+  test('fits a phone', async () => {
+    const { page } = await stage.signedIn('/usage', {}, PHONE)
+    await page.locator('td[data-label="Charged"]').first().waitFor()
+    await expectFits(page)
+    await page.context().close()
+  })
+})
