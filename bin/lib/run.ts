@@ -6,6 +6,7 @@ import { addTokenCommands } from '../commands/access/token.ts'
 import { addUserCommands } from '../commands/access/user.ts'
 import { addApplyCommand } from '../commands/catalog/apply.ts'
 import { addChannelCommands } from '../commands/catalog/channel.ts'
+import { addExportCommand } from '../commands/catalog/export.ts'
 import { addModelCommands } from '../commands/catalog/model.ts'
 import { addRoutesCommand } from '../commands/catalog/routes.ts'
 import { addBackupCommand } from '../commands/database/backup.ts'
@@ -52,6 +53,7 @@ function createProgram(): Command {
   addServeCommand(program)
   addSimulateCommand(program)
   addApplyCommand(program)
+  addExportCommand(program)
   addAccountCommands(program)
   addKeyCommands(program)
   addCreditCommand(program)

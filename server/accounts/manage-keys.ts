@@ -96,25 +96,32 @@ export interface KeyChange {
  */
 export async function changeKey(sql: Sql, id: string, change: KeyChange): Promise<ApiKeyRow> {
   if (change.expiresAt) checkFuture(change.expiresAt)
-  return await sql.begin(async (transaction) => {
-    const first = await lockRotation(transaction, id)
-    const key = await showKey(transaction, id)
-    const { name = key.name, models = key.models, spendLimitNanos } = change
-    if (spendLimitNanos !== undefined) {
-      const accountId = key.account_id
-      const isFirst = spendLimitNanos !== null && key.spend_limit === null
-      if (isFirst) await startSpend(transaction, { first, accountId })
-      await updateSpendLimit(transaction, first, spendLimitNanos)
-    }
-    await updateKey(transaction, {
-      id,
-      name,
-      models: models && [...models],
-      limits: mergeLimits(key.limits, change.limits ?? {}),
-      expires_at: change.expiresAt === undefined ? key.expires_at : change.expiresAt,
-    })
-    return await showKey(transaction, id)
+  return await sql.begin((transaction) => changeKeyIn(transaction, id, change))
+}
+
+/** Changes a key within a transaction, whatever its expiry. */
+export async function changeKeyIn(
+  transaction: TransactionSql,
+  id: string,
+  change: KeyChange,
+): Promise<ApiKeyRow> {
+  const first = await lockRotation(transaction, id)
+  const key = await showKey(transaction, id)
+  const { name = key.name, models = key.models, spendLimitNanos } = change
+  if (spendLimitNanos !== undefined) {
+    const accountId = key.account_id
+    const isFirst = spendLimitNanos !== null && key.spend_limit === null
+    if (isFirst) await startSpend(transaction, { first, accountId })
+    await updateSpendLimit(transaction, first, spendLimitNanos)
+  }
+  await updateKey(transaction, {
+    id,
+    name,
+    models: models && [...models],
+    limits: mergeLimits(key.limits, change.limits ?? {}),
+    expires_at: change.expiresAt === undefined ? key.expires_at : change.expiresAt,
   })
+  return await showKey(transaction, id)
 }
 
 /**

@@ -135,6 +135,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
     'server/app/stop.ts',
   ],
   zod: [
+    'server/accounts/',
     'server/admin/',
     'server/catalog/',
     'server/config/',

@@ -1,16 +1,12 @@
-/** `tributary apply`: changes the catalog to match the files. */
-import { readFileSync } from 'node:fs'
+/** `tributary apply`: changes catalog, accounts and keys to match the files. */
 import type { Command } from 'commander'
+import { applyAccounts } from '../../../server/accounts/apply-accounts.ts'
 import { applyCatalog, type CatalogDiff } from '../../../server/catalog/apply/apply.ts'
-import {
-  CatalogError,
-  type NamedCatalogFile,
-  parseCatalogFile,
-} from '../../../server/catalog/apply/file.ts'
+import type { Difference } from '../../../server/catalog/apply/change.ts'
 import type { KnownUpstreams } from '../../../server/catalog/channel-settings.ts'
-import type { Mistake } from '../../../server/catalog/mistakes.ts'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { printJson } from '../../lib/print.ts'
+import { readConfiguration } from '../../lib/read-configuration.ts'
 import { withSession } from '../../lib/session.ts'
 
 interface ApplyFlags {
@@ -22,16 +18,17 @@ interface ApplyFlags {
 export function addApplyCommand(program: Command): void {
   program
     .command('apply <files...>')
-    .description('apply catalog files: channels, models, prices')
+    .description('apply files: channels, models, prices, accounts, key hashes')
     .option('--replace', 'also retire entries of other files')
-    .option('--dry-run', 'show the changes without applying them')
+    .option('--dry-run', 'show every value that would change, and change nothing')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
       `
 Applying the same file twice changes nothing. Entries that a file no longer contains are
 retired; entries of other files stay, unless --replace is given. A file is identified by its
-"source", or else by its name.
+"source", or else by its name. Accounts and keys are added and changed, never removed; balances
+are no part of a file. "tributary export" writes such a file.
 
 Examples:
   tributary apply catalog/openai.json
@@ -41,7 +38,7 @@ Examples:
 }
 
 async function apply(paths: readonly string[], flags: ApplyFlags): Promise<void> {
-  const files = readFiles(paths)
+  const { files, accounts } = readConfiguration(paths)
   const { UPSTREAMS } = await import('../../../server/upstreams/index.ts')
   const upstreams: KnownUpstreams = Object.fromEntries(UPSTREAMS)
   const diff = await withSession(({ sql, config }) =>
@@ -53,44 +50,20 @@ async function apply(paths: readonly string[], flags: ApplyFlags): Promise<void>
       secrets: openSecretBox(config),
       replace: flags.replace ?? false,
       dryRun: flags.dryRun ?? false,
+      alongside: (transaction) => applyAccounts(transaction, accounts),
     }),
   )
   if (flags.json) return printJson({ ...diff, revision: diff.revision.toString() })
   printDiff(diff, flags.dryRun ?? false)
 }
 
-/** Reports every mistake in every file at once. */
-function readFiles(paths: readonly string[]): NamedCatalogFile[] {
-  const mistakes: Mistake[] = []
-  const files = paths.flatMap((path) => {
-    try {
-      return [parseCatalogFile(path, readText(path), process.env)]
-    } catch (error) {
-      if (!(error instanceof CatalogError)) throw error
-      mistakes.push(...error.mistakes)
-      return []
-    }
-  })
-  if (mistakes.length > 0) throw new CatalogError(mistakes)
-  return files
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    const problem = code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`
-    throw new CatalogError([{ file, path: '', problem }])
-  }
-}
-
 const SIGNS = { added: '+', changed: '~', retired: '-' } as const
 
 function printDiff({ changes, warnings, revision }: CatalogDiff, dryRun: boolean): void {
-  for (const { kind, id, change, what } of changes) {
+  for (const { kind, id, change, what, differences = [] } of changes) {
     const details = what.length > 0 ? ` (${what.join(', ')})` : ''
     console.log(`${SIGNS[change]} ${kind} ${id}${details}`)
+    if (dryRun) for (const difference of differences) console.log(describe(difference))
   }
   for (const warning of warnings) console.error(`warning: ${warning}`)
   if (changes.length === 0) {
@@ -103,4 +76,10 @@ function printDiff({ changes, warnings, revision }: CatalogDiff, dryRun: boolean
     .map(([count, change]) => `${count} ${change}`)
   const end = dryRun ? 'nothing was written' : `the catalog is at revision ${revision}`
   console.log(`${counts.join(', ')}; ${end}`)
+}
+
+function describe({ path, from, to }: Difference): string {
+  if (from === undefined) return `    + ${path}: ${to}`
+  if (to === undefined) return `    - ${path}: ${from}`
+  return `    ~ ${path}: ${from} → ${to}`
 }

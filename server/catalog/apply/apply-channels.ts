@@ -1,15 +1,17 @@
 /** Applies the channels of catalog files: a new version is saved only if settings changed. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
+import { findDifferences } from '../../lib/differences.ts'
 import { SecretError } from '../../lib/secrets/secrets.ts'
 import {
   type ChannelSettings,
+  type KnownUpstream,
   openSettings,
   sealSettings,
   splitSecrets,
 } from '../channel-settings.ts'
 import { type ChannelRow, saveChannel } from '../store.ts'
-import type { ApplyOptions, CatalogChange } from './change.ts'
+import type { ApplyOptions, CatalogChange, Difference } from './change.ts'
 import type { FileChannel } from './file-schema.ts'
 
 export async function applyChannels(
@@ -22,7 +24,7 @@ export async function applyChannels(
   for (const { source, content } of options.files) {
     for (const channel of content.channels) {
       const row = existing.get(channel.id)
-      const change = await applyChannel(sql, channel, source, row, options)
+      const change = await applyChannel(sql, channel, channel.source ?? source, row, options)
       if (change) changes.push(change)
     }
   }
@@ -55,7 +57,27 @@ async function applyChannel(
       ? { settings: row.settings, secrets: row.secrets }
       : sealSettings(desired, upstream, options.secrets, place)
   await saveChannel(sql, { id: channel.id, upstream: channel.upstream, source, version, ...sealed })
-  return { kind: 'channel', id: channel.id, change: row ? 'changed' : 'added', what }
+  const change = { kind: 'channel', id: channel.id, what } as const
+  if (!row) return { ...change, change: 'added' }
+  const before = { upstream: row.upstream, settings: settingsOf(row, options.secrets) ?? {} }
+  const after = { upstream: channel.upstream, settings: desired }
+  const differences = maskDifferences(findDifferences(before, after), upstream)
+  return { ...change, change: 'changed', differences }
+}
+
+/** Hides the values of secrets; a name `env:NAME` is no secret. */
+function maskDifferences(differences: readonly Difference[], upstream: KnownUpstream) {
+  const isSecret = ({ path }: Difference) =>
+    upstream.secrets.some((name) => new RegExp(`^settings\\.${name}(?:[.[]|$)`).test(path))
+  const mask = (text: string | undefined) =>
+    text === undefined || text.startsWith('"env:') ? text : '••••'
+  return differences.map((difference): Difference => {
+    if (!isSecret(difference)) return difference
+    const { path } = difference
+    const from = mask(difference.from)
+    const to = mask(difference.to)
+    return { path, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
+  })
 }
 
 /** Returns undefined if the secrets cannot be decrypted; they must then be sealed again. */

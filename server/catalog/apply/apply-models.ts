@@ -1,6 +1,7 @@
 /** Applies the models of catalog files: a new price version is saved only if prices changed. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
+import { findDifferences } from '../../lib/differences.ts'
 import { formatAmount, parseAmount } from '../../lib/money.ts'
 import {
   listPlanned,
@@ -27,7 +28,8 @@ export async function applyModels(
   const changes: CatalogChange[] = []
   for (const { source, content } of options.files) {
     for (const model of content.models) {
-      const desired = desiredRow(model, source, content.currency, at)
+      const { currency = content.currency } = model
+      const desired = desiredRow(model, model.source ?? source, currency, at)
       const before = { row: existing.get(model.id), planned: planned.get(model.id) ?? [] }
       const change = await applyModel(sql, desired, before)
       if (change) changes.push(change)
@@ -57,7 +59,35 @@ async function applyModel(
   const what = row ? [...listChanges(row, desired), ...(replanned ? ['planned prices'] : [])] : []
   if (row && what.length === 0) return undefined
   await save(sql, desired, row)
-  return { kind: 'model', id: modelId, change: row ? 'changed' : 'added', what }
+  const change = { kind: 'model', id: modelId, what } as const
+  if (!row) return { ...change, change: 'added' }
+  const differences = findDifferences(
+    showModel(
+      row,
+      planned.map(({ effective_from: from, prices }) => showPlan(from, prices)),
+    ),
+    showModel(
+      desired,
+      plans.map(({ effectiveFrom, prices }) => showPlan(effectiveFrom, prices)),
+    ),
+  )
+  return { ...change, change: 'changed', differences }
+}
+
+type ComparedModel = Pick<
+  ModelRow,
+  'type' | 'free' | 'currency' | 'prices' | 'routes' | 'limits' | 'details'
+>
+
+/** Returns what an operator can change of a model. */
+function showModel(model: ComparedModel, plans: readonly object[]): object {
+  const { type, free, currency, prices, limits, details } = model
+  const routes = model.routes.map(({ upstream_cost_version: _version, ...route }) => route)
+  return { type, free, currency, prices, planned_prices: plans, routes, limits, details }
+}
+
+function showPlan(effectiveFrom: Date, prices: readonly StoredPrice[]): object {
+  return { effective_from: effectiveFrom.toISOString(), prices }
 }
 
 function listChanges(row: ModelRow, desired: DesiredModel): string[] {

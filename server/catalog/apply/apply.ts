@@ -18,18 +18,20 @@ import {
 } from '../store.ts'
 import { applyChannels } from './apply-channels.ts'
 import { applyModels } from './apply-models.ts'
-import type { ApplyOptions, CatalogChange } from './change.ts'
+import type { ApplyOptions, CatalogChange, ConfigurationChange } from './change.ts'
 import { CatalogError, type NamedCatalogFile } from './file.ts'
 import { findMistakes, findWarnings } from './file-checks.ts'
+import { openSealedChannels } from './open-sealed.ts'
 
 export interface CatalogDiff {
-  readonly changes: readonly CatalogChange[]
+  readonly changes: readonly ConfigurationChange[]
   readonly warnings: readonly string[]
   readonly revision: bigint
 }
 
 /** Throws CatalogError with every mistake found if the files are invalid. */
-export async function applyCatalog(options: ApplyOptions): Promise<CatalogDiff> {
+export async function applyCatalog(asRead: ApplyOptions): Promise<CatalogDiff> {
+  const options = { ...asRead, files: openSealedChannels(asRead.files, asRead.secrets) }
   const mistakes = findMistakes(options.files, options.upstreams, options.environment)
   if (mistakes.length > 0) throw new CatalogError(mistakes)
   const warnings = findWarnings(options.files, options.upstreams, options.environment)
@@ -61,7 +63,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
     ...(await applyModels(sql, models, options)),
   ]
   const { files, replace = false } = options
-  const sources = new Set(files.map((file) => file.source))
+  const sources = new Set(files.flatMap(listSources))
   const named = {
     channel: new Set(files.flatMap((file) => file.content.channels.map(({ id }) => id))),
     model: new Set(files.flatMap((file) => file.content.models.map(({ id }) => id))),
@@ -77,10 +79,17 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   if (idsOf('model').length > 0) await retireModels(sql, idsOf('model'))
   await refuseLostRoutes(sql, files)
   const all = [...changes, ...retired]
+  const further = (await options.alongside?.(sql)) ?? []
   return {
-    changes: all,
+    changes: [...all, ...further],
     revision: all.length > 0 ? await bumpRevision(sql) : await readRevision(sql),
   }
+}
+
+/** Returns the file's own source and those that its entries name. */
+function listSources({ source, content }: NamedCatalogFile): string[] {
+  const named = [...content.channels, ...content.models].flatMap((entry) => entry.source ?? [])
+  return [source, ...named]
 }
 
 interface Retirable {

@@ -1,5 +1,5 @@
 /** The options of an apply and the changes that it reports. */
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import type { SecretBox } from '../../lib/secrets/secrets.ts'
 import type { KnownUpstreams } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
@@ -15,12 +15,28 @@ export interface ApplyOptions {
   readonly replace?: boolean
   /** Reports the changes without making them. */
   readonly dryRun?: boolean
+  /** Further changes in the same transaction. */
+  readonly alongside?: (sql: TransactionSql) => Promise<readonly ConfigurationChange[]>
 }
 
-export interface CatalogChange {
-  readonly kind: 'channel' | 'model'
+/** A changed leaf: its path and its texts, of which one is absent if it is new or gone. */
+export interface Difference {
+  readonly path: string
+  readonly from?: string
+  readonly to?: string
+}
+
+/** One change of an apply, of the catalog or of what was applied alongside. */
+export interface ConfigurationChange {
+  readonly kind: string
   readonly id: string
   readonly change: 'added' | 'changed' | 'retired'
   /** The changed parts, for display: `settings`, `prices`, `routes`, … */
   readonly what: readonly string[]
+  /** The values of what changed; secrets are masked. */
+  readonly differences?: readonly Difference[]
+}
+
+export interface CatalogChange extends ConfigurationChange {
+  readonly kind: 'channel' | 'model'
 }

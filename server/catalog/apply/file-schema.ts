@@ -19,6 +19,11 @@ const modelId = name(
   'must be 1 to 128 letters, digits or any of . _ : / @ + -',
 )
 const currency = name(/^[A-Z]{3}$/, 'must be three capital letters, for example "CNY"')
+/** The file that owns an entry; entries that the console changed have one each. */
+const entrySource = name(
+  /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$/,
+  'must be 1 to 200 letters, digits or any of . _ : / @ + -',
+)
 const count = z.int().min(1)
 
 const amount = z
@@ -113,6 +118,9 @@ const model = z
     routes: z.array(route).min(1, 'needs at least one route').max(50),
     limits: limits.default({}),
     details: details.default({}),
+    /** Overrides the file's own, in an export. */
+    source: entrySource.optional(),
+    currency: currency.optional(),
   })
   .check(({ value, issues }) => {
     const refuse = (path: PropertyKey[], message: string) =>
@@ -210,6 +218,18 @@ export const planOf = (model: {
 
 export type FilePlan = z.output<typeof plannedPrices>
 
+const channel = z.strictObject({
+  id: channelId,
+  upstream: z.string().min(1),
+  settings: z.record(z.string(), z.unknown()).default({}),
+  /** The secret settings of an export, still encrypted. */
+  sealed: z
+    .strictObject({ version: count, secrets: z.base64('must be the text of an export') })
+    .optional(),
+  /** Overrides the file's own, in an export. */
+  source: entrySource.optional(),
+})
+
 export const catalogFile = z.strictObject({
   $schema: z.string().optional(),
   /** The name that owns this file's entries; defaults to the file's own name. */
@@ -218,16 +238,7 @@ export const catalogFile = z.strictObject({
     'must be 1 to 64 letters, digits, ".", "_" or "-"',
   ).optional(),
   currency: currency.default('CNY'),
-  channels: z
-    .array(
-      z.strictObject({
-        id: channelId,
-        upstream: z.string().min(1),
-        settings: z.record(z.string(), z.unknown()).default({}),
-      }),
-    )
-    .max(1000)
-    .default([]),
+  channels: z.array(channel).max(1000).default([]),
   models: z.array(model).max(10_000).default([]),
 })
 

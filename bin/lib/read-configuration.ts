@@ -1,0 +1,93 @@
+/** Reads the files of `tributary apply`: a catalog, and beside it accounts with their keys. */
+import { readFileSync } from 'node:fs'
+import { accountsFile, type FileAccount } from '../../server/accounts/account-file.ts'
+import {
+  CatalogError,
+  type NamedCatalogFile,
+  parseCatalogFile,
+} from '../../server/catalog/apply/file.ts'
+import { formatPath, substitute } from '../../server/catalog/environment.ts'
+import { describeFileProblems, type Mistake } from '../../server/catalog/mistakes.ts'
+import { describeProblem } from '../../server/lib/text/describe-problem.ts'
+import { findUnstorable } from '../../server/lib/text/well-formed.ts'
+
+export interface Configuration {
+  readonly files: readonly NamedCatalogFile[]
+  readonly accounts: readonly FileAccount[]
+}
+
+/** Throws CatalogError with every mistake in every file at once. */
+export function readConfiguration(paths: readonly string[]): Configuration {
+  const mistakes: Mistake[] = []
+  const read = paths.flatMap((path) => {
+    try {
+      return [readOne(path)]
+    } catch (error) {
+      if (!(error instanceof CatalogError)) throw error
+      mistakes.push(...error.mistakes)
+      return []
+    }
+  })
+  if (mistakes.length > 0) throw new CatalogError(mistakes)
+  return {
+    files: read.map(({ catalog }) => catalog),
+    accounts: read.flatMap(({ accounts }) => accounts),
+  }
+}
+
+function readOne(file: string) {
+  const text = readText(file)
+  const { accounts, rest } = separateAccounts(text)
+  const mistakes: Mistake[] = []
+  const catalog = collectMistakes(mistakes, () => parseCatalogFile(file, rest, process.env))
+  const read = collectMistakes(mistakes, () => parseAccounts(file, accounts))
+  if (!catalog || !read) throw new CatalogError(mistakes)
+  return { catalog, accounts: read }
+}
+
+function collectMistakes<T>(mistakes: Mistake[], read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error
+    mistakes.push(...error.mistakes)
+    return undefined
+  }
+}
+
+/** Returns a text that is not an object as it is: the catalog's own check names the mistake. */
+function separateAccounts(text: string): { readonly accounts: unknown; readonly rest: string } {
+  try {
+    const { accounts = [], ...rest } = JSON.parse(text)
+    return { accounts, rest: JSON.stringify(rest) }
+  } catch {
+    return { accounts: [], rest: text }
+  }
+}
+
+function parseAccounts(file: string, raw: unknown): readonly FileAccount[] {
+  const mistakes: Mistake[] = []
+  const value = substitute(raw, process.env, (path, name) => {
+    const problem = `the environment variable ${name} is not set`
+    mistakes.push({ file, path: formatPath(['accounts', ...path]), problem })
+  })
+  const broken = findUnstorable(value)
+  if (broken) {
+    const path = formatPath(['accounts', ...broken.path])
+    throw new CatalogError([{ file, path, problem: broken.problem }])
+  }
+  const parsed = accountsFile.safeParse(value, { error: describeProblem })
+  if (!parsed.success) mistakes.push(...describeFileProblems(file, parsed.error, ['accounts']))
+  if (!parsed.success || mistakes.length > 0) throw new CatalogError(mistakes)
+  return parsed.data
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const problem = code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`
+    throw new CatalogError([{ file, path: '', problem }])
+  }
+}

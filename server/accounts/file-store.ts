@@ -1,0 +1,48 @@
+/** SQL of accounts and keys as configuration files describe them. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { FileAccount, FileKey } from './account-file.ts'
+
+export type ConfiguredAccount = Omit<FileAccount, 'keys'>
+export type ConfiguredKey = FileKey & { readonly account_id: string }
+
+export function selectConfiguredAccounts(sql: Sql | TransactionSql): Promise<ConfiguredAccount[]> {
+  return sql<ConfiguredAccount[]>`
+    select id, name, currency, status, limits, stored_bytes_max::float8 as stored_bytes_max,
+      keeps_prompts, low_balance_at
+    from account order by id`
+}
+
+/** Lists keys except those of the playground, which live for an hour. */
+export function selectConfiguredKeys(sql: Sql | TransactionSql): Promise<ConfiguredKey[]> {
+  return sql<ConfiguredKey[]>`
+    select id, account_id, name, encode(hash, 'hex') as hash, display, models, limits,
+      spend_limit, expires_at, disabled_at is not null as disabled, replaced_by
+    from api_key where purpose = 'calls' order by id`
+}
+
+export async function saveAccountColumns(
+  sql: TransactionSql,
+  account: ConfiguredAccount,
+): Promise<void> {
+  await sql`
+    update account set name = ${account.name}, status = ${account.status},
+      limits = ${JSON.stringify(account.limits)}::text::jsonb,
+      stored_bytes_max = ${account.stored_bytes_max}::bigint,
+      keeps_prompts = ${account.keeps_prompts},
+      low_balance_at = ${account.low_balance_at?.toString() ?? null}::bigint
+    where id = ${account.id}`
+}
+
+export async function saveReplacement(
+  sql: TransactionSql,
+  id: string,
+  replacedBy: string,
+): Promise<void> {
+  await sql`update api_key set replaced_by = ${replacedBy} where id = ${id}`
+}
+
+export async function saveDisabled(sql: TransactionSql, id: string, isDisabled: boolean) {
+  await sql`
+    update api_key set disabled_at = ${isDisabled ? sql`coalesce(disabled_at, now())` : null}
+    where id = ${id}`
+}

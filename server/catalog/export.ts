@@ -1,0 +1,125 @@
+/** The stored catalog in the form of a catalog file: applying it changes nothing. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
+import { openSettings } from './channel-settings.ts'
+import {
+  type ChannelRow,
+  listChannels,
+  listPlanned,
+  type ModelRow,
+  type PlannedRow,
+  type StoredRoute,
+  selectModels,
+} from './store.ts'
+
+export interface ExportOptions {
+  readonly secrets: SecretBox
+  /**
+   * Secret settings stay encrypted with SECRET_KEY (`sealed`), or are replaced by the names of
+   * environment variables (`env`).
+   */
+  readonly secretsAs: 'sealed' | 'env'
+}
+
+export interface ExportedCatalog {
+  readonly source?: string
+  readonly currency?: string
+  readonly channels: readonly object[]
+  readonly models: readonly object[]
+}
+
+/** A source that a file may have; an entry of the console has one of its own. */
+const FILE_SOURCE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** Reads the active channels and models. Variables that stand for secrets are in `variables`. */
+export async function exportCatalog(
+  sql: Sql | TransactionSql,
+  options: ExportOptions,
+): Promise<{ readonly catalog: ExportedCatalog; readonly variables: readonly string[] }> {
+  const isActive = ({ status }: { readonly status: string }) => status === 'active'
+  const channels = (await listChannels(sql)).filter(isActive)
+  const models = (await selectModels(sql)).filter(isActive)
+  const planned = Map.groupBy(await listPlanned(sql), (row) => row.model_id)
+  const source = mostFrequent(
+    [...channels, ...models].map((row) => row.source),
+    FILE_SOURCE,
+  )
+  const currency = mostFrequent(models.map(currencyOf), /./)
+  const variables: string[] = []
+  const catalog = {
+    ...(source === undefined ? {} : { source }),
+    ...(currency === undefined ? {} : { currency }),
+    channels: channels.map((row) => {
+      const { entry, variables: named } = exportChannel(row, options)
+      variables.push(...named)
+      return { ...entry, ...sourceOf(row, source) }
+    }),
+    models: models.map((row) => {
+      const own = currencyOf(row)
+      return {
+        ...exportModel(row, planned.get(row.id) ?? []),
+        ...(own === undefined || own === currency ? {} : { currency: own }),
+        ...sourceOf(row, source),
+      }
+    }),
+  }
+  return { catalog, variables }
+}
+
+function sourceOf({ source }: { readonly source: string }, common: string | undefined) {
+  return source === common || source === '' ? {} : { source }
+}
+
+/** Returns the currency of a model's prices, or of the costs of a free model. */
+function currencyOf({ currency, routes }: ModelRow): string | undefined {
+  return currency ?? routes.find((route) => route.currency !== undefined)?.currency
+}
+
+function exportChannel(row: ChannelRow, { secrets, secretsAs }: ExportOptions) {
+  const { id, upstream, settings, version } = row
+  if (!row.secrets) return { entry: { id, upstream, settings }, variables: [] }
+  if (secretsAs === 'sealed') {
+    const sealed = { version, secrets: row.secrets.toString('base64') }
+    return { entry: { id, upstream, settings, sealed }, variables: [] }
+  }
+  const stored = { settings: {}, secrets: row.secrets }
+  const names = Object.keys(openSettings(stored, secrets, { channelId: id, version }))
+  const variables = names.map((name) => `${id}_${name}`.toUpperCase().replace(/[^A-Z0-9]/g, '_'))
+  const references = names.map((name, index) => [name, `env:${variables[index]}`] as const)
+  const entry = { id, upstream, settings: { ...settings, ...Object.fromEntries(references) } }
+  return { entry, variables }
+}
+
+function exportModel(
+  { id, type, free, prices, routes, limits, details }: ModelRow,
+  planned: readonly PlannedRow[],
+): object {
+  const plans = planned.map((row) => {
+    return { effective_from: row.effective_from.toISOString(), prices: row.prices }
+  })
+  return {
+    id,
+    type,
+    ...(free ? { free } : { prices: prices ?? [] }),
+    ...(plans.length > 0 ? { planned_prices: plans } : {}),
+    routes: routes.map(exportRoute),
+    ...(Object.keys(limits).length > 0 ? { limits } : {}),
+    ...(Object.keys(details).length > 0 ? { details } : {}),
+  }
+}
+
+/** Drops what apply adds: the version and the currency of the costs. */
+function exportRoute({ currency: _, upstream_cost_version: __, ...route }: StoredRoute): object {
+  return route
+}
+
+function mostFrequent(
+  values: readonly (string | undefined)[],
+  pattern: RegExp,
+): string | undefined {
+  const counts = new Map<string, number>()
+  for (const value of values) {
+    if (value !== undefined && pattern.test(value)) counts.set(value, (counts.get(value) ?? 0) + 1)
+  }
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
+}
