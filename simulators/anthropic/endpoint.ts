@@ -14,6 +14,7 @@ import {
 import { bentUsage, usageSequence } from '../kernel/usage.ts'
 import { answerTo, unitsOf } from '../model/answer.ts'
 import { inputText, scriptText } from '../model/conversation.ts'
+import { withPromptCache } from '../model/prompt-cache.ts'
 import { tokensOf } from '../model/tokens.ts'
 import { type MessageAnswer, messageAnswer, messageUsage, wholeMessage } from './answer.ts'
 import { messageConversation, messageTurns } from './conversation.ts'
@@ -91,11 +92,9 @@ function answer(exchange: Exchange, models: Models): Reply {
   checkMessagesRequest(json)
   const model = String(json.model)
   checkModel(models, model)
-  const message = messageAnswer(
-    exchange,
-    answerTo(messageConversation(json), exchange.script),
-    model,
-  )
+  const conversation = messageConversation(json)
+  const script = withPromptCache(exchange, model, conversation)
+  const message = messageAnswer(exchange, answerTo(conversation, script), model)
   const headers = exchange.fast ? {} : rateLimits(3999)
   const streams = json.stream === true ? !scenario.has('json-for-stream') : false
   if (streams || scenario.has('stream-for-json')) return streamed(exchange, message, headers)

@@ -12,7 +12,7 @@ export interface AnthropicOptions {
 }
 
 export const ANTHROPIC_DEFAULTS: AnthropicOptions = {
-  keys: ['sim-anthropic-key'],
+  keys: ['', '-2', '-3', '-4'].map((account) => `sim-anthropic-key${account}`),
   models: ['sim-claude', 'sim-claude-mini'],
   versions: ['2023-01-01', '2023-06-01', '2026-10-21'],
 }

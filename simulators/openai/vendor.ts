@@ -25,7 +25,7 @@ export interface OpenaiOptions {
 }
 
 export const OPENAI_DEFAULTS: OpenaiOptions = {
-  keys: ['sim-openai-key'],
+  keys: ['', '-2', '-3', '-4'].map((account) => `sim-openai-key${account}`),
   models: [
     'sim-chat',
     'sim-chat-mini',

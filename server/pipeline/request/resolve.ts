@@ -8,6 +8,7 @@ import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { CallRequest, Upstream } from '../../upstreams/upstream.ts'
 import type { Body, Chain, RequestMetering, RequestParts } from '../metering.ts'
 import type { Services } from '../services.ts'
+import { type Affinity, readAffinity } from './affinity.ts'
 import { type ReceivedRequest, readRequest, withInvalidRequests } from './read-request.ts'
 
 export interface IdempotencyClaim {
@@ -29,6 +30,8 @@ export interface ResolvedCall {
   readonly idempotency: IdempotencyClaim | null
   /** The earlier answers that the request continues; absent if it continues none. */
   readonly chain?: Chain | undefined
+  /** The conversation that the request names; absent if it names none or has one route. */
+  readonly affinity?: Affinity | undefined
   /** Deletes the request's file. */
   readonly discard: () => Promise<void>
 }
@@ -80,6 +83,7 @@ async function match(
     model,
     routes,
     chain,
+    affinity: routes.length > 1 ? readAffinity(caller.keyId, value, headers) : undefined,
     idempotency: readIdempotency(context, digest),
     request: {
       body,

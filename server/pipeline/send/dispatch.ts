@@ -9,6 +9,7 @@ import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 import { type OpenedAnswer, openAnswer } from '../answer/open-answer.ts'
 import type { MeteredCall } from '../hold/metered-call.ts'
+import { type Affinity, drawFor } from '../request/affinity.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import { openWire } from './wire.ts'
@@ -41,7 +42,7 @@ export async function dispatch(
 ): Promise<DispatchOutcome> {
   const { context, call, services } = metered
   const attempts: Attempt[] = []
-  const candidates = orderRoutes(call.routes, services)
+  const candidates = orderRoutes(call.routes, services, call.affinity)
   for (let retry = false; ; retry = true) {
     const route = candidates[attempts.length % candidates.length]
     if (!route) throw new GatewayError('upstream_failed')
@@ -154,17 +155,23 @@ function mayRetry(
   return services.retries.take(services.inFlight.size())
 }
 
-/** Orders by priority, then randomly by weight; channels that are cooling down come last. */
+/**
+ * Orders by priority, then by weight, randomly or as the conversation hashes; channels that are
+ * cooling down come last.
+ */
 export function orderRoutes(
   routes: readonly UsableRoute[],
   services: Services,
+  affinity?: Affinity,
 ): readonly UsableRoute[] {
   if (routes.length === 1) return routes
   const keyed = routes.map((route) => ({
     route,
     ready: services.health.isReady(route.channel),
     // Exponential sampling: the smallest -ln(u)/w belongs to each route with probability w / Σw.
-    draw: -Math.log(1 - Math.random()) / Math.max(route.weight, 1e-9),
+    draw:
+      -Math.log(affinity ? drawFor(affinity, route.channel) : 1 - Math.random()) /
+      Math.max(route.weight, 1e-9),
   }))
   keyed.sort(
     (a, b) =>

@@ -82,7 +82,7 @@ function findBackgroundRoutes(call: ResolvedCall, services: Services): readonly 
   const routes = call.routes.filter(({ target }) => {
     return services.upstreams.get(target.upstream)?.background?.offeredBy(target.settings) === true
   })
-  if (routes.length > 0) return orderRoutes(routes, services)
+  if (routes.length > 0) return orderRoutes(routes, services, call.affinity)
   throw new GatewayError('invalid_request', {
     message: `background: '${call.model.id}' makes no responses in the background`,
     param: 'background',

@@ -14,6 +14,7 @@ import type { Scenario } from '../../kernel/scenario.ts'
 import { bentUsage, usageSequence } from '../../kernel/usage.ts'
 import { answerTo, unitsOf } from '../../model/answer.ts'
 import { scriptText } from '../../model/conversation.ts'
+import { withPromptCache } from '../../model/prompt-cache.ts'
 import { type ChatAnswer, chatAnswer, chatUsage, wholeChat } from './answer.ts'
 import { CHAT_STREAM_ODDITIES, ENDINGS, runningUsage, withUsage } from './oddities.ts'
 import { type ChatRules, chatConversation, chatTurns, checkChat } from './request.ts'
@@ -43,7 +44,8 @@ function handle(exchange: Exchange, dialect: ChatDialect): Reply {
   checkChat(json, dialect.rules)
   const model = String(json.model)
   dialect.checkModel(model, json)
-  const answer = answerTo(chatConversation(json), exchange.script)
+  const conversation = chatConversation(json)
+  const answer = answerTo(conversation, withPromptCache(exchange, model, conversation))
   const chat = chatAnswer(exchange, answer, { model, choices: Number(json.n ?? 1) })
   const streams = json.stream === true ? !scenario.has('json-for-stream') : false
   if (streams || scenario.has('stream-for-json')) return streamed(exchange, chat, dialect)

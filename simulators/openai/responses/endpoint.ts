@@ -15,6 +15,7 @@ import type { Scenario } from '../../kernel/scenario.ts'
 import { bentUsage } from '../../kernel/usage.ts'
 import { answerTo, unitsOf } from '../../model/answer.ts'
 import { scriptText } from '../../model/conversation.ts'
+import { withPromptCache } from '../../model/prompt-cache.ts'
 import { invalid } from '../errors.ts'
 import { type ResponseAnswer, responseAnswer, responseObject, responseUsage } from './answer.ts'
 import { answerCreation, BackgroundJob } from './background.ts'
@@ -61,7 +62,9 @@ function handle(exchange: Exchange, dialect: ResponsesDialect, store: ResponseSt
   const earlier = earlierItems(json, store)
   const items = withoutReferences([...earlier, ...input])
   checkPairs(items)
-  const answer = answerTo(responseConversation(json, items), exchange.script)
+  const conversation = responseConversation(json, items)
+  const script = withPromptCache(exchange, String(json.model), conversation)
+  const answer = answerTo(conversation, script)
   const response = responseAnswer(exchange, answer, json, dialect.extras(json))
   response.items = oddItems(response.items, scenario)
   const usage = bentUsage(responseUsage(response), scenario.text('usage'))
