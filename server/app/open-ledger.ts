@@ -1,4 +1,5 @@
 /** Opens the ledger with its lease, its sweeper and the check of the database's continuity. */
+import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { OpenedDatabase } from '../database/open.ts'
 import { isUnavailable } from '../database/unavailable.ts'
@@ -35,6 +36,9 @@ export async function openLedger(parts: Parts): Promise<{
   const inFlight = createInFlight()
   const clock = createDatabaseClock(() => performance.now())
   const continuity = createContinuity({ log, onBroken })
+  const known = { sql, ownerId, isUnavailable, clock, continuity, onSurprise, log }
+  const journalFolder = join(config.dataDir, 'settlements')
+  const ledger = createLedger({ ...known, journalFolder, ...config.ledger })
   const sweeper = await startSweeper({
     sql,
     ownerId,
@@ -45,7 +49,7 @@ export async function openLedger(parts: Parts): Promise<{
     exclusive: database.kind === 'embedded',
     ...config.leases,
     onIsolated: () => inFlight.abortAll('the database was unavailable for too long'),
+    beforeSweep: ledger.settleJournals,
   })
-  const known = { sql, ownerId, isUnavailable, clock, continuity, onSurprise, log }
-  return { ledger: createLedger({ ...known, ...config.ledger }), sweeper, continuity, inFlight }
+  return { ledger, sweeper, continuity, inFlight }
 }

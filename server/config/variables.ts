@@ -106,7 +106,12 @@ export const VARIABLES = {
   DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host/database')
     .optional()
     .describe('Your own PostgreSQL 14 or newer; the embedded one by default.'),
-  DATA_DIR: z.string().default('data').describe('Folder of the embedded database and its secrets.'),
+  DATA_DIR: z
+    .string()
+    .default('data')
+    .describe(
+      'Folder of the embedded database, its secrets, and settlements that wait for a database.',
+    ),
   SECRET_KEY: secretKeys
     .optional()
     .describe(

@@ -51,6 +51,9 @@ function collect(content: Readable, limitBytes: number): Promise<Buffer> {
     content.on('error', (cause) =>
       reject(cause instanceof GatewayError ? cause : bodyCutOff(cause)),
     )
-    content.on('close', () => reject(bodyCutOff()))
+    content.on('close', () => {
+      // An error costs microseconds, and every body is closed in the end.
+      if (!content.readableEnded) reject(bodyCutOff())
+    })
   })
 }

@@ -13,9 +13,11 @@ import { createCorrections } from './holds/corrections.ts'
 import { createEndings, type Endings, type LedgerSurprise } from './holds/endings.ts'
 import { admitHold, type Hold, retireHold } from './holds/hold.ts'
 import { startLeakCheck } from './holds/leaked-holds.ts'
+import { openJournal } from './journal/journal.ts'
 import type { Continuity } from './leases/continuity.ts'
 import type { DatabaseClock } from './leases/lease-clock.ts'
-import { createMoves } from './posting/moves.ts'
+import { hasLease } from './leases/owner-store.ts'
+import { createMoves, type Moves } from './posting/moves.ts'
 import { toHoldRow } from './posting/rows.ts'
 import { createSettlements, type SettlementLog } from './posting/settlements.ts'
 import type { HoldRequest, Settlement } from './requests.ts'
@@ -35,6 +37,14 @@ export type HoldResult =
   | { readonly hold: Hold }
   | { readonly refused: Exclude<HoldVerdict, 'held' | 'already' | 'late'> }
 
+/** The settlement of a call with containers. */
+export interface SessionSettlement {
+  /** Gets the ids of the containers whose session another call pays. */
+  readonly build: (paid: ReadonlySet<string>) => Settlement
+  /** Applies if this process dies before the sessions are claimed. */
+  readonly unclaimed: Settlement
+}
+
 export interface Ledger {
   /** Places a hold durably. Rejects with `unavailable` (503) if the database does not respond. */
   hold(request: HoldRequest): Promise<HoldResult>
@@ -44,15 +54,15 @@ export interface Ledger {
    * difference was posted, or to `already` if it had been closed in any other way.
    */
   settle(hold: Hold, settlement: Settlement): Promise<SettleVerdict>
+  /** Settles a hold, as `settle` does, once the sessions of its call's containers are claimed. */
+  settleWithSessions(hold: Hold, claim: SessionClaim, by: SessionSettlement): Promise<SettleVerdict>
   /**
-   * Settles a hold, as `settle` does, once the sessions of its call's containers are claimed.
-   * `build` gets the ids of the containers whose session another call pays.
+   * Resolves when the settlement under way is committed or on the local disk, from where the next
+   * process posts it if this one dies.
    */
-  settleWithSessions(
-    hold: Hold,
-    claim: SessionClaim,
-    build: (paid: ReadonlySet<string>) => Settlement,
-  ): Promise<SettleVerdict>
+  preserve(hold: Hold): Promise<void>
+  /** Settles the calls that dead processes left in their journals. */
+  settleJournals(): Promise<void>
   /** Checkpoints the state of this call every second from now on, in case the process dies. */
   watch(hold: Hold, read: () => Checkpoint | undefined): void
   balance(accountId: string): Promise<BalanceRow | undefined>
@@ -79,10 +89,12 @@ interface LedgerOptions {
   /** Notified of holds that the database acknowledged and no longer has. */
   readonly continuity?: Continuity
   readonly onSurprise?: LedgerSurprise
+  /** The folder of the journals of settlements; without it there are none. */
+  readonly journalFolder?: string
 }
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { sql, ownerId } = options
+  const { sql, ownerId, journalFolder: folder, log } = options
   const settleQueueMax = options.settleQueueMax ?? SETTLE_QUEUE_MAX
   const settlements = createSettlements({ ...options, settleQueueMax })
   const moves = createMoves({
@@ -94,28 +106,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   })
   const corrections = createCorrections(options)
   const claims = createSessionClaims(options)
-  const endings = createEndings({ ...options, moves, settlements, corrections })
+  const journal = folder === undefined ? undefined : openJournal({ folder, ownerId, log })
+  const endings = createEndings({ ...options, moves, settlements, corrections, journal })
   const checkpoints = createCheckpoints(options)
   const { isTracked } = endings
   const leakCheck = startLeakCheck({ ...options, isTracked, release: settlements.add })
-
-  async function hold(request: HoldRequest): Promise<HoldResult> {
-    const id = holdIdOf(request.requestId)
-    endings.track(id)
-    const verdict = await moves
-      .take(toHoldRow(id, request, { ownerId, taskId: null }))
-      .catch((error: unknown) => refuseHold(error, id, request, endings, options))
-    if (verdict === 'late' || verdict === 'already') {
-      endings.report('hold', verdict, request, request.amountNanos)
-    }
-    if (verdict === 'held' || verdict === 'already') {
-      const { requestId, accountId, amountNanos } = request
-      return { hold: admitHold({ id, requestId, accountId, amountNanos }) }
-    }
-    endings.untrack(id)
-    if (verdict !== 'late') return { refused: verdict }
-    throw new GatewayError('unavailable', { retryAfterSeconds: 2 })
-  }
 
   async function flushed(): Promise<void> {
     await claims.flushed()
@@ -130,15 +125,22 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   return {
-    hold,
+    hold: (request) => takeHold(request, moves, endings, options),
     settle(closing, settlement) {
       retire(closing)
       return endings.settle(closing, settlement)
     },
-    settleWithSessions(closing, claim, build) {
+    settleWithSessions(closing, claim, { build, unclaimed }) {
       retire(closing)
+      endings.expect(closing, unclaimed)
       return claims.add(claim, (paid) => endings.settle(closing, build(paid)))
     },
+    preserve: endings.preserve,
+    settleJournals: async () =>
+      journal?.settleOthers({
+        isAlive: (owner) => hasLease(sql, owner),
+        settle: endings.settleRow,
+      }),
     watch: (watched, read) => checkpoints.watch(watched.id, read),
     balance: (accountId) => readBalance(sql, accountId),
     findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
@@ -148,8 +150,33 @@ export function createLedger(options: LedgerOptions): Ledger {
       checkpoints.stop()
       leakCheck.stop()
       await flushed()
+      await journal?.close()
     },
   }
+}
+
+async function takeHold(
+  request: HoldRequest,
+  moves: Moves,
+  endings: Endings,
+  options: LedgerOptions,
+): Promise<HoldResult> {
+  const { ownerId } = options
+  const id = holdIdOf(request.requestId)
+  endings.track(id)
+  const verdict = await moves
+    .take(toHoldRow(id, request, { ownerId, taskId: null }))
+    .catch((error: unknown) => refuseHold(error, id, request, endings, options))
+  if (verdict === 'late' || verdict === 'already') {
+    endings.report('hold', verdict, request, request.amountNanos)
+  }
+  if (verdict === 'held' || verdict === 'already') {
+    const { requestId, accountId, amountNanos } = request
+    return { hold: admitHold({ id, requestId, accountId, amountNanos }) }
+  }
+  endings.untrack(id)
+  if (verdict !== 'late') return { refused: verdict }
+  throw new GatewayError('unavailable', { retryAfterSeconds: 2 })
 }
 
 /** Gives up a hold whose statement failed: it may still commit. */

@@ -164,11 +164,18 @@ async function settleServed(
     await waitFor(metered, services.ledger.settle(hold, record(metered, full)))
     return
   }
-  const claim = { requestId: context.requestId, channelId: route.channel, containers }
-  const settled = services.ledger.settleWithSessions(hold, claim, (paid) => {
-    if (paid.size === 0) return record(metered, full)
+  const without = (paid: ReadonlySet<string>) => {
     const outcome = conclude({ ...end, report: withoutSessions(end.report, paid) })
-    return record(metered, { ...outcome, charge: showSessions(outcome.charge, full.charge) })
+    return { ...outcome, charge: showSessions(outcome.charge, full.charge) }
+  }
+  const claim = { requestId: context.requestId, channelId: route.channel, containers }
+  const settled = services.ledger.settleWithSessions(hold, claim, {
+    build: (paid) => record(metered, paid.size === 0 ? full : without(paid)),
+    // Whether another call pays the sessions is then unknown, so this one is not charged for them.
+    unclaimed: {
+      ...toSettlement(without(new Set(containers.map(({ id }) => id)))),
+      review: true,
+    },
   })
   await waitFor(metered, settled)
 }
@@ -176,8 +183,8 @@ async function settleServed(
 /** Counts and logs the outcome of a call and returns its settlement. */
 function record(metered: MeteredCall, outcome: Outcome): Settlement {
   const { context, services, call } = metered
-  const { charge, status, attempts, cost, answer, error } = outcome
-  const { basis, review, lines } = charge
+  const { charge, cost } = outcome
+  const { basis, review } = charge
   services.metrics.settled({ basis, review })
   context.facts.chargedNanos = charge.nanos ?? 0n
   const fields = { request_id: context.requestId, model: call.model.id }
@@ -188,6 +195,11 @@ function record(metered: MeteredCall, outcome: Outcome): Settlement {
     services.metrics.upstreamCostDiffers()
     services.log.warn(fields, 'the cost that the upstream states differs from that of its usage')
   }
+  return toSettlement(outcome)
+}
+
+function toSettlement({ charge, status, attempts, cost, answer, error }: Outcome): Settlement {
+  const { basis, review, lines } = charge
   return {
     chargeNanos: charge.nanos,
     status,
@@ -201,14 +213,19 @@ function record(metered: MeteredCall, outcome: Outcome): Settlement {
   }
 }
 
-/** Waits for the settlement. It is retried until committed; only the wait for it is limited. */
+/**
+ * Waits for the settlement. It is retried until committed; only the wait for it is limited. After
+ * that the settlement is on the local disk before the response is sent.
+ */
 async function waitFor(
-  { context, services }: MeteredCall,
+  { context, services, hold }: MeteredCall,
   settled: Promise<unknown>,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, SETTLEMENT_WAIT_MS_MAX)
+    timer = setTimeout(() => {
+      services.ledger.preserve(hold).then(resolve, resolve)
+    }, SETTLEMENT_WAIT_MS_MAX)
   })
   const done = settled.catch((error: unknown) => {
     services.log.error({ request_id: context.requestId, error }, 'settlement failed')

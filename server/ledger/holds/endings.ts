@@ -4,6 +4,7 @@
  * amounts and counted.
  */
 import { formatAmount, type Nanos } from '../../lib/money.ts'
+import type { Journal } from '../journal/journal.ts'
 import type { Continuity } from '../leases/continuity.ts'
 import type { Moves } from '../posting/moves.ts'
 import { toReleaseRow, toSettleRow } from '../posting/rows.ts'
@@ -27,37 +28,43 @@ export interface Endings {
   /** Returns true from the request for a hold until its end is committed. */
   isTracked(holdId: string): boolean
   settle(closing: Hold, settlement: Settlement): Promise<SettleVerdict>
+  /** Notes what a hold is settled with if this process dies before `settle`. */
+  expect(closing: Hold, settlement: Settlement): void
+  /** Writes the settlement of a hold to the journal unless it is committed. */
+  preserve(closing: Hold): Promise<void>
+  /** Settles a hold of a dead process. */
+  settleRow(row: SettleRow): Promise<SettleVerdict>
   /** Releases a hold of unknown outcome once its statement can no longer commit. */
   releaseLater(holdId: string, request: HoldRequest): void
   /** Logs and counts an unexpected verdict. */
   report(operation: 'hold' | 'settlement', verdict: string, of: Named, nanos: Nanos | null): void
 }
 
-export function createEndings(options: {
+interface Options {
   readonly moves: Moves
   readonly settlements: Settlements
   readonly corrections: Corrections
+  readonly journal: Journal | undefined
   readonly continuity?: Continuity
   readonly onSurprise?: LedgerSurprise
   readonly log: SettlementLog
-}): Endings {
-  const { moves, settlements, corrections, log } = options
-  const tracked = new Set<string>()
+}
+
+export function createEndings(options: Options): Endings {
+  const report = createReport(options)
+  const { moves, settlements, corrections, journal, log } = options
+  /** Holds until their end is committed, with their settlement once it is known. */
+  const tracked = new Map<string, SettleRow | undefined>()
+
+  function untrack(holdId: string): void {
+    tracked.delete(holdId)
+    journal?.remove(holdId)
+  }
 
   /** Closes a hold; corrects one that was closed as lost in the meantime. */
   async function end(row: SettleRow, closed: Promise<SettleVerdict>): Promise<SettleVerdict> {
     const verdict = await closed
     return verdict === 'already' ? await corrections.add(row) : verdict
-  }
-
-  const report: Endings['report'] = (operation, verdict, { requestId, accountId }, nanos) => {
-    options.onSurprise?.(operation, verdict)
-    const amount = formatAmount(nanos ?? 0n)
-    const fields = { request_id: requestId, account_id: accountId, verdict, amount }
-    if (operation === 'hold') log.warn(fields, 'unexpected outcome of a hold')
-    else if (verdict === 'corrected')
-      log.warn(fields, 'corrected the charge of a call that had been closed as lost')
-    else log.error(fields, 'settlement of a hold that is already closed or unknown')
   }
 
   async function release(holdId: string, request: HoldRequest): Promise<void> {
@@ -73,27 +80,48 @@ export function createEndings(options: {
         'releasing a hold of unknown outcome failed, left to the periodic check',
       )
     } finally {
-      tracked.delete(holdId)
+      untrack(holdId)
     }
   }
 
   return {
-    track: (holdId) => tracked.add(holdId),
-    untrack: (holdId) => tracked.delete(holdId),
+    track: (holdId) => tracked.set(holdId, undefined),
+    untrack,
     isTracked: (holdId) => tracked.has(holdId),
     report,
+    expect(closing, settlement) {
+      tracked.set(closing.id, toSettleRow(closing.id, settlement, closing.accountId))
+    },
+    async preserve({ id }) {
+      const row = tracked.get(id)
+      if (row) await journal?.add(row)
+    },
+    settleRow: (row) => end(row, settlements.add(row)),
     releaseLater(holdId, request) {
       setTimeout(() => void release(holdId, request), RELEASE_AFTER_MS).unref()
     },
     async settle(closing, settlement) {
       const row = toSettleRow(closing.id, settlement, closing.accountId)
+      tracked.set(closing.id, row)
       const verdict = await end(row, moves.close(row))
-      tracked.delete(closing.id)
+      untrack(closing.id)
       if (verdict === 'closed') return verdict
       report('settlement', verdict, closing, settlement.chargeNanos)
       // The hold was acknowledged, so only an earlier state of the database can lack it.
       if (verdict === 'unknown') options.continuity?.lost(closing.id)
       return verdict
     },
+  }
+}
+
+function createReport({ onSurprise, log }: Options): Endings['report'] {
+  return (operation, verdict, { requestId, accountId }, nanos) => {
+    onSurprise?.(operation, verdict)
+    const amount = formatAmount(nanos ?? 0n)
+    const fields = { request_id: requestId, account_id: accountId, verdict, amount }
+    if (operation === 'hold') log.warn(fields, 'unexpected outcome of a hold')
+    else if (verdict === 'corrected')
+      log.warn(fields, 'corrected the charge of a call that had been closed as lost')
+    else log.error(fields, 'settlement of a hold that is already closed or unknown')
   }
 }

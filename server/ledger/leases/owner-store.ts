@@ -38,6 +38,14 @@ export async function endLease(sql: Sql, ownerId: string): Promise<void> {
     where id = ${ownerId}`
 }
 
+/** Returns true while a process holds its lease. */
+export async function hasLease(sql: Sql, ownerId: string): Promise<boolean> {
+  const [row] = await sql`
+    select from owner
+    where id = ${ownerId} and lease_until > clock_timestamp() and ended_at is null`
+  return row !== undefined
+}
+
 /** Ends every other process's lease, on a database that only one process can use. */
 export async function endOtherLeases(sql: Sql, ownerId: string): Promise<void> {
   await sql`

@@ -37,6 +37,8 @@ export interface SweeperOptions {
    * calls might never be charged.
    */
   readonly onIsolated?: () => void
+  /** Settles what dead processes left behind, before the rest of their calls is closed. */
+  readonly beforeSweep?: () => Promise<void>
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
@@ -93,9 +95,10 @@ class LeasedSweeper implements Sweeper {
   liveOwners = (): number => this.live
 
   async sweep(): Promise<number> {
-    const { sql, ownerId, continuity, log } = this.options
+    const { sql, ownerId, continuity, beforeSweep, log } = this.options
     // A database that lost acknowledged writes cannot tell which processes are alive.
     if (continuity?.broken() !== undefined) return 0
+    await beforeSweep?.()
     let all = 0
     let chargedNanos = 0n
     for (let closed = BATCH; closed >= BATCH; all += closed) {

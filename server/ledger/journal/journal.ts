@@ -1,0 +1,174 @@
+/**
+ * Keeps settlements on the local disk while the database is away. A response may be sent before its
+ * settlement is committed; if the process then dies, the next one finds the settlement here.
+ */
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../lib/log.ts'
+import { makePrivateFolder } from '../../lib/secrets/private-files.ts'
+import type { SettleRow, SettleVerdict } from '../store.ts'
+import { parseRows } from './parse-rows.ts'
+
+/** Allocated in advance, so that a full disk does not prevent the first writes. */
+const RESERVED_BYTES = 256 * 1024
+/** A response does not wait longer than this for the disk. */
+const WRITE_MS_MAX = 2_000
+const SUFFIX = '.jsonl'
+const UNWRITTEN =
+  'the journal cannot be written: settlements that wait for the database are only in memory'
+
+export interface Journal {
+  /**
+   * Resolves when the settlement is on the disk. If it cannot be written, that is logged, and the
+   * settlement remains in memory only.
+   */
+  add(row: SettleRow): Promise<void>
+  /** Removes a settlement that is committed. */
+  remove(holdId: string): void
+  /** Settles what dead processes left in the same folder. */
+  settleOthers(by: Settling): Promise<void>
+  /** Deletes the file unless it contains settlements. */
+  close(): Promise<void>
+}
+
+interface Settling {
+  /** Resolves to true while a process may still post its own settlements. */
+  readonly isAlive: (ownerId: string) => Promise<boolean>
+  readonly settle: (row: SettleRow) => Promise<SettleVerdict>
+}
+
+type JournalLog = Pick<Log, 'warn' | 'error'>
+
+/** `folder` is created; `ownerId` names the file of this process. */
+export function openJournal(options: {
+  readonly folder: string
+  readonly ownerId: string
+  readonly log: JournalLog
+}): Journal {
+  return new FileJournal(options)
+}
+
+class FileJournal implements Journal {
+  private readonly path: string
+  private readonly folder: string
+  private readonly log: JournalLog
+  /** The holds whose settlement is in the file or about to be. */
+  private readonly kept = new Set<string>()
+  /** Lines to be written, by hold. */
+  private readonly lines = new Map<string, string>()
+  private file: FileHandle | undefined
+  private writtenBytes = 0
+  private work: Promise<void>
+
+  constructor({ folder, ownerId, log }: Parameters<typeof openJournal>[0]) {
+    this.folder = folder
+    this.path = this.pathOf(ownerId)
+    this.log = log
+    this.work = this.reopen().catch((error: unknown) => this.report(error))
+  }
+
+  async add(row: SettleRow): Promise<void> {
+    this.kept.add(row.hold_id)
+    this.lines.set(row.hold_id, `${JSON.stringify(row)}\n`)
+    await Promise.race([this.enqueue(), sleep(WRITE_MS_MAX, undefined, { ref: false })])
+  }
+
+  remove(holdId: string): void {
+    this.lines.delete(holdId)
+    if (this.kept.delete(holdId) && this.kept.size === 0) void this.enqueue()
+  }
+
+  async settleOthers({ isAlive, settle }: Settling): Promise<void> {
+    for (const owner of readOwners(this.folder)) {
+      const path = this.pathOf(owner)
+      if (path === this.path || (await isAlive(owner))) continue
+      const rows = parseRows(readFileSync(path, 'utf8'))
+      const verdicts = await Promise.all(rows.map(settle))
+      const posted = verdicts.filter((one) => one === 'closed' || one === 'corrected')
+      rmSync(path, { force: true })
+      if (posted.length === 0) continue
+      const fields = { count: posted.length, owner_id: owner }
+      this.log.warn(fields, 'posted settlements from the journal of a dead process')
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.enqueue()
+    await this.file?.close()
+    if (this.kept.size === 0) rmSync(this.path, { force: true })
+  }
+
+  private pathOf(ownerId: string): string {
+    return join(this.folder, `${ownerId}${SUFFIX}`)
+  }
+
+  /** Runs after the writes under way; those of the same moment share one flush of the disk. */
+  private enqueue(): Promise<void> {
+    this.work = this.work.then(() => this.write()).catch((error: unknown) => this.report(error))
+    return this.work
+  }
+
+  private async write(): Promise<void> {
+    const lines = [...this.lines]
+    if (lines.length > 0) {
+      const text = Buffer.from(lines.map(([, line]) => line).join(''))
+      const file = await this.current()
+      await file.write(text, 0, text.length, this.writtenBytes)
+      await file.datasync()
+      this.writtenBytes += text.length
+      for (const [holdId] of lines) this.lines.delete(holdId)
+    }
+    if (this.kept.size === 0 && this.writtenBytes > 0) await this.clear()
+  }
+
+  /** Overwrites the file's content, which keeps the space allocated. */
+  private async clear(): Promise<void> {
+    const file = await this.current()
+    await file.write(Buffer.alloc(Math.min(this.writtenBytes, RESERVED_BYTES)), 0, undefined, 0)
+    await file.truncate(RESERVED_BYTES)
+    await file.datasync()
+    this.writtenBytes = 0
+  }
+
+  /** Returns the open file. Another process deletes it if it takes this one for dead. */
+  private async current(): Promise<FileHandle> {
+    if (!this.file || (await this.file.stat()).nlink === 0) await this.reopen()
+    if (!this.file) throw new Error('the journal is not open')
+    return this.file
+  }
+
+  private async reopen(): Promise<void> {
+    await this.file?.close()
+    this.file = undefined
+    makePrivateFolder(this.folder)
+    const file = await open(this.path, 'w', 0o600)
+    await file.write(Buffer.alloc(RESERVED_BYTES), 0, undefined, 0)
+    await file.sync()
+    await syncFolder(this.folder)
+    this.file = file
+    this.writtenBytes = 0
+  }
+
+  private report(error: unknown): void {
+    this.log.error({ error, file: this.path }, UNWRITTEN)
+  }
+}
+
+/** Makes the name of a new file durable. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+}
+
+function readOwners(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(SUFFIX))
+      .map((name) => name.slice(0, -SUFFIX.length))
+  } catch {
+    // There is no folder before the first journal.
+    return []
+  }
+}
