@@ -45,9 +45,9 @@ export async function openCore(parts: {
     onBroken,
   })
   const { ledger, sweeper, continuity, inFlight } = opened
-  const { settings, accounts, catalog } = await openCatalog(sql, secrets, log)
-  const readiness = openReadiness(config, database, continuity, log)
   const health = createChannelHealth(() => performance.now())
+  const { settings, accounts, catalog } = await openCatalog(sql, secrets, log, health.succeeded)
+  const readiness = openReadiness(config, database, continuity, log)
   const metrics = openMeters(inFlight, ledger, health)
   const dispatcher = createDispatcher(config)
   const outbound = openGuard(config)
@@ -86,9 +86,14 @@ export async function openCore(parts: {
 }
 
 /** Opens the cache of API keys and the catalog. */
-async function openCatalog(sql: OpenedDatabase['sql'], secrets: SecretBox, log: Log) {
+async function openCatalog(
+  sql: OpenedDatabase['sql'],
+  secrets: SecretBox,
+  log: Log,
+  onWoken: (channelId: string) => void,
+) {
   const settings = Object.fromEntries(UPSTREAMS)
-  const catalog = await createCatalog({ sql, upstreams: settings, secrets, log })
+  const catalog = await createCatalog({ sql, upstreams: settings, secrets, log, onWoken })
   return { settings, accounts: createAccounts({ sql, log }), catalog }
 }
 

@@ -104,6 +104,10 @@ export interface Channel {
   /** The name of the upstream protocol, a key of upstreams/index.ts. */
   readonly upstream: string
   readonly version: number
+  /** An operator paused it: it gets no new calls and tasks. */
+  readonly isPaused?: boolean
+  /** The last time that an operator ended its cooldowns. */
+  readonly wokenAt?: Date | null
   /** Parsed by the upstream's own schema, secrets decrypted and `env:` resolved. */
   readonly settings: unknown
 }

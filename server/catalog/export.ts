@@ -52,7 +52,7 @@ export async function exportCatalog(
     channels: channels.map((row) => {
       const { entry, variables: named } = exportChannel(row, options)
       variables.push(...named)
-      return { ...entry, ...sourceOf(row, source) }
+      return { ...entry, ...(row.paused_at ? { paused: true } : {}), ...sourceOf(row, source) }
     }),
     models: models.map((row) => {
       const own = currencyOf(row)

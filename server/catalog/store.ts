@@ -12,6 +12,10 @@ export interface ChannelRow {
   readonly version: number
   readonly settings: ChannelSettings
   readonly secrets: Buffer | null
+  /** Since when it gets no new calls and tasks; null if it does. */
+  readonly paused_at: Date | null
+  /** The last time that an operator ended its cooldowns. */
+  readonly woken_at: Date | null
   readonly updated_at: Date
 }
 
@@ -87,7 +91,8 @@ export async function bumpRevision(sql: TransactionSql): Promise<bigint> {
 
 export function listChannels(sql: Sql | TransactionSql): Promise<ChannelRow[]> {
   return sql<ChannelRow[]>`
-    select c.id, c.upstream, c.source, c.status, c.version, v.settings, v.secrets, c.updated_at
+    select c.id, c.upstream, c.source, c.status, c.version, v.settings, v.secrets, c.paused_at,
+      c.woken_at, c.updated_at
     from channel c join channel_version v on v.channel_id = c.id and v.version = c.version
     order by c.id`
 }
@@ -157,7 +162,7 @@ export async function readCatalog(sql: Sql): Promise<{
 /** Creates a channel or its next version. */
 export async function saveChannel(
   sql: TransactionSql,
-  channel: Omit<ChannelRow, 'status' | 'updated_at'>,
+  channel: Omit<ChannelRow, 'status' | 'paused_at' | 'woken_at' | 'updated_at'>,
 ): Promise<void> {
   const settings = JSON.stringify(channel.settings)
   await sql`
@@ -169,6 +174,17 @@ export async function saveChannel(
     insert into channel_version (channel_id, version, settings, secrets)
     values (${channel.id}, ${channel.version}, ${settings}::text::jsonb, ${channel.secrets})
     on conflict (channel_id, version) do nothing`
+}
+
+/** A pause that lasts already keeps its beginning. */
+export async function savePause(sql: TransactionSql, id: string, isPaused: boolean): Promise<void> {
+  await sql`
+    update channel set paused_at = ${isPaused ? sql`coalesce(paused_at, now())` : null}
+    where id = ${id}`
+}
+
+export async function saveWake(sql: TransactionSql, id: string): Promise<void> {
+  await sql`update channel set woken_at = clock_timestamp() where id = ${id}`
 }
 
 export async function savePrice(

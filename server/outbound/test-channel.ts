@@ -1,6 +1,6 @@
 /**
- * Tests a channel: its settings are complete, its address resolves, and its port accepts a
- * connection. Nothing is sent or charged, so invalid credentials only show in a call.
+ * Tests a channel: its settings are complete, its address resolves, its port accepts a connection,
+ * and the vendor accepts its key where it has a free request to try it with.
  */
 import { lookup } from 'node:dns/promises'
 import { connect as connectTcp, type Socket } from 'node:net'
@@ -8,6 +8,7 @@ import { connect as connectTls } from 'node:tls'
 import { isObject } from '../lib/json.ts'
 
 const CONNECT_MS = 5_000
+const NO_PROBE = 'not tested: the vendor has no free request, a wrong key shows in the first call'
 
 export interface TestStep {
   readonly step: string
@@ -20,6 +21,8 @@ export interface TestStep {
 export async function testChannel(channel: {
   readonly settings: unknown
   readonly problem: string | undefined
+  /** Uses the key; undefined if the vendor has no free request. */
+  readonly probe: (() => Promise<string>) | undefined
 }): Promise<{ readonly ok: boolean; readonly steps: TestStep[] }> {
   const steps: TestStep[] = []
   const run = async (step: string, work: () => Promise<string>) => {
@@ -39,7 +42,8 @@ export async function testChannel(channel: {
   if (ready && address) {
     const host = address.hostname.replace(/^\[|\]$/g, '')
     const resolved = await run('address', async () => (await lookup(host)).address)
-    if (resolved) await run('connection', () => tryConnection(address, host))
+    const connected = resolved && (await run('connection', () => tryConnection(address, host)))
+    if (connected) await run('key', channel.probe ?? (async () => NO_PROBE))
   }
   return { ok: steps.every(({ ok }) => ok), steps }
 }

@@ -171,6 +171,11 @@ export interface Upstream<Settings = unknown> {
     settings: Settings,
     request: StoredRequest,
   ) => Promise<WireResponse>
+  /**
+   * Sends a free request with the channel's key, for the operator's test; absent where the vendor
+   * has none. The wire only reads.
+   */
+  readonly probe?: (wire: Wire, settings: Settings) => Promise<WireResponse>
   /** Submits and polls tasks; see task-driver.ts. */
   readonly tasks?: TaskDrivers<Settings>
 }

@@ -117,10 +117,11 @@ describe('operators', () => {
     assert.equal(bad.status, 400)
     assert.match(JSON.parse(bad.text).error, /settings\.base_url/)
     assert.ok(!bad.text.includes(secret))
+    // The vendor does not know this key.
     const tested = await stage.read('POST /operator/channels/:channel_id/test', { ...AS, params })
     assert.deepEqual(
       [tested.ok, tested.steps.map(({ step }) => step)],
-      [true, ['settings', 'address', 'connection']],
+      [false, ['settings', 'address', 'connection', 'key']],
     )
     const model = 'PUT /operator/models/:model_id'
     const prices = [{ unit: 'input_token', per: 1_000_000, amount: '1' }]

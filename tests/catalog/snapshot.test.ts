@@ -44,6 +44,8 @@ test('a snapshot contains the applied entries', async (t) => {
     id: 'main',
     upstream: 'plain',
     version: 1,
+    isPaused: false,
+    wokenAt: null,
     settings: { base_url: 'https://upstream.test/v1', api_key: 'from the environment' },
   })
   const { updatedAt, priceVersion, ...rest } = models.get('dear') ?? assert.fail()

@@ -29,6 +29,8 @@ export interface Tenant {
 
 export interface TestGateway {
   readonly url: string
+  /** For commands against the same database. */
+  readonly databaseUrl: string
   readonly sql: Sql
   readonly simulators: Simulators
   readonly gateway: Gateway
@@ -125,6 +127,7 @@ async function assemble(
   await apply(simulatorsCatalog(Object.keys(upstreams)), 'simulators')
   return {
     url: gateway.url,
+    databaseUrl: database.url,
     sql,
     simulators,
     gateway,

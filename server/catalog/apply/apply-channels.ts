@@ -10,7 +10,7 @@ import {
   sealSettings,
   splitSecrets,
 } from '../channel-settings.ts'
-import { type ChannelRow, saveChannel } from '../store.ts'
+import { type ChannelRow, saveChannel, savePause } from '../store.ts'
 import type { ApplyOptions, CatalogChange, Difference } from './change.ts'
 import type { FileChannel } from './file-schema.ts'
 
@@ -47,6 +47,7 @@ async function applyChannel(
     ...(row?.status === 'retired' ? ['status'] : []),
     ...(row && row.upstream !== channel.upstream ? ['upstream'] : []),
     ...(row && newVersion && row.upstream === channel.upstream ? ['settings'] : []),
+    ...(row && isPauseChanged(channel, row) ? [channel.paused ? 'paused' : 'resumed'] : []),
     ...(row && row.source !== source ? [`source (was ${row.source || 'none'})`] : []),
   ]
   if (row && what.length === 0) return undefined
@@ -57,12 +58,17 @@ async function applyChannel(
       ? { settings: row.settings, secrets: row.secrets }
       : sealSettings(desired, upstream, options.secrets, place)
   await saveChannel(sql, { id: channel.id, upstream: channel.upstream, source, version, ...sealed })
+  if (isPauseChanged(channel, row)) await savePause(sql, channel.id, channel.paused ?? false)
   const change = { kind: 'channel', id: channel.id, what } as const
   if (!row) return { ...change, change: 'added' }
   const before = { upstream: row.upstream, settings: settingsOf(row, options.secrets) ?? {} }
   const after = { upstream: channel.upstream, settings: desired }
   const differences = maskDifferences(findDifferences(before, after), upstream)
   return { ...change, change: 'changed', differences }
+}
+
+function isPauseChanged({ paused }: FileChannel, row: ChannelRow | undefined): boolean {
+  return paused !== undefined && paused !== ((row?.paused_at ?? null) !== null)
 }
 
 /** Hides the values of secrets; a name `env:NAME` is no secret. */

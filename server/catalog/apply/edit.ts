@@ -13,6 +13,8 @@ import {
   lockCatalog,
   retireChannels,
   retireModels,
+  savePause,
+  saveWake,
   selectModels,
 } from '../store.ts'
 import { applyCatalog, type CatalogDiff } from './apply.ts'
@@ -70,6 +72,25 @@ export async function retireChannel(sql: Sql, id: string): Promise<boolean> {
     await retireChannels(transaction, [id])
     await bumpRevision(transaction)
     return true
+  })
+}
+
+/**
+ * Pauses or resumes a channel, or ends its cooldowns in every gateway. Throws OperatorError if
+ * there is no such active channel.
+ */
+export async function switchChannel(
+  sql: Sql,
+  id: string,
+  action: 'pause' | 'resume' | 'wake',
+): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await lockCatalog(transaction)
+    const channel = (await listChannels(transaction)).find((one) => one.id === id)
+    if (channel?.status !== 'active') throw new OperatorError(`there is no active channel ${id}`)
+    if (action === 'wake') await saveWake(transaction, id)
+    else await savePause(transaction, id, action === 'pause')
+    await bumpRevision(transaction)
   })
 }
 

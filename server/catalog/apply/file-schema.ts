@@ -222,6 +222,8 @@ const channel = z.strictObject({
   id: channelId,
   upstream: z.string().min(1),
   settings: z.record(z.string(), z.unknown()).default({}),
+  /** Set, it pauses or resumes the channel; absent, it leaves an operator's pause alone. */
+  paused: z.boolean().optional(),
   /** The secret settings of an export, still encrypted. */
   sealed: z
     .strictObject({ version: count, secrets: z.base64('must be the text of an export') })

@@ -21,6 +21,8 @@ export interface CatalogOptions {
   readonly environment?: Environment
   readonly pollMs?: number
   readonly clock?: CatalogClock
+  /** Called for each channel whose cooldowns an operator has ended since the last load. */
+  readonly onWoken?: (channelId: string) => void
 }
 
 export interface Catalog {
@@ -50,7 +52,9 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   async function poll(): Promise<void> {
     const { revision } = await clock.sample(() => readMoment(sql))
     if (revision === current.revision) return
+    const previous = current
     current = await load(options)
+    for (const id of listWoken(previous, current)) options.onWoken?.(id)
     log.info({ revision: current.revision.toString() }, 'catalog loaded')
   }
 
@@ -104,6 +108,15 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   }
 }
 
+function listWoken(previous: CatalogSnapshot, current: CatalogSnapshot): string[] {
+  return [...current.channels.values()]
+    .filter(({ id, wokenAt }) => {
+      const before = previous.channels.get(id)?.wokenAt?.getTime() ?? 0
+      return (wokenAt?.getTime() ?? 0) > before
+    })
+    .map(({ id }) => id)
+}
+
 interface Loaded extends CatalogSnapshot {
   /** The reasons why active channels were left out, by channel id. */
   readonly problems: ReadonlyMap<string, string>
@@ -152,19 +165,31 @@ function loadChannel(
   options: CatalogOptions,
   problems: Map<string, string>,
 ): Channel | undefined {
-  const found = openChannel(row, options)
+  const found = openStoredChannel(row, options)
   if ('settings' in found) {
-    const { id, upstream, version } = row
-    return { id, upstream, version, settings: found.settings }
+    const { id, upstream, version, paused_at: pausedAt, woken_at: wokenAt } = row
+    return {
+      id,
+      upstream,
+      version,
+      isPaused: pausedAt !== null,
+      wokenAt,
+      settings: found.settings,
+    }
   }
   problems.set(row.id, found.problem)
   options.log.error({ channel: row.id, reason: found.problem }, 'channel cannot be used')
   return undefined
 }
 
-function openChannel(
-  row: ChannelRow,
-  { upstreams, secrets, environment = process.env }: CatalogOptions,
+/** Returns the settings for the adapter, or the reason why the channel cannot be used. */
+export function openStoredChannel(
+  row: Pick<ChannelRow, 'id' | 'upstream' | 'version' | 'settings' | 'secrets'>,
+  {
+    upstreams,
+    secrets,
+    environment = process.env,
+  }: Pick<CatalogOptions, 'upstreams' | 'secrets' | 'environment'>,
 ): { readonly settings: unknown } | { readonly problem: string } {
   const upstream = Object.hasOwn(upstreams, row.upstream) ? upstreams[row.upstream] : undefined
   if (!upstream) return { problem: `this version has no upstream "${row.upstream}"` }

@@ -9,8 +9,20 @@ export interface ChannelHealth {
   succeeded(channelId: string): void
   /** `cooldownMs` starts a cooldown at once (a vendor's Retry-After, bad credentials). */
   failed(channelId: string, cooldownMs?: number): void
+  /** Remembers why a channel failed, also after it has succeeded again. */
+  noteError(channelId: string, error: Omit<ChannelError, 'at'>): void
+  /** Returns the last failure of a channel that this process has seen. */
+  lastError(channelId: string): ChannelError | undefined
   /** Returns the channels that are cooling down, with the remaining milliseconds. */
   coolingDown(): readonly { readonly channel: string; readonly forMs: number }[]
+}
+
+export interface ChannelError {
+  readonly kind: string
+  /** The vendor's HTTP status, if there was an answer. */
+  readonly status?: number | undefined
+  readonly message?: string | undefined
+  readonly at: Date
 }
 
 const FAILURES_TO_COOLDOWN = 3
@@ -28,6 +40,7 @@ interface State {
 
 export function createChannelHealth(nowMs: () => number): ChannelHealth {
   const states = new Map<string, State>()
+  const errors = new Map<string, ChannelError>()
 
   function stateOf(channelId: string): State {
     let state = states.get(channelId)
@@ -60,6 +73,8 @@ export function createChannelHealth(nowMs: () => number): ChannelHealth {
       state.cooldowns += 1
       state.cooldownUntilMs = nowMs() + Math.min(cooldownMs ?? backoffMs, COOLDOWN_MS_MAX)
     },
+    noteError: (channelId, error) => void errors.set(channelId, { ...error, at: new Date() }),
+    lastError: (channelId) => errors.get(channelId),
     coolingDown() {
       const now = nowMs()
       return [...states]

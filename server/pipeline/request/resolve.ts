@@ -21,6 +21,9 @@ export interface UsableRoute extends Route {
   readonly target: Channel
 }
 
+/** An operator resumes a channel by hand. */
+const PAUSED_RETRY_SECONDS = 60
+
 const ELSEWHERE = 'not called on this path: GET /v1/models lists the endpoints of each'
 
 export interface ResolvedCall {
@@ -190,7 +193,16 @@ function usableRoutes(
 ): UsableRoute[] {
   const usable = findRoutes(model, canServe, snapshot, services)
   if (usable.length > 0) return usable
-  if (model.routes.some((route) => snapshot.channels.has(route.channel))) {
+  const channels = model.routes.flatMap(({ channel }) => snapshot.channels.get(channel) ?? [])
+  const canResume = channels.some(({ isPaused, upstream: name }) => {
+    const upstream = services.upstreams.get(name)
+    return isPaused && upstream && canServe(upstream)
+  })
+  if (canResume) {
+    services.log.warn({ model: model.id }, 'every channel that serves this model here is paused')
+    throw new GatewayError('unavailable', { retryAfterSeconds: PAUSED_RETRY_SECONDS })
+  }
+  if (channels.length > 0) {
     throw new GatewayError('invalid_request', {
       message: `model: '${model.id}' is ${ELSEWHERE}`,
       param: 'model',
@@ -235,7 +247,7 @@ function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRout
   if (!routes) {
     routes = model.routes.flatMap((route) => {
       const target = snapshot.channels.get(route.channel)
-      return target ? [{ ...route, target }] : []
+      return target && !target.isPaused ? [{ ...route, target }] : []
     })
     known.set(model, routes)
   }

@@ -192,6 +192,7 @@ export function reportAttempt(
     return
   }
   const { retryAfterSeconds, status, message } = failure.details
+  health.noteError(route.channel, { kind: failure.kind, status, message })
   health.failed(
     route.channel,
     retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000,

@@ -118,7 +118,7 @@ function findRoutes({ services }: Engine, id: string): UsableRoute[] {
   const { models, channels } = services.catalog.snapshot()
   return (models.get(id)?.routes ?? []).flatMap((route) => {
     const target = channels.get(route.channel)
-    const chat = target && services.upstreams.get(target.upstream)?.calls.chat
+    const chat = target && !target.isPaused && services.upstreams.get(target.upstream)?.calls.chat
     return target && chat ? [{ ...route, target }] : []
   })
 }

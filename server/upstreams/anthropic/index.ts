@@ -3,6 +3,7 @@ import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { sendNativeMessages } from './messages.ts'
+import { listVendorModels } from './request.ts'
 import { anthropicSettings } from './settings.ts'
 
 export const anthropic = defineUpstream({
@@ -10,6 +11,7 @@ export const anthropic = defineUpstream({
   settings: anthropicSettings,
   secrets: ['api_key'],
   priceFacts: readPriceFacts,
+  probe: listVendorModels,
   calls: { messages: sendNativeMessages, chat },
   translates: (operation) => operation !== 'messages',
 })

@@ -9,7 +9,7 @@ import {
   UpstreamFailure,
 } from '../failure.ts'
 import type { CallRequest } from '../upstream.ts'
-import type { WireRequest, WireResponse } from '../wire.ts'
+import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import type { AnthropicSettings } from './settings.ts'
 
 /** Headers of the caller's client that are forwarded to a native vendor. */
@@ -63,4 +63,13 @@ function kindOf(status: number, type: string | undefined): FailureKind {
   if (type === 'billing_error') return 'channel_fault'
   if (type === 'overloaded_error' || type === 'rate_limit_error') return 'busy'
   return classifyStatus(status)
+}
+
+/** Lists one model of the account (https://docs.anthropic.com/en/api/models-list). */
+export function listVendorModels(wire: Wire, settings: AnthropicSettings): Promise<WireResponse> {
+  return wire.send({
+    method: 'GET',
+    url: `${settings.base_url.replace(/\/+$/, '')}/v1/models?limit=1`,
+    headers: { 'x-api-key': settings.api_key, 'anthropic-version': settings.anthropic_version },
+  })
 }

@@ -3,12 +3,13 @@ import { defineUpstream } from '../upstream.ts'
 import { image } from './image.ts'
 import { judgeArkImage } from './judge-image.ts'
 import { arkSettings } from './settings.ts'
-import { arkVideo } from './video.ts'
+import { arkVideo, listOneTask } from './video.ts'
 
 export const ark = defineUpstream({
   name: 'ark',
   settings: arkSettings,
   secrets: ['api_key'],
+  probe: listOneTask,
   calls: { image },
   judges: { image: judgeArkImage },
   tasks: { video: arkVideo },

@@ -22,7 +22,7 @@ import type {
   TaskPoll,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire } from '../wire.ts'
+import type { Wire, WireResponse } from '../wire.ts'
 import { type Family, familyOf } from './families.ts'
 import { type FlagProblem, readPromptFlags } from './prompt-flags.ts'
 import { readArkFailure } from './read-failure.ts'
@@ -321,4 +321,9 @@ export const arkVideo: TaskDriver<ArkSettings> = {
     isEnabled: (settings) => settings.callbacks,
     read: ({ id }) => ({ upstreamId: asString(id) }),
   },
+}
+
+/** Lists at most one task of the account (docs/protocols/ark.md). */
+export function listOneTask(wire: Wire, settings: ArkSettings): Promise<WireResponse> {
+  return sendWithKey(wire, settings, 'GET', `${PATH}?page_num=1&page_size=1`)
 }

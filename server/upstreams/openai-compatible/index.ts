@@ -6,6 +6,7 @@ import { embedding } from './embedding.ts'
 import { image } from './image.ts'
 import { judgeCompatibleImage } from './judge-image.ts'
 import { sendCompatibleMessages } from './messages.ts'
+import { listCompatibleModels } from './request.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
 import { background, stored } from './stored.ts'
@@ -19,6 +20,7 @@ export const openaiCompatible = defineUpstream({
   priceFacts: readPriceFacts,
   stored,
   background,
+  probe: listCompatibleModels,
   calls: {
     chat,
     embedding,

@@ -1,5 +1,5 @@
 /** Builds requests to such a vendor, with the credentials of the channel alone. */
-import type { WireRequest } from '../wire.ts'
+import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
 /** Returns the headers that identify the channel. */
@@ -28,4 +28,13 @@ export function buildCompatibleRequest(
     },
     body,
   }
+}
+
+/** Lists the models of the account (https://platform.openai.com/docs/api-reference/models/list). */
+export function listCompatibleModels(
+  wire: Wire,
+  settings: OpenaiCompatibleSettings,
+): Promise<WireResponse> {
+  const url = `${settings.base_url.replace(/\/+$/, '')}/models`
+  return wire.send({ method: 'GET', url, headers: identityHeaders(settings) })
 }

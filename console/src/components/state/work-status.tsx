@@ -22,6 +22,7 @@ const TONES: Readonly<Record<Known, Tone>> = {
   retired: 'quiet',
   ready: 'good',
   cooling_down: 'warning',
+  paused: 'quiet',
   unusable: 'bad',
   review: 'warning',
 }

@@ -10,10 +10,20 @@ const channel = z.object({
   version: z.number(),
   source: z.string().describe('The catalog file that defines it, or `console`.'),
   health: z.object({
-    state: z.enum(['ready', 'cooling_down', 'unusable']),
+    state: z.enum(['ready', 'cooling_down', 'paused', 'unusable']),
     reason: z.string().nullable().describe('Reason for the cooldown or for being unusable.'),
     cooldown_seconds: z.number().nullable(),
+    last_error: z
+      .object({
+        kind: z.string(),
+        status: z.number().nullable().describe('The vendor’s HTTP status, if it answered.'),
+        message: z.string().nullable(),
+        at: time,
+      })
+      .nullable()
+      .describe('The last failed attempt that this gateway has seen since its start.'),
   }),
+  paused_at: time.nullable().describe('A paused channel gets no new calls and tasks.'),
   models: z.array(z.string()).describe('Active models with a route to it.'),
   open_tasks: z.number(),
   updated_at: time,
@@ -81,7 +91,8 @@ export const operatorChannelsContract = {
     tag,
     summary: 'Test a channel',
     description:
-      'Validates the settings, resolves the address and connects to it. Nothing is ' + 'purchased.',
+      'Validates the settings, resolves the address, connects to it and tries the key with a ' +
+      'free request where the vendor has one. Nothing is purchased.',
     answer: z.object({
       ok: z.boolean(),
       steps: z.array(
@@ -93,6 +104,31 @@ export const operatorChannelsContract = {
         }),
       ),
     }),
+    errors: [404],
+  },
+  'POST /operator/channels/:channel_id/pause': {
+    role: 'operator',
+    tag,
+    summary: 'Pause a channel',
+    description:
+      'New calls and tasks use other routes; a model without another answers 503. Open tasks ' +
+      'go on. Applying a catalog file does not resume it.',
+    answer: channelDetail,
+    errors: [404],
+  },
+  'POST /operator/channels/:channel_id/resume': {
+    role: 'operator',
+    tag,
+    summary: 'Resume a paused channel',
+    answer: channelDetail,
+    errors: [404],
+  },
+  'POST /operator/channels/:channel_id/wake': {
+    role: 'operator',
+    tag,
+    summary: 'End the cooldown of a channel',
+    description: 'In every gateway, within seconds.',
+    answer: channelDetail,
     errors: [404],
   },
 } as const satisfies Contract

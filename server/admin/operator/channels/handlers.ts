@@ -1,11 +1,12 @@
 /** Channels as operators configure them; secrets are written but never returned. */
 
-import { editChannel, retireChannel } from '../../../catalog/apply/edit.ts'
+import { editChannel, retireChannel, switchChannel } from '../../../catalog/apply/edit.ts'
 import { describeChannel, listChannelSummaries } from '../../../catalog/describe.ts'
 import { describeRequest } from '../../../endpoints/reference/json-schema.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import { testChannel } from '../../../outbound/test-channel.ts'
+import { probeOf } from '../../../pipeline/send/probe-channel.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
 import type { AdminServices } from '../../services.ts'
@@ -23,9 +24,9 @@ async function createDescriber(services: AdminServices) {
   const openTasks = await countOpenTasks(sql)
   const cooldowns = new Map(health.coolingDown().map(({ channel, forMs }) => [channel, forMs]))
   const { channels, models } = catalog.snapshot()
-  return ({ id, upstream, status, version, source, updated_at: updatedAt }: Summary) => {
+  return (summary: Summary) => {
+    const { id, upstream, status, version, source, updated_at: updatedAt } = summary
     const forMs = cooldowns.get(id)
-    const usable = channels.has(id)
     const users = [...models.values()].filter((one) => one.routes.some((r) => r.channel === id))
     return {
       id,
@@ -34,25 +35,47 @@ async function createDescriber(services: AdminServices) {
       version,
       source,
       health: {
-        state: usable
-          ? forMs === undefined
-            ? ('ready' as const)
-            : ('cooling_down' as const)
-          : ('unusable' as const),
-        reason: usable
-          ? forMs === undefined
-            ? null
-            : 'several calls in a row failed, or the vendor asked for a pause'
-          : status === 'retired'
-            ? 'retired'
-            : 'its settings cannot be used here: test it to see why',
+        ...describeState(summary, channels.has(id), forMs !== undefined),
         cooldown_seconds: forMs === undefined ? null : Math.ceil(forMs / 1000),
+        last_error: showError(health.lastError(id)),
       },
+      paused_at: summary.paused_at?.toISOString() ?? null,
       models: users.map((one) => one.id),
       open_tasks: openTasks.get(id) ?? 0,
       updated_at: updatedAt.toISOString(),
     }
   }
+}
+
+function describeState(summary: Summary, isUsable: boolean, isCoolingDown: boolean) {
+  if (summary.status === 'retired') return { state: 'unusable', reason: 'retired' } as const
+  if (summary.paused_at) return { state: 'paused', reason: 'paused by an operator' } as const
+  if (!isUsable) {
+    const reason = 'its settings cannot be used here: test it to see why'
+    return { state: 'unusable', reason } as const
+  }
+  if (!isCoolingDown) return { state: 'ready', reason: null } as const
+  const reason = 'several calls in a row failed, or the vendor asked for a pause'
+  return { state: 'cooling_down', reason } as const
+}
+
+function showError(error: ReturnType<AdminServices['health']['lastError']>) {
+  if (!error) return null
+  const { kind, status = null, message = null, at } = error
+  return { kind, status, message, at: at.toISOString() }
+}
+
+/** Pauses, resumes or wakes a channel, here at once and in other gateways within seconds. */
+async function switchAndShow(
+  services: AdminServices,
+  id: string,
+  action: Parameters<typeof switchChannel>[2],
+) {
+  await switchChannel(services.sql, id, action).catch((error) => {
+    throw error instanceof OperatorError ? noChannel() : error
+  })
+  await services.catalog.refresh()
+  return showChannel(services, id)
 }
 
 async function showChannel(services: AdminServices, id: string) {
@@ -116,9 +139,20 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
     await showChannel(services, id)
     await services.catalog.refresh()
     const problem = services.catalog.problemOf(id)
-    return testChannel({
-      settings: services.catalog.snapshot().channels.get(id)?.settings,
-      problem,
-    })
+    const { settings, upstream = '' } = services.catalog.snapshot().channels.get(id) ?? {}
+    const probe = probeOf(services.upstreams.get(upstream), settings, services.dispatcher)
+    return testChannel({ settings, problem, probe })
+  },
+
+  async 'POST /operator/channels/:channel_id/pause'({ params }, services) {
+    return switchAndShow(services, params.channel_id, 'pause')
+  },
+
+  async 'POST /operator/channels/:channel_id/resume'({ params }, services) {
+    return switchAndShow(services, params.channel_id, 'resume')
+  },
+
+  async 'POST /operator/channels/:channel_id/wake'({ params }, services) {
+    return switchAndShow(services, params.channel_id, 'wake')
   },
 }

@@ -1,0 +1,51 @@
+/** Tests a channel's key with a free request of its vendor. */
+import type { Dispatcher } from 'undici'
+import { asString, member, tryParseJson } from '../../lib/json.ts'
+import { readErrorBody } from '../../upstreams/failure.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import { openReadingWire } from './wire.ts'
+
+const PROBE_MS = 10_000
+const MESSAGE_LENGTH_MAX = 200
+
+/** Returns a function that sends the request; undefined if the vendor has no free one. */
+export function probeOf(
+  upstream: Pick<Upstream, 'probe'> | undefined,
+  settings: unknown,
+  dispatcher: Dispatcher,
+): (() => Promise<string>) | undefined {
+  const probe = upstream?.probe
+  if (!probe) return undefined
+  return async () => {
+    const wire = openReadingWire({
+      dispatcher,
+      firstByteTimeoutMs: PROBE_MS,
+      idleTimeoutMs: PROBE_MS,
+      totalTimeoutMs: PROBE_MS,
+      socketsMax: 1,
+    })
+    const response = await probe(wire, settings)
+    const body = await readErrorBody(response)
+    return judge(response.status, readMessage(body))
+  }
+}
+
+/** Throws if the key does not work; vendors refuse wrong keys with 400, 401 or 403. */
+function judge(status: number, message: string | undefined): string {
+  const reason = message === undefined ? '' : `: ${message}`
+  if (status < 300) return 'the vendor accepts the key'
+  if (status === 404 || status === 405) {
+    return `not tested: the vendor has no such request (${status})`
+  }
+  if (status === 401 || status === 403 || status === 400) {
+    throw new Error(`the vendor refuses the key (${status})${reason}`)
+  }
+  throw new Error(`the vendor answered ${status}${reason}`)
+}
+
+function readMessage(body: Buffer): string | undefined {
+  const answer = tryParseJson(body)
+  const message =
+    asString(member(member(answer, 'error'), 'message')) ?? asString(member(answer, 'message'))
+  return message?.slice(0, MESSAGE_LENGTH_MAX)
+}
