@@ -18,7 +18,7 @@ import { openMetrics, openTracer } from './app/open-telemetry.ts'
 import { createStop, type Stop } from './app/stop.ts'
 import { type Config, showConfig } from './config/config.ts'
 import { openSecretBox } from './config/secret-key-file.ts'
-import { migrate } from './database/migrations/migrate.ts'
+import { migrate, watchCompatibility } from './database/migrations/migrate.ts'
 import { type OpenedDatabase, openDatabase } from './database/open.ts'
 import { DatabaseProblem } from './database/problem.ts'
 import type { PlainServices } from './endpoints/endpoint.ts'
@@ -62,6 +62,7 @@ export async function serve(config: Config, sessions?: Sessions): Promise<Gatewa
     onTrouble: (error, message) => log.error({ error }, message),
   })
   try {
+    await migrateDatabase(database, log)
     return await assemble(config, database, { log, sessions })
   } catch (error) {
     await database.stop()
@@ -76,12 +77,12 @@ interface StartOptions {
 
 async function assemble(config: Config, database: OpenedDatabase, { log, sessions }: StartOptions) {
   const { sql, pagesSql } = database
-  await migrate(sql, MIGRATIONS)
   const secrets = openSecretBox(config)
   const ownerId = newId('own')
   let worker: Worker | undefined
   const onBroken = () => void worker?.stop()
-  const core = await openCore({ config, database, secrets, ownerId, log, onBroken })
+  const schema = watchCompatibility(sql, MIGRATIONS)
+  const core = await openCore({ config, database, schema, secrets, ownerId, log, onBroken })
   const { guard } = core.outbound
   const port = () => readPort(server)
   const callbackAddresses = openCallbacks(config, secrets, port)
@@ -143,6 +144,12 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     log,
   })
   return { ...place, demo, setUpLink, refreshCatalog: core.catalog.refresh, stop }
+}
+
+async function migrateDatabase({ sql }: OpenedDatabase, log: Log): Promise<void> {
+  const { newer } = await migrate(sql, MIGRATIONS)
+  if (newer.length === 0) return
+  log.warn({ reason: newer.join(' ') }, 'the database is of a newer, compatible version')
 }
 
 function systemOf({ site, topUpSecret }: Config, ownerId: string) {

@@ -28,13 +28,15 @@ import { type Readiness, watchReadiness } from './ready.ts'
 export async function openCore(parts: {
   readonly config: Config
   readonly database: OpenedDatabase
+  /** Resolves with the reason why the schema is incompatible, or undefined. */
+  readonly schema: () => Promise<string | undefined>
   readonly secrets: SecretBox
   readonly ownerId: string
   readonly log: Log
   /** Called when the database turns out to have lost acknowledged commits. */
   readonly onBroken: () => void
 }) {
-  const { config, database, secrets, ownerId, log, onBroken } = parts
+  const { config, database, schema, secrets, ownerId, log, onBroken } = parts
   const { sql } = database
   const opened = await openLedger({
     config,
@@ -47,7 +49,7 @@ export async function openCore(parts: {
   const { ledger, sweeper, continuity, inFlight } = opened
   const health = createChannelHealth(() => performance.now())
   const { settings, accounts, catalog } = await openCatalog(sql, secrets, log, health.succeeded)
-  const readiness = openReadiness(config, database, continuity, log)
+  const readiness = openReadiness({ config, database, continuity, schema, log })
   const metrics = openMeters(inFlight, ledger, health)
   const dispatcher = createDispatcher(config)
   const outbound = openGuard(config)
@@ -97,15 +99,18 @@ async function openCatalog(
   return { settings, accounts: createAccounts({ sql, log }), catalog }
 }
 
-function openReadiness(
-  config: Config,
-  database: OpenedDatabase,
-  { broken }: Continuity,
-  log: Log,
-): Readiness {
+function openReadiness(parts: {
+  readonly config: Config
+  readonly database: OpenedDatabase
+  readonly continuity: Continuity
+  readonly schema: () => Promise<string | undefined>
+  readonly log: Log
+}): Readiness {
+  const { config, database, continuity, schema, log } = parts
   const isEmbedded = database.kind === 'embedded'
   const disk = async () => (isEmbedded ? await refuseWhenFull(config.dataDir) : undefined)
-  return watchReadiness({ database: database.probe, disk, broken }, log)
+  const { broken } = continuity
+  return watchReadiness({ database: database.probe, schema, disk, broken }, log)
 }
 
 function openMedia(parts: {

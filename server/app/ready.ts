@@ -10,6 +10,8 @@ export interface Probes {
    * Resolves with the clock difference in milliseconds; rejects while the database is unavailable.
    */
   readonly database: () => Promise<{ readonly skewMs: number }>
+  /** Resolves with a reason once the schema is too new for this version. */
+  readonly schema?: () => Promise<string | undefined>
   /** Resolves with a reason while there is too little space, else undefined. */
   readonly disk: () => Promise<string | undefined>
   /** Returns why the database cannot be used until the next start, or undefined. */
@@ -48,6 +50,7 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
           : undefined,
       () => 'the database does not answer',
     )
+    database ??= await probes.schema?.().catch(() => undefined)
     disk = await probes.disk().catch(() => undefined)
     const now = database ?? disk
     if (now === before) return

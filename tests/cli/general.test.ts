@@ -101,7 +101,7 @@ test('usage: the records of an account, and one of them explained', async (t) =>
 test('migrate says what it did; config masks secrets', async (t) => {
   const { run: here, json, environment: own } = await openCommandLine(t)
   assert.match((await here('migrate')).out, /^The database is up to date\.\n$/)
-  assert.deepEqual(await json('migrate'), { applied: [] })
+  assert.deepEqual(await json('migrate'), { applied: [], newer: [] })
   const { out } = await here('config')
   assert.equal(out.includes(own.SECRET_KEY ?? ''), false)
   assert.match(out, /^PORT +8080 \(default\)/m)

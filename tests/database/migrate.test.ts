@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect } from '../../server/database/connection/client.ts'
-import { migrate } from '../../server/database/migrations/migrate.ts'
+import { migrate, watchCompatibility } from '../../server/database/migrations/migrate.ts'
 import { DatabaseProblem } from '../../server/database/problem.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { startProcess } from '../support/processes.ts'
@@ -32,10 +32,13 @@ test('each file is applied once, in the order of the numbers', async (t) => {
   write('0002-fruit-colour.sql', "alter table fruit add colour text default 'red';")
   write('0001-fruit.sql', 'create table fruit (name text); insert into fruit values ($$fig$$);')
   write('notes.txt', 'no migration')
-  assert.deepEqual(await migrate(sql, folder), ['0001-fruit.sql', '0002-fruit-colour.sql'])
-  assert.deepEqual(await migrate(sql, folder), [])
+  assert.deepEqual((await migrate(sql, folder)).applied, [
+    '0001-fruit.sql',
+    '0002-fruit-colour.sql',
+  ])
+  assert.deepEqual((await migrate(sql, folder)).applied, [])
   write('0003-more.sql', "insert into fruit values ('plum', 'blue');")
-  assert.deepEqual(await migrate(sql, folder), ['0003-more.sql'])
+  assert.deepEqual((await migrate(sql, folder)).applied, ['0003-more.sql'])
   const rows = await sql`select name, colour from fruit order by name`
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
@@ -52,10 +55,11 @@ test('five migrators at once apply every file once between them', async (t) => {
     write(`000${number}-step.sql`, `create table step_${number} ();`)
   }
   const pools = Array.from({ length: 5 }, () => connect(place, { connections: 1 }))
-  const applied = await Promise.all(pools.map((pool) => migrate(pool, folder)))
+  const migrated = await Promise.all(pools.map((pool) => migrate(pool, folder)))
   await Promise.all(pools.map((pool) => pool.end()))
-  assert.equal(new Set(applied.flat()).size, 6)
-  assert.equal(applied.flat().length, 6)
+  const applied = migrated.flatMap((one) => one.applied)
+  assert.equal(new Set(applied).size, 6)
+  assert.equal(applied.length, 6)
   const [row] = await sql<{ count: bigint }[]>`select count(*) from schema_migration`
   assert.equal(row?.count, 6n)
 })
@@ -68,7 +72,7 @@ test('a file with an error leaves nothing of itself, and all before it', async (
   const [row] = await sql`select to_regclass('good') as good, to_regclass('half') as half`
   assert.deepEqual({ ...row }, { good: 'good', half: null })
   write('0002-bad.sql', 'create table half ();')
-  assert.deepEqual(await migrate(sql, folder), ['0002-bad.sql'])
+  assert.deepEqual((await migrate(sql, folder)).applied, ['0002-bad.sql'])
 })
 
 test('kill -9 in the middle leaves nothing half done, and the next migrator goes on', async (t) => {
@@ -93,7 +97,7 @@ test('kill -9 in the middle leaves nothing half done, and the next migrator goes
   })
   const [row] = await sql`select to_regclass('first') as first, to_regclass('slow') as slow`
   assert.deepEqual({ ...row }, { first: 'first', slow: null })
-  assert.deepEqual(await migrate(sql, folder), ['0002-slow.sql'])
+  assert.deepEqual((await migrate(sql, folder)).applied, ['0002-slow.sql'])
 })
 
 test('a file that was changed after it had been applied is named and refused', async (t) => {
@@ -108,14 +112,49 @@ test('a file that was changed after it had been applied is named and refused', a
   })
 })
 
-test('a database that is newer than the code is refused, with the name it has more', async (t) => {
+test('a database that has what the code lacks between its own files is refused', async (t) => {
   const { sql, folder, write } = await prepare(t)
   write('0001-one.sql', 'create table one ();')
   write('0002-two.sql', 'create table two ();')
   await migrate(sql, folder)
   rmSync(join(folder, '0002-two.sql'))
   write('0003-three.sql', 'create table three ();')
-  await assert.rejects(migrate(sql, folder), /newer than this version: it has 0002-two\.sql/)
+  await assert.rejects(migrate(sql, folder), /the database has 0002-two\.sql/)
   const [row] = await sql`select to_regclass('three') as three`
   assert.equal(row?.three, null)
+})
+
+test('an older version goes on with a newer schema until one declares it too old', async (t) => {
+  const { sql, folder, write } = await prepare(t)
+  const isTooOld = () => watchCompatibility(sql, folder)()
+  write('0001-one.sql', 'create table one ();')
+  await migrate(sql, folder)
+  write('0002-two.sql', 'alter table one add two int;')
+  await migrate(sql, folder)
+  rmSync(join(folder, '0002-two.sql'))
+  assert.deepEqual(await migrate(sql, folder), { applied: [], newer: ['0002-two.sql'] })
+  assert.equal(await isTooOld(), undefined)
+
+  write('0002-two.sql', 'alter table one add two int;')
+  write('0003-three.sql', '-- Drops what 0001 needs.\n-- oldest compatible schema: 0002\n')
+  await migrate(sql, folder)
+  rmSync(join(folder, '0003-three.sql'))
+  assert.deepEqual(await migrate(sql, folder), { applied: [], newer: ['0003-three.sql'] })
+  assert.equal(await isTooOld(), undefined)
+
+  rmSync(join(folder, '0002-two.sql'))
+  await assert.rejects(migrate(sql, folder), (error) => {
+    assert.ok(error instanceof DatabaseProblem)
+    assert.match(error.message, /0003-three\.sql, which works with schema 0002 and newer/)
+    return true
+  })
+  assert.match((await isTooOld()) ?? '', /works with schema 0002 and newer, this version has 0001/)
+})
+
+test('a list of migrations without their oldest schema gets it', async (t) => {
+  const { sql, folder, write } = await prepare(t)
+  write('0001-one.sql', 'create table one ();')
+  await migrate(sql, folder)
+  await sql`alter table schema_migration drop oldest_compatible`
+  assert.deepEqual(await migrate(sql, folder), { applied: [], newer: [] })
 })

@@ -12,10 +12,11 @@ export function addMigrateCommand(program: Command): void {
     .addHelpText('after', '\nTwo at once are safe: one waits for the other.')
     .action((options: { readonly json?: boolean }) =>
       withDatabase(async ({ sql }) => {
-        const applied = await migrate(sql, MIGRATIONS)
-        if (options.json) return printJson({ applied })
+        const { applied, newer } = await migrate(sql, MIGRATIONS)
+        if (options.json) return printJson({ applied, newer })
         for (const name of applied) console.log(`applied ${name}`)
-        if (applied.length === 0) console.log('The database is up to date.')
+        for (const name of newer) console.log(`${name} is of a newer version, and compatible`)
+        if (applied.length + newer.length === 0) console.log('The database is up to date.')
       }),
     )
 }

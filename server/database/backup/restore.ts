@@ -82,7 +82,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
       return await load(transaction, manifest, from, options.onProgress ?? (() => undefined))
     })
     const secretKey = restoreKey(manifest, from, options)
-    const migrated = await migrate(sql, options.migrations)
+    const { applied: migrated } = await migrate(sql, options.migrations)
     return { manifest, migrated, secretKey, compared }
   } finally {
     await sql.end({ timeout: 1 })

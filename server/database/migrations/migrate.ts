@@ -5,13 +5,17 @@ import { join } from 'node:path'
 import type { Sql, TransactionSql } from 'postgres'
 import { DatabaseProblem } from '../problem.ts'
 import {
+  type AppliedMigration,
   applyMigration,
   type Migration,
-  readApplied,
+  readCompatible,
+  readOldestCompatible,
   withMigrationLock,
 } from './migration-store.ts'
 
 const FILE_NAME = /^\d{4}-[a-z0-9-]+\.sql$/
+/** The line of a migration after which older gateways no longer work. */
+const OLDEST_COMPATIBLE = /^-- oldest compatible schema: (\d{4})$/m
 
 /** Returns the migrations in a folder, ordered by number. */
 export function readMigrations(folder: string): Migration[] {
@@ -20,52 +24,100 @@ export function readMigrations(folder: string): Migration[] {
     .sort()
     .map((name) => {
       const text = readFileSync(join(folder, name), 'utf8')
-      return { name, text, sha256: createHash('sha256').update(text).digest('hex') }
+      const sha256 = createHash('sha256').update(text).digest('hex')
+      return { name, text, sha256, oldestCompatible: OLDEST_COMPATIBLE.exec(text)?.[1] ?? null }
     })
+}
+
+/** The outcome of a migration: names of migrations. */
+export interface Migrated {
+  readonly applied: readonly string[]
+  /** Migrations of a newer version, with which this one is compatible. */
+  readonly newer: readonly string[]
 }
 
 /**
  * Applies all missing migrations. Concurrent migrators are safe: each step takes a lock and checks
- * again. Throws if an applied file has changed or the database is newer than the code. Returns the
- * names of the migrations it applied.
+ * again. Throws if an applied file has changed, or if the database is newer than the code and no
+ * longer compatible with it.
  */
-export async function migrate(sql: Sql, folder: string): Promise<readonly string[]> {
+export async function migrate(sql: Sql, folder: string): Promise<Migrated> {
   const migrations = readMigrations(folder)
-  const names: string[] = []
+  const applied: string[] = []
   for (;;) {
-    const name = await withMigrationLock(sql, (transaction) => applyNext(transaction, migrations))
-    if (name === undefined) return names
-    names.push(name)
+    const step = await withMigrationLock(sql, (transaction) => applyNext(transaction, migrations))
+    if (step.applied === undefined) return { applied, newer: step.newer }
+    applied.push(step.applied)
   }
 }
 
-async function applyNext(
-  transaction: TransactionSql,
-  migrations: readonly Migration[],
-): Promise<string | undefined> {
-  const applied = await readApplied(transaction)
-  refuseDifferences(migrations, applied)
-  const next = migrations.find((migration) => !applied.has(migration.name))
+async function applyNext(transaction: TransactionSql, migrations: readonly Migration[]) {
+  const applied = await readCompatible(transaction)
+  refuseChanged(migrations, applied)
+  const newer = findNewer(migrations, applied)
+  const names = new Set(applied.map(({ name }) => name))
+  const next = migrations.find(({ name }) => !names.has(name))
+  if (next && newer.length > 0) throw unknownMigration(newer[0] ?? '')
   if (next) await applyMigration(transaction, next)
-  return next?.name
+  return { applied: next?.name, newer }
 }
 
-function refuseDifferences(
+function refuseChanged(
   migrations: readonly Migration[],
-  applied: ReadonlyMap<string, string>,
+  applied: readonly AppliedMigration[],
 ): void {
-  const known = new Map(migrations.map((migration) => [migration.name, migration.sha256]))
-  for (const [name, sha256] of applied) {
+  const known = new Map(migrations.map(({ name, sha256 }) => [name, sha256]))
+  for (const { name, sha256 } of applied) {
     const own = known.get(name)
-    if (own === undefined) {
-      throw new DatabaseProblem(
-        `the database is newer than this version: it has ${name}. Start the version that made it`,
-      )
-    }
-    if (own !== sha256) {
+    if (own !== undefined && own !== sha256) {
       throw new DatabaseProblem(
         `${name} was changed after it was applied: restore its original text`,
       )
     }
+  }
+}
+
+/** Returns the names of applied migrations of a newer version. Throws if it is not compatible. */
+function findNewer(
+  migrations: readonly Migration[],
+  applied: readonly AppliedMigration[],
+): readonly string[] {
+  const known = new Set(migrations.map(({ name }) => name))
+  const newest = migrations.at(-1)?.name ?? ''
+  const newer: string[] = []
+  for (const { name, oldest_compatible: oldest } of applied) {
+    if (known.has(name)) continue
+    if (name < newest) throw unknownMigration(name)
+    if (oldest !== null && oldest > numberOf(newest)) {
+      throw new DatabaseProblem(
+        `the database is newer than this version: it has ${name}, which works with schema ` +
+          `${oldest} and newer; this version has ${numberOf(newest)}. Start a newer version`,
+      )
+    }
+    newer.push(name)
+  }
+  return newer
+}
+
+function unknownMigration(name: string): DatabaseProblem {
+  return new DatabaseProblem(
+    `the database has ${name}, which this version lacks. Start the version that made it`,
+  )
+}
+
+function numberOf(name: string): string {
+  return name.slice(0, 4)
+}
+
+/**
+ * Returns a function that resolves with the reason why gateways of this version no longer work on
+ * the database, or undefined.
+ */
+export function watchCompatibility(sql: Sql, folder: string): () => Promise<string | undefined> {
+  const newest = numberOf(readMigrations(folder).at(-1)?.name ?? '')
+  return async () => {
+    const oldest = await readOldestCompatible(sql)
+    if (oldest === undefined || oldest <= newest) return undefined
+    return `the database works with schema ${oldest} and newer, this version has ${newest}`
   }
 }

@@ -6,6 +6,14 @@ export interface Migration {
   readonly name: string
   readonly text: string
   readonly sha256: string
+  /** The number of the oldest schema whose gateways work on the migrated database, if it rises. */
+  readonly oldestCompatible: string | null
+}
+
+export interface AppliedMigration {
+  readonly name: string
+  readonly sha256: string
+  readonly oldest_compatible: string | null
 }
 
 const MIGRATION_LOCK = 7_214_085_622
@@ -27,14 +35,22 @@ export async function withMigrationLock<T>(
 }
 
 export async function createMigrationTable(transaction: TransactionSql): Promise<void> {
+  const [found] = await transaction<{ columns: number }[]>`
+    select count(*)::int as columns from pg_attribute
+    where attrelid = to_regclass('schema_migration')
+      and attname in ('name', 'oldest_compatible')`
+  if (found?.columns === 2) return
   await transaction`
     create table if not exists schema_migration (
       name text primary key,
       sha256 text not null,
       applied_at timestamptz not null default now())`
+  await transaction`
+    alter table schema_migration add column if not exists oldest_compatible text
+      check (oldest_compatible ~ '^[0-9]{4}$')`
 }
 
-/** Returns the applied migrations: name to SHA-256. */
+/** Returns the applied migrations of any version's database: name to SHA-256. */
 export async function readApplied(
   transaction: TransactionSql,
 ): Promise<ReadonlyMap<string, string>> {
@@ -43,12 +59,26 @@ export async function readApplied(
   return new Map(rows.map((row) => [row.name, row.sha256]))
 }
 
+/** Returns the applied migrations with what they are compatible with, ordered by number. */
+export async function readCompatible(transaction: TransactionSql): Promise<AppliedMigration[]> {
+  return await transaction<AppliedMigration[]>`
+    select name, sha256, oldest_compatible from schema_migration order by name`
+}
+
 /** Applies a migration and records it: both are committed, or neither. */
 export async function applyMigration(
   transaction: TransactionSql,
-  migration: Migration,
+  { name, text, sha256, oldestCompatible }: Migration,
 ): Promise<void> {
-  await transaction.unsafe(migration.text)
+  await transaction.unsafe(text)
   await transaction`
-    insert into schema_migration (name, sha256) values (${migration.name}, ${migration.sha256})`
+    insert into schema_migration (name, sha256, oldest_compatible)
+    values (${name}, ${sha256}, ${oldestCompatible})`
+}
+
+/** Returns the number of the oldest schema whose gateways work on this database, if any is set. */
+export async function readOldestCompatible(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ oldest: string | null }[]>`
+    select max(oldest_compatible) as oldest from schema_migration`
+  return row?.oldest ?? undefined
 }
