@@ -298,6 +298,13 @@ describe('reconcile', () => {
     ],
     ['an unknown format', 'Day,Cost\n', [], /the format is not known.* it has Day, Cost/],
     ['an export that goes on', page([], { has_more: true }), [], /not complete/],
+    ['an export that goes on, as a text', page([], { has_more: 'true' }), [], /not complete/],
+    [
+      'a page that was saved twice',
+      [page([]), page([]), page([bucket('2026-05-01', [])]), page([bucket('2026-05-01', [])])],
+      [],
+      /page 4 repeats page 3/,
+    ],
     [
       'a result without figures',
       page([bucket('2026-05-01', [{}])]),

@@ -18,14 +18,29 @@ type Fields = Readonly<Record<string, unknown>>
 
 export function* readPages(path: string): Generator<InvoiceRow> {
   const pages = parsePages(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
-  if (pages.at(-1)?.has_more === true) {
-    throw new OperatorError('the export is not complete: its last page says has_more')
-  }
+  checkPages(pages)
   for (const [place, page] of pages.entries()) {
     const where = `page ${place + 1}`
     for (const [at, bucket] of list(page.data, `${where}: data`).entries()) {
       yield* readBucket(bucket, `${where}, data[${at}]`)
     }
+  }
+}
+
+/** Throws OperatorError for an export that is cut off, or that has a page twice. */
+function checkPages(pages: readonly Fields[]): void {
+  const { has_more: hasMore = null } = pages.at(-1) ?? {}
+  if (hasMore !== null && hasMore !== false) {
+    throw new OperatorError('the export is not complete: its last page says has_more')
+  }
+  const seen = new Map<string, number>()
+  for (const [place, { data }] of pages.entries()) {
+    const content = JSON.stringify(data)
+    const earlier = seen.get(content)
+    if (earlier !== undefined && content !== '[]') {
+      throw new OperatorError(`page ${place + 1} repeats page ${earlier + 1}: remove one of them`)
+    }
+    seen.set(content, place)
   }
 }
 

@@ -3,10 +3,10 @@
  * the task, and rejects the submission if there is no response. Callbacks are optional, so the task
  * is then submitted without them.
  */
-import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
-import { submittedAs } from '../submitted-as.ts'
+import { readUpstreamId, submittedAs } from '../submitted-as.ts'
 import type { SubmittedTask, TaskAttempt, TaskCallbacks } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
 import { readMinimaxAnswer } from './read-answer.ts'
@@ -54,6 +54,6 @@ export const callbacks: TaskCallbacks<MinimaxSettings> = {
     if (typeof challenge === 'string' && challenge.length <= CHALLENGE_LENGTH_MAX) {
       return { reply: { challenge } }
     }
-    return { upstreamId: asString(isObject(task) ? member(task, 'id') : taskId) }
+    return { upstreamId: readUpstreamId(isObject(task) ? member(task, 'id') : taskId) }
   },
 }

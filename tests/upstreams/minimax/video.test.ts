@@ -70,6 +70,16 @@ test('v1: every field in the vendor’s words; the default length is its shortes
   })
 })
 
+test('an id that is a number is polled, also when a vendor callback names it', async (t) => {
+  const { url } = await startRecorded(t, () => ({
+    [SUBMIT_1]: { body: { task_id: 176843862716480, base_resp: OK } },
+  }))
+  const submitted = await driver.submit(wire, orderOf(HAILUO, { content: [text] }, url), ATTEMPT)
+  assert.deepEqual(submitted, { upstreamId: '176843862716480' })
+  const callback = driver.callbacks?.read({ task_id: 176843862716480 })
+  assert.deepEqual(callback, { upstreamId: '176843862716480' })
+})
+
 test('v1: a subject, and a resolution in capitals', async (t) => {
   const answers = { [SUBMIT_1]: { body: { task_id: ID, base_resp: OK } } }
   const { url, seen } = await startRecorded(t, () => answers)
