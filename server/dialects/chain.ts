@@ -1,6 +1,20 @@
 /** Chains two relays: the output of the first is the input of the second. */
 import type { Relay } from './relay.ts'
 
+/**
+ * Chains two relays like `chainRelays`, with the report of the first: it has read the usage in the
+ * vendor's own terms. An error of the second is added.
+ */
+export function chainAfterReading(first: Relay, second: Relay): Relay {
+  return {
+    ...chainRelays(first, second),
+    report() {
+      const { error } = second.report()
+      return { ...first.report(), ...(error ? { error } : {}) }
+    },
+  }
+}
+
 /** The report is the second's: it has seen what the caller gets. */
 export function chainRelays(first: Relay, second: Relay): Relay {
   return {

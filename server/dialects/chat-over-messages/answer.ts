@@ -13,6 +13,8 @@ export interface ChatAnswerOptions {
   readonly created: number
   /** True if a stream ends with the chunk that contains only usage. */
   readonly includeUsage: boolean
+  /** True if reasoning is followed by its signature, for a further translation. */
+  readonly showsSignatures?: boolean
   /** Stands in for the input tokens that the upstream did not state. */
   readonly inputTokensEstimate: number
 }

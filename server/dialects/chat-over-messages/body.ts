@@ -21,7 +21,7 @@ export function createChatBody(options: ChatAnswerOptions): Relay {
 
 function translateMessage(
   document: JsonObject,
-  { id, model, created, inputTokensEstimate }: ChatAnswerOptions,
+  { id, model, created, inputTokensEstimate, showsSignatures }: ChatAnswerOptions,
   reading: BodyReading,
 ): JsonObject {
   const estimate = {
@@ -30,7 +30,7 @@ function translateMessage(
   }
   const choice = {
     index: 0,
-    message: buildMessage(document.content),
+    message: buildMessage(document.content, showsSignatures),
     logprobs: null,
     finish_reason: toFinishReason(document.stop_reason),
   }
@@ -50,7 +50,7 @@ function readThinkingTokens({ usage }: JsonObject): number | undefined {
 }
 
 /** Drops other blocks, such as a search that the vendor ran: the chat format has none. */
-function buildMessage(content: unknown): JsonObject {
+function buildMessage(content: unknown, showsSignatures = false): JsonObject {
   const blocks = Array.isArray(content) ? content.filter(isObject) : []
   const join = (type: string, field: string): string => {
     const texts = blocks.filter((block) => block.type === type)
@@ -58,12 +58,17 @@ function buildMessage(content: unknown): JsonObject {
   }
   const text = join('text', 'text')
   const reasoning = join('thinking', 'thinking')
+  const signatures = blocks.flatMap(({ type, signature }) =>
+    type === 'thinking' ? [signature] : [],
+  )
+  const isSigned = showsSignatures && signatures.length === 1
   const calls = blocks.filter(({ type }) => type === 'tool_use').map(buildCall)
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     refusal: null,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(isSigned ? { reasoning_signature: signatures[0] } : {}),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
 }

@@ -24,18 +24,22 @@ export function translateChatRequest(
   request: JsonObject,
   { upstreamModel, stream, quirks }: TranslateChatRequestOptions,
 ): Buffer {
-  const { system, messages } = translateChatMessages(request.messages)
-  if (messages.length === 0) throw new InvalidRequest('messages', 'must say something')
+  const { system, messages: turns } = translateChatMessages(request.messages)
+  if (turns.length === 0) throw new InvalidRequest('messages', 'must say something')
   const formatInstruction = describeAnswerFormat(request.response_format, quirks)
   const systemBlocks = formatInstruction === '' ? system : [...system, textBlock(formatInstruction)]
   const tools = translateChatTools(request)
-  const canThink = !isForced(tools.tool_choice) && !answersCalls(messages)
+  const canThink = !isForced(tools.tool_choice) && !answersUnsigned(turns)
+  const parameters = translateChatParameters(
+    request,
+    canThink ? quirks : { ...quirks, reasoning: 'off' },
+  )
   const body = {
     model: upstreamModel,
     ...(systemBlocks.length > 0 ? { system: systemBlocks } : {}),
-    messages,
+    messages: 'thinking' in parameters ? turns : withoutThinking(turns),
     ...tools,
-    ...translateChatParameters(request, canThink ? quirks : { ...quirks, reasoning: 'off' }),
+    ...parameters,
     ...(stream ? { stream } : {}),
   }
   return Buffer.from(stringifyWellFormed(body))
@@ -47,8 +51,19 @@ function isForced(choice: unknown): boolean {
   return type === 'any' || type === 'tool'
 }
 
-/** It also requires the signed thinking before a call along with the result; chat has none. */
-function answersCalls(messages: readonly MessagesTurn[]): boolean {
-  const last = messages.at(-1)
-  return last?.role === 'user' && last.content[0]?.type === 'tool_result'
+/**
+ * It also requires the signed thinking before a call along with the result; most chat clients have
+ * none.
+ */
+function answersUnsigned(turns: readonly MessagesTurn[]): boolean {
+  const last = turns.at(-1)
+  if (last?.role !== 'user' || last.content[0]?.type !== 'tool_result') return false
+  return turns.at(-2)?.content[0]?.type !== 'thinking'
+}
+
+function withoutThinking(turns: readonly MessagesTurn[]): readonly MessagesTurn[] {
+  return turns.flatMap(({ role, content }) => {
+    const rest = content.filter(({ type }) => type !== 'thinking')
+    return rest.length > 0 ? [{ role, content: rest }] : []
+  })
 }

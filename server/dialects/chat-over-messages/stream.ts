@@ -143,6 +143,7 @@ class ChatStream implements Relay {
     const type = member(data.delta, 'type')
     if (type === 'text_delta') this.writeText('content', text)
     if (type === 'thinking_delta') this.writeText('reasoning_content', text)
+    if (type === 'signature_delta') this.writeSignature(member(data.delta, 'signature'))
     if (type === 'input_json_delta') this.writeArguments(this.calls.get(data.index), text)
   }
 
@@ -182,6 +183,10 @@ class ChatStream implements Relay {
     if (text === '') return
     this.addOutput(text)
     this.writeDelta({ [field]: text })
+  }
+
+  private writeSignature(signature: unknown): void {
+    if (this.options.showsSignatures) this.writeDelta({ reasoning_signature: signature })
   }
 
   /** Drops arguments of a block that is not the caller's tool, such as a search by the vendor. */

@@ -34,10 +34,17 @@ function addMessage(turns: Turns, message: JsonObject, param: string): void {
       turns.addUser(content)
       return
     case 'assistant':
-      turns.addAssistant([...content, ...readRefusal(message)], readCalls(message, param))
+      turns.addAssistant(
+        [...readThinking(message), ...content, ...readRefusal(message)],
+        readCalls(message, param),
+      )
       return
     case 'tool':
-      turns.addResult(readId(message.tool_call_id, `${param}.tool_call_id`), content)
+      turns.addResult(
+        readId(message.tool_call_id, `${param}.tool_call_id`),
+        content,
+        message.is_error === true,
+      )
       return
     case 'function':
       turns.addResult(readId(message.name, `${param}.name`), content)
@@ -52,6 +59,16 @@ function addMessage(turns: Turns, message: JsonObject, param: string): void {
         'must be system, developer, user, assistant or tool',
       )
   }
+}
+
+/** Reasoning with the signature that the vendor requires; chat's own has none. */
+function readThinking({ thinking_blocks: signed }: JsonObject): MessagesBlock[] {
+  if (!Array.isArray(signed)) return []
+  return signed.flatMap((block) => {
+    const thinking = asString(member(block, 'thinking'))
+    const signature = asString(member(block, 'signature'))
+    return thinking === undefined || !signature ? [] : [{ type: 'thinking', thinking, signature }]
+  })
 }
 
 function readRefusal({ refusal }: JsonObject): MessagesBlock[] {

@@ -49,7 +49,7 @@ export class Turns {
   }
 
   /** The answer to a call. One that answers no open call becomes a text of the user. */
-  addResult(callId: string, content: readonly MessagesBlock[]): void {
+  addResult(callId: string, content: readonly MessagesBlock[], isFailed = false): void {
     const id = this.open.get(callId)
     if (id === undefined) {
       this.addUser([textBlock('Tool result:'), ...content])
@@ -57,7 +57,8 @@ export class Turns {
     }
     this.open.delete(callId)
     const contentField = content.length > 0 ? { content } : {}
-    this.add('user', [{ type: 'tool_result', tool_use_id: id, ...contentField }])
+    const flag = isFailed ? { is_error: true } : {}
+    this.add('user', [{ type: 'tool_result', tool_use_id: id, ...contentField, ...flag }])
     if (this.open.size === 0) this.closeCalls()
   }
 

@@ -24,7 +24,8 @@ export function expectWhole(relay: Relay): Relay {
   })
 }
 
-function decideOnFirstByte(relay: Relay, decide: (isJson: boolean) => Relay): Relay {
+/** `relay` stands in until the first byte decides which relay reads the answer. */
+export function decideOnFirstByte(relay: Relay, decide: (isJson: boolean) => Relay): Relay {
   let target: Relay | undefined
   return {
     push(chunk) {
@@ -36,6 +37,6 @@ function decideOnFirstByte(relay: Relay, decide: (isJson: boolean) => Relay): Re
     },
     end: () => (target ?? relay).end(),
     fail: (failure) => (target ?? relay).fail(failure),
-    report: () => relay.report(),
+    report: () => (target ?? relay).report(),
   }
 }

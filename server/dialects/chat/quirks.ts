@@ -18,6 +18,11 @@ export interface ChatQuirks {
   readonly contentBesideToolCalls: 'null' | 'empty'
   /** The field that returns earlier reasoning to the model; without it, reasoning is dropped. */
   readonly reasoningField?: 'reasoning_content' | 'reasoning'
+  /**
+   * True if the chat request is translated once more, to the messages format: results of tools keep
+   * their media and their failure, and reasoning its signature.
+   */
+  readonly beforeMessages?: boolean
   /** The `reasoning_effort` values that the model knows, lowest first; none: never sent. */
   readonly reasoningEfforts: readonly string[]
   /** True if `thinking: {type: enabled | disabled}` switches reasoning (ARK, DeepSeek, GLM). */

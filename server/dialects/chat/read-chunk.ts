@@ -8,6 +8,8 @@ export interface ChatDelta {
   readonly reasoning: string
   readonly text: string
   readonly refusal: string
+  /** The vendor's signature of the reasoning before it. */
+  readonly signature: string | undefined
   readonly tools: readonly ToolCallPiece[]
   /** The finish reason, once stated. */
   readonly reason: string | undefined
@@ -27,6 +29,7 @@ export function readChatChunk(document: JsonObject, tools: ToolCallTracker): Cha
     reasoning: readReasoning(delta),
     text: readContentText(delta.content),
     refusal: readContentText(delta.refusal),
+    signature: readFilled(delta.reasoning_signature),
     tools: tools.read(delta),
     reason: readFilled(reason),
     stopSequence: readFilled(stopped),

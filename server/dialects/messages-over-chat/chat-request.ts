@@ -22,6 +22,12 @@ export interface ChatToolCall {
   readonly function: { readonly name: string; readonly arguments: string }
 }
 
+/** Reasoning as its vendor signed it. */
+export interface SignedThinking {
+  readonly thinking: string
+  readonly signature: string
+}
+
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'tool'
   content: string | readonly ChatPart[] | null
@@ -29,6 +35,10 @@ export interface ChatMessage {
   tool_call_id?: string
   reasoning_content?: string
   reasoning?: string
+  /** Reasoning with signatures, for a translation to the messages format. */
+  thinking_blocks?: readonly SignedThinking[]
+  /** True for a result of a call that failed, for a translation to the messages format. */
+  is_error?: true
   prefix?: true
   partial?: true
 }

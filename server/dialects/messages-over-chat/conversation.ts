@@ -7,6 +7,7 @@ import type { ChatQuirks } from '../chat/quirks.ts'
 import { type ChatMessage, type ChatPart, isTextPart, joinParts, textPart } from './chat-request.ts'
 
 const INTERRUPTED = 'The tool call was interrupted: there is no result.'
+const CALL_FAILED = 'Error: the tool call failed.'
 const SEE_BELOW = '[the result is in the next message]'
 const LEFT_OUT = '[an image or a file was left out: this model cannot take it here]'
 
@@ -39,9 +40,17 @@ export class ChatConversation {
   }
 
   /** The answer to a call. One that answers no open call becomes a text of the user. */
-  addToolResult(callId: string, parts: readonly ChatPart[]): void {
+  addToolResult(callId: string, parts: readonly ChatPart[], isFailed = false): void {
+    if (this.quirks.beforeMessages && this.open.delete(callId)) {
+      const content = joinParts(parts)
+      const flag = isFailed ? ({ is_error: true } as const) : {}
+      this.messages.push({ role: 'tool', tool_call_id: callId, content, ...flag })
+      if (this.open.size === 0) this.closeTools()
+      return
+    }
     const texts = parts.filter(isTextPart).map(({ text }) => text)
     const media = parts.filter((part) => !isTextPart(part))
+    if (isFailed) markFailed(texts)
     if (!this.open.delete(callId)) {
       this.addUser([textPart(`Tool result: ${texts.join('\n')}`), ...media])
       return
@@ -101,6 +110,13 @@ export class ChatConversation {
     const newParts = role === 'tool' ? parts.map(withoutMedia) : parts
     message.content = joinParts([...oldParts, ...newParts].filter((part) => !isEmpty(part)))
   }
+}
+
+/** The chat format has no flag for it. */
+function markFailed(texts: string[]): void {
+  const [first = ''] = texts
+  if (first === '') texts[0] = CALL_FAILED
+  else if (!/^\W*error\b/i.test(first)) texts[0] = `Error: ${first}`
 }
 
 function withoutMedia(part: ChatPart): ChatPart {

@@ -95,7 +95,8 @@ function addToolResult(
 ): void {
   const { tool_use_id: callId } = block
   if (typeof callId !== 'string') throw new InvalidRequest(`${param}.tool_use_id`, 'is required')
-  conversation.addToolResult(callId, translateBlocks(block.content, `${param}.content`, quirks))
+  const parts = translateBlocks(block.content, `${param}.content`, quirks)
+  conversation.addToolResult(callId, parts, block.is_error === true)
 }
 
 /** The combined blocks of one assistant message. */

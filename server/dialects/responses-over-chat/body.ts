@@ -36,7 +36,12 @@ function translateCompletion(
   reading: BodyReading,
 ): JsonObject {
   const { id, context, inputTokensEstimate } = options
-  const output = new Output({ responseId: id, tools: context.tools, emit: () => {} })
+  const output = new Output({
+    responseId: id,
+    tools: context.tools,
+    sealsReasoning: context.sealsReasoning,
+    emit: () => {},
+  })
   const delta = readChatChunk(unfoldCompletion(document), createToolCallTracker())
   const reason = readIncompleteReason(delta.reason)
   const status = reason === undefined ? 'completed' : 'incomplete'

@@ -5,6 +5,7 @@
 
 import type { JsonObject } from '../../lib/json.ts'
 import { writeJson } from '../../lib/json.ts'
+import { sealReasoning } from './sealed-reasoning.ts'
 
 /** Takes an event: its type, and its own members as JSON text without the braces. */
 export type EventSink = (type: string, members: string) => void
@@ -107,6 +108,7 @@ function buildPart({ kind, text }: Part): JsonObject {
 export class ReasoningItem implements OutputItem {
   private readonly place: ItemPlace
   private text = ''
+  private signature = ''
 
   constructor(place: ItemPlace) {
     this.place = place
@@ -119,6 +121,11 @@ export class ReasoningItem implements OutputItem {
     this.emit('response.reasoning_summary_text.delta', `"delta":${JSON.stringify(text)}`)
   }
 
+  /** Adds the vendor's signature, which arrives in pieces or whole. */
+  sign(signature: string): void {
+    this.signature += signature
+  }
+
   close(): void {
     this.emit('response.reasoning_summary_text.done', `"text":${JSON.stringify(this.text)}`)
     this.emit('response.reasoning_summary_part.done', `"part":${JSON.stringify(this.part())}`)
@@ -126,7 +133,10 @@ export class ReasoningItem implements OutputItem {
   }
 
   build(): JsonObject {
-    return { id: this.place.id, type: 'reasoning', summary: [this.part()] }
+    const { text: thinking, signature } = this
+    const sealed =
+      signature === '' ? {} : { encrypted_content: sealReasoning({ thinking, signature }) }
+    return { id: this.place.id, type: 'reasoning', summary: [this.part()], ...sealed }
   }
 
   private part(): JsonObject {

@@ -31,6 +31,7 @@ export interface OutputOptions {
   /** Makes the item ids unique: the response's own id. */
   readonly responseId: string
   readonly tools: ToolMap
+  readonly sealsReasoning: boolean
   readonly emit: EventSink
 }
 
@@ -48,8 +49,9 @@ export class Output {
   }
 
   /** Adds in the order of generation: reasoning, text, tool calls. */
-  add({ reasoning, text, refusal, tools }: ChatDelta): void {
+  add({ reasoning, signature, text, refusal, tools }: ChatDelta): void {
     if (reasoning !== '') this.addReasoning(reasoning)
+    if (signature !== undefined) this.sign(signature)
     if (text !== '') this.addText('output_text', text)
     if (refusal !== '') this.addText('refusal', refusal)
     for (const piece of tools) this.addCall(piece)
@@ -79,6 +81,12 @@ export class Output {
       this.speech = this.open(new ReasoningItem(this.nextPlace('rs')))
     }
     this.speech.add(text)
+  }
+
+  private sign(signature: string): void {
+    if (this.options.sealsReasoning && this.speech instanceof ReasoningItem) {
+      this.speech.sign(signature)
+    }
   }
 
   private addText(kind: PartKind, text: string): void {

@@ -26,17 +26,33 @@ export interface TranslatedResponseRequest {
   readonly context: ResponseAnswerContext
 }
 
+export interface ResponseAsChat {
+  readonly chat: JsonObject
+  readonly context: ResponseAnswerContext
+}
+
 export interface ResponseAnswerContext {
   readonly tools: ToolMap
   /** Fields of the request that a response repeats. */
   readonly echo: JsonObject
+  /** True if reasoning is returned sealed, for clients that send it back. */
+  readonly sealsReasoning: boolean
 }
 
 /** Throws `InvalidRequest` for requests that depend on stored conversations. */
 export function translateResponseRequest(
   request: JsonObject,
-  { upstreamModel, stream, quirks }: ResponseRequestOptions,
+  options: ResponseRequestOptions,
 ): TranslatedResponseRequest {
+  const { chat, context } = toChatRequest(request, options)
+  return { body: Buffer.from(stringifyWellFormed(chat)), context }
+}
+
+/** Returns the chat request before it is written. Throws `InvalidRequest`. */
+export function toChatRequest(
+  request: JsonObject,
+  { upstreamModel, stream, quirks }: ResponseRequestOptions,
+): ResponseAsChat {
   refuseMemory(request)
   const map = createToolMap()
   // The offered tools come first, so that they keep their own names.
@@ -50,7 +66,7 @@ export function translateResponseRequest(
     if (first?.role === 'system') first.content = `${first.content}\n\n${text}`
     else messages.unshift({ role: 'system', content: text })
   }
-  const body = {
+  const chat = {
     model: upstreamModel,
     messages,
     ...tools,
@@ -58,9 +74,13 @@ export function translateResponseRequest(
     ...(stream ? { stream } : {}),
     ...(stream && quirks.streamOptions ? { stream_options: { include_usage: true } } : {}),
   }
-  const context = { tools: map, echo: readEcho(request) }
-  return { body: Buffer.from(stringifyWellFormed(body)), context }
+  const { include } = request
+  const sealsReasoning = Array.isArray(include) && include.includes(SEALED_REASONING)
+  return { chat, context: { tools: map, echo: readEcho(request), sealsReasoning } }
 }
+
+/** The entry of `include` for reasoning that the client returns. */
+const SEALED_REASONING = 'reasoning.encrypted_content'
 
 /** Fields that refer to conversations stored at the vendor. */
 const MEMORIES = ['previous_response_id', 'conversation', 'prompt'] as const

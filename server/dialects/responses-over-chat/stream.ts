@@ -43,6 +43,7 @@ class ResponsesWriter implements ChatStreamWriter {
     this.output = new Output({
       responseId: options.id,
       tools: options.context.tools,
+      sealsReasoning: options.context.sealsReasoning,
       emit: (type, members) => this.emit(type, members),
     })
   }

@@ -10,9 +10,11 @@ import { InvalidRequest } from '../invalid-request.ts'
 import {
   type ChatMessage,
   type ChatToolCall,
+  type SignedThinking,
   textPart,
 } from '../messages-over-chat/chat-request.ts'
 import { ChatConversation } from '../messages-over-chat/conversation.ts'
+import { openReasoning } from './sealed-reasoning.ts'
 import type { CallerTool, ToolMap } from './tool-map.ts'
 import { joinTexts, translateParts } from './translate-part.ts'
 
@@ -30,6 +32,9 @@ export function translateInput(
   return reader.finish()
 }
 
+/** States of a call's output that say that the call failed. */
+const FAILED: ReadonlySet<string> = new Set(['failed', 'incomplete'])
+
 class InputReader {
   private readonly quirks: ChatQuirks
   private readonly map: ToolMap
@@ -39,6 +44,7 @@ class InputReader {
   private isLeading = true
   private texts: string[] = []
   private reasoning = ''
+  private thinking: SignedThinking[] = []
   private calls: ChatToolCall[] = []
 
   constructor(quirks: ChatQuirks, map: ToolMap) {
@@ -79,7 +85,7 @@ class InputReader {
         this.addMessage(item, param)
         return
       case 'reasoning':
-        this.reasoning += readReasoning(item)
+        this.addReasoning(item)
         return
       case 'function_call':
         this.addCall(item, param, 'function', readArguments(item.arguments))
@@ -100,6 +106,12 @@ class InputReader {
       default:
         if (asString(type)?.endsWith('_output')) this.addOutput(item, param)
     }
+  }
+
+  private addReasoning(item: JsonObject): void {
+    this.reasoning += readReasoning(item)
+    const sealed = openReasoning(item.encrypted_content)
+    if (sealed) this.thinking.push(sealed)
   }
 
   private addMessage({ role, content }: JsonObject, param: string): void {
@@ -149,10 +161,11 @@ class InputReader {
 
   private addOutput(item: JsonObject, param: string): void {
     const id = readCallId(item, param)
-    const { output } = item
+    const { output, status } = item
     const content = isObject(output) ? stringifyWellFormed(output) : output
     this.endTurn()
-    this.conversation.addToolResult(id, translateParts(content, `${param}.output`, this.quirks))
+    const parts = translateParts(content, `${param}.output`, this.quirks)
+    this.conversation.addToolResult(id, parts, FAILED.has(asString(status) ?? ''))
   }
 
   private addSearchOutput(item: JsonObject, param: string): void {
@@ -165,16 +178,18 @@ class InputReader {
 
   /** Ends the assistant's turn: its text, reasoning and calls become one message. */
   private endTurn(): void {
-    const { texts, reasoning, calls, quirks } = this
+    const { texts, reasoning, thinking, calls, quirks } = this
     const text = texts.filter((piece) => piece !== '').join('\n')
     this.texts = []
     this.reasoning = ''
+    this.thinking = []
     this.calls = []
     if (text === '' && calls.length === 0) return
     const none = quirks.contentBesideToolCalls === 'null' ? null : ''
     const message: ChatMessage = { role: 'assistant', content: text === '' ? none : text }
     if (calls.length > 0) message.tool_calls = calls
     if (quirks.reasoningField && reasoning !== '') message[quirks.reasoningField] = reasoning
+    if (quirks.beforeMessages && thinking.length > 0) message.thinking_blocks = thinking
     this.conversation.addAssistant(message)
   }
 }

@@ -90,8 +90,8 @@ export const responses: MeteredEndpoint = {
   documentation: {
     summary: 'Create a response',
     description:
-      'Forwarded to the upstream. If the upstream lacks this API, its error is passed on ' +
-      'and nothing is charged. With `background: true` the response is a task: the hold ' +
+      'Forwarded to the upstream, or translated if it speaks another dialect. If it lacks this ' +
+      'API, its error is passed on and nothing is charged. With `background: true` the response is a task: the hold ' +
       'lasts until it ends, GET and cancel work on it, and `callback_url` gets one POST ' +
       'at its end.',
     tag: 'Text',

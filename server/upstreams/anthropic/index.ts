@@ -4,6 +4,7 @@ import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { sendNativeMessages } from './messages.ts'
 import { listVendorModels } from './request.ts'
+import { responses } from './responses.ts'
 import { anthropicSettings } from './settings.ts'
 
 export const anthropic = defineUpstream({
@@ -12,6 +13,6 @@ export const anthropic = defineUpstream({
   secrets: ['api_key'],
   priceFacts: readPriceFacts,
   probe: listVendorModels,
-  calls: { messages: sendNativeMessages, chat },
+  calls: { messages: sendNativeMessages, chat, responses },
   translates: (operation) => operation !== 'messages',
 })

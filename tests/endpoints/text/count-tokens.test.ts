@@ -42,7 +42,7 @@ test('401 without a key, in the envelope of the caller’s version header', asyn
 
 test('413 and 415', async () => {
   const { key } = await gateway.tenant()
-  const large = await gateway.post(PATH, key, { messages, pad: 'x'.repeat(33 * 1024 * 1024) })
+  const large = await gateway.post(PATH, key, { messages, pad: 'x'.repeat(65 * 1024 * 1024) })
   assert.equal(large.status, 413)
   const encoded = await gateway.post(PATH, key, { messages }, { 'content-encoding': 'compress' })
   assert.equal(encoded.status, 415)

@@ -45,7 +45,7 @@ after(() => gateway.stop())
 
 const ask = (input: unknown, more: object = {}) => ({ model: 'sim-chat', input, ...more })
 
-for (const model of ['sim-chat', 'translated']) {
+for (const model of ['sim-chat', 'translated', 'sim-claude']) {
   test(`200 from ${model}: a response, charged by its usage`, async () => {
     const { key } = await gateway.tenant()
     const answer = await gateway.post(PATH, key, ask('[[say:a reply]]', { model }))

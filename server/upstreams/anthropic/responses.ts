@@ -1,0 +1,62 @@
+/**
+ * Responses over a messages-native upstream: translated to a chat request and from there to the
+ * messages format, and the answer the same way back. The usage is read from the messages.
+ */
+import { chainAfterReading } from '../../dialects/chain.ts'
+import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../dialects/chat/quirks.ts'
+import { translateChatRequest } from '../../dialects/chat-over-messages/request.ts'
+import { createResponsesBody } from '../../dialects/responses-over-chat/body.ts'
+import { toChatRequest } from '../../dialects/responses-over-chat/request.ts'
+import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
+import { randomText } from '../../lib/ids.ts'
+import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
+import { readChatAnswer } from './chat.ts'
+import { messagesAnswerHeaders, messagesRefusal } from './messages.ts'
+import { buildMessagesRequest, readMessagesFailure } from './request.ts'
+import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
+
+/** The chat request in between leaves nothing out that the messages format can say. */
+const IN_BETWEEN: ChatQuirks = {
+  ...DEFAULT_CHAT_QUIRKS,
+  maxTokensField: 'max_completion_tokens',
+  fileParts: true,
+  beforeMessages: true,
+  reasoningEfforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+  userField: 'user',
+}
+
+export async function responses(
+  wire: Wire,
+  { settings, upstreamModel, request }: UpstreamCall<AnthropicSettings>,
+): Promise<UpstreamAnswer> {
+  const { stream, model, value, createdAtSeconds } = request
+  const inputTokensEstimate = request.estimateInputTokens()
+  const { chat, context } = toChatRequest(value, { upstreamModel, stream, quirks: IN_BETWEEN })
+  const quirks = readMessagesQuirks(settings)
+  const body = translateChatRequest(chat, { upstreamModel, stream, quirks })
+  const response = await wire.send(
+    buildMessagesRequest(settings, { ...request, headers: {} }, body),
+  )
+  if (response.status >= 400) throw await readMessagesFailure(response)
+  const reading = readChatAnswer(stream, {
+    id: `chatcmpl-${randomText(24)}`,
+    model,
+    created: createdAtSeconds,
+    includeUsage: true,
+    showsSignatures: true,
+    inputTokensEstimate,
+  })
+  const id = `resp_${randomText(24)}`
+  const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
+  const writing = stream ? createResponsesStream(options) : createResponsesBody(options)
+  return {
+    status: 200,
+    headers: messagesAnswerHeaders(stream),
+    body: response.body,
+    relay: chainAfterReading(reading, writing),
+    stream,
+    stopsOnCancel: settings.stops_on_cancel,
+    refusal: messagesRefusal,
+  }
+}
