@@ -91,9 +91,9 @@ export const responses: MeteredEndpoint = {
     summary: 'Create a response',
     description:
       'Forwarded to the upstream, or translated if it speaks another dialect. If it lacks this ' +
-      'API, its error is passed on and nothing is charged. With `background: true` the response is a task: the hold ' +
-      'lasts until it ends, GET and cancel work on it, and `callback_url` gets one POST ' +
-      'at its end.',
+      'API, its error is passed on and nothing is charged. With `background: true` the ' +
+      'response is a task: the hold lasts until it ends, GET and cancel work on it, and ' +
+      '`callback_url` gets one POST at its end.',
     tag: 'Text',
     answer: responsesAnswer,
     stream: {
