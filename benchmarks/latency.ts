@@ -1,5 +1,5 @@
 /**
- * Measures the latency that each path adds to the upstream at 500 requests a second. An open load:
+ * Measures the latency that each path adds to the upstream at a rate of requests. An open load:
  * a late answer delays no later request, and time counts from when a request was due. `node
  * benchmarks/latency.ts [--rounds 5] [--seconds 6]`; with Portkey in `npm run bench`.
  */
@@ -14,6 +14,7 @@ import {
   startBareNode,
   startNginx,
   startPortkey,
+  startPrototype,
   startTributary,
   startUpstream,
 } from './peers/start-peers.ts'
@@ -23,11 +24,12 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '6' },
+    rate: { type: 'string', default: '500' },
   },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
-const PER_SECOND = 500
+const PER_SECOND = Number(values.rate)
 const GOAL = { p50: 1.5, p99: 8 }
 const DIRECT = 'direct'
 const BODY = requestBody(false)
@@ -44,13 +46,14 @@ interface Measured {
 }
 
 const conditions = readConditions(
-  `npm run bench -- latency --rounds ${rounds} --seconds ${seconds}`,
+  `npm run bench -- latency --rounds ${rounds} --seconds ${seconds} --rate ${PER_SECOND}`,
 )
 const upstream = await startUpstream()
 const started = [
   await startNginx(upstream.url),
   await startBareNode(upstream.url),
   await startPortkey(upstream.url),
+  await startPrototype(upstream.url),
   await startTributary(upstream.url),
 ]
 const peers = started.filter((peer): peer is Peer => peer !== undefined)

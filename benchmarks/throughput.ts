@@ -10,6 +10,7 @@ import {
   startBareNode,
   startNginx,
   startPortkey,
+  startPrototype,
   startTributary,
   startUpstream,
 } from './peers/start-peers.ts'
@@ -19,11 +20,12 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
+    connections: { type: 'string', default: '32' },
   },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
-const CONNECTIONS = 32
+const connections = Number(values.connections)
 const KINDS = ['1 KB bodies', '100-chunk streams'] as const
 
 interface Measured {
@@ -36,22 +38,25 @@ interface Measured {
 }
 
 const conditions = readConditions(
-  `npm run bench -- throughput --rounds ${rounds} --seconds ${seconds}`,
+  `npm run bench -- throughput --rounds ${rounds} --seconds ${seconds}` +
+    ` --connections ${connections}`,
 )
 const upstream = await startUpstream()
 const started = [
   await startNginx(upstream.url),
   await startBareNode(upstream.url),
   await startPortkey(upstream.url),
+  await startPrototype(upstream.url),
   await startTributary(upstream.url),
 ]
 const peers = started.filter((peer): peer is Peer => peer !== undefined)
 const measured: Measured[] = []
 try {
   for (const kind of KINDS) {
-    for (const peer of peers) await measure(peer, kind, 2)
+    const able = peers.filter((peer) => kind === KINDS[0] || !peer.wholeOnly)
+    for (const peer of able) await measure(peer, kind, 2)
     for (let turn = 0; turn < rounds; turn += 1) {
-      for (const peer of peers) {
+      for (const peer of able) {
         const one = await measure(peer, kind, seconds)
         measured.push(one)
         console.log(`${one.kind}  ${one.peer}: ${Math.round(one.perSecond)}/s`)
@@ -68,7 +73,7 @@ async function measure(peer: Peer, kind: string, duration: number): Promise<Meas
   const own = () => readCpuSeconds(peer.pid, peer.databasePid)
   const database = () => (peer.databasePid === undefined ? 0 : readCpuSeconds(peer.databasePid))
   const before = { own: own(), database: database() }
-  const options = { stream: kind !== KINDS[0], connections: CONNECTIONS, seconds: duration }
+  const options = { stream: kind !== KINDS[0], connections, seconds: duration }
   const { requests, perSecond, errors } = await runWrk(peer, options)
   const each = (spent: number) => (spent * 1e6) / Math.max(1, requests)
   return {
@@ -85,7 +90,8 @@ function finish(): void {
   const lines: string[] = []
   const medians: Record<string, Record<string, object>> = {}
   for (const kind of KINDS) {
-    const rows = peers.map(({ name }) => {
+    const able = peers.filter((peer) => kind === KINDS[0] || !peer.wholeOnly)
+    const rows = able.map(({ name }) => {
       const samples = measured.filter((one) => one.kind === kind && one.peer === name)
       const perSecond = median(samples.map((one) => one.perSecond))
       const cpu = median(samples.map((one) => one.cpuMicroseconds))
@@ -108,7 +114,7 @@ function finish(): void {
     lines.push(...table([title, ...cells]), '')
   }
   lines.push(
-    `${CONNECTIONS} connections; the server on one core, wrk, upstream and database on another;`,
+    `${connections} connections; the server on one core, wrk, upstream and database on another;`,
     `interleaved, medians of ${rounds} runs of ${seconds} s. CPU is user and system time each.`,
   )
   report('throughput', conditions, { rounds, seconds, medians, measured }, lines)

@@ -22,6 +22,8 @@ export interface Peer {
   readonly pid: number
   /** Its database, on the other core; measured separately. */
   readonly databasePid?: number
+  /** True if it cannot relay a stream. */
+  readonly wholeOnly?: boolean
   stop(): Promise<void>
 }
 
@@ -40,9 +42,13 @@ export async function startUpstream(holdMs = 0): Promise<Upstream> {
 }
 
 /** Raises the limit of open files: 10,000 streams have two sockets each. */
-async function startScript(command: readonly string[], core: number): Promise<RunningProcess> {
+async function startScript(
+  command: readonly string[],
+  core: number,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<RunningProcess> {
   const shell = 'ulimit -n 65536 2>/dev/null; exec taskset -c "$0" "$@"'
-  const child = await startProcess(['sh', '-c', shell, String(core), ...command])
+  const child = await startProcess(['sh', '-c', shell, String(core), ...command], { env })
   await until('the process', () => (child.log().includes('ready') ? true : undefined))
   return child
 }
@@ -108,6 +114,29 @@ http {
     }
   }
 }`
+}
+
+/** Starts the least that a proxy with durable money does; see prototype-ledger.ts. */
+export async function startPrototype(upstream: string): Promise<Peer> {
+  const place = await openPlace(upstream, { shared: true })
+  const port = await findFreePort()
+  const databasePid = findPostmaster(place.dataDir)
+  if (databasePid === undefined) throw new Error('no database')
+  pinTree(databasePid, OTHER_CORE)
+  const script = join(HERE, 'prototype-ledger.ts')
+  const command = [NODE, script, String(port), upstream, 'benchmark']
+  const env = { ...process.env, DATABASE_URL: place.databaseUrl }
+  const child = await startScript(command, SERVER_CORE, env)
+  const authorization = 'Bearer benchmark'
+  return {
+    ...peer('prototype: hold and settle', port, child, { authorization }),
+    databasePid,
+    wholeOnly: true,
+    async stop() {
+      await child.stop(2_000)
+      await place.close()
+    },
+  }
 }
 
 /** Starts the gateway with everything on: key, limits, durable hold and settlement. */

@@ -34,9 +34,13 @@ test('no statement of the ledger reads a whole table, however it is planned', as
   const settlements = holds.map((hold) =>
     settleRow(hold, 150n, { answer: { key: hold.idempotency_key ?? '', state: 'streamed' } }),
   )
+  const alone = holdRow(caller)
+  const closing = { ...settleRow(alone, 50n), held: alone.amount }
   const scanned = await sql.begin(async (transaction) => {
     await takeHolds(transaction, holds)
     await closeHolds(transaction, settlements)
+    await takeHolds(transaction, [alone])
+    await closeHolds(transaction, [closing])
     return await transaction<{ relname: string; seq_scan: bigint }[]>`
       select relname, seq_scan from pg_stat_xact_user_tables where seq_scan > 0`
   })

@@ -90,7 +90,7 @@ export function createEndings(options: Options): Endings {
     isTracked: (holdId) => tracked.has(holdId),
     report,
     expect(closing, settlement) {
-      tracked.set(closing.id, toSettleRow(closing.id, settlement, closing.accountId))
+      tracked.set(closing.id, toSettleRow(closing.id, settlement, closing))
     },
     async preserve({ id }) {
       const row = tracked.get(id)
@@ -101,7 +101,7 @@ export function createEndings(options: Options): Endings {
       setTimeout(() => void release(holdId, request), RELEASE_AFTER_MS).unref()
     },
     async settle(closing, settlement) {
-      const row = toSettleRow(closing.id, settlement, closing.accountId)
+      const row = toSettleRow(closing.id, settlement, closing)
       tracked.set(closing.id, row)
       const verdict = await end(row, moves.close(row))
       untrack(closing.id)

@@ -61,6 +61,13 @@ export async function move(
 }
 
 function take(sql: Client, rows: readonly HoldRow[], deadline: Date | undefined) {
+  const [one, ...others] = rows
+  if (one && others.length === 0 && one.spend_limit === null && one.idempotency_key === null) {
+    return sql`ledger_take_one(${one.id}, ${one.request_id}, ${one.account_id}, ${one.key_id},
+      ${one.owner_id}, ${one.task_id}, ${one.endpoint}, ${one.model}, ${one.price_version}::bigint,
+      ${one.amount}::bigint, ${stringifyStorable(one.estimate ?? {})}::text::jsonb,
+      ${deadline?.toISOString() ?? null}::text::timestamptz)`
+  }
   const has = (field: 'spend_limit' | 'idempotency_key') => rows.some((row) => row[field] !== null)
   const named = has('idempotency_key')
   return sql`ledger_take(
@@ -79,6 +86,8 @@ function take(sql: Client, rows: readonly HoldRow[], deadline: Date | undefined)
 
 /** `next` are the holds that the same statement takes afterwards. */
 function close(sql: Client, rows: readonly SettleRow[], next: readonly HoldRow[]) {
+  const [one, ...others] = rows
+  if (one && others.length === 0 && isPlain(one, next)) return closeOne(sql, one)
   const details = rows.map(describe)
   return sql`ledger_close(
     ${rows.map((row) => row.hold_id)}::text[], ${rows.map((row) => row.account_id ?? null)}::text[],
@@ -89,6 +98,21 @@ function close(sql: Client, rows: readonly SettleRow[], next: readonly HoldRow[]
     ${rows.map((row) => row.error)}::text[], ${rows.map((row) => row.task_id)}::text[],
     ${stringifyStorable(details)}::text::jsonb,
     ${next.map((row) => row.account_id)}::text[])`
+}
+
+/** Locks no other balance than its own, so the holds after it must be the same account's. */
+function isPlain(row: SettleRow, next: readonly HoldRow[]): boolean {
+  if (row.account_id === undefined || row.held === undefined) return false
+  if (row.answer !== null || row.task_id !== null) return false
+  return next.every((hold) => hold.account_id === row.account_id)
+}
+
+function closeOne(sql: Client, row: SettleRow) {
+  const { lines, attempts } = describe(row)
+  return sql`ledger_close_one(${row.hold_id}, ${row.account_id ?? null},
+    ${row.held ?? null}::bigint, ${row.charge}::bigint, ${row.status}, ${row.basis}, ${row.review},
+    ${row.upstream_cost}::bigint, ${row.upstream_cost_version}::bigint, ${row.error},
+    ${stringifyStorable(lines)}::text::jsonb, ${stringifyStorable(attempts)}::text::jsonb)`
 }
 
 /**

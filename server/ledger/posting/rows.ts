@@ -33,11 +33,15 @@ function fitBooks(nanos: Nanos): Nanos {
   return nanos > NANOS_MAX ? NANOS_MAX : nanos
 }
 
-/** Without `accountId` the ledger looks up the hold's account first. */
-export function toSettleRow(holdId: string, settlement: Settlement, accountId?: string): SettleRow {
+/** Without `hold` the ledger looks up the hold's account first. */
+export function toSettleRow(
+  holdId: string,
+  settlement: Settlement,
+  hold?: Pick<HoldRequest, 'accountId' | 'amountNanos'>,
+): SettleRow {
   return {
     hold_id: holdId,
-    ...(accountId === undefined ? {} : { account_id: accountId }),
+    ...(hold && { account_id: hold.accountId, held: hold.amountNanos.toString() }),
     charge: settlement.chargeNanos?.toString() ?? null,
     status: settlement.status,
     basis: settlement.basis,

@@ -1,0 +1,172 @@
+/**
+ * Measures PostgreSQL's processor time for a hold and its settlement by the size of their batches,
+ * in turns with another checkout: `node benchmarks/ledger-batches.ts --before FOLDER [--rounds 9]`.
+ * A batch of one is a call that travels alone: one statement holds, another one settles.
+ */
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Sql } from 'postgres'
+import type { closeHolds, takeHolds } from '../server/ledger/posting/move-store.ts'
+import type { toHoldRow, toSettleRow } from '../server/ledger/posting/rows.ts'
+import { newId, newRequestId } from '../server/lib/ids.ts'
+import type { openPlace, Place } from '../testbed/laboratory.ts'
+import { findPostmaster } from '../testbed/postmaster.ts'
+import { pinTree, readCpuSeconds } from '../testbed/proc.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
+import { OTHER_CORE, SERVER_CORE } from './peers/start-peers.ts'
+
+const { values } = parseArgs({
+  options: {
+    before: { type: 'string', default: '.' },
+    label: { type: 'string', default: 'before' },
+    rounds: { type: 'string', default: '9' },
+    name: { type: 'string', default: 'ledger-batches' },
+  },
+})
+const rounds = Number(values.rounds)
+/** Pairs in a batch, and batches in a measurement. */
+const SIZES = [
+  [1, 1_500],
+  [8, 400],
+  [64, 80],
+  [512, 16],
+] as const
+const ACCOUNTS = [1, 1_000] as const
+const HELD_NANOS = 2_458_350n
+const LINES = [
+  { unit: 'input_token', quantity: 12, unit_price: '0.15', per: 1_000_000, amount: '0.0000018' },
+  { unit: 'output_token', quantity: 34, unit_price: '0.6', per: 1_000_000, amount: '0.0000204' },
+]
+const ATTEMPTS = [{ channel: 'main', upstream_model: 'chat', outcome: 'answered', milliseconds: 9 }]
+
+interface Checkout {
+  readonly place: Place
+  readonly postmaster: number
+  readonly sql: Sql
+  readonly close: () => Promise<void>
+  readonly takeHolds: typeof takeHolds
+  readonly closeHolds: typeof closeHolds
+  readonly toHoldRow: typeof toHoldRow
+  readonly toSettleRow: typeof toSettleRow
+}
+
+const conditions = readConditions(
+  `node benchmarks/ledger-batches.ts --before CHECKOUT --rounds ${rounds}`,
+)
+const before = await open(resolve(values.before))
+const after = await open(join(import.meta.dirname, '..'))
+const lines: string[] = []
+const result: Record<string, object> = {}
+try {
+  pinTree(process.pid, SERVER_CORE)
+  for (const accounts of ACCOUNTS) await compare(accounts)
+} finally {
+  await before.close()
+  await after.close()
+}
+lines.push(
+  `before: ${values.label}. PostgreSQL's user and system time of a pair in µs, fsync on, medians`,
+  `of ${rounds} rounds in turns; ratios are medians of each round's after / before.`,
+)
+report(values.name, conditions, { before: values.label, rounds, ...result }, lines)
+
+async function open(folder: string): Promise<Checkout> {
+  const from = (path: string) => import(join(folder, path))
+  const laboratory: { openPlace: typeof openPlace } = await from('testbed/laboratory.ts')
+  const place = await laboratory.openPlace('http://127.0.0.1:9', {
+    accounts: ACCOUNTS[1],
+    keys: ACCOUNTS[1],
+  })
+  const opened = Promise.withResolvers<Sql>()
+  const finished = Promise.withResolvers<void>()
+  const connected = place.withDatabase((database) => {
+    opened.resolve(database)
+    return finished.promise
+  })
+  const sql = await opened.promise
+  const postmaster = findPostmaster(place.dataDir)
+  if (postmaster === undefined) throw new Error('no database')
+  pinTree(postmaster, OTHER_CORE)
+  const close = async () => {
+    finished.resolve()
+    await connected
+    await place.close()
+  }
+  const store = await from('server/ledger/posting/move-store.ts')
+  const rows = await from('server/ledger/posting/rows.ts')
+  return { place, postmaster, sql, close, ...store, ...rows }
+}
+
+async function compare(accounts: number): Promise<void> {
+  const rows: (string | number)[][] = []
+  for (const [size, batches] of SIZES) {
+    const measured: { before: number; after: number }[] = []
+    for (let turn = -1; turn < rounds; turn += 1) {
+      const pair = {
+        before: await measure(before, accounts, size, batches),
+        after: await measure(after, accounts, size, batches),
+      }
+      if (turn >= 0) measured.push(pair)
+    }
+    const was = median(measured.map((one) => one.before))
+    const is = median(measured.map((one) => one.after))
+    const ratio = median(measured.map((one) => one.after / one.before))
+    result[`${accounts} accounts, ${size}`] = { before: was, after: is, ratio, measured }
+    rows.push([size, Math.round(was), Math.round(is), `${round(ratio)}×`])
+    console.log(accounts, size, Math.round(was), Math.round(is), round(ratio))
+  }
+  const name = accounts === 1 ? 'one account, pairs in a batch' : `${accounts} accounts`
+  lines.push(...table([[name, 'before', 'after', 'ratio'], ...rows]), '')
+}
+
+/** Returns microseconds of a pair. */
+async function measure(checkout: Checkout, accounts: number, size: number, batches: number) {
+  const start = readCpuSeconds(checkout.postmaster)
+  for (let batch = 0; batch < batches; batch += 1) {
+    await runBatch(checkout, accounts, size, batch * size)
+  }
+  return ((readCpuSeconds(checkout.postmaster) - start) * 1e6) / (size * batches)
+}
+
+async function runBatch(checkout: Checkout, accounts: number, size: number, from: number) {
+  const { sql, place } = checkout
+  const calls = Array.from({ length: size }, (_, index) => {
+    const key = place.keys[(from + index) % accounts]
+    if (!key) throw new Error('no key')
+    return { id: newId('hold'), key }
+  })
+  const holds = calls.map(({ id, key }) =>
+    checkout.toHoldRow(
+      id,
+      {
+        requestId: newRequestId(),
+        accountId: key.account_id,
+        keyId: key.id,
+        endpoint: 'chat.completions',
+        model: 'sim-chat',
+        priceVersion: 1n,
+        amountNanos: HELD_NANOS,
+        estimate: { input_token: 12, output_token: 4096 },
+        spendLimitNanos: null,
+        idempotency: null,
+      },
+      { ownerId: 'own_benchmark', taskId: null },
+    ),
+  )
+  const settlements = calls.map(({ id, key }) => ({
+    ...checkout.toSettleRow(id, {
+      chargeNanos: 22_200n,
+      status: 'succeeded',
+      basis: 'usage',
+      lines: LINES,
+      attempts: ATTEMPTS,
+    }),
+    account_id: key.account_id,
+    held: HELD_NANOS.toString(),
+  }))
+  const taken = await checkout.takeHolds(sql, holds, new Date(Date.now() + 3_000))
+  const closed = await checkout.closeHolds(sql, settlements)
+  for (const { id } of calls) {
+    if (taken.get(id) !== 'held' || closed.get(id) !== 'closed') throw new Error(`refused ${id}`)
+  }
+}
