@@ -71,6 +71,12 @@ export interface Route {
   readonly cost?: RouteCost
 }
 
+/** Another model that may serve a model's calls, at its own price. */
+export interface Fallback {
+  readonly model: string
+  readonly priority: number
+}
+
 /** Limits of a model; an absent member means no limit. */
 export interface ModelLimits {
   readonly requests_per_minute?: number
@@ -90,6 +96,8 @@ export interface Model {
   readonly free: boolean
   readonly limits: ModelLimits
   readonly routes: readonly Route[]
+  /** Models tried after the routes, in this order. */
+  readonly fallbacks?: readonly Fallback[]
   readonly prices: readonly PriceEntry[]
   readonly priceVersion: bigint | null
   readonly currency: string

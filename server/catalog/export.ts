@@ -91,7 +91,7 @@ function exportChannel(row: ChannelRow, { secrets, secretsAs }: ExportOptions) {
 }
 
 function exportModel(
-  { id, type, free, prices, routes, limits, details }: ModelRow,
+  { id, type, free, prices, routes, fallbacks, limits, details }: ModelRow,
   planned: readonly PlannedRow[],
 ): object {
   const plans = planned.map((row) => {
@@ -102,7 +102,7 @@ function exportModel(
     type,
     ...(free ? { free } : { prices: prices ?? [] }),
     ...(plans.length > 0 ? { planned_prices: plans } : {}),
-    routes: routes.map(exportRoute),
+    routes: [...routes.map(exportRoute), ...fallbacks],
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
     ...(Object.keys(details).length > 0 ? { details } : {}),
   }

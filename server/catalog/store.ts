@@ -1,7 +1,7 @@
 /** Queries of the catalog's tables. All writes run in the transaction of one `apply`. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { Unit } from '../lib/units.ts'
-import type { Condition, ModelLimits, ModelType } from './catalog.ts'
+import type { Condition, Fallback, ModelLimits, ModelType } from './catalog.ts'
 import type { ChannelSettings } from './channel-settings.ts'
 
 export interface ChannelRow {
@@ -46,6 +46,7 @@ export interface ModelRow {
   readonly status: 'active' | 'retired'
   readonly limits: ModelLimits
   readonly routes: readonly StoredRoute[]
+  readonly fallbacks: readonly Fallback[]
   readonly details: Readonly<Record<string, unknown>>
   readonly price_version: bigint | null
   readonly currency: string | null
@@ -104,8 +105,8 @@ const isWithdrawn = (sql: Sql | TransactionSql) => sql`
  * Lists all models, each with the prices in effect by the database's clock: the newest that have
  * begun.
  */
-export function selectModels(sql: Sql | TransactionSql): Promise<ModelRow[]> {
-  return sql<ModelRow[]>`
+export async function selectModels(sql: Sql | TransactionSql): Promise<ModelRow[]> {
+  const rows = await sql<(Omit<ModelRow, 'routes' | 'fallbacks'> & StoredTargets)[]>`
     select m.id, m.type, m.free, m.source, m.status, m.limits, m.routes, m.details,
       p.version as price_version, p.currency, p.prices, p.effective_from, m.updated_at
     from model m left join lateral (
@@ -113,6 +114,16 @@ export function selectModels(sql: Sql | TransactionSql): Promise<ModelRow[]> {
       where model_id = m.id and effective_from <= clock_timestamp() and not ${isWithdrawn(sql)}
       order by effective_from desc, version desc limit 1) p on m.price_version is not null
     order by m.id`
+  return rows.map((row) => ({
+    ...row,
+    routes: row.routes.filter((route) => 'channel' in route),
+    fallbacks: row.routes.filter((route) => 'model' in route),
+  }))
+}
+
+/** Routes to channels and to other models share a column. */
+interface StoredTargets {
+  readonly routes: readonly (StoredRoute | Fallback)[]
 }
 
 /** Lists the planned prices of models that are sold, ordered by their start. */
@@ -230,7 +241,8 @@ export async function saveModel(
   await sql`
     insert into model (id, type, free, source, limits, routes, details, price_version)
     values (${model.id}, ${model.type}, ${model.free}, ${model.source},
-      ${JSON.stringify(model.limits)}::text::jsonb, ${JSON.stringify(model.routes)}::text::jsonb,
+      ${JSON.stringify(model.limits)}::text::jsonb,
+      ${JSON.stringify([...model.routes, ...model.fallbacks])}::text::jsonb,
       ${JSON.stringify(model.details)}::text::jsonb, ${model.price_version?.toString() ?? null})
     on conflict (id) do update set type = excluded.type, free = excluded.free,
       source = excluded.source, status = 'active', limits = excluded.limits,

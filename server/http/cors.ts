@@ -15,6 +15,7 @@ const EXPOSED = [
   'retry-after',
   'x-should-retry',
   'idempotent-replayed',
+  'x-tributary-model',
   'server-timing',
   'allow',
   'accept-encoding',

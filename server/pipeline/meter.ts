@@ -3,20 +3,21 @@
  * hold, dispatch, deliver, settle.
  */
 import type { Caller } from '../accounts/accounts.ts'
+import type { Model } from '../catalog/catalog.ts'
 import { hideInBody } from '../dialects/hide-error.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
-import { GatewayError } from '../lib/errors.ts'
+import { GatewayError, invalidField } from '../lib/errors.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
 import { deliverStream, type StreamBounds } from './answer/deliver.ts'
 import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
 import type { MeteredCall } from './hold/metered-call.ts'
-import { quote } from './hold/quote.ts'
+import { quoteAll } from './hold/quote-all.ts'
 import { findReplay, type Replay, takeHold } from './hold/take-hold.ts'
 import type { Body, Metering } from './metering.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
-import { admit } from './request/admit.ts'
+import { admit, admitFallback } from './request/admit.ts'
 import { identify } from './request/identify.ts'
 import { type ResolvedCall, resolve } from './request/resolve.ts'
 import {
@@ -54,11 +55,19 @@ export async function meter(
     return calls[operation] !== undefined
   })
   try {
-    if (detached?.isRequested(call.request.value)) await detached.run(context, caller, call)
-    else await run(context, metering, caller, call, services)
+    if (detached?.isRequested(call.request.value)) {
+      refuseList(call)
+      await detached.run(context, caller, call)
+    } else await run(context, metering, caller, call, services)
   } finally {
     await call.discard()
   }
+}
+
+/** Throws a 400 for background work that lists models: a task stays at its first one. */
+function refuseList({ fallbacks = [] }: ResolvedCall): void {
+  if (fallbacks.every(({ field }) => field === undefined)) return
+  throw invalidField('models', 'not with background: true')
 }
 
 async function run(
@@ -73,13 +82,18 @@ async function run(
     sendReplay(context, replay)
     return
   }
-  const leave = admit(caller, call.model, services)
+  const leaves = [admit(caller, call.model, services)]
   try {
-    const quoted = quote(metering, call, services)
-    const hold = await takeHold(context, metering, caller, call, quoted, services)
-    await runHeld({ context, metering, call, hold, quoted, services })
+    const { quoted, dearest, fallbacks } = quoteAll(metering, call, services)
+    const hold = await takeHold(context, metering, caller, call, dearest, services)
+    const enter = (model: Model) => {
+      const leave = admitFallback(caller, model, services)
+      if (leave) leaves.push(leave)
+      return leave !== undefined
+    }
+    await runHeld({ context, metering, call, hold, quoted, services, fallbacks, enter })
   } finally {
-    leave()
+    for (const leave of leaves) leave()
   }
 }
 
@@ -113,9 +127,9 @@ async function runHeld(metered: MeteredCall): Promise<void> {
     await refuse(metered, dispatched)
     return
   }
-  const { answer } = dispatched
-  if (answer.kind === 'whole') await finishWhole(metered, answer, dispatched)
-  else await finishStream(metered, answer, dispatched)
+  const { answer, serving } = dispatched
+  if (answer.kind === 'whole') await finishWhole(serving, answer, dispatched)
+  else await finishStream(serving, answer, dispatched)
 }
 
 async function refuse(

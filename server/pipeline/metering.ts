@@ -31,6 +31,8 @@ export interface RequestMetering {
   readonly form?: FormReading
   /** Allows bodies as large as those of chats, since they may contain pictures. */
   readonly takesPictures?: true
+  /** Takes a list of models (`models`), tried in turn. */
+  readonly takesModels?: true
   /** Checks shape and ranges; the body is forwarded as it arrived, not as parsed. */
   readonly schema: ZodType
   /** Further checks of the dialect; throws InvalidRequest. */

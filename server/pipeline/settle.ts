@@ -37,12 +37,12 @@ export function chargeFor(
   { route }: Pick<DispatchedCall, 'route'>,
   end: CallEnd,
 ): Charge {
-  const { metering, call, hold, quoted, services } = metered
+  const { metering, call, quoted, services } = metered
   return computeCharge({
     model: call.model,
     facts: factsOf(metered, end),
     channelFacts: channelFactsOf(route, services),
-    holdNanos: hold.amountNanos,
+    holdNanos: quoted.amountNanos,
     holdEstimate: quoted,
     report: end.report,
     complete: end.complete,

@@ -3,7 +3,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
-import { type StoredRoute, saveCost } from '../store.ts'
+import { type ModelRow, type StoredRoute, saveCost } from '../store.ts'
 
 /** Returns the routes to store, each with the version of its costs. */
 export async function versionCosts(
@@ -25,9 +25,12 @@ export async function versionCosts(
   return routes
 }
 
+type Routing = Pick<ModelRow, 'routes' | 'fallbacks'>
+
 /** Compares routes regardless of their costs. */
-export function isSameRouting(a: readonly StoredRoute[], b: readonly StoredRoute[]): boolean {
-  return isDeepStrictEqual(a.map(withoutCosts), b.map(withoutCosts))
+export function isSameRouting(a: Routing, b: Routing): boolean {
+  const routingOf = ({ routes, fallbacks }: Routing) => [routes.map(withoutCosts), fallbacks]
+  return isDeepStrictEqual(routingOf(a), routingOf(b))
 }
 
 /** Compares the costs of routes, by channel and upstream model. */

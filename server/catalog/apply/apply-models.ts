@@ -76,13 +76,14 @@ async function applyModel(
 
 type ComparedModel = Pick<
   ModelRow,
-  'type' | 'free' | 'currency' | 'prices' | 'routes' | 'limits' | 'details'
+  'type' | 'free' | 'currency' | 'prices' | 'routes' | 'fallbacks' | 'limits' | 'details'
 >
 
 /** Returns what an operator can change of a model. */
 function showModel(model: ComparedModel, plans: readonly object[]): object {
   const { type, free, currency, prices, limits, details } = model
-  const routes = model.routes.map(({ upstream_cost_version: _version, ...route }) => route)
+  const toChannels = model.routes.map(({ upstream_cost_version: _version, ...route }) => route)
+  const routes = [...toChannels, ...model.fallbacks]
   return { type, free, currency, prices, planned_prices: plans, routes, limits, details }
 }
 
@@ -96,7 +97,7 @@ function listChanges(row: ModelRow, desired: DesiredModel): string[] {
     ...(row.type === desired.type ? [] : ['type']),
     ...(row.free === desired.free ? [] : ['free']),
     ...(hasSamePrices(row, desired) ? [] : ['prices']),
-    ...(isSameRouting(row.routes, desired.routes) ? [] : ['routes']),
+    ...(isSameRouting(row, desired) ? [] : ['routes']),
     ...(hasSameRouteCosts(row.routes, desired.routes) ? [] : ['costs']),
     ...(isDeepStrictEqual(row.limits, desired.limits) ? [] : ['limits']),
     ...(isDeepStrictEqual(row.details, desired.details) ? [] : ['details']),
@@ -155,6 +156,7 @@ function desiredRow(model: FileModel, source: string, currency: string, at: Date
       const cost = costs ? { costs: costs.map(storedPrice), currency } : {}
       return { channel, upstream_model, priority, weight, ...cost }
     }),
+    fallbacks: model.fallbacks,
     details: model.details,
     currency: model.free ? null : currency,
     prices: model.free ? null : (begun.at(-1)?.prices ?? model.prices.map(storedPrice)),

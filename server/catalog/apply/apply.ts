@@ -19,6 +19,7 @@ import {
 import { applyChannels } from './apply-channels.ts'
 import { applyModels } from './apply-models.ts'
 import type { ApplyOptions, CatalogChange, ConfigurationChange } from './change.ts'
+import { findLostFallbacks } from './check-fallbacks.ts'
 import { CatalogError, type NamedCatalogFile } from './file.ts'
 import { findMistakes, findWarnings } from './file-checks.ts'
 import { openSealedChannels } from './open-sealed.ts'
@@ -78,6 +79,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   if (idsOf('channel').length > 0) await retireChannels(sql, idsOf('channel'))
   if (idsOf('model').length > 0) await retireModels(sql, idsOf('model'))
   await refuseLostRoutes(sql, files)
+  await refuseLostFallbacks(sql, files)
   const all = [...changes, ...retired]
   const further = (await options.alongside?.(sql)) ?? []
   return {
@@ -112,6 +114,19 @@ async function refuseLostRoutes(
       mistakes.push(lostRoute(files, model, index, route.channel))
     }
   }
+  if (mistakes.length > 0) throw new CatalogError(mistakes)
+}
+
+/** Throws CatalogError unless every fallback of an active model can stand in for it. */
+async function refuseLostFallbacks(
+  sql: TransactionSql,
+  files: readonly NamedCatalogFile[],
+): Promise<void> {
+  const models = (await selectModels(sql)).filter(isActive)
+  const mistakes = findLostFallbacks(models).map(({ model, problem }) => {
+    const file = files.find(({ source }) => source === model.source) ?? files[0]
+    return { file: file?.name ?? '', path: `the routes of "${model.id}"`, problem }
+  })
   if (mistakes.length > 0) throw new CatalogError(mistakes)
 }
 

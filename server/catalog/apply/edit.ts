@@ -94,12 +94,24 @@ export async function switchChannel(
   })
 }
 
-/** Retires a model: further calls to it get a 404. Returns false if it is not active. */
+/**
+ * Retires a model: further calls to it get a 404. Returns false if it is not active. Throws
+ * OperatorError while it stands in for an active model.
+ */
 export async function retireModel(sql: Sql, id: string): Promise<boolean> {
   return await sql.begin(async (transaction) => {
     await lockCatalog(transaction)
-    const model = (await selectModels(transaction)).find((one) => one.id === id)
+    const models = await selectModels(transaction)
+    const model = models.find((one) => one.id === id)
     if (model?.status !== 'active') return false
+    const users = models
+      .filter(({ status, fallbacks }) => {
+        return status === 'active' && fallbacks.some((one) => one.model === id)
+      })
+      .map((one) => one.id)
+    if (users.length > 0) {
+      throw new OperatorError(`the model ${id} is still used by ${users.slice(0, 5).join(', ')}`)
+    }
     await retireModels(transaction, [id])
     await bumpRevision(transaction)
     return true

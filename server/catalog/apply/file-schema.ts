@@ -72,8 +72,10 @@ const plannedPrices = z.strictObject({
   prices: prices.min(1, 'needs a price'),
 })
 
+/** A way to a channel, or to another model that is charged at its own price. */
 const route = z.strictObject({
-  channel: channelId,
+  channel: channelId.optional(),
+  model: modelId.optional(),
   upstream_model: z.string().min(1).max(200).optional(),
   priority: z.int().min(0).max(1000).default(0),
   weight: z.int().min(1).max(10_000).default(1),
@@ -136,6 +138,20 @@ const model = z
     checkPlans(value, refuse)
     checkClock(value, refuse)
   })
+  .transform(({ routes, ...rest }) => ({ ...rest, ...splitRoutes(routes) }))
+
+type RouteEntry = z.output<typeof route>
+type ChannelRoute = RouteEntry & { readonly channel: string }
+
+/** Parts the routes to channels from those to other models. */
+function splitRoutes(routes: readonly RouteEntry[]) {
+  return {
+    routes: routes.filter((one): one is ChannelRoute => one.channel !== undefined),
+    fallbacks: routes.flatMap(({ model: id, priority }) => {
+      return id === undefined ? [] : [{ model: id, priority }]
+    }),
+  }
+}
 
 function checkPlans(
   {
@@ -171,12 +187,25 @@ function checkRoutes(
   refuse: Refuse,
 ): void {
   const seen = new Set<string>()
-  for (const [index, { channel, upstream_model = id, costs = [] }] of routes.entries()) {
+  for (const [index, entry] of routes.entries()) {
+    const { channel, model: other, upstream_model = id, costs = [] } = entry
+    if (channel === undefined && other === undefined)
+      refuse(['routes', index, 'channel'], 'required')
+    if (other !== undefined) {
+      checkFallback(id, entry, (path, message) => refuse(['routes', index, ...path], message))
+    }
     checkPrices(type, costs, ['routes', index, 'costs'], refuse)
-    const target = `${channel} ${upstream_model}`
+    const target = other === undefined ? `${channel} ${upstream_model}` : `model ${other}`
     if (seen.has(target))
       refuse(['routes', index], 'another route has the same channel and upstream_model')
     seen.add(target)
+  }
+}
+
+function checkFallback(id: string, entry: RouteEntry, refuse: Refuse): void {
+  if (entry.model === id) refuse(['model'], 'a model cannot stand in for itself')
+  for (const name of ['channel', 'upstream_model', 'costs'] as const) {
+    if (entry[name] !== undefined) refuse([name], 'not beside "model"')
   }
 }
 

@@ -13,6 +13,7 @@ export function loadModel(row: ModelRow, planned: readonly PlannedRow[]): Model 
     free: row.free,
     limits: row.limits,
     routes: row.routes.map((route) => loadRoute(route, row.type)),
+    fallbacks: row.fallbacks.toSorted((a, b) => a.priority - b.priority),
     prices: readPrices(row.prices ?? [], row.type),
     priceVersion: row.price_version,
     currency: row.currency ?? 'CNY',

@@ -36,6 +36,7 @@ const attempt = z.looseObject({ channel: z.string(), outcome: z.string() })
 
 export const explainedUsage = usageRecord.extend({
   lines: z.array(priceLine),
+  served_model: z.string().describe('The model whose prices apply: `model`, or a fallback of it.'),
   price_version: z.string().nullable().describe('The prices in force when the hold was taken.'),
   attempts: z.array(attempt).describe('The upstreams tried, with outcomes.'),
   ledger: z.array(
@@ -74,6 +75,7 @@ export const EXPLAINED_EXAMPLE = {
     { unit: 'input_token', quantity: 12, unit_price: '0.15', per: 1000000, amount: '0.0000018' },
     { unit: 'output_token', quantity: 8, unit_price: '0.6', per: 1000000, amount: '0.0000048' },
   ],
+  served_model: 'a-chat-model',
   price_version: '3',
   attempts: [{ channel: 'main', outcome: 'answered', status: 200, milliseconds: 1198 }],
   ledger: [
@@ -131,11 +133,20 @@ function readAll<Item extends z.ZodType>(item: Item, stored: unknown): z.output<
   })
 }
 
+const standIn = z.looseObject({ model: z.string(), price_version: z.string().nullable() })
+
+/** Returns the model that served, by the last attempt, and the version of its prices. */
+function readServing({ attempts, model, price_version: version }: UsageRow) {
+  const read = standIn.safeParse(Array.isArray(attempts) ? attempts.at(-1) : undefined)
+  const { data = { model, price_version: version?.toString() ?? null } } = read
+  return { served_model: data.model, price_version: data.price_version }
+}
+
 /** Returns the record with its charge lines, attempts and ledger entries. */
 export function explainUsage(row: UsageRow, entries: readonly UsageEntry[]) {
   return {
     ...describeUsage(row),
-    price_version: row.price_version?.toString() ?? null,
+    ...readServing(row),
     lines: readAll(priceLine, row.lines),
     attempts: readAll(attempt, row.attempts),
     ledger: entries.map(({ step, source, destination, amount, at }) => ({

@@ -14,6 +14,7 @@ import {
   TEXT_NEEDS,
   type TextDialect,
 } from './billing/text-billing.ts'
+import { listedModels } from './listed-models.ts'
 
 const dialect: TextDialect = {
   limits: ['max_completion_tokens', 'max_tokens'],
@@ -31,6 +32,7 @@ const chatRequest = z.looseObject({
     .min(1)
     .describe('The conversation so far; each message has a role and content.'),
   stream: z.boolean().nullish().describe('true: server-sent events.'),
+  models: listedModels,
   stream_options: z
     .looseObject({
       include_usage: z.boolean().nullish().describe('true: a last chunk with the usage.'),
@@ -73,6 +75,7 @@ export const chatCompletions: MeteredEndpoint = {
     modelTypes: ['chat'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
     takesPictures: true,
+    takesModels: true,
     schema: chatRequest,
     model: ({ value }) => value.model as string,
     streams: requestsStream,

@@ -17,6 +17,7 @@ import {
   TEXT_NEEDS,
   type TextDialect,
 } from './billing/text-billing.ts'
+import { listedModels } from './listed-models.ts'
 
 const dialect: TextDialect = {
   limits: ['max_tokens'],
@@ -36,6 +37,7 @@ const messagesRequest = z.looseObject({
   system: z.union([z.string(), z.array(z.looseObject({}))]).optional(),
   tools: z.array(z.looseObject({})).nullish().describe('Tools that the model may use.'),
   stream: z.boolean().optional().describe('true: a stream of named events.'),
+  models: listedModels,
 })
 
 const messagesAnswer = z.looseObject({
@@ -86,6 +88,7 @@ export const messagesEndpoint: MeteredEndpoint = {
     modelTypes: ['chat'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
     takesPictures: true,
+    takesModels: true,
     schema: messagesRequest,
     check: (parts) => {
       checkVersion(parts)

@@ -18,6 +18,7 @@ import {
   TEXT_NEEDS,
   type TextDialect,
 } from './billing/text-billing.ts'
+import { listedModels } from './listed-models.ts'
 import { backgroundOf } from './response-submission.ts'
 
 const dialect: TextDialect = {
@@ -34,6 +35,7 @@ const responsesRequest = z.looseObject({
     .optional()
     .describe('A string, or input items.'),
   stream: z.boolean().nullish().describe('true: typed server-sent events.'),
+  models: listedModels,
   max_output_tokens: z.int().positive().nullish(),
   previous_response_id: z.string().nullish().describe('The id of a stored response of yours.'),
   tools: z.array(z.looseObject({})).nullish().describe('Functions and the vendor’s tools.'),
@@ -66,6 +68,7 @@ const metering: Metering = {
   modelTypes: ['chat'],
   bodyBytesMax: TEXT_BODY_BYTES_MAX,
   takesPictures: true,
+  takesModels: true,
   schema: responsesRequest,
   check,
   model: ({ value }) => value.model as string,

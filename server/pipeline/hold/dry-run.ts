@@ -4,6 +4,7 @@ import { dropUnset } from '../../http/unset.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { Body, FormReading, Metering, RequestMetering } from '../metering.ts'
+import { dropModelList, readModelList } from '../request/fallbacks.ts'
 import { withInvalidRequests } from '../request/read-request.ts'
 import {
   type Customer,
@@ -12,7 +13,8 @@ import {
   readModelId,
 } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
-import { type Quote, quote } from './quote.ts'
+import type { Quote } from './quote.ts'
+import { quoteAll } from './quote-all.ts'
 
 /** The first and last bytes of a form's file, which show its format and length. */
 export interface DryRunFile {
@@ -39,10 +41,13 @@ export async function dryRun(
   services: Services,
   canServe: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
-  const value = metering.form ? sent : dropUnset(sent, metering.schema)
+  const unset = metering.form ? sent : dropUnset(sent, metering.schema)
+  const list = metering.takesModels && readModelList(unset, services.catalog.snapshot())
+  const value = list ? dropModelList(unset, list) : unset
   const modelId = await readModelId(metering, { value, query, headers })
   const inspected = metering.form && (await inspect(metering.form, file))
-  const target = await findModelTarget(modelId, metering, value, customer, services, canServe)
+  const named = { id: modelId, others: list ? list.others : undefined }
+  const target = await findModelTarget(named, metering, value, customer, services, canServe)
   // Clients serialise the same way, so the size equals that of a call.
   const body = Buffer.from(JSON.stringify(value))
   const parsed = metering.form ? undefined : parseRequestJson(body)
@@ -59,7 +64,7 @@ export async function dryRun(
       requestId,
       ...(inspected ? { file: { ...inspected, ...UNREADABLE } } : {}),
       createdAtSeconds: 0,
-      model: modelId,
+      model: target.model.id,
       stream: metering.streams(value),
       estimateInputTokens: () => metering.inputTokens(value, body.length),
     },
@@ -96,5 +101,5 @@ export async function dryRunCall(
   const call = await dryRun(metering, request, customer, services, ({ calls }) => {
     return calls[metering.operation] !== undefined
   })
-  return { call, quoted: quote(metering, call, services) }
+  return { call, quoted: quoteAll(metering, call, services).dearest }
 }

@@ -1,10 +1,12 @@
 /** A call with its hold, for all verbs after the hold. */
+import type { Model } from '../../catalog/catalog.ts'
 import type { Context } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
 import type { Metering } from '../metering.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import type { Quote } from './quote.ts'
+import type { FallbackCall } from './quote-all.ts'
 
 export interface MeteredCall {
   readonly context: Context
@@ -13,13 +15,16 @@ export interface MeteredCall {
   readonly hold: Hold
   readonly quoted: Quote
   readonly services: Services
+  /** The call as other models would serve it; absent: no other model may. */
+  readonly fallbacks?: readonly FallbackCall[]
+  /** Takes a concurrency slot of another model until the call ends. False: its limit is reached. */
+  readonly enter?: (model: Model) => boolean
 }
 
 /** The input of a charge: of a call, or of a task that was quoted like one. */
 export interface BillableCall {
   readonly metering: Metering
   readonly call: Pick<ResolvedCall, 'model' | 'request'>
-  readonly hold: Pick<Hold, 'amountNanos'>
   readonly quoted: Quote
   readonly services: Pick<Services, 'upstreams'>
 }

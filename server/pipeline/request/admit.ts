@@ -20,8 +20,22 @@ export function admit(caller: Caller, model: Model | undefined, services: Servic
   const entered = services.limiter.enter([
     { subject: `account:${caller.accountId}`, limits: caller.accountLimits },
     { subject: `key:${caller.keyId}`, limits: caller.keyLimits },
-    ...(model ? [{ subject: `model:${caller.accountId}:${model.id}`, limits: model.limits }] : []),
+    ...(model ? [ownLimits(caller, model)] : []),
   ])
   if (typeof entered === 'function') return entered
   throw new GatewayError('rate_limited', { retryAfterSeconds: entered.retryAfterSeconds })
+}
+
+/** Admits a running call to another model; undefined if that model's limits are reached. */
+export function admitFallback(
+  caller: Caller,
+  model: Model,
+  { limiter }: Pick<Services, 'limiter'>,
+): Leave | undefined {
+  const entered = limiter.enter([ownLimits(caller, model)])
+  return typeof entered === 'function' ? entered : undefined
+}
+
+function ownLimits({ accountId }: Caller, { id, limits }: Model) {
+  return { subject: `model:${accountId}:${id}`, limits }
 }

@@ -9,6 +9,7 @@ import type { CallRequest, Upstream } from '../../upstreams/upstream.ts'
 import type { Body, Chain, RequestMetering, RequestParts } from '../metering.ts'
 import type { Services } from '../services.ts'
 import { type Affinity, readAffinity } from './affinity.ts'
+import { type ListedModel, readModelList, withoutModelList } from './fallbacks.ts'
 import { type ReceivedRequest, readRequest, withInvalidRequests } from './read-request.ts'
 
 export interface IdempotencyClaim {
@@ -26,10 +27,23 @@ const PAUSED_RETRY_SECONDS = 60
 
 const ELSEWHERE = 'not called on this path: GET /v1/models lists the endpoints of each'
 
+/** A model that may serve a call, with the routes that can. */
+export interface ModelTarget {
+  readonly model: Model
+  readonly routes: readonly UsableRoute[]
+}
+
+export interface FallbackTarget extends ModelTarget {
+  /** The field that names it; absent if the operator does. */
+  readonly field?: string
+}
+
 export interface ResolvedCall {
   readonly request: CallRequest
   readonly model: Model
   readonly routes: readonly UsableRoute[]
+  /** Models tried after all routes have failed, in this order; absent: none. */
+  readonly fallbacks?: readonly FallbackTarget[]
   readonly idempotency: IdempotencyClaim | null
   /** The earlier answers that the request continues; absent if it continues none. */
   readonly chain?: Chain | undefined
@@ -67,26 +81,29 @@ async function match(
   caller: Caller,
   services: Services,
   canServe: (upstream: Upstream) => boolean,
-  { body, value, fields, file, digest }: ReceivedRequest,
+  received: ReceivedRequest,
 ): Promise<Omit<ResolvedCall, 'discard'>> {
   const { headers } = context.request
+  const { file, digest } = received
+  const list = metering.takesModels && readModelList(received.value, services.catalog.snapshot())
+  const { body, value, fields } = list ? withoutModelList(received, list) : received
   const modelId = await readModelId(metering, { value, query: context.query, headers })
   context.facts.model = modelId
-  const { model, routes, chain } = await findModelTarget(
-    modelId,
+  const found = await findModelTarget(
+    { id: modelId, others: list?.others },
     metering,
     value,
     caller,
     services,
     canServe,
   )
+  const { model, routes, fallbacks = [] } = found
+  const isChoice = routes.length > 1 || fallbacks.length > 0
   // Estimated on first use: most calls never need it.
   let inputTokens: number | undefined
   return {
-    model,
-    routes,
-    chain,
-    affinity: routes.length > 1 ? readAffinity(caller.keyId, value, headers) : undefined,
+    ...found,
+    affinity: isChoice ? readAffinity(caller.keyId, value, headers) : undefined,
     idempotency: readIdempotency(context, digest),
     request: {
       body,
@@ -96,7 +113,7 @@ async function match(
       headers,
       requestId: context.requestId,
       createdAtSeconds: Math.floor(Date.now() / 1000),
-      model: modelId,
+      model: model.id,
       stream: metering.streams(value),
       estimateInputTokens() {
         inputTokens ??= metering.inputTokens(value, body.length)
@@ -118,23 +135,66 @@ export async function readModelId(metering: RequestMetering, parts: RequestParts
 /** The caller attributes that decide which models are visible. */
 export type Customer = Pick<Caller, 'accountId' | 'currency' | 'models'>
 
-/** Returns the model and its usable routes. Throws 400, 403, 404 or 502. */
+export interface NamedModels {
+  readonly id: string
+  /** The other models that the caller lists; they replace those of the operator. */
+  readonly others?: readonly ListedModel[] | undefined
+}
+
+/**
+ * Returns the model, its usable routes and its fallbacks. Throws 400, 403, 404 or 502. A model
+ * without a usable route gives way to its first fallback.
+ */
 export async function findModelTarget(
-  modelId: string,
+  named: NamedModels,
   metering: RequestMetering,
   value: Body,
   caller: Customer,
   services: Services,
   canServe: (upstream: Upstream) => boolean,
-): Promise<Pick<ResolvedCall, 'model' | 'routes' | 'chain'>> {
+): Promise<Pick<ResolvedCall, 'model' | 'routes' | 'fallbacks' | 'chain'>> {
   const snapshot = services.catalog.snapshot()
-  const model = findModel(modelId, metering, caller, snapshot)
-  const usable = usableRoutes(model, canServe, snapshot, services).map((route) => {
-    return dropForeignCost(route, caller.currency)
-  })
+  const model = findModel(named.id, metering, caller, snapshot)
+  const routesOf = (one: Model) =>
+    findRoutes(one, canServe, snapshot, services).map((route) => {
+      return dropForeignCost(route, caller.currency)
+    })
+  const others = findFallbacks(model, named.others, metering, caller, snapshot)
+  const targets = [{ model }, ...others]
+    .map((target): FallbackTarget => ({ ...target, routes: routesOf(target.model) }))
+    .filter(({ routes }) => routes.length > 0)
   const answerId = metering.buildsOn?.(value)
-  if (answerId === undefined) return { model, routes: usable }
-  return { model, ...(await pinRoutes(usable, answerId, caller, services)) }
+  const pinned =
+    answerId === undefined ? { targets } : await pinTargets(targets, answerId, caller, services)
+  const [first, ...fallbacks] = pinned.targets
+  if (!first) throw unroutable(model, canServe, snapshot, services)
+  return {
+    model: first.model,
+    routes: first.routes,
+    ...(fallbacks.length > 0 ? { fallbacks } : {}),
+    ...('chain' in pinned ? { chain: pinned.chain } : {}),
+  }
+}
+
+/** Returns the caller's other models, or those of the model's routes that the caller may call. */
+function findFallbacks(
+  model: Model,
+  listed: readonly ListedModel[] | undefined,
+  metering: RequestMetering,
+  caller: Customer,
+  snapshot: CatalogSnapshot,
+): Omit<FallbackTarget, 'routes'>[] {
+  if (listed) {
+    return listed.map(({ id, field }) => {
+      return { model: findModel(id, metering, caller, snapshot, field), field }
+    })
+  }
+  return (model.fallbacks ?? []).flatMap(({ model: id }) => {
+    const other = snapshot.models.get(id)
+    if (!other || (caller.models !== null && !caller.models.includes(id))) return []
+    if (!other.free && other.currency !== caller.currency) return []
+    return metering.modelTypes.includes(other.type) ? [{ model: other }] : []
+  })
 }
 
 function checkBody({ schema }: RequestMetering, body: Body): void {
@@ -150,32 +210,24 @@ function findModel(
   metering: RequestMetering,
   caller: Customer,
   snapshot: CatalogSnapshot,
+  param = 'model',
 ): Model {
   const model = snapshot.models.get(id)
   if (!model) {
-    throw new GatewayError('not_found', {
-      message: `the model '${printable(id)}' does not exist here: GET /v1/models lists all`,
-      param: 'model',
-      code: 'model_not_found',
-    })
+    const message = `the model '${printable(id)}' does not exist here: GET /v1/models lists all`
+    if (param !== 'model') throw invalidField(param, message)
+    throw new GatewayError('not_found', { message, param, code: 'model_not_found' })
   }
   if (caller.models !== null && !caller.models.includes(id)) {
-    throw new GatewayError('forbidden', {
-      message: `this key may not call the model '${id}'`,
-      param: 'model',
-    })
+    const message = `this key may not call the model '${id}'`
+    throw new GatewayError('forbidden', { message, param })
   }
   if (!model.free && model.currency !== caller.currency) {
-    throw new GatewayError('forbidden', {
-      message: `'${id}' is sold in ${model.currency}, this account pays in ${caller.currency}`,
-      param: 'model',
-    })
+    const message = `'${id}' is sold in ${model.currency}, this account pays in ${caller.currency}`
+    throw new GatewayError('forbidden', { message, param })
   }
   if (!metering.modelTypes.includes(model.type)) {
-    throw new GatewayError('invalid_request', {
-      message: `model: '${id}' is a ${model.type} model, ${ELSEWHERE}`,
-      param: 'model',
-    })
+    throw invalidField(param, `'${id}' is a ${model.type} model, ${ELSEWHERE}`)
   }
   return model
 }
@@ -184,15 +236,13 @@ function printable(text: string): string {
   return text.slice(0, 100).replace(/[^\x20-\x7e\p{L}\p{N}]/gu, '?')
 }
 
-/** Returns the routes whose channel is configured and can serve. Throws 400 or 502 if none is. */
-function usableRoutes(
+/** Returns the error for a model without a route that can serve: 400, 502 or 503. */
+function unroutable(
   model: Model,
   canServe: (upstream: Upstream) => boolean,
   snapshot: CatalogSnapshot,
   services: Services,
-): UsableRoute[] {
-  const usable = findRoutes(model, canServe, snapshot, services)
-  if (usable.length > 0) return usable
+): GatewayError {
   const channels = model.routes.flatMap(({ channel }) => snapshot.channels.get(channel) ?? [])
   const canResume = channels.some(({ isPaused, upstream: name }) => {
     const upstream = services.upstreams.get(name)
@@ -200,16 +250,13 @@ function usableRoutes(
   })
   if (canResume) {
     services.log.warn({ model: model.id }, 'every channel that serves this model here is paused')
-    throw new GatewayError('unavailable', { retryAfterSeconds: PAUSED_RETRY_SECONDS })
+    return new GatewayError('unavailable', { retryAfterSeconds: PAUSED_RETRY_SECONDS })
   }
   if (channels.length > 0) {
-    throw new GatewayError('invalid_request', {
-      message: `model: '${model.id}' is ${ELSEWHERE}`,
-      param: 'model',
-    })
+    return invalidField('model', `'${model.id}' is ${ELSEWHERE}`)
   }
   services.log.error({ model: model.id }, 'no channel of this model is configured')
-  throw new GatewayError('upstream_failed')
+  return new GatewayError('upstream_failed')
 }
 
 /** Drops costs in another currency than the caller's, which free models may have. */
@@ -258,15 +305,20 @@ function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRout
  * Keeps the routes to the channel that stores the earlier answer. Throws 400 if this account has no
  * such answer.
  */
-async function pinRoutes(
-  routes: readonly UsableRoute[],
+async function pinTargets(
+  targets: readonly FallbackTarget[],
   answerId: string,
   caller: Customer,
   services: Services,
-): Promise<Pick<ResolvedCall, 'routes' | 'chain'>> {
+): Promise<{ readonly targets: readonly FallbackTarget[]; readonly chain: Chain }> {
   const found = await services.storedAnswers.find(caller.accountId, answerId)
-  const pinned = routes.filter((route) => route.channel === found?.channelId)
-  if (found && pinned.length > 0) return { routes: pinned, chain: { tokens: found.tokens } }
+  const pinned = targets
+    .map((target) => {
+      const routes = target.routes.filter((route) => route.channel === found?.channelId)
+      return { ...target, routes }
+    })
+    .filter(({ routes }) => routes.length > 0)
+  if (found && pinned.length > 0) return { targets: pinned, chain: { tokens: found.tokens } }
   throw new GatewayError('invalid_request', {
     message: 'previous_response_id: no such response of this account at this model',
     param: 'previous_response_id',

@@ -1,6 +1,6 @@
 /**
- * Verb 6: sends the call by its routes until one succeeds: at most three attempts, only before
- * anything was sent to the caller, and never after an unknown outcome.
+ * Verb 6: sends the call by its routes until one succeeds: at most three attempts at each model,
+ * only before anything was sent to the caller, and never after an unknown outcome.
  */
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { type Context, timed } from '../../http/context.ts'
@@ -9,6 +9,7 @@ import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 import { type OpenedAnswer, openAnswer } from '../answer/open-answer.ts'
 import type { MeteredCall } from '../hold/metered-call.ts'
+import type { FallbackCall } from '../hold/quote-all.ts'
 import { type Affinity, drawFor } from '../request/affinity.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
@@ -23,6 +24,9 @@ export interface Attempt {
   readonly outcome: string
   readonly status?: number
   readonly milliseconds: number
+  /** The model that stood in, with the version of its prices; absent for the model of the call. */
+  readonly model?: string
+  readonly price_version?: string | null
 }
 
 /** The attempts, and the route of the last one. */
@@ -31,32 +35,78 @@ export interface DispatchedCall {
   readonly attempts: readonly Attempt[]
 }
 
+/** `serving` is the call as the model that served it was quoted. */
 export type DispatchOutcome =
-  | (DispatchedCall & { readonly answer: OpenedAnswer })
+  | (DispatchedCall & { readonly answer: OpenedAnswer; readonly serving: MeteredCall })
   | (DispatchedCall & { readonly failure: UpstreamFailure })
 
-/** Sends the call. `stopping` aborts the waits of adapters when the gateway stops. */
+/**
+ * Sends the call, at its model and then at those that may stand in for it. `stopping` aborts the
+ * waits of adapters when the gateway stops.
+ */
 export async function dispatch(
   metered: MeteredCall,
   stopping: AbortSignal,
 ): Promise<DispatchOutcome> {
-  const { context, call, services } = metered
+  const { fallbacks = [], services } = metered
   const attempts: Attempt[] = []
+  let outcome = await dispatchToModel(metered, attempts, stopping)
+  for (const fallback of fallbacks) {
+    if (!('failure' in outcome) || !mayFallBack(outcome.failure, fallback, metered)) continue
+    if (metered.enter?.(fallback.call.model) === false) continue
+    if (!services.retries.take(services.inFlight.size())) break
+    const { call, quoted } = fallback
+    outcome = await dispatchToModel({ ...metered, call, quoted }, attempts, stopping, true)
+  }
+  return fallbacks.length > 0 ? nameModel(outcome) : outcome
+}
+
+/** Adds the header that names the model of the answer. */
+function nameModel(outcome: DispatchOutcome): DispatchOutcome {
+  if ('failure' in outcome) return outcome
+  const { answer, serving } = outcome
+  const headers = { ...answer.headers, 'x-tributary-model': serving.call.model.id }
+  return { ...outcome, answer: { ...answer, headers } }
+}
+
+/** A refusal of the request leads only to models that the caller lists. */
+function mayFallBack(
+  { kind }: UpstreamFailure,
+  { isListed }: FallbackCall,
+  { context }: MeteredCall,
+): boolean {
+  if (kind === 'unknown' || context.response.destroyed) return false
+  return kind !== 'rejected' || isListed
+}
+
+async function dispatchToModel(
+  metered: MeteredCall,
+  attempts: Attempt[],
+  stopping: AbortSignal,
+  isFallback = false,
+): Promise<DispatchOutcome> {
+  const { context, call, services } = metered
   const candidates = orderRoutes(call.routes, services, call.affinity)
-  for (let retry = false; ; retry = true) {
-    const route = candidates[attempts.length % candidates.length]
+  const { id, priceVersion } = call.model
+  const standsIn = isFallback
+    ? { model: id, price_version: priceVersion?.toString() ?? null }
+    : undefined
+  for (let tried = 1; ; tried += 1) {
+    const route = candidates[(tried - 1) % candidates.length]
     if (!route) throw new GatewayError('upstream_failed')
     const start = performance.now()
     const outcome = await timed(context, 'upstream', () => attempt(metered, route, stopping))
-    if (retry) services.retries.done()
+    if (tried > 1 || isFallback) services.retries.done()
     const milliseconds = Math.round(performance.now() - start)
     const failure = outcome instanceof UpstreamFailure ? outcome : undefined
-    attempts.push(describe(route, failure, outcome, milliseconds))
+    attempts.push({ ...describe(route, failure, outcome, milliseconds), ...standsIn })
     context.facts.channel = route.channel
     context.facts.attempts = attempts.length
     reportAttempt(route, failure, services)
-    if (!(outcome instanceof UpstreamFailure)) return { answer: outcome, route, attempts }
-    if (!mayRetry(outcome, attempts.length, candidates.length, context, services)) {
+    if (!(outcome instanceof UpstreamFailure)) {
+      return { answer: outcome, route, attempts, serving: metered }
+    }
+    if (!mayRetry(outcome, tried, candidates.length, context, services)) {
       return { failure: outcome, route, attempts }
     }
   }

@@ -163,7 +163,6 @@ async function rebuildCall(engine: Engine, task: ClaimedTask): Promise<BillableC
   return {
     metering,
     call: { model: modelOf(engine, task), request: rebuildRequest(task, metering, body) },
-    hold: { amountNanos },
     quoted: { ...quote, amountNanos } as Quote,
     services: engine.services,
   }

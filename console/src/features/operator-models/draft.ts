@@ -16,6 +16,11 @@ export interface RouteDraft {
   readonly costs: readonly PriceDraft[]
 }
 
+interface Fallback {
+  readonly model: string
+  readonly priority: number
+}
+
 export interface ModelDraft {
   readonly id: string
   readonly type: string
@@ -23,6 +28,8 @@ export interface ModelDraft {
   readonly isFree: boolean
   readonly prices: readonly PriceDraft[]
   readonly routes: readonly RouteDraft[]
+  /** Routes to other models, which files define. */
+  readonly fallbacks: readonly Fallback[]
   readonly limits: string
   readonly details: string
 }
@@ -43,6 +50,7 @@ export const NEW_DRAFT: ModelDraft = {
   isFree: false,
   prices: [NEW_PRICE, { ...NEW_PRICE, unit: 'output_token' }],
   routes: [NEW_ROUTE],
+  fallbacks: [],
   limits: '',
   details: '',
 }
@@ -67,6 +75,7 @@ interface StoredModel {
     readonly weight: number
     readonly costs?: readonly StoredPrice[] | undefined
   }[]
+  readonly fallbacks: readonly Fallback[]
   readonly limits: object
   readonly details: object
 }
@@ -85,6 +94,7 @@ export function toModelDraft(model: StoredModel): ModelDraft {
       weight: String(route.weight),
       costs: (route.costs ?? []).map(toPriceDraft),
     })),
+    fallbacks: model.fallbacks,
     limits: toJson(model.limits),
     details: toJson(model.details),
   }
@@ -107,15 +117,19 @@ export function toModelBody(draft: ModelDraft) {
     type: draft.type,
     currency: draft.currency,
     ...(draft.isFree ? { free: true } : { prices: toPrices(draft.prices) }),
-    routes: draft.routes.map(({ channel, upstreamModel, priority, weight, costs }) => ({
-      channel,
-      ...(upstreamModel.trim() === '' ? {} : { upstream_model: upstreamModel.trim() }),
-      priority: Number(priority),
-      weight: Number(weight),
-      ...(costs.length === 0 ? {} : { costs: toPrices(costs) }),
-    })),
+    routes: [...draft.routes.map(toRoute), ...draft.fallbacks.map((one) => ({ ...one }))],
     limits: readObject('limits', draft.limits),
     details: readObject('details', draft.details),
+  }
+}
+
+function toRoute({ channel, upstreamModel, priority, weight, costs }: RouteDraft) {
+  return {
+    channel,
+    ...(upstreamModel.trim() === '' ? {} : { upstream_model: upstreamModel.trim() }),
+    priority: Number(priority),
+    weight: Number(weight),
+    ...(costs.length === 0 ? {} : { costs: toPrices(costs) }),
   }
 }
 

@@ -61,7 +61,7 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
 
 function Facts({ model }: { readonly model: Model }) {
   const t = useMessages(messages)
-  const { currency, prices, free, routes } = model
+  const { currency, prices, free, routes, fallbacks } = model
   return (
     <KeyValue
       facts={[
@@ -73,18 +73,30 @@ function Facts({ model }: { readonly model: Model }) {
         },
         {
           label: t('routes'),
-          value: routes.map((route) => (
-            <div key={`${route.channel} ${route.upstream_model}`}>
-              <TextLink to="/operator/channels" search={{ id: route.channel }}>
-                {route.channel}
-              </TextLink>{' '}
-              <Text component="span" size="xs" c="dimmed">
-                {route.upstream_model} · {t('priority')} {route.priority} · {t('weight')}{' '}
-                {route.weight}
-              </Text>
-              <Costs currency={route.currency} costs={route.costs} />
-            </div>
-          )),
+          value: [
+            ...routes.map((route) => (
+              <div key={`${route.channel} ${route.upstream_model}`}>
+                <TextLink to="/operator/channels" search={{ id: route.channel }}>
+                  {route.channel}
+                </TextLink>{' '}
+                <Text component="span" size="xs" c="dimmed">
+                  {route.upstream_model} · {t('priority')} {route.priority} · {t('weight')}{' '}
+                  {route.weight}
+                </Text>
+                <Costs currency={route.currency} costs={route.costs} />
+              </div>
+            )),
+            ...fallbacks.map((fallback) => (
+              <div key={`model ${fallback.model}`}>
+                <TextLink to="/operator/models" search={{ id: fallback.model }}>
+                  {fallback.model}
+                </TextLink>{' '}
+                <Text component="span" size="xs" c="dimmed">
+                  {t('otherModel')} · {t('priority')} {fallback.priority}
+                </Text>
+              </div>
+            )),
+          ],
         },
         { label: t('source'), value: model.source },
         { label: t('changed'), value: <TimeText time={model.updated_at} form="full" /> },

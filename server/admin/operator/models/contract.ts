@@ -58,6 +58,9 @@ const model = z.object({
   prices: z.array(price),
   price_version: z.string().nullable(),
   routes: z.array(route),
+  fallbacks: z
+    .array(z.object({ model: z.string(), priority: z.number() }))
+    .describe('Models that serve calls at their own prices if no route does.'),
   limits: z.record(z.string(), z.number()),
   details: z.record(z.string(), z.unknown()),
   source: z.string(),

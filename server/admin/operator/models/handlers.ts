@@ -28,6 +28,7 @@ function showModel(row: ModelSummary, { catalog }: AdminServices) {
     routes: routes.map(({ costs, ...route }) => {
       return costs ? { ...route, costs: showPrices(costs) } : route
     }),
+    fallbacks: [...row.fallbacks],
     margins: compareCosts(row),
     price_problems: findPriceProblems(row),
     limits: { ...limits } as Record<string, number>,
@@ -52,8 +53,9 @@ function showPlan(model: ModelSummary, { version, effective_from: from, ...plan 
 function listWarnings(row: ModelSummary, channels: ReadonlyMap<string, unknown>): string[] {
   if (row.status !== 'active') return []
   const usable = row.routes.filter(({ channel }) => channels.has(channel))
+  const isRouted = row.routes.length > 0 || row.fallbacks.length > 0
   return [
-    ...(row.routes.length === 0 ? ['no route: calls are refused'] : []),
+    ...(isRouted ? [] : ['no route: calls are refused']),
     ...(row.routes.length > 0 && usable.length === 0 ? ['no route leads to a usable channel'] : []),
     ...(usable.length > 0 && usable.length < row.routes.length
       ? ['some routes lead to channels that cannot be used']
@@ -134,7 +136,7 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
   },
 
   async 'DELETE /operator/models/:model_id'({ params }, { sql, catalog }) {
-    if (!(await retireModel(sql, params.model_id))) {
+    if (!(await withOperatorErrors(retireModel(sql, params.model_id)))) {
       throw new GatewayError('not_found', { message: 'no such model' })
     }
     await catalog.refresh()

@@ -1,0 +1,59 @@
+/** Quotes a call at each model that may serve it. */
+import { GatewayError } from '../../lib/errors.ts'
+import type { Metering } from '../metering.ts'
+import type { FallbackTarget, ResolvedCall } from '../request/resolve.ts'
+import type { Services } from '../services.ts'
+import { type Quote, quote } from './quote.ts'
+
+/** A call as another model would serve it, at that model's price. */
+export interface FallbackCall {
+  readonly call: ResolvedCall
+  readonly quoted: Quote
+  /** True if the caller lists the model: any refusal leads to it. */
+  readonly isListed: boolean
+}
+
+export interface Quotes {
+  readonly quoted: Quote
+  readonly fallbacks: readonly FallbackCall[]
+  /** The quote that the hold is taken for. */
+  readonly dearest: Quote
+}
+
+/** Throws a 400 that names a requested option without a price at the model or at a listed one. */
+export function quoteAll(
+  metering: Metering,
+  call: ResolvedCall,
+  services: Pick<Services, 'upstreams'>,
+): Quotes {
+  const quoted = quote(metering, call, services)
+  const fallbacks = (call.fallbacks ?? []).flatMap((target): FallbackCall[] => {
+    const other = serveBy(call, target)
+    const found = quoteFallback(metering, other, target, services)
+    return found ? [{ call: other, quoted: found, isListed: target.field !== undefined }] : []
+  })
+  const dearest = fallbacks.reduce(
+    (most, { quoted: one }) => (one.amountNanos > most.amountNanos ? one : most),
+    quoted,
+  )
+  return { quoted, fallbacks, dearest }
+}
+
+function serveBy(call: ResolvedCall, { model, routes }: FallbackTarget): ResolvedCall {
+  return { ...call, model, routes, request: { ...call.request, model: model.id } }
+}
+
+/** Returns undefined for a model of the operator that cannot price the request. */
+function quoteFallback(
+  metering: Metering,
+  call: ResolvedCall,
+  { field }: FallbackTarget,
+  services: Pick<Services, 'upstreams'>,
+): Quote | undefined {
+  try {
+    return quote(metering, call, services)
+  } catch (error) {
+    if (field === undefined && error instanceof GatewayError) return undefined
+    throw error
+  }
+}
