@@ -15,7 +15,7 @@ test('an empty environment is a working configuration, and frozen to the bottom'
   assert.equal(config.port, 8080)
   assert.equal(config.publicUrl, 'http://127.0.0.1:8080')
   assert.equal(config.databaseUrl, undefined)
-  assert.deepEqual(config.metrics, { host: '127.0.0.1', port: 9464 })
+  assert.deepEqual(config.metrics, { host: '127.0.0.1', port: 9464, placesMax: 500 })
   assert.ok(Object.isFrozen(config) && Object.isFrozen(config.pipeline))
 })
 

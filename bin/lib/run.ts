@@ -1,5 +1,6 @@
 /** Runs one command and converts every outcome to an exit code and at most a few clear lines. */
 import { Command, CommanderError } from 'commander'
+import { readVersion } from '../../server/config/version.ts'
 import { addAccountCommands } from '../commands/access/account.ts'
 import { addKeyCommands } from '../commands/access/key.ts'
 import { addTokenCommands } from '../commands/access/token.ts'
@@ -24,7 +25,6 @@ import { addSimulateCommand } from '../commands/run/simulate.ts'
 import { addTaskCommands } from '../commands/work/task.ts'
 import { addWebhookCommands } from '../commands/work/webhook.ts'
 import { describeCommandFailure } from './failure.ts'
-import { readVersion } from './version.ts'
 
 /** 0: done. 1: the command failed. 2: the command line was wrong. */
 type ExitCode = 0 | 1 | 2

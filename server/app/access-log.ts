@@ -3,38 +3,58 @@
 import type { Context } from '../http/context.ts'
 import { ERRORS, type GatewayError } from '../lib/errors.ts'
 import { formatAmount } from '../lib/money.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, sumOf } from '../lib/units.ts'
 import type { Services } from '../pipeline/services.ts'
 
-/** Writes one line to the log and one observation to the metrics for every request. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+
+/**
+ * Writes one line to the log and one observation to the metrics for every request. Requests of the
+ * public API are logged at level info, those of the console at debug, and probes are not counted.
+ */
 export function recordRequest(
   context: Context,
   error: GatewayError | undefined,
   { log, metrics }: Pick<Services, 'log' | 'metrics'>,
+  isLogged: boolean,
 ): void {
-  const { route, facts, response, requestId, clientRequestId, startedAt } = context
+  const { route, facts, startedAt, response } = context
+  const isProbe = PROBES.has(route)
   const seconds = (performance.now() - startedAt) / 1000
-  const outcome = facts.outcome ?? 'ok'
+  const outcome = facts.outcome ?? (error ? 'refused' : 'ok')
   const status = response.statusCode
-  metrics.call({ endpoint: route, outcome, status, seconds })
-  const fields = {
+  if (!isProbe) metrics.call({ route, outcome, status, seconds, refusal: error?.row })
+  // Readiness changes are logged once, when they happen, not at every probe.
+  if (error && ERRORS[error.row].status >= 500 && !isProbe) {
+    const fields = describeRequest(context, seconds, outcome)
+    log.error({ ...fields, error: error.details.cause ?? error }, 'request failed')
+  } else if (isLogged && !isProbe) {
+    log.info(describeRequest(context, seconds, outcome), 'request')
+  } else {
+    log.debug({ request_id: context.requestId, route, status, outcome }, 'request')
+  }
+}
+
+function describeRequest(context: Context, seconds: number, outcome: string) {
+  const { route, facts, response, requestId, clientRequestId, startedAt, timings } = context
+  const { usage = {}, firstOutputAt, chargedNanos } = facts
+  return {
     request_id: requestId,
     client_request_id: clientRequestId,
     method: context.request.method,
     route,
-    status,
+    status: response.statusCode,
     outcome,
     duration_ms: Math.round(seconds * 1000),
+    upstream_ms: timings.upstream && Math.round(timings.upstream.tookMs),
+    first_token_ms: firstOutputAt && Math.round(firstOutputAt - startedAt),
     account_id: facts.accountId,
     key_id: facts.keyId,
     model: facts.model?.slice(0, 100),
     channel: facts.channel,
     attempts: facts.attempts,
-    charged: facts.chargedNanos === undefined ? undefined : formatAmount(facts.chargedNanos),
-  }
-  // Readiness changes are logged once, when they happen, not at every probe.
-  if (error && ERRORS[error.row].status >= 500 && route !== '/readyz') {
-    log.error({ ...fields, error: error.details.cause ?? error }, 'request failed')
-  } else {
-    log.debug(fields, 'request')
+    input_tokens: facts.usage && sumOf(usage, INPUT_UNITS),
+    output_tokens: facts.usage && sumOf(usage, OUTPUT_UNITS),
+    charged: chargedNanos === undefined ? undefined : formatAmount(chargedNanos),
   }
 }

@@ -7,13 +7,13 @@ import { type Sealer, startSealer } from '../ledger/books/sealer.ts'
 import { deleteOldSessions } from '../ledger/holds/container-session-store.ts'
 import type { Log } from '../lib/log.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { deleteOldEvents } from '../tasks/retention-store.ts'
 import { type Rollup, startRollup } from '../usage/rollup.ts'
 import { deleteOldDeliveries } from '../webhooks/retention-store.ts'
 import { type Sender, startSender } from '../webhooks/sender.ts'
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts'
-import type { Metrics } from './metrics.ts'
 
 const DELIVERIES_AT_ONCE = 500
 const EVENTS_AT_ONCE = 5_000

@@ -16,6 +16,11 @@ function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentat
   return kind === 'plain' && documentation.credential === undefined
 }
 
+/** Pages and the API of the console, and its event streams. */
+function isConsole(path: string): boolean {
+  return /^\/(?:admin|console)(?:\/|$)/.test(path) || path === '/'
+}
+
 /** Converts errors of an unavailable database to 503, so that callers retry later. */
 function convertUnavailable(error: unknown): never {
   if (error instanceof GatewayError || !isUnavailable(error)) throw error
@@ -28,7 +33,7 @@ function convertUnavailable(error: unknown): never {
  */
 export function createGatewayListener(
   services: PlainServices,
-  { role, publicUrl, compressesResponses, corsOrigins }: Config,
+  { role, publicUrl, compressesResponses, corsOrigins, logsRequests }: Config,
   tracer: Tracer | undefined,
 ) {
   const documented = services
@@ -55,7 +60,7 @@ export function createGatewayListener(
     policyOf: (endpoint) => (publicApi.has(endpoint) ? policy : undefined),
     run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(convertUnavailable),
     onDone(context, error) {
-      recordRequest(context, error, services)
+      recordRequest(context, error, services, logsRequests && !isConsole(context.path))
       tracer?.note(context)
     },
   })

@@ -50,8 +50,8 @@ export async function openCore(parts: {
   const health = createChannelHealth(() => performance.now())
   const { settings, accounts, catalog } = await openCatalog(sql, secrets, log, health.succeeded)
   const readiness = openReadiness({ config, database, continuity, schema, log })
-  const metrics = openMeters(inFlight, ledger, health)
   const dispatcher = createDispatcher(config)
+  const metrics = openMeters({ config, sql, inFlight, ledger, health, sweeper, dispatcher })
   const outbound = openGuard(config)
   const assets = openMedia({ config, sql, guard: outbound.guard, log })
   const services: Services = {

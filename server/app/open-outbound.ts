@@ -31,3 +31,12 @@ export function createDispatcher(config: Config): Dispatcher {
   })
   return agent.compose(maskCredentials)
 }
+
+/** Counts the connections of all origins. */
+export function countConnections(dispatcher: Dispatcher) {
+  const { stats } = dispatcher as Agent
+  const all = Object.values(stats)
+  const busy = all.reduce((sum, { running }) => sum + running, 0)
+  const open = all.reduce((sum, one) => sum + ('connected' in one ? Number(one.connected) : 0), 0)
+  return { busy, idle: Math.max(0, open - busy) }
+}

@@ -1,15 +1,20 @@
 /** Wires metrics and traces. */
 
 import type { Server } from 'node:http'
+import type { Sql } from 'postgres'
 import type { Dispatcher } from 'undici'
 import type { Config } from '../config/config.ts'
+import { readVersion } from '../config/version.ts'
+import type { Sweeper } from '../ledger/leases/sweeper.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
+import { createMetrics, type Metrics, serveMetrics } from '../metrics/metrics.ts'
 import { sendTraces } from '../outbound/send-traces.ts'
 import type { ChannelHealth } from '../pipeline/load/channel-health.ts'
 import type { InFlight } from '../pipeline/load/in-flight.ts'
 import { createTracer, type Tracer } from '../tracing/tracer.ts'
-import { createMetrics, type Metrics, serveMetrics } from './metrics.ts'
+import { readConnections, readQueues } from '../usage/operating-store.ts'
+import { countConnections } from './open-outbound.ts'
 
 export function openTracer(
   { otlpEndpoint }: Config,
@@ -21,11 +26,28 @@ export function openTracer(
   return createTracer({ send, dropped: metrics.untraced, log })
 }
 
-export function openMeters(inFlight: InFlight, ledger: Ledger, health: ChannelHealth) {
+export function openMeters(parts: {
+  readonly config: Config
+  readonly sql: Sql
+  readonly inFlight: InFlight
+  readonly ledger: Ledger
+  readonly health: ChannelHealth
+  readonly sweeper: Sweeper
+  readonly dispatcher: Dispatcher
+}): Metrics {
+  const { config, sql, inFlight, ledger, health, sweeper, dispatcher } = parts
   return createMetrics({
+    version: readVersion(),
+    placesMax: config.metrics.placesMax,
     callsInFlight: inFlight.size,
     settlementsPending: ledger.pending,
     channelsCoolingDown: () => health.coolingDown().length,
+    liveOwners: sweeper.liveOwners,
+    upstreamConnections: () => countConnections(dispatcher),
+    async readDatabase() {
+      const [queues, connections] = await Promise.all([readQueues(sql), readConnections(sql)])
+      return { queues, connections }
+    },
   })
 }
 

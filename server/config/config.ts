@@ -101,6 +101,11 @@ function pipelineLimits(values: Values) {
   }
 }
 
+function assembleMetrics(values: Values) {
+  const { METRICS_HOST: host, METRICS_PORT: port, METRICS_PLACES_MAX: placesMax } = values
+  return { host, port, placesMax }
+}
+
 function assemble(values: Values) {
   return {
     role: values.ROLE,
@@ -123,7 +128,8 @@ function assemble(values: Values) {
     objectStore: objectStore(values),
     allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
     targetPorts: values.TARGET_PORTS,
-    metrics: { host: values.METRICS_HOST, port: values.METRICS_PORT },
+    metrics: assembleMetrics(values),
+    logsRequests: values.ACCESS_LOG,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     drainMs: values.DRAIN_SECONDS * 1000,

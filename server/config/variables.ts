@@ -146,10 +146,19 @@ export const VARIABLES = {
   METRICS_PORT: whole(0, 65_535)
     .default(9464)
     .describe('Port of the metrics listener; 0 disables it.'),
+  METRICS_PLACES_MAX: whole(1, 100_000)
+    .default(500)
+    .describe(
+      'Most combinations of endpoint, model and channel with metrics of their own; the rest ' +
+        'counts as `other`.',
+    ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be a level such as info')
     .default('info')
     .describe('Lowest level that is logged.'),
+  ACCESS_LOG: flag
+    .default(true)
+    .describe('Whether every request of the public API is logged, on one line at level info.'),
   LOG_FORMAT: z
     .enum(['auto', 'json', 'text'], 'must be auto, json or text')
     .default('auto')

@@ -53,6 +53,10 @@ export interface LogFacts {
   outcome?: string
   attempts?: number
   chargedNanos?: bigint
+  /** Quantities by unit, as the upstream stated them or as they are charged. */
+  usage?: Readonly<Partial<Record<string, number>>>
+  /** performance.now() when the first output of a stream was sent. */
+  firstOutputAt?: number
 }
 
 export interface RequestRoute {

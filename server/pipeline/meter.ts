@@ -9,8 +9,8 @@ import type { RelayReport } from '../dialects/relay.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
 import { GatewayError, invalidField } from '../lib/errors.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
-import { deliverStream, type StreamBounds } from './answer/deliver.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, sumOf, type Unit } from '../lib/units.ts'
+import { type DeliveredStream, deliverStream, type StreamBounds } from './answer/deliver.ts'
 import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
 import type { MeteredCall } from './hold/metered-call.ts'
 import { quoteAll } from './hold/quote-all.ts'
@@ -28,6 +28,7 @@ import {
 } from './send/dispatch.ts'
 import type { Services } from './services.ts'
 import {
+  callPlaceOf,
   chargeFor,
   isErrorAlone,
   release,
@@ -214,6 +215,20 @@ function boundsOf({ call, quoted, services }: MeteredCall): StreamBounds {
   }
 }
 
+/** Notes when the first output came, and how fast the rest followed where tokens are stated. */
+function noteTimes(metered: MeteredCall, { report, end }: DeliveredStream): void {
+  const { context, services } = metered
+  const { firstOutputAt } = context.facts
+  if (firstOutputAt === undefined) return
+  const tokens = sumOf(report.usage ?? {}, OUTPUT_UNITS)
+  const restSeconds = (performance.now() - firstOutputAt) / 1000
+  services.metrics.streamed({
+    ...callPlaceOf(metered),
+    firstTokenSeconds: (firstOutputAt - context.startedAt) / 1000,
+    perTokenSeconds: end === 'complete' && tokens > 1 ? restSeconds / (tokens - 1) : undefined,
+  })
+}
+
 async function finishStream(
   metered: MeteredCall,
   answer: StreamAnswer,
@@ -223,6 +238,7 @@ async function finishStream(
   services.ledger.watch(hold, () => checkpoint(metered, answer, served))
   const delivered = await deliverStream(context, answer, services, boundsOf(metered))
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
+  noteTimes(metered, delivered)
   try {
     await settleStream(metered, delivered, served)
     // An interrupted answer was charged in part only, so it must not be readable for free.

@@ -6,11 +6,13 @@ import { timed } from '../http/context.ts'
 import type { Settlement } from '../ledger/requests.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
 import { redactInternals } from '../lib/text/redact-internals.ts'
+import type { Quantities } from '../lib/units.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
 import type { DeliveredStream } from './answer/deliver.ts'
 import type { WholeAnswer } from './answer/open-answer.ts'
 import type { BillableCall, MeteredCall } from './hold/metered-call.ts'
 import { channelFactsOf } from './hold/quote.ts'
+import type { CallPlace } from './pipeline-metrics.ts'
 import { onlyStated } from './price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
 import { showSessions, withoutSessions } from './price/container-sessions.ts'
@@ -101,6 +103,7 @@ export async function settleWhole(
       attempts: served.attempts,
       cost: upstreamCostFor(metered, served, end, charge),
       answer: keepWhole(metered.call, answer, charge),
+      usage: report.usage,
       ...(report.error ? { error: report.error.message } : {}),
     }
   })
@@ -123,6 +126,7 @@ export async function settleStream(
       attempts: served.attempts,
       cost: upstreamCostFor(metered, served, callEnd, charge),
       answer: keepState(metered.call, charge.nanos === null ? 'forget' : 'streamed'),
+      usage: report.usage,
       ...(error === undefined ? {} : { error }),
     }
   })
@@ -147,6 +151,8 @@ interface Outcome {
   readonly attempts: readonly Attempt[]
   readonly cost: UpstreamCost | null
   readonly answer: StoredAnswer | undefined
+  /** As the upstream stated it, for metrics and the log. */
+  readonly usage?: Quantities | undefined
   readonly error?: string
 }
 
@@ -183,10 +189,21 @@ async function settleServed(
 /** Counts and logs the outcome of a call and returns its settlement. */
 function record(metered: MeteredCall, outcome: Outcome): Settlement {
   const { context, services, call } = metered
-  const { charge, cost } = outcome
+  const { charge, cost, status, usage = quantitiesOf(charge) } = outcome
   const { basis, review } = charge
-  services.metrics.settled({ basis, review })
-  context.facts.chargedNanos = charge.nanos ?? 0n
+  const { facts } = context
+  facts.chargedNanos = charge.nanos ?? 0n
+  facts.usage = usage
+  services.metrics.settled({
+    ...callPlaceOf(metered),
+    status,
+    basis,
+    review,
+    quantities: usage,
+    chargedNanos: facts.chargedNanos,
+    upstreamCostNanos: cost?.nanos ?? 0n,
+    currency: call.model.currency,
+  })
   const fields = { request_id: context.requestId, model: call.model.id }
   if (review) {
     services.log.error(fields, 'the charge differs from the usage that the upstream stated')
@@ -196,6 +213,21 @@ function record(metered: MeteredCall, outcome: Outcome): Settlement {
     services.log.warn(fields, 'the cost that the upstream states differs from that of its usage')
   }
   return toSettlement(outcome)
+}
+
+/** Returns the labels of a call's figures. */
+export function callPlaceOf({ context, metering, call }: Place): CallPlace {
+  const { channel = '' } = context.facts
+  return { endpoint: metering.endpoint, model: call.model.id, channel }
+}
+
+type Place = Pick<MeteredCall, 'context' | 'metering' | 'call'>
+
+/** Adds up the lines of a charge by unit. */
+export function quantitiesOf({ lines }: Pick<Charge, 'lines'>): Quantities {
+  const sums: Record<string, number> = {}
+  for (const { unit, quantity } of lines) sums[unit] = (sums[unit] ?? 0) + quantity
+  return sums
 }
 
 function toSettlement({ charge, status, attempts, cost, answer, error }: Outcome): Settlement {

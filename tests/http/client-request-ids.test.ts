@@ -34,7 +34,7 @@ test('it is in the log', () => {
     typeof recordRequest
   >[2]['metrics']
   const context = contextOf({ 'x-request-id': 'mine-1' })
-  recordRequest(context, undefined, { log, metrics })
+  recordRequest(context, undefined, { log, metrics }, true)
   const [line] = lines as { request_id: string; client_request_id: string }[]
   assert.equal(line?.client_request_id, 'mine-1')
   assert.match(line?.request_id ?? '', /^req_/)

@@ -23,6 +23,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['lib', 'database', 'outbound'],
   upstreams: ['lib', 'dialects'],
   pipeline: ['lib', 'dialects', 'http', 'accounts', 'catalog', 'ledger', 'upstreams'],
+  metrics: ['lib', 'usage', 'pipeline'],
   config: ['lib', 'http', 'pipeline'],
   tasks:
     `lib database dialects pipeline ledger usage catalog http accounts upstreams webhooks assets
@@ -37,9 +38,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'app/housekeeping.ts': ['lib'],
   'app/log.ts': ['lib'],
   'app/ready.ts': ['lib'],
-  'app/metrics.ts': ['lib', 'pipeline'],
   'app/background-workers.ts': `lib config ledger assets outbound tasks usage webhooks
-    app/housekeeping.ts app/metrics.ts`.split(/\s+/),
+    metrics app/housekeeping.ts`.split(/\s+/),
   'app/open-callbacks.ts': ['lib', 'config', 'tasks'],
   'app/open-ledger.ts': ['lib', 'config', 'database', 'ledger', 'pipeline'],
   'app/open-outbound.ts': ['lib', 'config', 'outbound', 'pipeline'],
@@ -47,9 +47,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'app/open-tasks.ts':
     `lib config database assets catalog endpoints outbound pipeline tasks upstreams webhooks
     app/open-callbacks.ts`.split(/\s+/),
-  'app/open-telemetry.ts': `lib config ledger outbound pipeline tracing app/metrics.ts`.split(
-    /\s+/,
-  ),
+  'app/open-telemetry.ts':
+    `lib config ledger outbound pipeline tracing usage metrics app/open-outbound.ts`.split(/\s+/),
 }
 
 /**
@@ -126,7 +125,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['server/outbound/'],
   postgres: ['server/database/'],
   s3mini: ['server/assets/storage/s3-storage.ts'],
-  'prom-client': ['server/app/metrics.ts'],
+  'prom-client': ['server/metrics/'],
   ws: ['server/pipeline/send/wire-socket.ts'],
   undici: [
     'server/pipeline/send/wire.ts',

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { readVersion } from '../../../server/config/version.ts'
 import { openBackupChain } from '../../../server/ledger/books/backup-source.ts'
 import { withDatabaseChain } from '../../../server/ledger/books/chain-source-store.ts'
 import { type Judgement, judgeCheckpoint } from '../../../server/ledger/books/judge-checkpoint.ts'
@@ -16,7 +17,6 @@ import { writeCheckpoint } from '../../../server/ledger/books/write-checkpoint.t
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { printJson } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
-import { readVersion } from '../../lib/version.ts'
 
 interface WriteFlags {
   readonly out?: string

@@ -195,7 +195,10 @@ class Delivery {
   }
 
   private pass(bytes: Buffer): void {
-    if (this.answer.relay.report().finished) {
+    const { finished, outputBytes } = this.answer.relay.report()
+    const { facts } = this.context
+    if (outputBytes > 0) facts.firstOutputAt ??= performance.now()
+    if (finished) {
       this.withheld.push(bytes)
       this.bodyEnd ??= setTimeout(() => this.finish('complete'), BODY_END_MS)
       return

@@ -102,7 +102,11 @@ async function dispatchToModel(
     attempts.push({ ...describe(route, failure, outcome, milliseconds), ...standsIn })
     context.facts.channel = route.channel
     context.facts.attempts = attempts.length
-    reportAttempt(route, failure, services)
+    reportAttempt(route, failure, services, {
+      endpoint: metered.metering.endpoint,
+      model: metered.call.model.id,
+      seconds: milliseconds / 1000,
+    })
     if (!(outcome instanceof UpstreamFailure)) {
       return { answer: outcome, route, attempts, serving: metered }
     }
@@ -230,13 +234,23 @@ export function orderRoutes(
   return keyed.map((one) => one.route)
 }
 
+/** The call or task of an attempt, and how long it took if that is the vendor's latency. */
+export interface AttemptOf {
+  readonly endpoint: string
+  readonly model: string
+  readonly seconds?: number
+}
+
 /** Reports an attempt's outcome to metrics, channel health and the log. */
 export function reportAttempt(
   route: Pick<UsableRoute, 'channel'>,
   failure: UpstreamFailure | undefined,
   { health, metrics, log }: Services,
+  of: AttemptOf,
 ): void {
-  metrics.attempt({ channel: route.channel, outcome: failure?.kind ?? 'answered' })
+  const { endpoint, model, seconds } = of
+  const outcome = failure?.kind ?? 'answered'
+  metrics.attempt({ endpoint, model, seconds, channel: route.channel, outcome })
   if (!failure || failure.kind === 'rejected') {
     health.succeeded(route.channel)
     return

@@ -69,11 +69,11 @@ async function attempt(
     const answer = await adapter(wire, { settings: target.settings, upstreamModel, request })
     const opened = await openAnswer(answer, services.limits.answerBytesMax)
     failpoint('task-sent')
-    reportAttempt({ channel }, undefined, services)
+    reportAttempt({ channel }, undefined, services, task)
     return opened
   } catch (error) {
     const failure = toFailure(error)
-    reportAttempt({ channel }, failure, services)
+    reportAttempt({ channel }, failure, services, task)
     return failure
   }
 }

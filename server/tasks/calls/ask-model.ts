@@ -70,7 +70,7 @@ async function runFollowUp(
     const answer = send(engine, task, route, model, body)
     const { text, usage, estimated } = await untilStopped(engine.services, answer)
     failpoint('task-model-answered')
-    reportAttempt(route, undefined, engine.services)
+    reportAttempt(route, undefined, engine.services, task)
     await endTaskCall(engine.sql, id, 'answered', null)
     await addEvent(engine.sql, task.id, 'model_answered', { model })
     return {
@@ -96,7 +96,7 @@ async function noteFailure(
 ): Promise<void> {
   const failure =
     error instanceof UpstreamFailure ? error : new UpstreamFailure('unknown', { cause: error })
-  reportAttempt(route, failure, engine.services)
+  reportAttempt(route, failure, engine.services, task)
   const { message = failure.kind } = failure.details
   await endTaskCall(engine.sql, id, failure.kind === 'unknown' ? 'unknown' : 'refused', message)
   await addEvent(engine.sql, task.id, 'model_failed', { reason: failure.kind })

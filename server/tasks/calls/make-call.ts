@@ -77,7 +77,7 @@ async function attempt(
   const outcome = await send(engine, task, target, request)
   failpoint('call-answered')
   const failure = outcome instanceof UpstreamFailure ? outcome : undefined
-  reportAttempt({ channel: task.channel_id }, failure, engine.services)
+  reportAttempt({ channel: task.channel_id }, failure, engine.services, task)
   return outcome
 }
 

@@ -9,6 +9,7 @@ import { settleTask } from '../../ledger/holds/task-holds.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { formatAmount } from '../../lib/money.ts'
+import { quantitiesOf } from '../../pipeline/settle.ts'
 import { deleteBody } from '../call-store.ts'
 import type { Engine } from '../engine.ts'
 import { closeTask, endAttempt } from '../store.ts'
@@ -48,7 +49,7 @@ export async function finish(
   )
   failpoint('task-finished')
   if (!isEnded) return false
-  engine.services.metrics.settled({ basis: charge.basis, review: charge.review })
+  countEnding(engine, task, ending, charge)
   if (charge.review)
     engine.services.log.error({ task_id: task.id }, 'the charge is not what the upstream stated')
   if (options.unchargedReason) {
@@ -56,6 +57,28 @@ export async function finish(
     engine.services.log.error(fields, 'an upstream may bill a cost that no caller is charged')
   }
   return true
+}
+
+function countEnding(
+  { services }: Engine,
+  task: ClaimedTask,
+  ending: TaskEnding,
+  charge: TaskCharge,
+): void {
+  const succeeded = ending.state === 'succeeded'
+  const { endpoint, model, channel_id: channel } = task
+  services.metrics.settled({
+    endpoint,
+    model,
+    channel,
+    status: succeeded ? 'succeeded' : ending.cancelled ? 'cancelled' : 'failed',
+    basis: charge.basis,
+    review: charge.review,
+    quantities: quantitiesOf(charge),
+    chargedNanos: charge.nanos ?? 0n,
+    upstreamCostNanos: charge.cost?.nanos ?? 0n,
+    currency: services.catalog.snapshot().models.get(model)?.currency ?? '',
+  })
 }
 
 async function close(

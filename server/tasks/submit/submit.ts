@@ -116,13 +116,13 @@ async function attempt(
     const vendorAttempt = vendorAttemptOf(engine, { driver, ...order }, task.attempt_id)
     const { upstreamId } = await driver.submit(wire, order, vendorAttempt)
     failpoint('task-sent')
-    reportAttempt(route, undefined, engine.services)
+    reportAttempt(route, undefined, engine.services, task)
     return upstreamId
   } catch (error) {
     // After an unexpected error the upstream may have accepted the request.
     const failure =
       error instanceof UpstreamFailure ? error : new UpstreamFailure('unknown', { cause: error })
-    reportAttempt(route, failure, engine.services)
+    reportAttempt(route, failure, engine.services, task)
     return failure
   }
 }

@@ -1,0 +1,158 @@
+/**
+ * Figures of calls by endpoint, model and channel. The number of such places is bounded, and no
+ * account, key, request or task is ever a label.
+ */
+import { Counter, Histogram, type Registry } from 'prom-client'
+import { INPUT_UNITS, OUTPUT_UNITS, type Unit, unitsOf } from '../lib/units.ts'
+import type { PipelineMetrics, SettledCall } from '../pipeline/pipeline-metrics.ts'
+import { createPlaceBound } from './bound-places.ts'
+
+/** From one millisecond to the longest wait for a whole answer. */
+const SECONDS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
+]
+const TOKEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2.5]
+
+const PLACE = ['endpoint', 'model', 'channel'] as const
+const TOKENS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
+const NANOS = 1e9
+
+/** `placesMax`: the most combinations of endpoint, model and channel with figures of their own. */
+export function createCallMetrics(registry: Registry, placesMax: number): PipelineMetrics {
+  const bound = createPlaceBound(placesMax)
+  const requests = createRequestMetrics(registry)
+  const counters = createCounters(registry)
+  const times = createTimes(registry)
+  return {
+    call: requests,
+    settled: (call) => count(counters, { ...call, ...bound(call) }),
+    streamed({ firstTokenSeconds, perTokenSeconds, ...place }) {
+      const labels = bound(place)
+      times.firstToken.observe({ ...labels }, firstTokenSeconds)
+      if (perTokenSeconds !== undefined) times.perToken.observe({ ...labels }, perTokenSeconds)
+    },
+    upstreamCostDiffers: () => counters.differing.inc(),
+    attempt({ outcome, seconds, ...place }) {
+      const labels = bound(place)
+      counters.attempts.inc({ ...labels, outcome })
+      if (seconds !== undefined) times.upstream.observe({ ...labels, outcome }, seconds)
+    },
+  }
+}
+
+function createRequestMetrics(registry: Registry): PipelineMetrics['call'] {
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'tributary_requests_total',
+    help: 'Requests by route, status and outcome.',
+    labelNames: ['route', 'status', 'outcome'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'tributary_request_seconds',
+    help: 'Time from the request head to the end of the response.',
+    labelNames: ['route'],
+    buckets: SECONDS,
+    registers,
+  })
+  const refusals = new Counter({
+    name: 'tributary_refusals_total',
+    help: 'Requests that got an error, by route and reason.',
+    labelNames: ['route', 'reason'],
+    registers,
+  })
+  return ({ route, outcome, status, seconds, refusal }) => {
+    requests.inc({ route, status, outcome })
+    durations.observe({ route }, seconds)
+    if (refusal !== undefined) refusals.inc({ route, reason: refusal })
+  }
+}
+
+function createCounters(registry: Registry) {
+  const registers = [registry]
+  const counter = <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
+    new Counter({ name, help, labelNames: labels, registers })
+  return {
+    calls: counter('tributary_calls_total', 'Metered calls and tasks by how they ended.', [
+      ...PLACE,
+      'status',
+    ]),
+    tokens: counter('tributary_tokens_total', 'Tokens by kind, as they are charged.', [
+      ...PLACE,
+      'kind',
+    ]),
+    units: counter('tributary_units_total', 'Characters, seconds, images and other units.', [
+      ...PLACE,
+      'unit',
+    ]),
+    charged: counter('tributary_charged_total', 'Sum of charges, in units of the currency.', [
+      ...PLACE,
+      'currency',
+    ]),
+    cost: counter('tributary_upstream_cost_total', 'Sum of known upstream costs.', [
+      ...PLACE,
+      'currency',
+    ]),
+    settled: counter(
+      'tributary_settlements_total',
+      'Settled or released calls by the basis of their charge.',
+      ['basis', 'review'],
+    ),
+    attempts: counter(
+      'tributary_upstream_attempts_total',
+      'Attempts at upstreams by their outcome.',
+      [...PLACE, 'outcome'],
+    ),
+    differing: counter(
+      'tributary_costs_differing_total',
+      'Calls whose upstream states a cost more than 1 % away from the costs of the route.',
+      [],
+    ),
+  }
+}
+
+function count(counters: ReturnType<typeof createCounters>, call: SettledCall): void {
+  const { endpoint, model, channel, status, basis, review, quantities, currency } = call
+  const place = { endpoint, model, channel }
+  counters.settled.inc({ basis, review: String(review) })
+  counters.calls.inc({ ...place, status })
+  for (const unit of unitsOf(quantities)) {
+    const quantity = quantities[unit] ?? 0
+    if (!(quantity > 0)) continue
+    if (TOKENS.has(unit)) counters.tokens.inc({ ...place, kind: unit }, quantity)
+    else counters.units.inc({ ...place, unit }, quantity)
+  }
+  const { chargedNanos, upstreamCostNanos } = call
+  if (chargedNanos > 0n) counters.charged.inc({ ...place, currency }, Number(chargedNanos) / NANOS)
+  if (upstreamCostNanos > 0n)
+    counters.cost.inc({ ...place, currency }, Number(upstreamCostNanos) / NANOS)
+}
+
+function createTimes(registry: Registry) {
+  const histogram = <Label extends string>(
+    name: string,
+    help: string,
+    labels: readonly Label[],
+    buckets: number[],
+  ) => new Histogram({ name, help, labelNames: labels, buckets, registers: [registry] })
+  return {
+    firstToken: histogram(
+      'tributary_time_to_first_token_seconds',
+      'Time from the request head to the first output of a stream.',
+      PLACE,
+      SECONDS,
+    ),
+    perToken: histogram(
+      'tributary_time_per_output_token_seconds',
+      'Mean time of the output tokens after the first, per stream.',
+      PLACE,
+      TOKEN_SECONDS,
+    ),
+    upstream: histogram(
+      'tributary_upstream_seconds',
+      'Time of an attempt until its whole answer or the first event of its stream.',
+      [...PLACE, 'outcome'],
+      SECONDS,
+    ),
+  }
+}
