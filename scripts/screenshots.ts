@@ -58,12 +58,17 @@ async function takeAll(browser: Browser, look: (typeof LOOKS)[number], folder: s
   await context.close()
 }
 
+/** Both workspaces' pages. */
 async function listPages(page: Page): Promise<string[]> {
-  await page.goto(`${demo.base_url}/console/`)
-  await page.locator('nav a').first().waitFor({ state: 'attached' })
-  const links = await page.locator('nav a').all()
-  const paths = await Promise.all(links.map((link) => link.getAttribute('href')))
-  return paths.map((path) => (path ?? '').replace(/^\/console/, '') || '/')
+  const paths: string[] = []
+  for (const first of ['/', '/operator']) {
+    await page.goto(`${demo.base_url}/console${first}`)
+    await page.locator(`nav a[href="/console${first}"]`).first().waitFor({ state: 'attached' })
+    const links = await page.locator('nav a').all()
+    const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')))
+    paths.push(...hrefs.map((href) => (href ?? '').replace(/^\/console/, '') || '/'))
+  }
+  return paths
 }
 
 async function take(page: Page, path: string, to: string): Promise<void> {

@@ -10,8 +10,10 @@ import { createRoot } from 'react-dom/client'
 import { Providers } from './app/providers.tsx'
 import { router } from './app/router.tsx'
 import { copyExactAmounts } from './lib/copy-exact.ts'
+import { watchBuild } from './lib/new-build.ts'
 
 copyExactAmounts()
+watchBuild()
 
 const root = document.getElementById('root')
 if (root) {

@@ -26,7 +26,6 @@ const ACCOUNT_NAME = 'Demo'
 const BALANCE = '1000'
 const EMAIL = 'demo@example.com'
 const PASSWORD_LENGTH = 20
-const SPEAKER = 'zh_female_vv_uranus_bigtts'
 
 export interface Demo {
   readonly file: DemoFile
@@ -159,24 +158,35 @@ function writePrivately(path: string, text: string): void {
   renameSync(`${path}.new`, path)
 }
 
-/** Returns example commands for a person who has just started the gateway. */
+/** Returns what a person who has just started the gateway needs, each part with its label. */
 export function demoLines(file: DemoFile): string[] {
   const { base_url: base, api_key: key } = file
   const auth = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`
   return [
-    'Demo mode: simulated upstreams, a demo account with a balance, and this key:',
-    `  ${key}`,
     '',
-    'Try:',
+    'Tributary runs in demo mode: simulated vendors, play money, nothing leaves this machine.',
+    '',
+    `  Console     ${file.console.url}`,
+    '              Press "Enter the demo", or sign in:',
+    `  E-mail      ${file.console.email}`,
+    `  Password    ${file.console.password}`,
+    `  API key     ${key}`,
+    `  Balance     ¥${BALANCE} of play money when the demo is created`,
+    '',
+    'A chat, streamed. The most it can cost is put on hold before it is sent, then the actual',
+    'usage is charged and the rest of the hold is returned:',
     `  curl -N ${base}/v1/chat/completions ${auth} \\`,
     `    -d '{"model":"sim-chat","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
-    `  curl -N '${base}/v1/audio/speech/unidirectional?model=seed-tts-2.0' ${auth} \\`,
-    `    -d '{"req_params":{"text":"Hello","speaker":"${SPEAKER}","audio_params":{}}}'`,
-    `  curl ${base}/v1/search ${auth} -d '{"Type":"web","Query":"rivers"}'`,
-    `  curl ${base}/v1/usage ${auth}`,
     '',
-    `Console: ${file.console.url}`,
-    `  ${file.console.email}  ${file.console.password}`,
+    'Speech, into the file hello.mp3:',
+    `  curl ${base}/v1/audio/speech ${auth} -o hello.mp3 \\`,
+    `    -d '{"model":"sim-tts","voice":"alloy","input":"Hello"}'`,
+    '',
+    'A web search:',
+    `  curl ${base}/v1/search ${auth} -d '{"Type":"web","Query":"rivers"}'`,
+    '',
+    'What these calls cost, and how that was calculated:',
+    `  curl ${base}/v1/usage ${auth}`,
     '',
   ]
 }

@@ -25,8 +25,9 @@ export async function maybeDemo(parts: {
 }): Promise<Demo | undefined> {
   const { config, database, catalog } = parts
   if (database.kind !== 'embedded') return undefined
-  const channels = [...catalog.snapshot().channels.keys()]
-  if (channels.some((id) => !id.startsWith('sim-'))) return undefined
+  const hasOnlySimulators = () =>
+    [...catalog.snapshot().channels.keys()].every((id) => id.startsWith('sim-'))
+  if (!hasOnlySimulators()) return undefined
   const demo = await startDemo({
     sql: database.sql,
     upstreams: parts.settings,
@@ -36,7 +37,9 @@ export async function maybeDemo(parts: {
     signIn: parts.openedSignIn.signIn,
     simulatorsPort: parts.port + 1,
   })
-  parts.openedSignIn.markDemo()
+  const { account_id: accountId, api_key: apiKey } = demo.file
+  const identity = { email: demo.file.console.email, accountId, apiKey }
+  parts.openedSignIn.markDemo(() => (hasOnlySimulators() ? identity : undefined))
   parts.outbound.allowLoopback()
   parts.callbackAddresses.markDemo()
   await catalog.refresh()

@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import { type Config, localUrl } from '../config/config.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
+import type { DemoIdentity } from '../sign-in/parts.ts'
 import { openSetUp } from '../sign-in/people/links.ts'
 import type { Sessions } from '../sign-in/sessions/session.ts'
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts'
@@ -10,8 +11,9 @@ export interface OpenedSignIn {
   readonly signIn: SignIn
   /**
    * Lifts the second factor for the demo's operator, whose password is in a file on this machine.
+   * `demo` returns undefined once there are channels of other upstreams.
    */
-  markDemo(): void
+  markDemo(demo: () => DemoIdentity | undefined): void
   /** Resolves to the link that creates the first operator, while nobody can sign in. */
   offerSetUp(): Promise<string | undefined>
 }
@@ -27,6 +29,7 @@ export function openSignIn(parts: {
 }): OpenedSignIn {
   const { config, sql, secrets } = parts
   let isDemo = false
+  let readDemo: () => DemoIdentity | undefined = () => undefined
   const own = createSignIn({
     sql,
     secrets,
@@ -34,12 +37,14 @@ export function openSignIn(parts: {
     baseUrl: () => (config.isPublicUrlSet ? config.publicUrl : localUrl(config.host, parts.port())),
     isBaseUrlFixed: config.isPublicUrlSet,
     operatorsNeedFactor: () => config.operatorSecondFactor === 'required' && !isDemo,
+    demo: () => readDemo(),
   })
   const signIn = { ...own, ...parts.sessions }
   return {
     signIn,
-    markDemo() {
+    markDemo(demo) {
       isDemo = true
+      readDemo = demo
     },
     async offerSetUp() {
       if (config.role === 'worker') return undefined

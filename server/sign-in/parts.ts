@@ -18,6 +18,15 @@ export interface SignInParts {
   readonly nowMs: () => number
   /** True if operators must set up a second factor before anything that requires a step-up. */
   readonly operatorsNeedFactor: () => boolean
+  /** Returns the demo while this gateway has no channels but the simulators'. */
+  readonly demo: () => DemoIdentity | undefined
+}
+
+/** What the demo's first page shows. */
+export interface DemoIdentity {
+  readonly email: string
+  readonly accountId: string
+  readonly apiKey: string
 }
 
 /** One HTTP exchange: cookies are read from its request and set on its response. */

@@ -7,7 +7,7 @@ import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { writeAudit } from './audit-log/audit-log.ts'
 import { createConsoleAddress, requireCsrf } from './console-address.ts'
-import type { SignInParts } from './parts.ts'
+import type { DemoIdentity, SignInParts } from './parts.ts'
 import { createPasswords, type Derive } from './password-hashes.ts'
 import { createAddresses } from './rates/client-address.ts'
 import { createThrottle } from './rates/throttle.ts'
@@ -25,6 +25,7 @@ export interface SignInOptions {
   /** Addresses or networks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
   readonly operatorsNeedFactor: () => boolean
+  readonly demo?: () => DemoIdentity | undefined
   /** Replacements in tests. */
   readonly derive?: Derive
   readonly nowMs?: () => number
@@ -63,11 +64,12 @@ async function identify(
 }
 
 function createParts(options: SignInOptions): SignInParts {
-  const { sql, secrets, baseUrl, isBaseUrlFixed, operatorsNeedFactor } = options
+  const { sql, secrets, baseUrl, isBaseUrlFixed, operatorsNeedFactor, demo } = options
   return {
     sql,
     secrets,
     operatorsNeedFactor,
+    demo: demo ?? (() => undefined),
     consoleAddress: createConsoleAddress({ baseUrl, isFixed: isBaseUrlFixed }),
     passwords: createPasswords(options.derive),
     throttle: createThrottle(sql, () => performance.now()),

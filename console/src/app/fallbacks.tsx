@@ -1,5 +1,5 @@
 /** Shown in place of a page that does not exist or failed. */
-import { Center } from '@mantine/core'
+import { Center, Loader } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { ButtonLink } from '../components/links.tsx'
 import { EmptyState } from '../components/list/empty-state.tsx'
@@ -22,6 +22,15 @@ export function NotFound() {
       >
         {t('notFoundText')}
       </EmptyState>
+    </Center>
+  )
+}
+
+/** Shown while a page's files load for longer than a moment. */
+export function PagePending() {
+  return (
+    <Center mih="60vh">
+      <Loader size="sm" />
     </Center>
   )
 }

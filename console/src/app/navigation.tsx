@@ -1,35 +1,27 @@
-/** The list of pages; operators see theirs below the account's. */
-import { Box, NavLink, ScrollArea, Text } from '@mantine/core'
+/** The list of pages of the workspace. */
+import { Box, NavLink, ScrollArea } from '@mantine/core'
 import { Link, useLocation } from '@tanstack/react-router'
 import { Icon } from '../components/icon.tsx'
 import { useMessages } from '../lib/i18n.tsx'
-import { useSession } from '../lib/session.tsx'
 import { messages } from './messages.ts'
 import { type Area, PAGES, type PageEntry } from './pages.ts'
+import { useArea } from './workspace-switch.tsx'
 
 const FIRST_PAGES: ReadonlySet<string> = new Set(['/', '/operator'])
 
 export function Navigation() {
   const t = useMessages(messages)
-  const { session } = useSession()
   return (
     <ScrollArea component="nav" aria-label={t('navigation')} type="never">
-      <Section area="customer" />
-      {session.user.operator ? <Section area="operator" title={t('operatorArea')} /> : null}
+      <Section area={useArea()} />
     </ScrollArea>
   )
 }
 
-function Section({ area, title }: { readonly area: Area; readonly title?: string }) {
+function Section({ area }: { readonly area: Area }) {
   const pages = PAGES.filter((page) => page.area === area)
-  if (pages.length === 0) return null
   return (
     <Box mb="md">
-      {title ? (
-        <Text size="xs" fw={600} c="dimmed" px="sm" mt="xs" mb={4}>
-          {title}
-        </Text>
-      ) : null}
       {pages.map((page) => (
         <PageLink key={page.path} page={page} />
       ))}

@@ -12,7 +12,10 @@ const FRESH_MS = 10_000
 const RETRIES_MAX = 2
 
 const client = new QueryClient({
-  defaultOptions: { queries: { staleTime: FRESH_MS, retry: mayHelp } },
+  defaultOptions: {
+    queries: { staleTime: FRESH_MS, retry: mayHelp, networkMode: 'always' },
+    mutations: { networkMode: 'always' },
+  },
   queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
   mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
 })

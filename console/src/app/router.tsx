@@ -7,7 +7,8 @@ import {
   lazyRouteComponent,
   Outlet,
 } from '@tanstack/react-router'
-import { NotFound, PageCrash } from './fallbacks.tsx'
+import { loadFiles } from '../lib/new-build.ts'
+import { NotFound, PageCrash, PagePending } from './fallbacks.tsx'
 import { AccountGate, OperatorGate } from './gates.tsx'
 import { PAGES, type PageEntry } from './pages.ts'
 import { SIGN_IN_PAGES } from './sign-in-pages.ts'
@@ -30,7 +31,7 @@ function routesBelow<Parent extends AnyRoute>(
     createRoute({
       getParentRoute: () => parent,
       path,
-      component: lazyRouteComponent(load, 'Page'),
+      component: lazyRouteComponent(() => loadFiles(load), 'Page'),
     }),
   )
 }
@@ -43,7 +44,11 @@ const pages = [
 ]
 
 const signInPages = SIGN_IN_PAGES.map(({ path, load }) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, 'Page') }),
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent(() => loadFiles(load), 'Page'),
+  }),
 )
 
 export const router = createRouter({
@@ -51,6 +56,7 @@ export const router = createRouter({
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,
+  defaultPendingComponent: PagePending,
   defaultNotFoundComponent: NotFound,
   defaultErrorComponent: PageCrash,
   // Plain strings: an id of digits must not become a number.

@@ -13,7 +13,9 @@ import { Brand } from './brand.tsx'
 import { messages } from './messages.ts'
 import { Navigation } from './navigation.tsx'
 import { PageSearch, SearchButton } from './page-search.tsx'
+import { StatusBar } from './status-bar.tsx'
 import { UserMenu } from './user-menu.tsx'
+import { useArea, WorkspaceSwitch } from './workspace-switch.tsx'
 
 const HEADER_HEIGHT = 52
 
@@ -44,16 +46,18 @@ export function Shell() {
             aria-label={t('openNavigation')}
           />
           <Brand />
-          <AccountSwitcher />
+          {useArea() === 'customer' ? <AccountSwitcher /> : null}
           <Box flex={1} />
           <SearchButton />
           <UserMenu />
         </Group>
       </AppShell.Header>
       <AppShell.Navbar bg="var(--surface)" style={{ borderColor: 'var(--line)' }} p="xs">
+        {session.user.operator ? <WorkspaceSwitch /> : null}
         <Navigation />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>
+        <StatusBar />
         <Box p={{ base: 'md', sm: 'xl' }} maw={1240} mx="auto">
           {session.second_factor.missing && pathname !== '/settings' ? <FactorNotice /> : null}
           <Outlet key={account?.id ?? 'none'} />

@@ -10,21 +10,28 @@ import { SessionProvider } from '../lib/session.tsx'
 import { Shell } from './shell.tsx'
 import { ToSignIn } from './to-sign-in.tsx'
 
+/** Throws 401 without a session, which the gateway itself does not call an error here. */
+async function readSession(signal: AbortSignal) {
+  const { session, demo } = await callAdmin('GET /session/start', {}, signal)
+  if (!session) throw new ApiError(401, 'signed_out', '')
+  return { session, demo }
+}
+
 export function SignedIn() {
   const session = useQuery({
     queryKey: ['GET /session'],
-    queryFn: ({ signal }) => callAdmin('GET /session', {}, signal),
+    queryFn: ({ signal }) => readSession(signal),
     staleTime: 60_000,
   })
   const { suggest } = useLanguage()
-  const language = session.data?.user.language
+  const language = session.data?.session.user.language
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when somebody else is signed in
   useEffect(() => {
     if (language) suggest(language)
   }, [language])
   if (session.data) {
     return (
-      <SessionProvider session={session.data}>
+      <SessionProvider session={session.data.session} demo={session.data.demo}>
         <Shell />
         <StepUpDialog />
       </SessionProvider>

@@ -3,6 +3,7 @@
  * a route is named by its key, `'GET /accounts/:account_id/balance'`.
  */
 import type { AdminAnswer, AdminKey, AdminRequest } from '../../../server/admin/contract.ts'
+import { noteStatus } from './connection.ts'
 import { askForStepUp } from './step-up.ts'
 
 export type { AdminAnswer, AdminKey } from '../../../server/admin/contract.ts'
@@ -93,8 +94,10 @@ async function sendRequest(
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error
+    noteStatus(0)
     throw new ApiError(0, 'unreachable', 'the gateway cannot be reached')
   })
+  noteStatus(response.status)
   if (!response.ok) throw await readError(response)
   return response.status === 204 ? undefined : response.json()
 }

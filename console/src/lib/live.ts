@@ -5,6 +5,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { adminUrl } from './api.ts'
+import { askGateway } from './connection.ts'
 
 const LIVE_TOPICS = ['balance', 'tasks', 'deliveries', 'usage'] as const
 export type LiveTopic = (typeof LIVE_TOPICS)[number]
@@ -68,6 +69,7 @@ function listen(url: string, onChange: OnChange, onOpen: () => void): () => void
     eventSource.addEventListener('open', onOpen)
     for (const topic of LIVE_TOPICS) eventSource.addEventListener(topic, () => collect(topic))
     eventSource.addEventListener('error', () => {
+      void askGateway()
       // The browser reopens broken connections, but not refused ones.
       if (eventSource.readyState !== EventSource.CLOSED) return
       again = setTimeout(() => {

@@ -2,6 +2,7 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
 import type { AdminAnswer } from './api.ts'
 
+type Demo = AdminAnswer<'GET /session/start'>['demo']
 type SessionAnswer = AdminAnswer<'GET /session'>
 
 export interface Selected {
@@ -9,13 +10,19 @@ export interface Selected {
   readonly name: string
   /** True for owners and operators; members can only read. */
   readonly isOwner: boolean
+  /** True if an operator who is no member sees it. */
+  readonly isForeign: boolean
 }
 
 interface SessionState {
   readonly session: SessionAnswer
+  /** Present if all channels are simulated. */
+  readonly demo: Demo
   /** Absent for an operator who has not chosen one. */
   readonly account: Selected | undefined
   select(account: { readonly id: string; readonly name: string }): void
+  /** Ends the view of a customer's account. */
+  leave(): void
 }
 
 const SessionContext = createContext<SessionState | undefined>(undefined)
@@ -23,22 +30,29 @@ const STORED = 'tributary.account'
 
 interface ProviderProps {
   readonly session: SessionAnswer
+  readonly demo: Demo
   readonly children: ReactNode
 }
 
-export function SessionProvider({ session, children }: ProviderProps) {
+export function SessionProvider({ session, demo, children }: ProviderProps) {
   const [chosen, choose] = useState(() => readChosen())
   const state = useMemo<SessionState>(
     () => ({
       session,
+      demo,
       account: pick(session, chosen),
       select(account) {
         sessionStorage.setItem(STORED, JSON.stringify(account))
         localStorage.setItem(STORED, JSON.stringify(account))
         choose(account)
       },
+      leave() {
+        sessionStorage.removeItem(STORED)
+        localStorage.removeItem(STORED)
+        choose(undefined)
+      },
     }),
-    [session, chosen],
+    [session, demo, chosen],
   )
   return <SessionContext value={state}>{children}</SessionContext>
 }
@@ -75,12 +89,13 @@ function readChosen(): Chosen {
 
 function pick({ user, memberships }: SessionAnswer, chosen: Chosen): Selected | undefined {
   const member = memberships.find(({ account_id }) => account_id === chosen?.id)
-  if (!member && user.operator && chosen) return { ...chosen, isOwner: true }
+  if (!member && user.operator && chosen) return { ...chosen, isOwner: true, isForeign: true }
   const own = member ?? memberships[0]
   if (!own) return undefined
   return {
     id: own.account_id,
     name: own.account_name,
     isOwner: user.operator || own.role === 'owner',
+    isForeign: false,
   }
 }

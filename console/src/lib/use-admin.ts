@@ -6,7 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { type AdminAnswer, type AdminKey, callAdmin, type RequestOf } from './api.ts'
+import { type AdminAnswer, type AdminKey, ApiError, callAdmin, type RequestOf } from './api.ts'
 import type { LiveTopic } from './live.ts'
 
 interface QueryOptions {
@@ -31,7 +31,7 @@ export function useAdmin<Key extends AdminKey>(
   options: QueryOptions & { readonly refetchWhile?: RefetchWhile<AdminAnswer<Key>> } = {},
 ) {
   const { refetchEveryMs = false, refetchWhile } = options
-  return useQuery({
+  const query = useQuery({
     queryKey: [key, request],
     queryFn: ({ signal }) => callAdmin(key, request, signal),
     meta: { live: options.live ?? [] },
@@ -40,6 +40,9 @@ export function useAdmin<Key extends AdminKey>(
       refetchWhile && data && refetchWhile.holds(data) ? refetchWhile.everyMs : refetchEveryMs,
     ...(options.keepPrevious ? { placeholderData: keep } : {}),
   })
+  // While the gateway is away, the status bar says so and the page keeps what it shows.
+  const isAway = query.error instanceof ApiError && query.error.status === 0
+  return isAway && query.data !== undefined ? { ...query, error: null } : query
 }
 
 function keep<Data>(previous: Data | undefined): Data | undefined {

@@ -27,6 +27,7 @@ export type AuthenticationMethod =
   | 'passkey'
   | 'set-up'
   | 'invitation'
+  | 'demo'
 
 const STEP_UP_SECONDS = 600
 const USER_AGENT_MAX = 300

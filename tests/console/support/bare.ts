@@ -5,13 +5,15 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import type { Sql } from 'postgres'
 import { type Simulators, startSimulators } from '../../../simulators/index.ts'
-import { type GatewayProcess, startGateway } from '../../support/gateway.ts'
+import { type GatewayPlace, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { launchBrowser } from './browser.ts'
 import { ensureConsole } from './build.ts'
 
 export interface BareStage {
   readonly gateway: GatewayProcess
+  /** To start the gateway again. */
+  readonly place: GatewayPlace
   readonly simulators: Simulators
   readonly sql: Sql
   readonly browser: Browser
@@ -27,11 +29,13 @@ export async function startBareStage(
   const database = await createTestDatabase()
   const simulators = await startSimulators({ port: 0 })
   const dataDir = mkdtempSync(join(tmpdir(), 'tributary-bare-'))
-  const gateway = await startGateway({ dataDir, databaseUrl: database.url, env })
+  const place = { dataDir, databaseUrl: database.url, env }
+  const gateway = await startGateway(place)
   const browser = await launchBrowser()
   const [setUpLink = ''] = /http:\S+\/console\/setup#token=\S+/.exec(gateway.log()) ?? []
   return {
     gateway,
+    place,
     simulators,
     sql: database.sql,
     browser,

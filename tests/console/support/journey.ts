@@ -19,7 +19,13 @@ export async function arrive(page: Page, heading: string): Promise<void> {
 export async function goTo(page: Page, path: string, heading: string): Promise<void> {
   const menu = page.locator('header button[aria-label]').first()
   if ((page.viewportSize()?.width ?? 0) < 700) await menu.click()
-  await page.locator(`nav a[href="/console${path}"]`).click()
+  const link = page.locator(`nav a[href="/console${path}"]`)
+  if ((await link.count()) === 0) {
+    const workspace = path.startsWith('/operator') ? '/operator' : '/'
+    await page.locator(`[role=group] a[href="/console${workspace}"]`).click()
+    if ((page.viewportSize()?.width ?? 0) < 700) await menu.click()
+  }
+  await link.click()
   await arrive(page, heading)
 }
 

@@ -1,11 +1,15 @@
 /** Checklist from an empty account to the first call; hidden once complete. */
-import { Group, Stack, Text, ThemeIcon } from '@mantine/core'
+import { Group, SegmentedControl, Stack, Text, ThemeIcon } from '@mantine/core'
+import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount, useSession } from '../../lib/session.tsx'
+import { useAdmin } from '../../lib/use-admin.ts'
 import type { AccountOverview } from './answers.ts'
+import { FIRST_CALL_PRINTERS } from './first-snippets.ts'
 import { messages } from './messages.ts'
 
 const STEPS = [
@@ -17,7 +21,6 @@ const STEPS = [
 export function FirstSteps({ steps }: { readonly steps: AccountOverview['first_steps'] }) {
   const t = useMessages(messages)
   if (STEPS.every(([name]) => steps[name])) return null
-  const code = `curl ${location.origin}/v1/models -H "Authorization: Bearer $TRIBUTARY_KEY"`
   return (
     <Panel title={t('firstSteps')}>
       <Stack gap="xs">
@@ -37,8 +40,46 @@ export function FirstSteps({ steps }: { readonly steps: AccountOverview['first_s
             )}
           </Group>
         ))}
-        {steps.has_key && !steps.has_call ? <CodeSnippet code={code} /> : null}
+        {steps.has_credit && steps.has_key && !steps.has_call ? <FirstCallCode /> : null}
       </Stack>
     </Panel>
+  )
+}
+
+type Language = keyof typeof FIRST_CALL_PRINTERS
+const LANGUAGES: readonly Language[] = ['curl', 'Python', 'Node']
+
+/** A call that costs money, with the key filled in where the gateway may show it. */
+function FirstCallCode() {
+  const t = useMessages(messages)
+  const [language, setLanguage] = useState<Language>('curl')
+  const { id } = useAccount()
+  const { demo } = useSession()
+  const params = { account_id: id }
+  const models = useAdmin('GET /accounts/:account_id/models', { params })
+  const chats = (models.data?.data ?? []).filter(({ type }) => type === 'chat')
+  const model = chats.find((one) => one.id === 'sim-chat') ?? chats[0]
+  const key = demo?.account_id === id ? demo.api_key : null
+  if (!model) return null
+  const print = FIRST_CALL_PRINTERS[language]
+  return (
+    <Stack gap="xs" mt="xs">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">{t('firstCallText')}</Text>
+        <SegmentedControl
+          size="xs"
+          aria-label={t('codeLanguage')}
+          data={[...LANGUAGES]}
+          value={language}
+          onChange={(value) => setLanguage(value as Language)}
+        />
+      </Group>
+      <CodeSnippet
+        code={print({ origin: location.origin, key: key ?? t('yourKey'), model: model.id })}
+      />
+      <Text size="xs" c="dimmed">
+        {t(key ? 'holdText' : 'holdAndKeyText')}
+      </Text>
+    </Stack>
   )
 }

@@ -31,6 +31,21 @@ export const messages = defineMessages(
     stepKey: 'Create an API key',
     stepCall: 'Make the first call',
     done: 'Done',
+    firstCallText: 'Paste this into a terminal or a file. It costs a fraction of a cent.',
+    codeLanguage: 'Language of the code',
+    yourKey: 'YOUR_KEY',
+    holdText:
+      'Before a call is sent, the most it can cost is put on hold. Afterwards the actual usage is ' +
+      'charged and the rest is returned. The call appears here at once.',
+    holdAndKeyText:
+      'Replace YOUR_KEY by your key, which is shown once, when it is created. Before a call is ' +
+      'sent, the most it can cost is put on hold; afterwards the actual usage is charged and the ' +
+      'rest is returned. The call appears here at once.',
+    firstCallTitle: 'How your latest call was charged',
+    firstCallHold: 'Before {model} was called, {held} was put on hold: the most it could cost.',
+    firstCallCharge: 'Its actual usage cost {charged}, so {returned} was returned.',
+    firstCallMore: 'Ledger entries and attempts of this call',
+    hide: 'Hide',
     recent: 'Latest calls',
     allCalls: 'All calls',
     model: 'Model',
@@ -86,6 +101,18 @@ export const messages = defineMessages(
     stepKey: '创建 API 密钥',
     stepCall: '发起第一次调用',
     done: '已完成',
+    firstCallText: '粘贴到终端或文件中运行，费用不到一分钱。',
+    codeLanguage: '代码语言',
+    yourKey: 'YOUR_KEY',
+    holdText:
+      '调用发出前，先冻结其最高费用；结束后按实际用量扣费，其余退回。调用会立即显示在这里。',
+    holdAndKeyText:
+      '请将 YOUR_KEY 替换为您的密钥（仅在创建时显示一次）。调用发出前，先冻结其最高费用；结束后按实际用量扣费，其余退回。调用会立即显示在这里。',
+    firstCallTitle: '最近一次调用的扣费说明',
+    firstCallHold: '调用 {model} 之前冻结了 {held}，即最高可能费用。',
+    firstCallCharge: '实际用量为 {charged}，因此退回 {returned}。',
+    firstCallMore: '此调用的账目与尝试',
+    hide: '隐藏',
     recent: '最近调用',
     allCalls: '全部调用',
     model: '模型',

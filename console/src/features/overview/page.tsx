@@ -6,6 +6,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { AccountFigures } from './figures.tsx'
+import { FirstCall } from './first-call.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { messages } from './messages.ts'
 import { MoneyTiles } from './money-tiles.tsx'
@@ -34,6 +35,7 @@ export function Page() {
             <Notices overview={overview.data} />
             <MoneyTiles overview={overview.data} />
             <FirstSteps steps={overview.data.first_steps} />
+            <FirstCall calls={overview.data.recent_calls} />
           </>
         ) : null}
         <AccountFigures />

@@ -4,6 +4,15 @@ import { defineMessages } from '../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     signIn: 'Sign in',
+    about:
+      'A gateway to AI models: one address and one key for many vendors. The most a call can cost ' +
+      'is put on hold before it is sent, and every charge is explained line by line.',
+    demoText: 'This gateway runs in demo mode: simulated vendors, play money.',
+    demoElsewhere:
+      'This gateway runs in demo mode. Sign in with the e-mail and password that it printed at ' +
+      'its start.',
+    enterDemo: 'Enter the demo',
+    orSignIn: 'or sign in',
     email: 'E-mail',
     password: 'Password',
     withPasskey: 'Use a passkey',
@@ -41,6 +50,12 @@ export const messages = defineMessages(
   },
   {
     signIn: '登录',
+    about:
+      'AI 模型网关：一个地址、一个密钥，接入多家厂商。每次调用前先冻结最高费用，每笔扣费都逐行说明。',
+    demoText: '此网关处于演示模式：上游为模拟服务，余额为虚拟资金。',
+    demoElsewhere: '此网关处于演示模式，请使用其启动时打印的邮箱和密码登录。',
+    enterDemo: '进入演示',
+    orSignIn: '或登录',
     email: '邮箱',
     password: '密码',
     withPasskey: '使用通行密钥',

@@ -5,6 +5,7 @@ import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type SignInAnswer, type SignInMethod, signInWithPasskey } from './api.ts'
+import { DemoButton } from './demo-button.tsx'
 import { useEnter } from './enter.ts'
 import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
@@ -23,7 +24,8 @@ export function Page() {
     return <SecondFactor methods={methods} onDone={proceed} onBack={() => setMethods(undefined)} />
   }
   return (
-    <SignInFrame title={t('signIn')}>
+    <SignInFrame title={t('signIn')} text={t('about')}>
+      <DemoButton onUse={proceed} />
       <SubmitForm
         act={t('signIn')}
         onSend={async ({ email = '', password = '' }) =>

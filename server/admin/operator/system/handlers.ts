@@ -1,6 +1,7 @@
 /** The running processes, their database and configuration. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SignInParts } from '../../../sign-in/parts.ts'
 import type { HandlersOf } from '../../handler.ts'
 import type { operatorSystemContract } from './contract.ts'
 import { selectDatabase, selectGateways, selectTables } from './store.ts'
@@ -14,9 +15,17 @@ function readVersion(): string {
   return isVersioned ? String(manifest.version) : ''
 }
 
+const SECOND_FACTOR = 'OPERATOR_SECOND_FACTOR'
+
+/** Returns the value in effect: demo mode lifts the requirement. */
+function secondFactorOf({ operatorsNeedFactor }: SignInParts, configured: string): string {
+  const effective = operatorsNeedFactor() ? 'required' : 'optional'
+  return effective === configured ? configured : `${effective} (demo mode)`
+}
+
 export const operatorSystemHandlers: HandlersOf<typeof operatorSystemContract> = {
   async 'GET /operator/system'(_input, services) {
-    const { sql, system, inFlight, publicUrl, notReady } = services
+    const { sql, system, inFlight, publicUrl, notReady, signIn } = services
     const [gateways, database, tables, reason] = await Promise.all([
       selectGateways(sql),
       selectDatabase(sql),
@@ -39,7 +48,10 @@ export const operatorSystemHandlers: HandlersOf<typeof operatorSystemContract> =
         this: row.id === system.ownerId,
       })),
       database: { ...database, tables: [...tables] },
-      configuration: system.describeConfiguration(),
+      configuration: system.describeConfiguration().map((one) => ({
+        ...one,
+        value: one.name === SECOND_FACTOR ? secondFactorOf(signIn.parts, one.value) : one.value,
+      })),
     }
   },
 }

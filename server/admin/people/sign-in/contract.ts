@@ -32,39 +32,68 @@ const code = z.object({
 const token = text(100).describe('From the link’s fragment, `#token=…`.')
 const steppedUp = z.object({ stepped_up_until: time })
 
+const session = z.object({
+  session_id: z.string(),
+  user: z.object({
+    id: z.string(),
+    email: z.string(),
+    name: z.string(),
+    language,
+    operator: z.boolean(),
+  }),
+  memberships: z.array(
+    z.object({
+      account_id: z.string(),
+      account_name: z.string(),
+      role: z.enum(['owner', 'member']),
+    }),
+  ),
+  stepped_up_until: time.nullable(),
+  second_factor: z.object({
+    totp: z.boolean(),
+    passkeys: z.int(),
+    recovery_codes_left: z.int(),
+    missing: z.boolean().describe('Operators need one for anything that requires a step-up.'),
+  }),
+  passkeys_possible: z
+    .boolean()
+    .describe('False if the console is served from an IP address: passkeys need a host name.'),
+})
+
 export const signInContract = {
   'GET /session': {
     role: 'user',
     signInOnly: true,
     tag: TAG,
     summary: 'Get the current session',
+    answer: session,
+  },
+  'GET /session/start': {
+    role: 'public',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Get what a page shows before anybody signs in',
+    description: 'Unlike `GET /session`, not an error without a session.',
     answer: z.object({
-      session_id: z.string(),
-      user: z.object({
-        id: z.string(),
-        email: z.string(),
-        name: z.string(),
-        language,
-        operator: z.boolean(),
-      }),
-      memberships: z.array(
-        z.object({
+      demo: z
+        .object({
+          sign_in: z.boolean().describe('True if `POST /session/demo` works from here.'),
           account_id: z.string(),
-          account_name: z.string(),
-          role: z.enum(['owner', 'member']),
-        }),
-      ),
-      stepped_up_until: time.nullable(),
-      second_factor: z.object({
-        totp: z.boolean(),
-        passkeys: z.int(),
-        recovery_codes_left: z.int(),
-        missing: z.boolean().describe('Operators need one for anything that requires a step-up.'),
-      }),
-      passkeys_possible: z
-        .boolean()
-        .describe('False if the console is served from an IP address: passkeys need a host name.'),
+          api_key: z.string().nullable().describe('For the first call; null for other people.'),
+        })
+        .nullable()
+        .describe('Null if this gateway has other channels than the simulators’.'),
+      session: session.nullable(),
     }),
+  },
+  'POST /session/demo': {
+    role: 'public',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Sign in to the demo',
+    description: 'Without a password, from the machine that runs the gateway.',
+    answer: outcome,
+    errors: [403, 404],
   },
   'POST /session': {
     role: 'public',

@@ -1,5 +1,6 @@
 /** Signing in and out over HTTP. */
 
+import type { SignInParts } from '../../../sign-in/parts.ts'
 import {
   beginPasskeySignIn,
   beginPasskeyStepUp,
@@ -8,9 +9,11 @@ import {
 } from '../../../sign-in/passkeys/passkeys.ts'
 import {
   finishWithCode,
+  SIGNED_IN,
   signInWithPassword,
   stepUpWithPassword,
 } from '../../../sign-in/passwords/password-sign-in.ts'
+import { isLocal, signInToDemo } from '../../../sign-in/people/demo.ts'
 import {
   acceptInvitation,
   resetPassword,
@@ -18,28 +21,49 @@ import {
   viewInvitation,
 } from '../../../sign-in/people/links.ts'
 import { describeFactors } from '../../../sign-in/people/profile.ts'
+import type { Session } from '../../../sign-in/sessions/session.ts'
 import { signOut } from '../../../sign-in/sessions/sessions.ts'
 import type { HandlersOf } from '../../handler.ts'
 import type { signInContract } from './contract.ts'
 
+async function describeSession(parts: SignInParts, session: Session) {
+  const { user, memberships, steppedUpUntil, secondFactorMissing } = session
+  return {
+    session_id: session.sessionId,
+    user: { ...user },
+    memberships: memberships.map(({ accountId, accountName, role }) => ({
+      account_id: accountId,
+      account_name: accountName,
+      role,
+    })),
+    stepped_up_until: steppedUpUntil?.toISOString() ?? null,
+    second_factor: {
+      ...(await describeFactors(parts, user.id)),
+      missing: secondFactorMissing,
+    },
+    passkeys_possible: parts.consoleAddress.passkeyDomain() !== undefined,
+  }
+}
+
 export const signInHandlers: HandlersOf<typeof signInContract> = {
-  async 'GET /session'({ session }, { signIn: { parts } }) {
-    const { user, memberships, steppedUpUntil, secondFactorMissing } = session
+  'GET /session': ({ session }, { signIn: { parts } }) => describeSession(parts, session),
+  async 'GET /session/start'({ session, context }, { signIn: { parts } }) {
+    const demo = parts.demo()
+    const isDemoUser = session !== undefined && session.user.email === demo?.email
     return {
-      session_id: session.sessionId,
-      user: { ...user },
-      memberships: memberships.map(({ accountId, accountName, role }) => ({
-        account_id: accountId,
-        account_name: accountName,
-        role,
-      })),
-      stepped_up_until: steppedUpUntil?.toISOString() ?? null,
-      second_factor: {
-        ...(await describeFactors(parts, user.id)),
-        missing: secondFactorMissing,
-      },
-      passkeys_possible: parts.consoleAddress.passkeyDomain() !== undefined,
+      demo: demo
+        ? {
+            sign_in: isLocal(context.request),
+            account_id: demo.accountId,
+            api_key: isDemoUser ? demo.apiKey : null,
+          }
+        : null,
+      session: session ? await describeSession(parts, session) : null,
     }
+  },
+  async 'POST /session/demo'({ context }, { signIn: { parts } }) {
+    await signInToDemo(parts, context)
+    return SIGNED_IN
   },
   'POST /session': ({ body, context }, { signIn: { parts } }) =>
     signInWithPassword(parts, body, context),

@@ -1,6 +1,7 @@
 /** The hold that a request would place, in words and figures, before it is sent. */
 import { Stack, Text } from '@mantine/core'
 import { ButtonLink } from '../../../../components/links.tsx'
+import { Arithmetic } from '../../../../components/prices/arithmetic.tsx'
 import { Notice } from '../../../../components/state/notice.tsx'
 import { ApiError } from '../../../../lib/api.ts'
 import { BALANCE_PLACES, formatMoney } from '../../../../lib/format.ts'
@@ -10,7 +11,6 @@ import { useAdmin } from '../../../../lib/use-admin.ts'
 import { Disclosure } from '../fields/disclosure.tsx'
 import { messages } from '../messages.ts'
 import type { PlaygroundRequest } from '../order.ts'
-import { Arithmetic } from './arithmetic.tsx'
 import classes from './cost-before.module.css'
 import { useQuote } from './use-quote.ts'
 

@@ -1,10 +1,10 @@
 /** The lines that add up to an amount: quantity times price. */
 import { Table } from '@mantine/core'
-import { usePriceWords } from '../../../../components/prices/price-words.ts'
-import { MoneyText } from '../../../../components/text/money-text.tsx'
-import { columnPlaces, formatNumber } from '../../../../lib/format.ts'
-import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
-import { messages } from '../messages.ts'
+import { columnPlaces, formatNumber } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { MoneyText } from '../text/money-text.tsx'
+import { messages } from './arithmetic-messages.ts'
+import { usePriceWords } from './price-words.ts'
 
 interface Line {
   readonly unit: string

@@ -1,0 +1,99 @@
+/** A newcomer's first hour in the demo: one button, a pasted call, its charge explained. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { expectAccessible, expectFits, noBrowser, openPage, PHONE } from '../support/browser.ts'
+import { type DemoStage, startDemoStage } from '../support/demo.ts'
+
+describe('the first hour', { skip: noBrowser }, () => {
+  let stage: DemoStage
+  let folder: string
+  before(async () => {
+    stage = await startDemoStage()
+    folder = mkdtempSync(join(tmpdir(), 'tributary-first-hour-'))
+  })
+  after(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    await stage?.stop()
+  })
+
+  test('the terminal labels each thing, and its speech goes into a file', () => {
+    const log = stage.gateway.log()
+    const { email, password } = stage.demo.console
+    for (const line of [`E-mail      ${email}`, `Password    ${password}`, '-o hello.mp3']) {
+      assert.ok(log.includes(line), log)
+    }
+    assert.match(log, new RegExp(`API key +${stage.demo.api_key}`))
+  })
+
+  test('each snippet runs as it is pasted, and the call is explained at once', async () => {
+    const { page, context, complaints } = await openPage(stage.browser)
+    await page.goto(`${stage.gateway.url}/console/`)
+    await page.getByRole('button', { name: 'Enter the demo' }).click()
+    const code = page.locator('pre')
+    await code.getByText(stage.demo.api_key).waitFor()
+    const snippets: string[] = [await code.innerText()]
+    for (const language of ['Python', 'Node']) {
+      await page
+        .getByRole('radiogroup', { name: 'Language of the code' })
+        .getByText(language)
+        .click()
+      await code
+        .getByText(language === 'Python' ? 'urllib' : 'first-call.mjs')
+        .first()
+        .waitFor()
+      snippets.push(await code.innerText())
+    }
+    const [curl = '', python = '', node = ''] = snippets
+    await expectAccessible(page)
+    execFileSync('sh', ['-c', `${curl} -sf`])
+    const title = page.getByRole('heading', { name: 'How your latest call was charged' })
+    await title.waitFor()
+    await page.getByText(/^Before sim-chat was called, ¥0\.00\d+ was put on hold/).waitFor()
+    const table = page.getByRole('table', { name: 'How your latest call was charged' })
+    await table.getByText('Total').waitFor()
+    assert.equal(await page.getByText('First steps').count(), 0)
+    writeFileSync(join(folder, 'first-call.mjs'), node)
+    const answer = execFileSync(process.execPath, [join(folder, 'first-call.mjs')], {
+      encoding: 'utf8',
+    })
+    assert.notEqual(answer.trim(), '')
+    assert.notEqual(execFileSync('python3', ['-c', python], { encoding: 'utf8' }).trim(), '')
+    await page.getByRole('button', { name: 'Hide' }).click()
+    await title.waitFor({ state: 'hidden' })
+    assert.deepEqual(complaints, [])
+    await context.close()
+  })
+
+  test('the sign-in page fits a phone', async () => {
+    const { page, context } = await openPage(stage.browser, PHONE)
+    await page.goto(`${stage.gateway.url}/console/sign-in`)
+    await page.getByRole('button', { name: 'Enter the demo' }).waitFor()
+    await expectFits(page)
+    await context.close()
+  })
+})
+
+test('nobody enters a gateway without a demo, nor the demo from elsewhere', async () => {
+  const stage = await startDemoStage()
+  const post = (headers: Record<string, string>) =>
+    fetch(`${stage.gateway.url}/admin/v1/session/demo`, {
+      method: 'POST',
+      headers: { 'x-tributary-console': '1', ...headers },
+    })
+  try {
+    assert.equal((await post({})).status, 200)
+    for (const headers of [
+      { 'x-forwarded-for': '203.0.113.9' },
+      { forwarded: 'for=203.0.113.9' },
+      { origin: 'https://evil.example' },
+    ]) {
+      assert.equal((await post(headers)).status, 403, JSON.stringify(headers))
+    }
+  } finally {
+    await stage.stop()
+  }
+})
