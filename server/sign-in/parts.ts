@@ -22,7 +22,7 @@ export interface SignInParts {
   readonly demo: () => DemoIdentity | undefined
 }
 
-/** What the demo's first page shows. */
+/** The demo's user, account and key. */
 export interface DemoIdentity {
   readonly email: string
   readonly accountId: string

@@ -1,4 +1,4 @@
-/** Whether the gateway answers. While it does not, it is asked again until it does. */
+/** Tracks whether the gateway answers; while it does not, asks again until it does. */
 import { useSyncExternalStore } from 'react'
 
 const ASK_AGAIN_MS = 3_000

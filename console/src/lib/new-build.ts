@@ -16,7 +16,7 @@ let isOutdated = false
 let typedOn: string | undefined
 const listeners = new Set<() => void>()
 
-/** Starts to check: regularly, and whenever the tab is looked at again. */
+/** Starts to check: regularly, and whenever the tab becomes visible. */
 export function watchBuild(): void {
   document.addEventListener('input', () => {
     typedOn = location.pathname

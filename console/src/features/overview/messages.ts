@@ -35,8 +35,8 @@ export const messages = defineMessages(
     codeLanguage: 'Language of the code',
     yourKey: 'YOUR_KEY',
     holdText:
-      'Before a call is sent, the most it can cost is put on hold. Afterwards the actual usage is ' +
-      'charged and the rest is returned. The call appears here at once.',
+      'Before a call is sent, the most it can cost is put on hold. Afterwards the actual usage ' +
+      'is charged and the rest is returned. The call appears here at once.',
     holdAndKeyText:
       'Replace YOUR_KEY by your key, which is shown once, when it is created. Before a call is ' +
       'sent, the most it can cost is put on hold; afterwards the actual usage is charged and the ' +

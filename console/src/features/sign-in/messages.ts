@@ -5,8 +5,8 @@ export const messages = defineMessages(
   {
     signIn: 'Sign in',
     about:
-      'A gateway to AI models: one address and one key for many vendors. The most a call can cost ' +
-      'is put on hold before it is sent, and every charge is explained line by line.',
+      'A gateway to AI models: one address and one key for many vendors. The most a call can ' +
+      'cost is put on hold before it is sent, and every charge is explained line by line.',
     demoText: 'This gateway runs in demo mode: simulated vendors, play money.',
     demoElsewhere:
       'This gateway runs in demo mode. Sign in with the e-mail and password that it printed at ' +

@@ -1,5 +1,5 @@
 /** Texts of the status bar. */
-import { defineMessages } from '../lib/i18n.tsx'
+import { defineMessages } from '../../lib/i18n'
 
 export const messages = defineMessages(
   {

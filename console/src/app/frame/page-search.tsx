@@ -2,14 +2,14 @@
 import { Kbd, Text, UnstyledButton } from '@mantine/core'
 import { Spotlight, spotlight } from '@mantine/spotlight'
 import { type KeyboardEvent, useState } from 'react'
-import { Icon } from '../components/icon.tsx'
-import { useMessages } from '../lib/i18n.tsx'
-import { useSession } from '../lib/session.tsx'
-import { useGoTo } from '../lib/url-state.ts'
-import { placesOfId } from './find-by-id.ts'
-import { messages } from './messages.ts'
+import { Icon } from '../../components/icon'
+import { useMessages } from '../../lib/i18n'
+import { useSession } from '../../lib/session'
+import { useGoTo } from '../../lib/url-state'
+import { messages } from '../messages'
+import { PAGES, type PageEntry } from '../pages'
+import { placesOfId } from './find-by-id'
 import classes from './page-search.module.css'
-import { PAGES, type PageEntry } from './pages.ts'
 
 export function SearchButton() {
   const t = useMessages(messages)

@@ -1,20 +1,20 @@
 /**
- * What must not be missed, above every page: the gateway is away, the console is outdated, an
- * operator acts in a customer's account, this is a demo.
+ * Bars above every page for states that must not be missed: the gateway is away, the console is
+ * outdated, an operator acts in a customer's account, this is a demo.
  */
 import { Button, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { Icon, type IconName } from '../components/icon.tsx'
-import { askGateway, useIsOffline } from '../lib/connection.ts'
-import { useMessages } from '../lib/i18n.tsx'
-import { checkBuild, useIsOutdated } from '../lib/new-build.ts'
-import { useSession } from '../lib/session.tsx'
-import { useAdmin } from '../lib/use-admin.ts'
+import { Icon, type IconName } from '../../components/icon'
+import { askGateway, useIsOffline } from '../../lib/connection'
+import { useMessages } from '../../lib/i18n'
+import { checkBuild, useIsOutdated } from '../../lib/new-build'
+import { useSession } from '../../lib/session'
+import { useAdmin } from '../../lib/use-admin'
 import classes from './status-bar.module.css'
-import { messages } from './status-messages.ts'
-import { useArea } from './workspace-switch.tsx'
+import { messages } from './status-messages'
+import { useArea } from './workspace-switch'
 
 export function StatusBar() {
   const t = useMessages(messages)
