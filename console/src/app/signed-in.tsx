@@ -7,7 +7,7 @@ import { StepUpDialog } from '../features/sign-in/step-up-dialog.tsx'
 import { ApiError, callAdmin } from '../lib/api.ts'
 import { useLanguage } from '../lib/i18n.tsx'
 import { SessionProvider } from '../lib/session.tsx'
-import { Shell } from './frame/shell'
+import { Shell } from './frame/shell.tsx'
 import { ToSignIn } from './to-sign-in.tsx'
 
 /** Throws 401 without a session, which the gateway itself does not call an error here. */

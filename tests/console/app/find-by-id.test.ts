@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { placesOfId } from '../../../console/src/app/frame/find-by-id'
+import { placesOfId } from '../../../console/src/app/frame/find-by-id.ts'
 
 test('an id leads to the page that opens it, an operator’s first', () => {
   const paths = (text: string, isOperator: boolean) =>

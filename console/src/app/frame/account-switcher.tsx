@@ -1,10 +1,10 @@
 /** Menu that selects the account of the customer pages; a plain name if there is only one. */
 import { Button, Menu, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { Icon } from '../../components/icon'
-import { useMessages } from '../../lib/i18n'
-import { useSession } from '../../lib/session'
-import { messages } from '../messages'
+import { Icon } from '../../components/icon.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useSession } from '../../lib/session.tsx'
+import { messages } from '../messages.ts'
 
 export function AccountSwitcher() {
   const t = useMessages(messages)

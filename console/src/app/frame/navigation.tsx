@@ -1,11 +1,11 @@
 /** The list of pages of the workspace. */
 import { Box, NavLink, ScrollArea } from '@mantine/core'
 import { Link, useLocation } from '@tanstack/react-router'
-import { Icon } from '../../components/icon'
-import { useMessages } from '../../lib/i18n'
-import { messages } from '../messages'
-import { type Area, PAGES, type PageEntry } from '../pages'
-import { useArea } from './workspace-switch'
+import { Icon } from '../../components/icon.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from '../messages.ts'
+import { type Area, PAGES, type PageEntry } from '../pages.ts'
+import { useArea } from './workspace-switch.tsx'
 
 const FIRST_PAGES: ReadonlySet<string> = new Set(['/', '/operator'])
 

@@ -1,5 +1,5 @@
 /** Texts of the status bar. */
-import { defineMessages } from '../../lib/i18n'
+import { defineMessages } from '../../lib/i18n.tsx'
 
 export const messages = defineMessages(
   {

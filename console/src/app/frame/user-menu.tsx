@@ -2,12 +2,12 @@
 import { ActionIcon, Menu, Text, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Icon, type IconName } from '../../components/icon'
-import { callAdmin } from '../../lib/api'
-import { useLanguage, useMessages } from '../../lib/i18n'
-import { LANGUAGES, type Language } from '../../lib/language'
-import { useSession } from '../../lib/session'
-import { messages } from '../messages'
+import { Icon, type IconName } from '../../components/icon.tsx'
+import { callAdmin } from '../../lib/api.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { LANGUAGES, type Language } from '../../lib/language.ts'
+import { useSession } from '../../lib/session.tsx'
+import { messages } from '../messages.ts'
 
 const SCHEMES = [
   ['light', 'sun'],

@@ -1,8 +1,8 @@
 /** Switches between the pages of an account and those of the operators. */
 import { Link, useLocation } from '@tanstack/react-router'
-import { useMessages } from '../../lib/i18n'
-import { messages } from '../messages'
-import type { Area } from '../pages'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from '../messages.ts'
+import type { Area } from '../pages.ts'
 import classes from './workspace-switch.module.css'
 
 /** Returns the workspace of the page that is shown. */
