@@ -218,6 +218,7 @@ export const TOP_FOLDERS: readonly string[] = [
   'console',
   'catalog',
   'console',
+  'deploy',
   'docs',
   'examples',
   'migrations',
