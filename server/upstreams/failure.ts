@@ -51,10 +51,29 @@ export function classifyStatus(status: number): FailureKind {
   return 'failed'
 }
 
-/** Returns the seconds of a Retry-After header; undefined for dates and invalid values. */
-export function readRetryAfter(value: string | undefined): number | undefined {
-  const seconds = Number(value)
-  return value !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/**
+ * Returns the wait that the vendor states: `retry-after-ms`, or `retry-after` in seconds or as a
+ * date, which is read against the response's own `date`. Undefined for invalid values.
+ */
+export function readRetryAfter(headers: Headers): number | undefined {
+  const read = (name: string) => {
+    const value = headers[name]
+    return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+  }
+  const ms = readSeconds(read('retry-after-ms'))
+  if (ms !== undefined) return ms / 1000
+  const text = read('retry-after')
+  const seconds = readSeconds(text)
+  if (seconds !== undefined || text === undefined) return seconds
+  const wait = (Date.parse(text) - Date.parse(read('date') ?? '')) / 1000
+  return Number.isFinite(wait) ? Math.max(0, wait) : undefined
+}
+
+function readSeconds(text: string | undefined): number | undefined {
+  const seconds = Number(text)
+  return text !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
 }
 
 const ERROR_BYTES_MAX = 256 * 1024

@@ -4,6 +4,7 @@
  * have an HTTP status of their own.
  */
 import { asString, isObject, type JsonObject, member, tryParseJson } from '../lib/json.ts'
+import { refineRejection } from './account-refusal.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from './failure.ts'
 import { readJsonDocument } from './read-json.ts'
 import type { WireResponse } from './wire.ts'
@@ -30,11 +31,16 @@ export type UpstreamTaskOutcome =
   /** The recording itself is at fault: a repeated query is useless. */
   | { readonly state: 'failed'; readonly code: string; readonly message: string }
 
+type FailedOutcome = Extract<UpstreamTaskOutcome, { state: 'failed' }>
+
 /**
  * Reads an answer of either service. Throws UpstreamFailure where it has no outcome of the task.
  */
-export async function readOutcome(response: WireResponse): Promise<UpstreamTaskOutcome> {
-  if (response.status >= 400) throw await readRefusal(response)
+export async function readOutcome(
+  response: WireResponse,
+  value?: unknown,
+): Promise<UpstreamTaskOutcome> {
+  if (response.status >= 400) throw await readRefusal(response, value)
   const body = await readJsonDocument(response, ANSWER_BYTES_MAX)
   const document = isObject(body) ? body : {}
   const code = Number(asString(response.headers['x-api-status-code']))
@@ -55,11 +61,14 @@ export async function readOutcome(response: WireResponse): Promise<UpstreamTaskO
 
 /**
  * Reads the answer to a submission. Throws UpstreamFailure; an inner error may have come after the
- * task was taken, so it is `unknown`.
+ * task was taken, so it is `unknown`. `value` is the request.
  */
-export async function readSubmission(response: WireResponse): Promise<UpstreamTaskOutcome> {
+export async function readSubmission(
+  response: WireResponse,
+  value: unknown,
+): Promise<UpstreamTaskOutcome> {
   try {
-    return await readOutcome(response)
+    return await readOutcome(response, value)
   } catch (error) {
     if (!(error instanceof UpstreamFailure) || error.kind !== 'failed') throw error
     throw new UpstreamFailure('unknown', { ...error.details, cause: error })
@@ -72,21 +81,26 @@ function kindOf(code: number): FailureKind {
 }
 
 /** Reads a refusal before the product, whose body is `{"header": {"code", "message"}}`. */
-async function readRefusal(response: WireResponse): Promise<UpstreamFailure> {
+async function readRefusal(response: WireResponse, value: unknown): Promise<UpstreamFailure> {
   const header = member(tryParseJson(await readErrorBody(response)), 'header')
   const message = asString(member(header, 'message'))
   const code = member(header, 'code')
-  return new UpstreamFailure(classifyStatus(response.status), {
+  const kind = classifyStatus(response.status)
+  return new UpstreamFailure(value === undefined ? kind : refineRejection(kind, message, value), {
     status: response.status,
     message,
     ...(typeof code === 'number' ? { code: String(code) } : {}),
   })
 }
 
-/** Returns the failure for a refused recording: a 400 with the vendor's message. */
+/**
+ * Returns the failure for a refused recording: a 400 with the vendor's message, unless its words
+ * are about the channel's account. `value` is the request.
+ */
 export function refuseRecording(
-  outcome: Extract<UpstreamTaskOutcome, { state: 'failed' }>,
+  { code, message }: FailedOutcome,
+  value: unknown = null,
 ): UpstreamFailure {
-  const { code, message } = outcome
-  return new UpstreamFailure('rejected', { status: 200, code, message })
+  const kind = refineRejection('rejected', message, value)
+  return new UpstreamFailure(kind, { status: 200, code, message })
 }

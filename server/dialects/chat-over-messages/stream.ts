@@ -156,6 +156,11 @@ class ChatStream implements Relay {
   }
 
   private onStop(): void {
+    // Without a start and a reason nothing of it was a message.
+    if (!this.hasStarted && this.stopReason === undefined) {
+      this.onError(UPSTREAM_ERROR)
+      return
+    }
     this.start()
     const reason = toFinishReason(this.stopReason)
     this.write({ choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: reason }] })

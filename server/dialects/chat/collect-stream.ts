@@ -5,7 +5,7 @@ import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 import { buildChatError } from './error.ts'
 import { parseChunk } from './parse-chunk.ts'
-import { readChatChunk, readFirstMessage } from './read-chunk.ts'
+import { hasChoice, readChatChunk, readFirstMessage } from './read-chunk.ts'
 import { createChatUsageReader } from './read-usage.ts'
 import { createToolCallTracker, type ToolCall } from './tool-calls.ts'
 
@@ -33,6 +33,7 @@ class ChatCollector implements Relay {
   private reason: string | undefined
   private stopSequence: string | undefined
   private isDone = false
+  private hasChoice = false
   private error: ReportedError | undefined
 
   push(chunk: Buffer): undefined {
@@ -41,7 +42,8 @@ class ChatCollector implements Relay {
 
   end(): Buffer {
     this.parser.end()
-    if (!this.isDone && this.reason === undefined) this.error ??= UPSTREAM_ERROR
+    const isEnded = this.isDone || this.reason !== undefined
+    if (!isEnded || !this.hasChoice) this.error ??= UPSTREAM_ERROR
     const document = this.error ? buildChatError(this.error) : this.buildCompletion()
     return Buffer.from(writeJson(document))
   }
@@ -64,6 +66,7 @@ class ChatCollector implements Relay {
 
   private onChunk(document: JsonObject): void {
     this.head = { ...document, ...this.head }
+    this.hasChoice ||= hasChoice(document)
     this.usage.read(document)
     this.tier = document.service_tier ?? this.tier
     const annotations = member(readFirstMessage(document), 'annotations')

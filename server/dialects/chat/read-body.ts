@@ -11,10 +11,22 @@ export function readChatBody(document: unknown, options: ChatUsageOptions = {}):
   const error = readChatError(document)
   if (error) return { ...readChatUsage(document, options), outputBytes: 0, error }
   const choices = member(document, 'choices')
-  if (!isObject(document) || !Array.isArray(choices)) {
+  if (!isObject(document) || !Array.isArray(choices) || !choices.some(isChoice)) {
     return { outputBytes: 0, error: UPSTREAM_ERROR }
   }
   let outputBytes = 0
   for (const choice of choices) outputBytes += countMessageBytes(member(choice, 'message'))
   return { ...readChatUsage(document, options), outputBytes }
+}
+
+/** A completion has at least one message; text of another shape would be read as empty. */
+function isChoice(choice: unknown): boolean {
+  const message = member(choice, 'message')
+  if (!isObject(message)) return false
+  const { content } = message
+  return isAbsent(content) || typeof content === 'string' || Array.isArray(content)
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null
 }

@@ -42,6 +42,11 @@ export function readFirstMessage(document: JsonObject): unknown {
   return choice.delta ?? choice.message
 }
 
+/** Returns true if the chunk has a choice of any kind; chunks with usage alone have none. */
+export function hasChoice({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) && choices.some(isObject)
+}
+
 function firstChoice(document: JsonObject): JsonObject {
   const { choices } = document
   if (!Array.isArray(choices)) return EMPTY

@@ -53,6 +53,8 @@ class ChatStream implements Relay {
   private outputBytes = 0
   private outputEvents = 0
   private hasReason = false
+  /** True once a chunk had a choice: a stream without any is no answer. */
+  private hasChoice = false
   private done = false
   private error: ReportedError | undefined
 
@@ -122,6 +124,7 @@ class ChatStream implements Relay {
 
   /** An upstream that ends without saying why has at least ended on purpose. */
   private onDone(data: string, frame: Buffer): Buffer {
+    if (!this.hasChoice) return this.onError(UPSTREAM_ERROR, undefined)
     this.done = true
     const isExact = data === '[DONE]'
     if (this.hasReason) return isExact ? frame : Buffer.from(DONE)
@@ -137,6 +140,7 @@ class ChatStream implements Relay {
   private onChunk(chunk: JsonObject, frame: Buffer): Buffer | undefined {
     this.usage.read(chunk)
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
+    this.hasChoice ||= choices.length > 0
     let bytes = 0
     for (const { delta, finish_reason: reason } of choices) {
       bytes += countMessageBytes(delta)

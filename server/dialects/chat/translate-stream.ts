@@ -10,7 +10,7 @@ import { createSseParser, type SseEvent } from '../sse.ts'
 import type { UsageReading } from '../usage/usage-reading.ts'
 import { expectStream } from './expect-body.ts'
 import { parseChunk } from './parse-chunk.ts'
-import { type ChatDelta, readChatChunk, readFirstMessage } from './read-chunk.ts'
+import { type ChatDelta, hasChoice, readChatChunk, readFirstMessage } from './read-chunk.ts'
 import { type ChatUsageOptions, type ChatUsageReader, createChatUsageReader } from './read-usage.ts'
 import { createToolCallTracker } from './tool-calls.ts'
 
@@ -55,6 +55,8 @@ class ChatStreamTranslator implements Relay {
   private stopSequence: string | undefined
   private readonly usage: ChatUsageReader
   private outputEvents = 0
+  /** True once a chunk had a choice: a stream without any is no answer. */
+  private hasChoice = false
   private finished = false
   private error: ReportedError | undefined
   /** True once no more output goes to the caller. */
@@ -119,6 +121,7 @@ class ChatStreamTranslator implements Relay {
   }
 
   private onChunk(document: JsonObject): void {
+    this.hasChoice ||= hasChoice(document)
     const delta = readChatChunk(document, this.tools)
     this.usage.read(document)
     this.usage.readMessage(readFirstMessage(document))
@@ -131,6 +134,10 @@ class ChatStreamTranslator implements Relay {
   }
 
   private onDone(): void {
+    if (!this.hasChoice) {
+      this.onError(UPSTREAM_ERROR)
+      return
+    }
     const { reason, stopSequence } = this
     const hasTools = this.tools.calls.length > 0
     this.writer.finish({ reason, stopSequence, hasTools, reading: this.usage.reading() })

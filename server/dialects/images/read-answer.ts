@@ -14,7 +14,7 @@ import { readImageFacts } from './read-request.ts'
 export function readImagesBody(document: unknown): BodyReading {
   const data = member(document, 'data')
   const error = readImagesError(document)
-  if (error || !Array.isArray(data)) {
+  if (error || !Array.isArray(data) || data.length === 0) {
     const { usage } = readChatUsage(document)
     const usageField = usage ? { usage: toImageTokens(usage) } : {}
     return { ...usageField, outputBytes: 0, error: error ?? UPSTREAM_ERROR }

@@ -66,7 +66,7 @@ export const speech: MeteredEndpoint = {
     }),
     fallback: (request) => ({ character: countBilledCharacters(request.value) }),
     billsBroken: false,
-    passesRefusals: true,
+    passesRefusals: false,
   },
   documentation: {
     summary: 'Stream synthesised speech',

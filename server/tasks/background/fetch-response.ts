@@ -1,6 +1,6 @@
 /** Fetches or cancels a background response at its vendor. */
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
-import { asString, tryParseJson } from '../../lib/json.ts'
+import { tryParseJson } from '../../lib/json.ts'
 import { readAtMost } from '../../pipeline/answer/read-at-most.ts'
 import {
   classifyStatus,
@@ -35,7 +35,7 @@ export async function askVendor(
   }
   if (status >= 400) {
     await readErrorBody(response)
-    const retryAfterSeconds = readRetryAfter(asString(headers['retry-after']))
+    const retryAfterSeconds = readRetryAfter(headers)
     throw new UpstreamFailure(classifyStatus(status), { status, retryAfterSeconds })
   }
   const body = await readAtMost(response.body, engine.services.limits.answerBytesMax)

@@ -27,7 +27,7 @@ export async function chat(
   const response = await wire.send(
     buildMessagesRequest(settings, { ...request, headers: {} }, body),
   )
-  if (response.status >= 400) throw await readMessagesFailure(response)
+  if (response.status >= 400) throw await readMessagesFailure(response, value)
   const options = {
     id: `chatcmpl-${randomText(24)}`,
     model,

@@ -25,7 +25,7 @@ export async function sendNativeMessages(
   const body = spliceJson(request.body, request.fields, { set })
   const betas = readBetas(request.headers['anthropic-beta'], settings.betas)
   const response = await wire.send(buildMessagesRequest(settings, request, body, betas.forwarded))
-  if (response.status >= 400) throw await readMessagesFailure(response)
+  if (response.status >= 400) throw await readMessagesFailure(response, request.value)
   const stream = isStream(response, request.stream)
   const usage = readMessagesUsageOptions(request.value)
   return {

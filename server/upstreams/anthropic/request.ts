@@ -1,6 +1,7 @@
 /** Requests to a messages-native vendor, and its errors (docs/protocols/anthropic.md#errors). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
+import { refineRejection } from '../account-refusal.ts'
 import {
   classifyStatus,
   type FailureKind,
@@ -43,14 +44,19 @@ function forward(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(forwarded)
 }
 
-export async function readMessagesFailure(response: WireResponse): Promise<UpstreamFailure> {
+/** `value` is the request, whose own words do not classify the answer. */
+export async function readMessagesFailure(
+  response: WireResponse,
+  value: unknown,
+): Promise<UpstreamFailure> {
   const body = await readErrorBody(response)
   const error = member(tryParseJson(body), 'error')
   const message = asString(member(error, 'message'))
   const type = asString(member(error, 'type'))
-  const retryAfterSeconds = readRetryAfter(asString(response.headers['retry-after']))
+  const retryAfterSeconds = readRetryAfter(response.headers)
   const contentType = asString(response.headers['content-type']) ?? 'application/json'
-  return new UpstreamFailure(kindOf(response.status, type), {
+  const kind = refineRejection(kindOf(response.status, type), message, value)
+  return new UpstreamFailure(kind, {
     status: response.status,
     answer: { contentType, body },
     message,

@@ -38,7 +38,7 @@ export async function responses(
   const response = await wire.send(
     buildMessagesRequest(settings, { ...request, headers: {} }, body),
   )
-  if (response.status >= 400) throw await readMessagesFailure(response)
+  if (response.status >= 400) throw await readMessagesFailure(response, value)
   const reading = readChatAnswer(stream, {
     id: `chatcmpl-${randomText(24)}`,
     model,

@@ -1,5 +1,6 @@
 /** Classifies the vendor's error answers for a task (docs/protocols/ark.md#errors). */
 import { asString, member, tryParseJson } from '../../lib/json.ts'
+import { refineRejection } from '../account-refusal.ts'
 import {
   classifyStatus,
   type FailureKind,
@@ -36,18 +37,22 @@ function anyOf(...words: readonly string[]): RegExp {
   return new RegExp(words.join('|'), 'i')
 }
 
-/** `creating`: an inner error may have come after the vendor took the task, and is `unknown`. */
+/**
+ * `creating`: an inner error may have come after the vendor took the task, and is `unknown`.
+ * `value` is the request.
+ */
 export async function readArkFailure(
   response: WireResponse,
   creating: boolean,
+  value?: unknown,
 ): Promise<UpstreamFailure> {
   const body = await readErrorBody(response)
   const error = member(tryParseJson(body), 'error')
   const code = asString(member(error, 'code'))
   const message = asString(member(error, 'message'))
   const param = asString(member(error, 'param'))
-  const retryAfterSeconds = readRetryAfter(asString(response.headers['retry-after']))
-  const kind = kindOf(response.status, code)
+  const retryAfterSeconds = readRetryAfter(response.headers)
+  const kind = refineRejection(kindOf(response.status, code), message, value)
   return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
     status: response.status,
     message: message && withoutRequestId(message),

@@ -145,7 +145,7 @@ async function submit(
   const fields = buildBody(withFlags(order))
   const body = Buffer.from(JSON.stringify({ ...fields, callback_url: vendorCallbackUrl }))
   const response = await sendWithKey(wire, order.settings, 'POST', PATH, body)
-  if (response.status >= 400) throw await readArkFailure(response, true)
+  if (response.status >= 400) throw await readArkFailure(response, true, order.parameters)
   return submittedAs((await readJsonAnswer(response)).id, response)
 }
 

@@ -1,5 +1,6 @@
 /** Classifies the vendor's refusals: HTTP answers to the upgrade, and codes of a session. */
 import { asString, member, tryParseJson } from '../../lib/json.ts'
+import { refineRejection } from '../account-refusal.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from '../failure.ts'
 import type { WireResponse } from '../wire.ts'
 
@@ -20,7 +21,8 @@ const CALLERS_FAMILY = 45
  */
 export function classifyFailure(code: number, message: string, isBilled: boolean): UpstreamFailure {
   const family = Math.trunc(code / 1_000_000)
-  const kind = KINDS.get(code) ?? (family === CALLERS_FAMILY ? 'rejected' : 'failed')
+  const known = KINDS.get(code) ?? (family === CALLERS_FAMILY ? 'rejected' : 'failed')
+  const kind = refineRejection(known, message, undefined)
   return new UpstreamFailure(isBilled && kind !== 'rejected' ? 'unknown' : kind, {
     code: String(code),
     message: message === '' ? `session failed with ${code}` : message,

@@ -61,8 +61,8 @@ async function submit(
     headers: recordingHeaders(settings, upstreamModel, uuidOf(attempt.id)),
     body: Buffer.from(JSON.stringify(encodeSubmission(parameters))),
   })
-  const outcome = await readSubmission(response)
-  if (outcome.state === 'failed') throw refuseRecording(outcome)
+  const outcome = await readSubmission(response, parameters)
+  if (outcome.state === 'failed') throw refuseRecording(outcome, parameters)
   return submittedAs(member(outcome.document.Data, 'TaskID'), response)
 }
 

@@ -72,8 +72,8 @@ async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<S
     headers: recordingHeaders(order.settings, order.upstreamModel, id),
     body: Buffer.from(JSON.stringify(encodeSubmission(order.parameters))),
   })
-  const outcome = await readSubmission(response)
-  if (outcome.state === 'failed') throw refuseRecording(outcome)
+  const outcome = await readSubmission(response, order.parameters)
+  if (outcome.state === 'failed') throw refuseRecording(outcome, order.parameters)
   return { upstreamId: id }
 }
 

@@ -55,7 +55,7 @@ export async function transcription(wire: Wire, call: Call): Promise<UpstreamAns
 
 async function recogniseByAddress(
   wire: Wire,
-  { settings, upstreamModel }: Call,
+  { settings, upstreamModel, request: { value } }: Call,
   { audio, request }: Order,
   { file, name }: { readonly file: RequestFile; readonly name: string },
 ): Promise<Recognised> {
@@ -63,14 +63,14 @@ async function recogniseByAddress(
   const post = async (path: string, body: object) => {
     const url = recordingUrl(settings, path)
     const sent = { method: 'POST', url, headers, body: Buffer.from(JSON.stringify(body)) } as const
-    return readOutcome(await wire.send(sent))
+    return readOutcome(await wire.send(sent), value)
   }
   const url = await file.publish(name)
   const submitted = await post('/api/v3/auc/bigmodel/submit', {
     audio: { url, ...audio },
     request,
   }).catch(passUnknown)
-  if (submitted?.state === 'failed') throw refuseRecording(submitted)
+  if (submitted?.state === 'failed') throw refuseRecording(submitted, value)
   return followTask(wire, () => post('/api/v3/auc/bigmodel/query', {}), deadlineOf(file))
 }
 
@@ -86,7 +86,7 @@ function deadlineOf({ seconds = 0 }: RequestFile): number {
 
 async function recogniseAtOnce(
   wire: Wire,
-  { settings, upstreamModel }: Call,
+  { settings, upstreamModel, request: { value } }: Call,
   { audio, request }: Order,
   file: RequestFile,
 ): Promise<Recognised> {
@@ -100,10 +100,10 @@ async function recogniseAtOnce(
     },
     body: body.content,
   })
-  const outcome = await readOutcome(response)
+  const outcome = await readOutcome(response, value)
   const ended = conclude(outcome)
   if (ended) return ended
-  if (outcome.state === 'failed') throw refuseRecording(outcome)
+  if (outcome.state === 'failed') throw refuseRecording(outcome, value)
   throw new UpstreamFailure('unknown', { message: 'an answer in one request has no end' })
 }
 

@@ -11,8 +11,16 @@ import { createSpeechTap } from '../../dialects/speech/tap.ts'
 import { contentTypeOfAnswer, wantsEvents } from '../../dialects/synthesis/formats.ts'
 import { translateSynthesisRequest } from '../../dialects/synthesis-over-speech/request.ts'
 import { createSynthesisStream } from '../../dialects/synthesis-over-speech/stream.ts'
+import { uuidOf } from '../../lib/ids.ts'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
-import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
+import { refineRejection } from '../account-refusal.ts'
+import {
+  classifyStatus,
+  type FailureKind,
+  readErrorBody,
+  readRetryAfter,
+  UpstreamFailure,
+} from '../failure.ts'
 import {
   credentialHeaders,
   haveOneStyle,
@@ -20,7 +28,12 @@ import {
   SPEECH_SECRETS,
   speechCredentials,
 } from '../speech-credentials.ts'
-import { defineUpstream, type UpstreamAnswer, type UpstreamCall } from '../upstream.ts'
+import {
+  type CallRequest,
+  defineUpstream,
+  type UpstreamAnswer,
+  type UpstreamCall,
+} from '../upstream.ts'
 import type { Wire, WireResponse } from '../wire.ts'
 
 const settings = z
@@ -46,7 +59,7 @@ async function speech(wire: Wire, call: UpstreamCall<Settings>): Promise<Upstrea
     relay: createSpeechTap(),
     stream: true,
     stopsOnCancel: channel.stops_on_cancel,
-    refusal,
+    refusal: readError(request),
   }
 }
 
@@ -62,7 +75,7 @@ async function synthesis(wire: Wire, call: UpstreamCall<Settings>): Promise<Upst
     stream: true,
     stopsOnCancel: channel.stops_on_cancel,
     cutsWhenBroken: !wantsEvents(value),
-    refusal: readError,
+    refusal: readError(call.request),
   }
 }
 
@@ -87,48 +100,64 @@ async function send(
     headers: {
       ...credentialHeaders(channel),
       'x-api-resource-id': upstreamModel,
-      'x-api-request-id': request.requestId,
+      'x-api-request-id': uuidOf(request.requestId),
       // Without it the vendor states no usage, and only an estimate could be charged.
       'x-control-require-usage-tokens-return': '*',
       'content-type': 'application/json',
     },
     body,
   })
-  if (response.status >= 400) throw await readFailure(response)
+  if (response.status >= 400) throw await readFailure(response, request)
   return response
 }
 
-/** Returns the failure of a body under HTTP 200; the caller's own mistakes pass unchanged. */
-function refusal(report: RelayReport): UpstreamFailure | undefined {
-  const failure = readError(report)
-  return failure?.kind === 'rejected' ? undefined : failure
-}
-
-function readError({ error }: RelayReport): UpstreamFailure | undefined {
-  if (!error) return undefined
-  const { code = '', message } = error
-  return new UpstreamFailure(classifySpeechCode(Number(code), message), {
-    status: 200,
-    message,
-    code,
-  })
+/** Returns the failure of an error in place of the first object, under HTTP 200. */
+function readError({ value }: CallRequest) {
+  return ({ error }: RelayReport): UpstreamFailure | undefined => {
+    if (!error) return undefined
+    const { code = '', message } = error
+    return classify(200, Number(code), message, value)
+  }
 }
 
 /**
  * Reads a refusal before the product
  * (docs/protocols/volcengine-speech.md#refusals-before-the-product).
  */
-async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
-  const body = await readErrorBody(response)
-  const header = member(tryParseJson(body), 'header')
-  const message = asString(member(header, 'message'))
-  const contentType = asString(response.headers['content-type']) ?? 'application/json'
-  return new UpstreamFailure(classifyStatus(response.status), {
-    status: response.status,
-    answer: { contentType, body },
+async function readFailure(
+  response: WireResponse,
+  { value }: CallRequest,
+): Promise<UpstreamFailure> {
+  const header = member(tryParseJson(await readErrorBody(response)), 'header')
+  const code = Number(member(header, 'code') ?? 0)
+  const failure = classify(response.status, code, asString(member(header, 'message')), value)
+  const retryAfterSeconds = readRetryAfter(response.headers)
+  return new UpstreamFailure(failure.kind, { ...failure.details, retryAfterSeconds })
+}
+
+function classify(
+  status: number,
+  code: number,
+  message: string | undefined,
+  value: unknown,
+): UpstreamFailure {
+  const kind =
+    status === 200 ? classifySpeechCode(code, message) : classifyRefusal(status, code, message)
+  return new UpstreamFailure(refineRejection(kind, message, value), {
+    status,
     message,
+    ...(code > 0 ? { code: String(code) } : {}),
   })
 }
+
+/** The platform uses 45000000 for malformed requests too, so its status decides beside it. */
+function classifyRefusal(status: number, code: number, message: string | undefined): FailureKind {
+  const kind = classifyStatus(status)
+  const isOfCode = kind === 'rejected' && code > 0 && code !== UNSPECIFIC
+  return isOfCode ? classifySpeechCode(code, message) : kind
+}
+
+const UNSPECIFIC = 45000000
 
 export const doubaoSpeech = defineUpstream({
   name: 'doubao-speech',

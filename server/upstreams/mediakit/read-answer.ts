@@ -39,7 +39,7 @@ function describeFailure(
   const error = member(document, 'error')
   const code = asString(member(error, 'code'))
   const message = asString(member(error, 'message'))
-  const retryAfterSeconds = readRetryAfter(asString(headers['retry-after']))
+  const retryAfterSeconds = readRetryAfter(headers)
   const kind = kindOf(status, code)
   return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
     status,

@@ -16,10 +16,14 @@ const KIND_OF_CODE: Readonly<Record<number, FailureKind>> = {
   1002: 'busy',
   1004: 'channel_fault',
   1008: 'channel_fault',
+  1039: 'busy',
+  1041: 'busy',
   1026: 'rejected',
   1027: 'rejected',
   2013: 'rejected',
+  2045: 'busy',
   2049: 'channel_fault',
+  2056: 'channel_fault',
 }
 
 /** Codes of tasks whose prompt or result was refused. */
@@ -72,7 +76,7 @@ export function readBase({ base_resp: base }: JsonObject): {
 async function readFailure(response: WireResponse, creating: boolean): Promise<UpstreamFailure> {
   const error = member(tryParseJson(await readErrorBody(response)), 'error')
   const message = asString(member(error, 'message'))
-  const retryAfterSeconds = readRetryAfter(asString(response.headers['retry-after']))
+  const retryAfterSeconds = readRetryAfter(response.headers)
   const kind = classifyStatus(response.status)
   return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
     status: response.status,

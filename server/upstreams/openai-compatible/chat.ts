@@ -22,7 +22,7 @@ export async function chat(
   const response = await wire.send(
     buildCompatibleRequest(settings, '/chat/completions', body, request.stream),
   )
-  if (response.status >= 400) throw await readCompatibleFailure(response)
+  if (response.status >= 400) throw await readCompatibleFailure(response, request.value)
   const usage = readChatUsageOptions(request.value, upstreamModel)
   const relay = request.stream
     ? createChatRelay({

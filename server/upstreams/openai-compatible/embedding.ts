@@ -1,5 +1,6 @@
 /** Embeddings: the model is replaced, all else passes; the answer states the usage. */
 import { readChatUsage } from '../../dialects/chat/read-usage.ts'
+import { UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
@@ -17,7 +18,7 @@ export async function embedding(
   const set = { model: JSON.stringify(upstreamModel) }
   const body = spliceJson(request.body, request.fields, { set })
   const response = await wire.send(buildCompatibleRequest(settings, '/embeddings', body, false))
-  if (response.status >= 400) throw await readCompatibleFailure(response)
+  if (response.status >= 400) throw await readCompatibleFailure(response, request.value)
   return {
     status: 200,
     headers: { 'content-type': 'application/json' },
@@ -35,8 +36,17 @@ function readEmbeddingBody(document: unknown): BodyReading {
     const message = asString(member(error, 'message')) ?? 'upstream provider error'
     return { outputBytes: 0, error: { type: 'server_error', message } }
   }
-  const outputBytes = Array.isArray(document.data) ? document.data.length : 0
-  return { ...readChatUsage(withPrompt(document)), outputBytes }
+  const { data } = document
+  const reading = readChatUsage(withPrompt(document))
+  if (!Array.isArray(data) || !data.some((entry) => isEmbedding(member(entry, 'embedding')))) {
+    return { ...reading, outputBytes: 0, error: UPSTREAM_ERROR }
+  }
+  return { ...reading, outputBytes: data.length }
+}
+
+/** Numbers, or their bytes in base64. */
+function isEmbedding(value: unknown): boolean {
+  return typeof value === 'string' || Array.isArray(value)
 }
 
 /** Takes the total for the prompt where a vendor states the total alone. */

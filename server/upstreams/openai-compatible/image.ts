@@ -17,7 +17,7 @@ export async function image(
   const response = await wire.send(
     buildCompatibleRequest(settings, '/images/generations', body, stream),
   )
-  if (response.status >= 400) throw await readCompatibleFailure(response)
+  if (response.status >= 400) throw await readCompatibleFailure(response, request.value)
   const answer = answerImages(response, request)
   return { ...answer, stopsOnCancel: settings.stops_on_cancel }
 }

@@ -31,7 +31,7 @@ export async function sendCompatibleMessages(
   const response = await wire.send(
     buildCompatibleRequest(settings, '/chat/completions', body, stream),
   )
-  if (response.status >= 400) throw reword(await readCompatibleFailure(response))
+  if (response.status >= 400) throw reword(await readCompatibleFailure(response, request.value))
   const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context }
   return {
     status: 200,

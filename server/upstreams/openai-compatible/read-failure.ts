@@ -1,5 +1,6 @@
 /** Classifies error answers in OpenAI's and ARK's form. */
 import { asString, member, tryParseJson } from '../../lib/json.ts'
+import { refineRejection } from '../account-refusal.ts'
 import {
   classifyStatus,
   type FailureKind,
@@ -26,15 +27,20 @@ const CHANNEL_CODES = new RegExp(
 const BUSY_CODES =
   /ratelimit|rate_limit_exceeded|serveroverloaded|requestbursttoofast|inflightbatch/i
 
-export async function readCompatibleFailure(response: WireResponse): Promise<UpstreamFailure> {
+/** `value` is the request, whose own words do not classify the answer. */
+export async function readCompatibleFailure(
+  response: WireResponse,
+  value?: unknown,
+): Promise<UpstreamFailure> {
   const body = await readErrorBody(response)
   const error = member(tryParseJson(body), 'error')
   const message = asString(member(error, 'message')) ?? asString(error)
   const code = asString(member(error, 'code')) ?? asString(member(error, 'type'))
   const param = asString(member(error, 'param'))
-  const retryAfterSeconds = readRetryAfter(asString(response.headers['retry-after']))
+  const retryAfterSeconds = readRetryAfter(response.headers)
   const contentType = asString(response.headers['content-type']) ?? 'application/json'
-  return new UpstreamFailure(kindOf(response.status, code), {
+  const kind = refineRejection(kindOf(response.status, code), message, value)
+  return new UpstreamFailure(kind, {
     status: response.status,
     answer: { contentType, body },
     message,

@@ -34,7 +34,7 @@ async function pass(
   const response = await wire.send(
     buildCompatibleRequest(settings, '/responses', body, request.stream),
   )
-  if (response.status >= 400) throw await readMissingApi(response)
+  if (response.status >= 400) throw await readMissingApi(response, value)
   const stream = isStream(response, request.stream)
   const usage = readChatUsageOptions(request.value, upstreamModel)
   return {
@@ -64,8 +64,8 @@ function readEnded(reading: BodyReading, document: unknown, isBackground: boolea
 }
 
 /** A vendor without this API answers 404, 405 or 501, which is passed on as a refusal. */
-async function readMissingApi(response: WireResponse): Promise<UpstreamFailure> {
-  const failure = await readCompatibleFailure(response)
+async function readMissingApi(response: WireResponse, value: unknown): Promise<UpstreamFailure> {
+  const failure = await readCompatibleFailure(response, value)
   const isMissing = [404, 405, 501].includes(response.status)
   return isMissing ? new UpstreamFailure('rejected', failure.details) : failure
 }
@@ -85,7 +85,7 @@ async function translate(
   const response = await wire.send(
     buildCompatibleRequest(settings, '/chat/completions', body, stream),
   )
-  if (response.status >= 400) throw await readCompatibleFailure(response)
+  if (response.status >= 400) throw await readCompatibleFailure(response, request.value)
   const id = `resp_${randomText(24)}`
   const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
   return {

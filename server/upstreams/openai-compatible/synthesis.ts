@@ -20,7 +20,8 @@ export async function synthesis(
   const body = spliceJson(request.body, request.fields, { set })
   const sent = buildCompatibleRequest(settings, '/audio/speech', body, true)
   const response = await wire.send({ ...sent, headers: { ...sent.headers, accept: '*/*' } })
-  if (response.status >= 400 || isDocument(response)) throw await readCompatibleFailure(response)
+  if (response.status >= 400 || isDocument(response))
+    throw await readCompatibleFailure(response, request.value)
   const events = wantsEvents(request.value)
   return {
     status: 200,

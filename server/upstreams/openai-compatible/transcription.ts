@@ -39,7 +39,7 @@ export async function transcription(
     },
     body: form.content,
   })
-  if (response.status >= 400) throw await readCompatibleFailure(response)
+  if (response.status >= 400) throw await readCompatibleFailure(response, request.value)
   // A model that cannot stream answers with a document in any case.
   const stream = isStream(response, request.stream)
   const plain = PLAIN_TYPES[String(value.response_format)]

@@ -97,12 +97,14 @@ test('400: text and speaker are required', async () => {
   }
 })
 
-test('a rejection by the vendor is passed on unchanged, and costs nothing', async () => {
+test('a rejection before the stream is an error of this API, and costs nothing', async () => {
   const { key, accountId } = await gateway.tenant()
   const before = await gateway.balance(accountId)
   const body = { req_params: { text: 'x', speaker: 'zh_male_x_moon_bigtts', audio_params: {} } }
   const answer = await gateway.post(PATH, key, body)
-  assert.equal(lines(answer.text).at(-1).code, 55000000, answer.text)
+  assert.equal(answer.status, 400, answer.text)
+  assert.equal(answer.json.type, 'invalid_request_error')
+  assert.match(answer.json.error, /mismatched with speaker/)
   assert.equal((await gateway.record(answer, key)).status, 'failed')
   assert.deepEqual(await gateway.balance(accountId), before)
 })

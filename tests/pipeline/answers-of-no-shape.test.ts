@@ -1,0 +1,193 @@
+/** Upstream answers that are not what they claim, and refusals for quota: 502 or 429, no charge. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+
+let gateway: TestGateway
+let vendor: Server
+let script: (response: ServerResponse) => unknown = () => undefined
+
+before(async () => {
+  vendor = createServer((request, response) => {
+    request.resume().on('end', () => script(response))
+  }).listen(0, '127.0.0.1')
+  await once(vendor, 'listening')
+  gateway = await startTestGateway()
+  const { port } = vendor.address() as AddressInfo
+  const base = `http://127.0.0.1:${port}`
+  const settings = { base_url: base, api_key: 'a-key' }
+  const model = (id: string, type: string, channel: string, unit: string) => ({
+    id,
+    type,
+    prices: [{ unit, per: 1, amount: '0.001' }],
+    routes: [{ channel, upstream_model: id }],
+  })
+  await gateway.apply({
+    channels: [
+      { id: 'odd', upstream: 'openai-compatible', settings },
+      {
+        id: 'translating',
+        upstream: 'openai-compatible',
+        settings: { ...settings, responses: 'translate' },
+      },
+      { id: 'messages', upstream: 'anthropic', settings },
+      { id: 'speaking', upstream: 'doubao-speech', settings },
+    ],
+    models: [
+      model('chat', 'chat', 'odd', 'output_token'),
+      model('translated', 'chat', 'translating', 'output_token'),
+      model('claude', 'chat', 'messages', 'output_token'),
+      model('vectors', 'embedding', 'odd', 'input_token'),
+      model('pictures', 'image', 'odd', 'image'),
+      model('voice', 'speech', 'speaking', 'character'),
+    ],
+  })
+})
+after(async () => {
+  await gateway.stop()
+  vendor.closeAllConnections()
+  vendor.close()
+})
+
+const MESSAGES = [{ role: 'user', content: 'hi' }]
+const LIMITED = { messages: MESSAGES, max_tokens: 100 }
+const CALLS: Readonly<Record<string, readonly [path: string, body: object]>> = {
+  chat: ['/v1/chat/completions', { model: 'chat', ...LIMITED }],
+  'messages over chat': ['/v1/messages', { model: 'chat', ...LIMITED }],
+  'responses over chat': ['/v1/responses', { model: 'translated', input: 'hi' }],
+  messages: ['/v1/messages', { model: 'claude', ...LIMITED }],
+  'chat over messages': ['/v1/chat/completions', { model: 'claude', ...LIMITED }],
+  'responses over messages': ['/v1/responses', { model: 'claude', input: 'hi' }],
+  embeddings: ['/v1/embeddings', { model: 'vectors', input: 'hi' }],
+  images: ['/v1/images/generations', { model: 'pictures', prompt: 'hi' }],
+}
+
+const SHAPELESS: readonly unknown[] = [
+  {},
+  [],
+  null,
+  'a text',
+  { choices: [] },
+  { choices: 'none' },
+  { choices: [{}] },
+  { choices: [{ message: 'a text' }] },
+  { choices: [{ message: { content: 7 } }] },
+  { content: [] },
+  { type: 'message', content: ['a text'] },
+  { object: 'list', data: [] },
+  { data: [{}] },
+  { ok: true, result: { text: 'a text' } },
+]
+
+const send = (body: string, type: string, status = 200, headers = {}) => {
+  script = (response) => response.writeHead(status, { 'content-type': type, ...headers }).end(body)
+}
+
+const post = (path: string, key: string, body: object) =>
+  gateway.post(path, key, body, { 'vendor-version': '2023-06-01' })
+
+for (const [name, [path, body]] of Object.entries(CALLS)) {
+  test(`502 for answers of no shape under 200: ${name}`, async () => {
+    const { key, accountId } = await gateway.tenant()
+    const before = await gateway.balance(accountId)
+    const pages = SHAPELESS.map((one) => [JSON.stringify(one), 'application/json'] as const)
+    for (const [page, type] of [...pages, ['<html>Hello</html>', 'text/html'], ['', 'text/html']]) {
+      // An image without content may be one that was made: it is not judged here.
+      if (name === 'images' && page === '{"data":[{}]}') continue
+      send(page ?? '', type ?? '')
+      const answer = await post(path, key, body)
+      assert.equal(answer.status, 502, `${page}: ${answer.text}`)
+      assert.match(answer.text, /upstream provider error/)
+    }
+    assert.deepEqual(await gateway.balance(accountId), before)
+  })
+}
+
+for (const name of ['chat', 'messages over chat', 'responses over chat'] as const) {
+  test(`a stream without a choice is no answer: ${name}`, async () => {
+    const { key } = await gateway.tenant()
+    const [path, body] = CALLS[name] ?? ['', {}]
+    for (const events of ['data: {"ok":true}\n\ndata: [DONE]\n\n', 'data: [DONE]\n\n', '{}']) {
+      send(events, 'text/event-stream')
+      const answer = await post(path, key, { ...body, stream: true })
+      assert.equal(answer.status, 502, `${events}: ${answer.text}`)
+    }
+  })
+}
+
+for (const [name, refusal] of [
+  ['quota', 'Quota exceeded for this account'],
+  ['balance', 'Your credit balance is too low to access the API'],
+  ['concurrency', 'quota exceeded for types: concurrency'],
+  ['rate', 'Too many requests, please slow down'],
+] as const) {
+  test(`a vendor’s refusal for its ${name} under 400 is not the caller’s fault`, async () => {
+    const { key } = await gateway.tenant()
+    const error = { message: refusal, type: 'invalid_request_error', code: 'invalid_parameter' }
+    const bodies = [{ type: 'error', error }, { header: { code: 45000000, message: refusal } }]
+    const speech = '/v1/audio/speech/unidirectional?model=voice'
+    const text = { req_params: { text: 'hi', speaker: 'x' } }
+    const calls = [...Object.values(CALLS), [speech, text] as const]
+    for (const [path, body] of calls) {
+      const isSpeech = path === speech
+      send(JSON.stringify(bodies[isSpeech ? 1 : 0]), 'application/json', 400)
+      const answer = await post(path, key, body)
+      assert.equal(answer.status, 502, `${path}: ${answer.text}`)
+      assert.doesNotMatch(answer.text, new RegExp(refusal))
+    }
+  })
+}
+
+test('words of the request do not make a refusal the channel’s', async () => {
+  const { key } = await gateway.tenant()
+  const error = { message: "Invalid value: 'Quota exceeded'", type: 'invalid_request_error' }
+  send(JSON.stringify({ error }), 'application/json', 400)
+  const body = { ...CALLS.chat?.[1], stop: ['Quota exceeded'] }
+  const answer = await gateway.post('/v1/chat/completions', key, body)
+  assert.equal(answer.status, 400, answer.text)
+})
+
+test('speech: an error of any form before the stream is an error of this API', async () => {
+  const { key } = await gateway.tenant()
+  const path = '/v1/audio/speech/unidirectional?model=voice'
+  const body = { req_params: { text: 'hi', speaker: 'x' } }
+  for (const [page, status, expected] of [
+    [{ header: { code: 45000001, message: 'invalid argument' } }, 400, 400],
+    [{ code: 45000001, message: 'speaker x not found' }, 200, 400],
+    [{ code: 45000000, message: 'quota exceeded for types: concurrency' }, 200, 502],
+    [{ header: { code: 45000010, message: 'Invalid X-Api-Key' } }, 401, 502],
+    [{ code: 55000000, message: 'oops' }, 200, 502],
+  ] as const) {
+    send(JSON.stringify(page), 'application/json', status)
+    const answer = await post(path, key, body)
+    assert.equal(answer.status, expected, answer.text)
+    assert.deepEqual(Object.keys(answer.json).sort(), ['error', 'type'])
+    assert.equal(typeof answer.json.error, 'string')
+  }
+})
+
+test('Retry-After is passed on: seconds, milliseconds and dates', async () => {
+  const { key } = await gateway.tenant()
+  const error = JSON.stringify({ error: { message: 'slow down', type: 'rate_limit' } })
+  for (const [headers, expected] of [
+    [{ 'retry-after': '7' }, '7'],
+    [{ 'retry-after-ms': '2500', 'retry-after': '9' }, '3'],
+    [
+      {
+        date: 'Sun, 22 Nov 2026 10:00:00 GMT',
+        'retry-after': 'Sun, 22 Nov 2026 10:00:30 GMT',
+      },
+      '30',
+    ],
+  ] as const) {
+    for (const status of [429, 503]) {
+      send(error, 'application/json', status, headers)
+      const answer = await gateway.post('/v1/chat/completions', key, CALLS.chat?.[1])
+      assert.equal(answer.status, status === 429 ? 429 : 502, answer.text)
+      assert.equal(answer.headers.get('retry-after'), expected)
+    }
+  }
+})
