@@ -115,6 +115,45 @@ export function readTop(
     order by sum(charged) desc, sum(calls) desc, 1 limit ${limit}`
 }
 
+export interface GroupedBucket extends GroupedFigures {
+  readonly at: Date
+}
+
+/** Returns the figures of `names` over time; those of all other names have the name ''. */
+export function readGroupedSeries(
+  sql: Sql,
+  filter: FigureFilter,
+  by: SeriesStep & { readonly part: Exclude<Part, 'all'>; readonly names: readonly string[] },
+): Promise<GroupedBucket[]> {
+  return sql<GroupedBucket[]>`
+    select date_trunc(${by.step}, hour, ${by.timeZone}) as at,
+      case when name = any(${by.names as string[]}::text[]) then name else '' end as name,
+      ${sums(sql)}
+    from ${figures(sql, filter, by.part)} group by 1, 2 order by 1, 2`
+}
+
+export interface ModelLatencyRow {
+  readonly model: string
+  readonly bucket: number
+  readonly calls: bigint
+}
+
+/** Returns the durations of successful calls per model, with the limits of `readLatency`. */
+export function readModelLatency(sql: Sql, filter: FigureFilter): Promise<ModelLatencyRow[]> {
+  const { accountId, from, to, model } = filter
+  const ofModel = { accountId, from, to, ...(model ? { model } : {}) }
+  return sql<ModelLatencyRow[]>`
+    select model, bucket::int, sum(calls)::bigint as calls
+    from (
+      select model, hour, bucket, calls from latency_hour
+      where account_id = ${accountId} and ${during(sql, filter)} ${narrow(sql, ofModel)}
+      union all
+      select model, hour, latency_bucket(created_at, finished_at), 1
+      from ${uncounted(sql, ofModel)}
+      where status = 'succeeded' and task_id is null and ${during(sql, filter)}) l
+    group by 1, 2 order by 1, 2`
+}
+
 export interface LatencyRow {
   readonly at: Date
   readonly bucket: number

@@ -5,7 +5,7 @@ import { holdIdOf } from '../lib/ids.ts'
 export interface UsageFilter {
   readonly accountId: string
   readonly limit: number
-  /** A request id: only older records are returned. */
+  /** A request id: only the records behind it in the order are returned. */
   readonly after?: string
   readonly from?: Date
   readonly to?: Date
@@ -16,6 +16,8 @@ export interface UsageFilter {
   readonly taskId?: string
   readonly requestId?: string
   readonly chargedAtLeast?: bigint
+  /** Oldest first instead of newest first. */
+  readonly isAscending?: boolean
 }
 
 /** A record as shown in lists. */
@@ -38,14 +40,13 @@ export interface UsageSummary {
   readonly debt: bigint
   readonly price_version: bigint | null
   readonly error: string | null
-}
-
-export interface UsageRow extends UsageSummary {
   readonly lines: unknown
   readonly attempts: unknown
 }
 
-/** Lists the usage records of finished calls, newest first, without lines and attempts. */
+export type UsageRow = UsageSummary
+
+/** Lists the usage records of finished calls, newest first unless stated. */
 export function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   const { model, endpoint, keyId, chargedAtLeast, status, requestId, taskId } = filter
   const isFound = requestId ?? taskId ?? (status === 'succeeded' ? undefined : status)
@@ -56,12 +57,12 @@ export function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary
 
 const columns = (sql: Sql) => sql`
   request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status, basis,
-  review, currency, held, charged, returned, debt, price_version, error`
+  review, currency, held, charged, returned, debt, price_version, error, lines, attempts`
 
 /** Returns the filter as conditions on a row of `call`. */
 function matches(sql: Sql, filter: UsageFilter) {
   const { after, from, to, model, endpoint, keyId, status, taskId, requestId } = filter
-  const { accountId, chargedAtLeast } = filter
+  const { accountId, chargedAtLeast, isAscending = false } = filter
   return sql`account_id = ${accountId}
     ${from ? sql`and created_at >= ${from}` : sql``}
     ${to ? sql`and created_at < ${to}` : sql``}
@@ -79,16 +80,21 @@ function matches(sql: Sql, filter: UsageFilter) {
     ${chargedAtLeast ? sql`and charged >= ${chargedAtLeast.toString()}::bigint` : sql``}
     ${
       after
-        ? sql`and (created_at, request_id) < (select c.created_at, c.request_id from call c
+        ? sql`and (created_at, request_id) ${isAscending ? sql`>` : sql`<`} (
+            select c.created_at, c.request_id from call c
             where c.request_id = ${after} and c.account_id = ${accountId})`
         : sql``
     }`
 }
 
+const direction = (sql: Sql, { isAscending = false }: UsageFilter) =>
+  isAscending ? sql`asc` : sql`desc`
+
 function listInOrder(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   return sql<UsageSummary[]>`
     select ${columns(sql)} from call where ${matches(sql, filter)}
-    order by created_at desc, request_id desc limit ${filter.limit}`
+    order by created_at ${direction(sql, filter)}, request_id ${direction(sql, filter)}
+    limit ${filter.limit}`
 }
 
 /**
@@ -97,6 +103,7 @@ function listInOrder(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
  */
 function listByHour(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   const { accountId, from, to, model, endpoint, keyId, chargedAtLeast, after, limit } = filter
+  const order = direction(sql, filter)
   const has = (part: string, name: string | undefined) =>
     name === undefined
       ? sql``
@@ -121,17 +128,18 @@ function listByHour(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
         ${to ? sql`and hour < ${to}` : sql``}
         ${
           after
-            ? sql`and hour <= (select created_at from call
+            ? sql`and ${filter.isAscending ? sql`hour + interval '1 hour' >` : sql`hour <=`} (
+                select created_at from call
                 where request_id = ${after} and account_id = ${accountId})`
             : sql``
         }
-      order by hour desc) h
+      order by hour ${order}) h
     cross join lateral (
       select ${columns(sql)} from call
       where created_at >= h.hour and created_at < h.hour + interval '1 hour'
         and ${matches(sql, filter)}
-      order by created_at desc, request_id desc limit ${limit}) c
-    order by h.hour desc, c.created_at desc, c.request_id desc limit ${limit}`
+      order by created_at ${order}, request_id ${order} limit ${limit}) c
+    order by h.hour ${order}, c.created_at ${order}, c.request_id ${order} limit ${limit}`
 }
 
 /** The rarer statuses have a partial index, whose condition the query must repeat literally. */

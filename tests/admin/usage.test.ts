@@ -112,13 +112,70 @@ describe('usage', () => {
     const lines = text.trimEnd().split('\r\n')
     assert.equal(lines.length, 1 + CALLS + 1)
     assert.match(lines[1] ?? '', /,'=cmd\|calc,/)
-    assert.match(lines[1] ?? '', /"a ""quoted"", line"$/)
+    assert.match(lines[1] ?? '', /"a ""quoted"", line"/)
     const narrowed = await stage.ask(EXPORT, {
       as: 'home-member',
       params,
       query: { model: 'sim-chat' },
     })
     assert.equal(narrowed.text.trimEnd().split('\r\n').length, 1 + CALLS)
+  })
+
+  test('an export has the columns, the order and the form that are asked for', async () => {
+    const params = { account_id: home.accountId }
+    const ask = (query: Record<string, string>) =>
+      stage.ask(EXPORT, { as: 'home-member', params, query })
+    const columns = 'request_id,key_name,input_tokens,output_tokens,charged'
+    const { text, headers } = await ask({ format: 'jsonl', order: 'oldest', columns })
+    assert.equal(headers.get('content-type'), 'application/jsonl; charset=utf-8')
+    const rows = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(Object.keys(rows[0]), columns.split(','))
+    assert.ok(rows[0].input_tokens > 0 && rows[0].output_tokens > 0)
+    const listed = (await read({ order: 'oldest' })).data
+    assert.deepEqual(
+      rows.map((row) => row.request_id),
+      listed.map((row) => row.request_id),
+    )
+    assert.deepEqual(
+      listed.map((row) => row.request_id),
+      (await read()).data.map((row) => row.request_id).reverse(),
+    )
+    const csv = await ask({ columns: 'model,charged' })
+    assert.equal(csv.text.split('\r\n')[0], 'model,charged')
+    const refused = await ask({ columns: 'model,hold_id' })
+    assert.equal(refused.status, 400)
+    assert.match(refused.text, /hold_id/)
+  })
+
+  test('a page of the oldest goes on where the one before ended, by hour and in order', async () => {
+    for (const filter of [{}, { model: 'sim-chat' }]) {
+      const seen: string[] = []
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const query = { ...filter, order: 'oldest', limit: '2', ...(cursor ? { cursor } : {}) }
+        const page = await read(query)
+        seen.push(...page.data.map((row) => row.request_id))
+        cursor = page.next_cursor
+      }
+      const all = (await read({ ...filter, limit: '100' })).data.map((row) => row.request_id)
+      assert.deepEqual(seen, all.reverse())
+    }
+  })
+
+  test('the series is stacked by a name, and adds up to the whole', async () => {
+    const params = { account_id: home.accountId }
+    for (const by of ['model', 'key', 'endpoint']) {
+      const found = await stage.read(SUMMARY, { as: 'home-member', params, query: { by } })
+      const parts = found.groups.flatMap(({ series }) => series)
+      const sum = parts.reduce((all, { charged }) => all + (parseAmount(charged) ?? 0n), 0n)
+      assert.equal(sum, parseAmount(found.totals.charged))
+      assert.ok(found.groups.every(({ label }) => label !== ''))
+    }
+    const { models } = await stage.read(SUMMARY, { as: 'home-member', params })
+    const { p50_ms: median, p95_ms: slow } = models.find((one) => one.calls > 1)?.latency ?? {}
+    assert.ok(median && slow && slow >= median)
   })
 
   test('a stranger’s records read like none', async () => {

@@ -17,7 +17,7 @@ describe('money on the pages', { skip: noBrowser }, () => {
 
   test('a column has the same decimals in each row; a sliver is not shown as zero', async () => {
     const { page } = await stage.signedIn('/usage')
-    await page.getByRole('cell', { name: 'sim-chat' }).waitFor()
+    await page.getByRole('table', { name: 'Usage' }).getByText('sim-chat').waitFor()
     const cells = await page.locator('td[data-label="Charged"]').allInnerTexts()
     assert.ok(cells.includes('< ¥0.0001'), cells.join())
     for (const cell of cells) assert.match(cell, /^(?:< )?¥\d+\.\d{4}$/)
@@ -33,7 +33,7 @@ describe('money on the pages', { skip: noBrowser }, () => {
     assert.match(tip, /^¥0\.0000\d+$/)
     await page.evaluate(`{
       const selection = getSelection()
-      selection.selectAllChildren(document.querySelector('tbody'))
+      selection.selectAllChildren(document.querySelector('table[aria-label=Usage] tbody'))
     }`)
     await page.keyboard.press('Control+C')
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
@@ -45,7 +45,11 @@ describe('money on the pages', { skip: noBrowser }, () => {
   test('a column of times says its zone, and each time has a day', async () => {
     const { page } = await stage.signedIn('/usage')
     await page.getByRole('columnheader', { name: 'Time UTC' }).waitFor()
-    const shown = await page.locator('tbody td').first().innerText()
+    const shown = await page
+      .getByRole('table', { name: 'Usage' })
+      .locator('tbody td')
+      .first()
+      .innerText()
     assert.match(shown, /^[A-Z][a-z]{2} \d\d, \d\d:\d\d:\d\d$/)
     await page.context().close()
   })

@@ -120,5 +120,5 @@ async function callOnce(page: Page): Promise<void> {
   await explained.getByRole('button', { name: 'Close' }).click()
   await explained.waitFor({ state: 'hidden' })
   await goTo(page, '/usage', 'Usage')
-  await page.getByRole('table').getByText(MODEL).waitFor()
+  await page.getByRole('table', { name: 'Usage' }).getByText(MODEL).waitFor()
 }

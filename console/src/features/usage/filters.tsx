@@ -1,39 +1,99 @@
-/** Filters of the list, all kept in the URL. */
+/** Filters of the list, all kept in the URL: pickers with names, and days of the local calendar. */
 import { TextInput } from '@mantine/core'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { ListState } from '../../lib/list-state.ts'
+import { useAccount } from '../../lib/session.tsx'
+import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 export const FILTERS = ['from', 'to', 'model', 'endpoint', 'key', 'status', 'request_id'] as const
 
 interface UsageFiltersProps {
   readonly list: ListState<(typeof FILTERS)[number]>
+  /** Names that occurred in the period. */
+  readonly endpoints: readonly string[]
 }
 
-export function UsageFilters({ list }: UsageFiltersProps) {
+export function UsageFilters({ list, endpoints }: UsageFiltersProps) {
   const t = useMessages(messages)
   const states = useStatusOptions(['succeeded', 'failed', 'cancelled', 'lost'])
-  const day = (name: 'from' | 'to', label: string) => (
+  const { id } = useAccount()
+  const params = { account_id: id }
+  const models = useAdmin('GET /accounts/:account_id/models', { params })
+  const keys = useAdmin('GET /accounts/:account_id/keys', { params, query: { limit: 100 } })
+  const { model, endpoint, key } = list.filters
+  const modelIds = withChosen(
+    (models.data?.data ?? []).map((one) => one.id),
+    model,
+  )
+  const keyOptions = (keys.data?.data ?? []).map(({ id: value, name, display }) => ({
+    value,
+    label: name ? `${name} · ${display}` : display,
+  }))
+  const hasKey = key === '' || keyOptions.some(({ value }) => value === key)
+  return (
+    <>
+      <DayFilter label={t('from')} field={list.field('from')} />
+      <DayFilter label={t('to')} field={list.field('to')} isEnd />
+      <SelectFilter label={t('model')} options={toOptions(modelIds)} {...list.field('model')} />
+      <SelectFilter
+        label={t('key')}
+        options={hasKey ? keyOptions : [...keyOptions, { value: key, label: key }]}
+        {...list.field('key')}
+      />
+      <SelectFilter
+        label={t('endpoint')}
+        options={toOptions(withChosen(endpoints, endpoint))}
+        {...list.field('endpoint')}
+      />
+      <SelectFilter label={t('status')} options={states} {...list.field('status')} />
+      <TextFilter label={t('request')} {...list.field('request_id')} />
+    </>
+  )
+}
+
+const toOptions = (names: readonly string[]) => names.map((name) => ({ value: name, label: name }))
+
+/** Keeps what the address names selectable, even if it is not known here. */
+function withChosen(names: readonly string[], chosen: string): readonly string[] {
+  return chosen === '' || names.includes(chosen) ? names : [...names, chosen]
+}
+
+interface DayFilterProps {
+  readonly label: string
+  readonly field: { readonly value: string; readonly onChange: (value: string) => void }
+  /** The chosen day is included: the address has the beginning of the next one. */
+  readonly isEnd?: boolean
+}
+
+function DayFilter({ label, field, isEnd = false }: DayFilterProps) {
+  return (
     <TextInput
       type="date"
       size="xs"
       aria-label={label}
-      title={label}
-      value={list.filters[name].slice(0, 10)}
-      onChange={({ currentTarget }) => list.field(name).onChange(currentTarget.value)}
+      leftSection={<span style={{ fontSize: 11 }}>{label}</span>}
+      leftSectionWidth={44}
+      value={toDay(field.value, isEnd)}
+      onChange={({ currentTarget }) => field.onChange(fromDay(currentTarget.value, isEnd))}
     />
   )
-  return (
-    <>
-      {day('from', t('from'))}
-      {day('to', t('to'))}
-      <TextFilter label={t('model')} {...list.field('model')} />
-      <TextFilter label={t('endpoint')} {...list.field('endpoint')} />
-      <TextFilter label={t('keyId')} {...list.field('key')} />
-      <TextFilter label={t('request')} {...list.field('request_id')} />
-      <SelectFilter label={t('status')} options={states} {...list.field('status')} />
-    </>
-  )
+}
+
+/** Converts a time to the local day that it stands for: `2026-11-22`. */
+function toDay(time: string, isEnd: boolean): string {
+  const at = new Date(time)
+  if (time === '' || Number.isNaN(at.getTime())) return ''
+  const day = isEnd ? new Date(at.getTime() - 1) : at
+  const pad = (value: number) => String(value).padStart(2, '0')
+  return `${day.getFullYear()}-${pad(day.getMonth() + 1)}-${pad(day.getDate())}`
+}
+
+/** Converts a local day to its beginning, or to the beginning of the next day. */
+function fromDay(text: string, isEnd: boolean): string {
+  const [year = 0, month = 1, day = 1] = text.split('-').map(Number)
+  if (text === '') return ''
+  return new Date(year, month - 1, day + (isEnd ? 1 : 0)).toISOString()
 }

@@ -1,10 +1,13 @@
 /** Consumption: each call with its charge lines, and figures over time. */
 import { z } from 'zod'
-import { explainedUsage, usageRecord } from '../../../endpoints/account/usage-schemas.ts'
+import { explainedUsage } from '../../../endpoints/account/usage-schemas.ts'
 import { amount, decimal, page, paging, span, text, time, timeZone } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
+import { describedCall } from './described-call.ts'
 
 const TAG = 'Console: usage'
+
+const order = z.enum(['newest', 'oldest']).default('newest')
 
 const filters = {
   ...span,
@@ -35,9 +38,9 @@ export const usageContract = {
     role: 'member',
     tag: TAG,
     summary: 'List the calls of an account',
-    description: 'Finished calls, newest first.',
-    query: z.object({ ...paging, ...filters }),
-    answer: page(usageRecord),
+    description: 'Finished calls, newest first unless `order` is `oldest`.',
+    query: z.object({ ...paging, ...filters, order }),
+    answer: page(describedCall),
   },
   'GET /accounts/:account_id/usage/summary': {
     role: 'member',
@@ -54,6 +57,10 @@ export const usageContract = {
       model: filters.model,
       endpoint: filters.endpoint,
       key: filters.key,
+      by: z
+        .enum(['model', 'key', 'endpoint'])
+        .optional()
+        .describe('Also group the series by this; the six with the highest charges.'),
     }),
     answer: z.object({
       currency: z.string(),
@@ -62,19 +69,37 @@ export const usageContract = {
       step: z.enum(['hour', 'day']),
       totals: z.object({ ...figures, latency }),
       series: z.array(bucket),
-      models: z.array(z.object({ model: z.string(), ...figures })).describe('At most ten.'),
+      models: z
+        .array(z.object({ model: z.string(), ...figures, latency }))
+        .describe('At most ten.'),
       keys: z.array(
         z.object({ key_id: z.string(), name: z.string(), display: z.string(), ...figures }),
       ),
       endpoints: z.array(z.object({ endpoint: z.string(), ...figures })),
+      groups: z
+        .array(
+          z.object({
+            name: z.string(),
+            label: z.string(),
+            series: z.array(z.object({ at: time, ...figures })),
+          }),
+        )
+        .describe('Only with `by`; the last, with an empty name, is all others.'),
     }),
   },
   'GET /accounts/:account_id/usage/export': {
     role: 'member',
     tag: TAG,
-    summary: 'Export calls as CSV',
-    description: 'The same filters as the list; every record, newest first.',
-    query: z.object(filters),
+    summary: 'Export calls as CSV or JSON lines',
+    description: 'The same filters and order as the list; every record.',
+    query: z.object({
+      ...filters,
+      order,
+      format: z.enum(['csv', 'jsonl']).default('csv'),
+      columns: text(500)
+        .optional()
+        .describe('Members of a record, separated by commas; by default all.'),
+    }),
     answerType: 'text/csv',
   },
   'GET /accounts/:account_id/usage/:request_id': {

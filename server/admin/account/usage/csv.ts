@@ -12,7 +12,7 @@ export type Cell = string | number | boolean | null
 const FORMULA = /^[=+\-@\t\r\n]/
 const QUOTED = /[",\r\n]/
 
-function encodeRow(cells: readonly Cell[]): string {
+export function encodeRow(cells: readonly Cell[]): string {
   return `${cells.map(encodeCell).join(',')}\r\n`
 }
 
@@ -27,11 +27,19 @@ function isNumber(text: string): boolean {
   return /^-?\d+(?:\.\d+)?$/.test(text)
 }
 
-/** Sends one batch of rows after the other. A failure after the first batch aborts the response. */
-export async function sendCsv(
+interface Export {
+  readonly name: string
+  readonly format: 'csv' | 'jsonl'
+  /** Texts of whole lines. */
+  readonly batches: AsyncIterable<string>
+}
+
+const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' }
+
+/** Sends one batch of lines after the other. A failure after the first aborts the response. */
+export async function sendExport(
   context: Context,
-  name: string,
-  batches: AsyncIterable<readonly (readonly Cell[])[]>,
+  { name, format, batches }: Export,
 ): Promise<void> {
   const { response, request } = context
   const iterator = batches[Symbol.asyncIterator]()
@@ -39,15 +47,14 @@ export async function sendCsv(
   let batch = await iterator.next()
   response.writeHead(200, {
     ...commonHeaders(context),
-    'content-type': 'text/csv; charset=utf-8',
+    'content-type': TYPES[format],
     // The name may contain an id from the path: only characters that are safe in a header stay.
-    'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/g, '_')}.csv"`,
+    'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/g, '_')}.${format}"`,
     'cache-control': 'no-store',
   })
   try {
     while (!batch.done && !response.destroyed && request.method !== 'HEAD') {
-      const text = batch.value.map(encodeRow).join('')
-      if (!response.write(text)) await drained(response)
+      if (!response.write(batch.value)) await drained(response)
       batch = await iterator.next()
     }
     response.end()

@@ -1,49 +1,16 @@
-/** Consumption: usage records, figures, and the CSV export. */
+/** Consumption: usage records, figures, and exports. */
 import { catchUp } from '../../../endpoints/account/usage.ts'
-import { describeUsage, explainUsage } from '../../../endpoints/account/usage-schemas.ts'
-import type { UsageFilter, UsageSummary } from '../../../usage/store.ts'
+import { explainUsage } from '../../../endpoints/account/usage-schemas.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { toPage } from '../../page.ts'
 import { noSuch } from '../../refusal.ts'
-import type { AdminServices } from '../../services.ts'
+import { readKeyNames } from '../account-store.ts'
 import type { usageContract } from './contract.ts'
-import { type Cell, sendCsv } from './csv.ts'
+import { sendExport } from './csv.ts'
+import { describeCall } from './described-call.ts'
+import { readColumns, readExport } from './export-calls.ts'
 import { readUsageFilter } from './usage-filter.ts'
 import { summariseUsage } from './usage-summary.ts'
-
-const BATCH = 1000
-
-const COLUMNS = [
-  ...([
-    'request_id',
-    'created_at',
-    'finished_at',
-    'endpoint',
-    'model',
-    'key_id',
-    'status',
-  ] as const),
-  ...(['held', 'charged', 'returned', 'debt', 'currency', 'basis', 'review', 'task_id'] as const),
-  'error' as const,
-]
-
-function toCells(row: UsageSummary): Cell[] {
-  const shown = describeUsage(row)
-  return COLUMNS.map((name) => shown[name] ?? null)
-}
-
-async function* readBatches(
-  { usage }: AdminServices,
-  filter: Omit<UsageFilter, 'limit'>,
-): AsyncGenerator<readonly (readonly Cell[])[]> {
-  yield [COLUMNS]
-  let after: string | undefined
-  do {
-    const rows = await usage.list({ ...filter, limit: BATCH, ...(after ? { after } : {}) })
-    yield rows.map(toCells)
-    after = rows.length === BATCH ? rows.at(-1)?.request_id : undefined
-  } while (after !== undefined)
-}
 
 export const usageHandlers: HandlersOf<typeof usageContract> = {
   async 'GET /accounts/:account_id/usage'({ params, query }, services) {
@@ -52,7 +19,14 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
     await catchUp(services)
     const pageFilter = { ...filter, limit: limit + 1, ...(cursor ? { after: cursor } : {}) }
     const rows = await services.usage.list(pageFilter)
-    return toPage(rows, limit, (row) => row.request_id, describeUsage)
+    const ids = [...new Set(rows.map(({ key_id: id }) => id))]
+    const keys = await readKeyNames(services.sql, params.account_id, ids)
+    return toPage(
+      rows,
+      limit,
+      (row) => row.request_id,
+      (row) => describeCall(row, keys),
+    )
   },
   async 'GET /accounts/:account_id/usage/summary'({ params, query }, services) {
     await catchUp(services)
@@ -60,8 +34,11 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
   },
   async 'GET /accounts/:account_id/usage/export'({ context, params, query }, services) {
     await catchUp(services)
+    const { format } = query
     const filter = readUsageFilter(params.account_id, query)
-    await sendCsv(context, `usage-${params.account_id}`, readBatches(services, filter))
+    const columns = readColumns(query.columns)
+    const batches = readExport(services, { filter, format, columns })
+    await sendExport(context, { name: `usage-${params.account_id}`, format, batches })
     return undefined
   },
   async 'GET /accounts/:account_id/usage/:request_id'({ params }, services) {

@@ -6,15 +6,18 @@ import {
   type BucketFigures,
   type FigureFilter,
   type LatencyRow,
+  readGroupedSeries,
   readLatency,
+  readModelLatency,
   readSeries,
   readTop,
+  type SeriesStep,
   type UsageFigures,
 } from '../../../usage/figures-store.ts'
 import { describeLatency } from '../../../usage/latency.ts'
 import { found } from '../../refusal.ts'
 import type { ReadQuery } from '../../route.ts'
-import { readKeyNames, selectAccountCurrency } from '../account-store.ts'
+import { type KeyName, readKeyNames, selectAccountCurrency } from '../account-store.ts'
 import type { usageContract } from './contract.ts'
 
 type Query = ReadQuery<(typeof usageContract)['GET /accounts/:account_id/usage/summary']>
@@ -60,15 +63,18 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
     ...(key ? { keyId: key } : {}),
   }
   const by = { step, timeZone }
-  const [series, latency, models, keys, endpoints] = await Promise.all([
+  const [series, latency, models, keys, endpoints, modelLatency] = await Promise.all([
     readSeries(sql, filter, by),
     readLatency(sql, filter, by),
     readTop(sql, filter, 'model', TOP),
     readTop(sql, filter, 'key', TOP),
     readTop(sql, filter, 'endpoint', TOP),
+    readModelLatency(sql, filter),
   ])
   const ids = keys.map(({ name }) => name)
   const names = await readKeyNames(sql, accountId, ids)
+  const byModel = Map.groupBy(modelLatency, ({ model: name }) => name)
+  const tops = { model: models, key: keys, endpoint: endpoints }
   return {
     currency,
     from: from.toISOString(),
@@ -76,13 +82,45 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
     step,
     totals: { ...describeFigures(addUpBuckets(series)), latency: describeLatency(latency) },
     series: describeSeries(series, latency),
-    models: models.map((row) => ({ model: row.name, ...describeFigures(row) })),
+    models: models.map((row) => ({
+      model: row.name,
+      ...describeFigures(row),
+      latency: describeLatency(byModel.get(row.name) ?? []),
+    })),
     keys: keys.map((row) => {
       const { name = '', display = '' } = names.get(row.name) ?? {}
       return { key_id: row.name, name, display, ...describeFigures(row) }
     }),
     endpoints: endpoints.map((row) => ({ endpoint: row.name, ...describeFigures(row) })),
+    groups: query.by
+      ? await readGroups(sql, filter, { ...by, part: query.by, top: tops[query.by], keys: names })
+      : [],
   }
+}
+
+const GROUPS = 6
+
+interface Grouping extends SeriesStep {
+  readonly part: 'model' | 'key' | 'endpoint'
+  readonly top: readonly { readonly name: string }[]
+  readonly keys: ReadonlyMap<string, KeyName>
+}
+
+/** Returns the series of the largest groups, and one of all others, where there are any. */
+async function readGroups(sql: Sql, filter: FigureFilter, { part, top, keys, ...by }: Grouping) {
+  const names = top.slice(0, GROUPS).map(({ name }) => name)
+  const rows = await readGroupedSeries(sql, filter, { ...by, part, names })
+  const byName = Map.groupBy(rows, ({ name }) => name)
+  return [...names, ''].flatMap((name) => {
+    const series = byName.get(name)
+    if (!series) return []
+    const key = part === 'key' ? keys.get(name) : undefined
+    return {
+      name,
+      label: key ? key.name || key.display : name,
+      series: series.map((row) => ({ at: row.at.toISOString(), ...describeFigures(row) })),
+    }
+  })
 }
 
 export function addUpBuckets(series: readonly BucketFigures[]): UsageFigures {

@@ -1,0 +1,98 @@
+/** The usage page: a chart by name, columns, pickers, order, and an export of what is seen. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+const CHAT = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
+
+describe('the usage page', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+    await (await stage.post('/v1/chat/completions', CHAT)).text()
+    await (await stage.post('/v1/search', { Type: 'web', Query: 'rivers' })).text()
+  })
+  after(() => stage?.stop())
+
+  test('spend is stacked by model, key or endpoint, and each model has its percentiles', async () => {
+    const { page, complaints } = await stage.signedIn('/usage')
+    const figures = page.getByRole('table', { name: 'By model' })
+    await figures.getByRole('cell', { name: 'sim-chat' }).waitFor()
+    await figures.getByRole('columnheader', { name: 'Slowest 5%' }).waitFor()
+    const chart = page.getByRole('figure', { name: 'Spend over time' })
+    await chart.locator('rect').first().waitFor()
+    await page.getByRole('radiogroup', { name: 'Stacked by' }).getByText('Endpoint').click()
+    await page.getByText('chat.completions').first().waitFor()
+    assert.match(page.url(), /by=endpoint/)
+    await expectAccessible(page)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  test('keys and models are picked by name; the view is its address', async () => {
+    const { page } = await stage.signedIn('/usage')
+    await page.getByRole('combobox', { name: 'Model' }).click()
+    await page.getByRole('option', { name: 'sim-chat' }).click()
+    const rows = page.getByRole('table', { name: 'Usage' }).locator('tbody tr')
+    await rows.getByText('vendor-web-search').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('checkbox', { name: 'Output rate' }).click()
+    await page.getByRole('checkbox', { name: 'Status' }).click()
+    await page.keyboard.press('Escape')
+    const heads = page.getByRole('table', { name: 'Usage' }).getByRole('columnheader')
+    await heads.getByText('Output rate').waitFor()
+    const again = await page.context().newPage()
+    await again.goto(page.url())
+    await again.getByRole('columnheader', { name: 'Output rate' }).waitFor()
+    assert.equal(await again.getByRole('columnheader', { name: 'Status' }).count(), 0)
+    assert.equal(await again.getByRole('combobox', { name: 'Model' }).inputValue(), 'sim-chat')
+    await page.context().close()
+  })
+
+  test('the export has exactly the rows, order and columns that are shown', async () => {
+    const path = '/usage?order=oldest&columns=model,input,charged'
+    const { page } = await stage.signedIn(path)
+    await page.getByRole('cell', { name: 'sim-chat' }).first().waitFor()
+    const shown = await page.locator('td[data-label="Model"]').allInnerTexts()
+    await page.getByRole('button', { name: 'Export' }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'This view as JSON lines' }).click()
+    const rows = readFileSync(await (await download).path(), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(Object.keys(rows[0]), [
+      'request_id',
+      'model',
+      'input_tokens',
+      'charged',
+      'currency',
+    ])
+    assert.deepEqual(
+      rows.map(({ model }) => model),
+      shown,
+    )
+    await page.context().close()
+  })
+
+  test('a chosen last day is included', async () => {
+    const { page } = await stage.signedIn('/usage')
+    const today = new Date().toISOString().slice(0, 10)
+    await page.getByLabel('To', { exact: true }).fill(today)
+    await page.waitForURL(/to=/)
+    await page.getByRole('table', { name: 'Usage' }).getByText('sim-chat').waitFor()
+    assert.equal(await page.getByLabel('To', { exact: true }).inputValue(), today)
+    await page.context().close()
+  })
+
+  test('fits a phone, in Chinese too', async () => {
+    for (const look of [PHONE, { ...PHONE, locale: 'zh-CN' as const }]) {
+      const { page } = await stage.signedIn('/usage', {}, look)
+      await page.getByRole('cell', { name: 'sim-chat' }).first().waitFor()
+      await expectFits(page)
+      await page.context().close()
+    }
+  })
+})
