@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -20,9 +20,12 @@ export function isConsoleStale() {
 }
 
 /** What the build is made of, as one number: every source, its configuration and the lockfile. */
-function stampOfSources() {
+export function stampOfSources() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
-  for (const path of listSources(folder)) hash.update(path).update(readFileSync(path))
+  for (const path of listSources(folder)) {
+    // The same in every folder: a release is built in one and started in another.
+    hash.update(relative(folder, path)).update(readFileSync(path))
+  }
   return hash.digest('hex')
 }
 

@@ -2,7 +2,7 @@
 // machine's own Node, before the pinned one is there, so it uses nothing newer than Node 20.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { buildConsole, isConsoleStale } from './build-console.mjs'
@@ -32,6 +32,7 @@ export function install({ everything }) {
       console.error('npm ci failed. Check the network and the messages above, then try again.')
       process.exit(result.status ?? 1)
     }
+    if (scope.length > 0) removeHeaders()
     writeFileSync(marker, JSON.stringify({ lock: wanted, everything: scope.length === 0 }))
   }
   const suffix = process.platform === 'win32' ? 'node.exe' : 'node'
@@ -40,6 +41,14 @@ export function install({ everything }) {
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
   console.error('No pinned Node for this platform was installed: use Node 24 or newer.')
   return process.exit(1)
+}
+
+/** The pinned Node's C++ headers are a quarter of an installation, and only compilers need them. */
+function removeHeaders() {
+  const modules = join(root, 'node_modules')
+  for (const name of readdirSync(modules).filter((one) => /^node-\w+-\w+$/.test(one))) {
+    rmSync(join(modules, name, 'include'), { recursive: true, force: true })
+  }
 }
 
 // As a command: prints the pinned Node's path, for `npm start` to become that process. What only

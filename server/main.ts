@@ -12,6 +12,7 @@ import { createLog } from './app/log.ts'
 import { openCallbacks } from './app/open-callbacks.ts'
 import { openCore } from './app/open-core.ts'
 import { maybeDemo } from './app/open-demo.ts'
+import { openOwnDatabase } from './app/open-own-database.ts'
 import { openSignIn } from './app/open-sign-in.ts'
 import { openTasks } from './app/open-tasks.ts'
 import { openMetrics, openTracer } from './app/open-telemetry.ts'
@@ -19,7 +20,7 @@ import { createStop, type Stop } from './app/stop.ts'
 import { type Config, showConfig } from './config/config.ts'
 import { openSecretBox } from './config/secret-key-file.ts'
 import { migrate, watchCompatibility } from './database/migrations/migrate.ts'
-import { type OpenedDatabase, openDatabase } from './database/open.ts'
+import type { OpenedDatabase } from './database/open.ts'
 import { DatabaseProblem } from './database/problem.ts'
 import type { PlainServices } from './endpoints/endpoint.ts'
 import { listEndpoints } from './endpoints/index.ts'
@@ -49,18 +50,16 @@ export interface Gateway {
  * Starts a gateway. Throws OperatorError or DatabaseProblem with what to do. `sessions` stand in
  * for people's sign-ins in tests.
  */
-export async function serve(config: Config, sessions?: Sessions): Promise<Gateway> {
+export async function serve(
+  config: Config,
+  sessions?: Sessions,
+  opening = openOwnDatabase(config),
+): Promise<Gateway> {
   const log = createLog(config.log)
   if (config.valkeyUrl !== undefined) {
     log.warn({}, 'VALKEY_URL is not used yet: each gateway takes its part of a rate limit')
   }
-  const database = await openDatabase({
-    databaseUrl: config.databaseUrl,
-    dataDir: config.dataDir,
-    owner: true,
-    onProgress: (message) => log.info({}, message),
-    onTrouble: (error, message) => log.error({ error }, message),
-  })
+  const database = await opening
   try {
     await migrateDatabase(database, log)
     return await assemble(config, database, { log, sessions })

@@ -43,6 +43,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'app/open-callbacks.ts': ['lib', 'config', 'tasks'],
   'app/open-ledger.ts': ['lib', 'config', 'database', 'ledger', 'pipeline'],
   'app/open-outbound.ts': ['lib', 'config', 'outbound', 'pipeline'],
+  'app/open-own-database.ts': ['config', 'database', 'app/log.ts'],
   'app/open-sign-in.ts': ['lib', 'config', 'sign-in'],
   'app/open-tasks.ts':
     `lib config database assets catalog endpoints outbound pipeline tasks upstreams webhooks

@@ -51,8 +51,12 @@ async function serve(options: ServeOptions): Promise<void> {
   void requested.then(() => {
     patience = setTimeout(() => process.exit(1), START_MS)
   })
+  const { openOwnDatabase } = await import('../../../server/app/open-own-database.ts')
+  const opening = openOwnDatabase(config)
+  // Awaited once the rest is loaded.
+  opening.catch(() => undefined)
   const { serve: start } = await import('../../../server/main.ts')
-  const gateway = await start(config).catch(quit)
+  const gateway = await start(config, undefined, opening).catch(quit)
   const reason = await requested
   clearTimeout(patience)
   const delayMs = reason === 'SIGTERM' ? config.drainDelayMs : 0

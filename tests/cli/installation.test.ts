@@ -1,0 +1,62 @@
+/** A release is built in one folder and started in another. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+interface BuildConsole {
+  stampOfSources(): string
+  isConsoleStale(): boolean
+}
+
+/** A folder with the script that builds, and the sources of a console. */
+async function makeCopy(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-clone-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'console', 'src'), { recursive: true })
+  writeFileSync(join(folder, 'console', 'src', 'page.tsx'), 'export const page = 1')
+  cpSync(join(ROOT, 'package-lock.json'), join(folder, 'package-lock.json'))
+  const script = join(folder, 'scripts', 'build-console.mjs')
+  cpSync(join(ROOT, 'scripts', 'build-console.mjs'), script)
+  const { stampOfSources, isConsoleStale }: BuildConsole = await import(pathToFileURL(script).href)
+  return { folder, stampOfSources, isConsoleStale }
+}
+
+test('a console that was built in another folder is not built again', async (t) => {
+  const built = await makeCopy(t)
+  const unpacked = await makeCopy(t)
+  assert.equal(unpacked.isConsoleStale(), true)
+  mkdirSync(join(unpacked.folder, 'console', 'dist'))
+  writeFileSync(join(unpacked.folder, 'console', 'dist', 'stamp.txt'), built.stampOfSources())
+  assert.equal(unpacked.isConsoleStale(), false)
+  writeFileSync(join(unpacked.folder, 'console', 'src', 'page.tsx'), 'export const page = 2')
+  assert.equal(unpacked.isConsoleStale(), true)
+})
+
+test('a command loads its own part of the gateway alone', () => {
+  const script = `
+    import { runCommandLine } from ${JSON.stringify(join(ROOT, 'bin/lib/run.ts'))}
+    import { registerHooks } from 'node:module'
+    registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) })
+    await runCommandLine(['config', '--help'])`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script])
+  const loaded = String(stdout)
+  assert.match(loaded, /commands\/run\/config\.ts/)
+  assert.doesNotMatch(loaded, /commands\/money\/audit\.ts/)
+})
+
+test('the help names every command, and a mistyped one gets a suggestion', () => {
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, [join(ROOT, 'bin', 'tributary.ts'), ...words], { encoding: 'utf8' })
+  const help = run('--help').stdout
+  for (const name of ['serve', 'account', 'audit', 'restore', 'config']) {
+    assert.match(help, new RegExp(`^ {2}${name}\\b`, 'm'))
+  }
+  assert.match(run('acount').stderr, /account/)
+  assert.equal(run('constructor').status, 2)
+})
