@@ -1,0 +1,12 @@
+#!/bin/sh
+# Copies what the gateway needs at run time from the built checkout to a folder.
+#   deploy/docker/collect.sh /app
+set -eu
+target=$1
+mkdir -p "$target/console" "$target/deploy/docker"
+cp -r bin catalog migrations server simulators package.json node_modules "$target/"
+cp -r console/dist "$target/console/dist"
+cp deploy/docker/health.mjs "$target/deploy/docker/"
+if [ -f sbom.cdx.json ]; then cp sbom.cdx.json "$target/"; fi
+rm -rf "$target/node_modules/.cache" "$target/node_modules/.bin"
+mkdir -p deploy/docker/data

@@ -1,0 +1,133 @@
+/** Container, chart, manifests and unit agree with the gateway that they run. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { listVariables } from '../../server/config/config.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+const CHART = 'deploy/helm/tributary'
+const MANIFESTS = ['deploy/kubernetes/1-migrate.yaml', 'deploy/kubernetes/2-gateways.yaml']
+const HELPERS = `${CHART}/templates/_helpers.tpl`
+
+/** Of the programs beside the gateway. */
+const FOREIGN = /^(?:POSTGRES|MINIO|GF|GRAFANA)_|^(?:NODE_ENV|NODE_VERSION|SECRET)$/
+
+describe('files that run the gateway', () => {
+  const known = new Set(listVariables().map(({ name }) => name))
+
+  test('name no variable that does not exist', () => {
+    const files = ['Dockerfile', 'compose.yaml', 'deploy/systemd/tributary.service', ...MANIFESTS]
+    const others = ['deploy/compose.env.example', `${CHART}/values.yaml`]
+    const strange = [...files, ...others].flatMap((path) => {
+      const text = read(path).replace(/^\s*#.*$/gm, '')
+      const names = [...text.matchAll(/(?<![\w$])([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?==|: )/g)]
+      return names.flatMap(([, name = '']) =>
+        known.has(name) || FOREIGN.test(name) ? [] : `${path} ${name}`,
+      )
+    })
+    assert.deepEqual(strange, [])
+  })
+
+  test('wait longer for the end than the gateway may take', () => {
+    const drain = 5 + Number(listVariables().find(({ name }) => name === 'DRAIN_SECONDS')?.default)
+    const compose = Number(/stop_grace_period: (\d+)s/.exec(read('compose.yaml'))?.[1])
+    const unit = Number(/TimeoutStopSec=(\d+)/.exec(read('deploy/systemd/tributary.service'))?.[1])
+    assert.ok(compose >= drain + 5 && unit >= drain + 5)
+    const values = read(`${CHART}/values.yaml`)
+    const grace = Number(/terminationGracePeriodSeconds: (\d+)/.exec(values)?.[1])
+    const preStop = Number(/preStopSeconds: (\d+)/.exec(values)?.[1])
+    assert.ok(grace >= preStop + drain + 5)
+  })
+
+  test('are of this version, and of no moving tag', () => {
+    const { version } = JSON.parse(read('package.json'))
+    assert.match(read(`${CHART}/Chart.yaml`), new RegExp(`^appVersion: ${version}$`, 'm'))
+    const images = [...MANIFESTS, 'compose.yaml'].flatMap((path) =>
+      [...read(path).matchAll(/^\s+(?:- )?image: (\S+)$/gm)].map(([, image = '']) => image),
+    )
+    assert.ok(images.includes(`tributary:${version}`))
+    const moving = images.filter((image) => !image.includes(':') || image.endsWith(':latest'))
+    assert.deepEqual(moving, ['tributary'], 'only what compose builds itself has no tag')
+  })
+
+  test('run without root, without rights, on a read-only root', () => {
+    const dockerfile = read('Dockerfile')
+    const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
+    assert.match(last, /^USER 65532:65532$/m)
+    assert.match(last, /^HEALTHCHECK .*\n.*health\.mjs/m)
+    assert.doesNotMatch(last, /^RUN /m, 'the base has no shell')
+    assert.match(read('compose.yaml'), /read_only: true/)
+    for (const path of [...MANIFESTS, HELPERS]) {
+      const text = read(path)
+      assert.match(text, /readOnlyRootFilesystem: true/, path)
+      assert.match(text, /runAsNonRoot: true/, path)
+      assert.match(text, /drop:\s*(?:\[ALL\]|- ALL)/, path)
+    }
+  })
+
+  test('probe what lives, what is ready, and let traffic go first', () => {
+    for (const path of [HELPERS, MANIFESTS[1] ?? '']) {
+      const text = read(path)
+      for (const member of ['startupProbe', 'livenessProbe', 'readinessProbe', 'preStop']) {
+        assert.ok(text.includes(`${member}:`), `${path} has no ${member}`)
+      }
+      assert.match(text, /livenessProbe:\n\s+httpGet:[\s{]*path: \/healthz/)
+      assert.match(text, /readinessProbe:\n\s+httpGet:[\s{]*path: \/readyz/)
+    }
+    assert.equal(read(MANIFESTS[1] ?? '').match(/kind: PodDisruptionBudget/g)?.length, 2)
+  })
+
+  test('copy folders that exist', () => {
+    const [, list = ''] = /^cp -r (.*) node_modules/m.exec(read('deploy/docker/collect.sh')) ?? []
+    for (const path of list.split(' ')) assert.ok(existsSync(join(ROOT, path)), path)
+    assert.equal(globSync('deploy/grafana/dashboards/*.json', { cwd: ROOT }).length, 2)
+  })
+})
+
+test('the health check follows /healthz', async (t) => {
+  let status = 200
+  const server = createServer((request, response) => {
+    response.writeHead(request.url === '/healthz' ? status : 404).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const script = join(ROOT, 'deploy', 'docker', 'health.mjs')
+  const run = async () => {
+    const child = spawn(process.execPath, [script], { env: { PORT: String(port) } })
+    return (await once(child, 'exit'))[0]
+  }
+  assert.equal(await run(), 0)
+  status = 503
+  assert.equal(await run(), 1)
+  server.close()
+  server.closeAllConnections()
+  assert.equal(await run(), 1)
+})
+
+test('the bill of materials has the packages of production, each with its digest', () => {
+  const script = join(ROOT, 'scripts', 'build-sbom.mjs')
+  const { stdout } = spawnSync(process.execPath, [script])
+  const bom = JSON.parse(String(stdout))
+  const again = JSON.parse(String(spawnSync(process.execPath, [script]).stdout))
+  assert.deepEqual(bom, again)
+  assert.deepEqual([bom.bomFormat, bom.specVersion], ['CycloneDX', '1.6'])
+  const { dependencies } = JSON.parse(read('package.json'))
+  const required = bom.components.filter(({ scope }: { scope: string }) => scope === 'required')
+  const names = new Set(required.map(({ name }: { name: string }) => name))
+  for (const [name, version] of Object.entries(dependencies)) {
+    assert.ok(names.has(name), name)
+    const found = bom.components.find((one: { name: string }) => one.name === name)
+    assert.equal(found.version, version)
+    assert.match(found.hashes[0].content, /^[0-9a-f]{128}$/)
+  }
+  assert.ok(!names.has('typescript') && !names.has('vite'))
+})
