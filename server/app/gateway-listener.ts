@@ -6,6 +6,7 @@ import type { Endpoint, PlainServices } from '../endpoints/endpoint.ts'
 import { isNativePath } from '../endpoints/native-prefixes.ts'
 import { runEndpoint } from '../endpoints/run-endpoint.ts'
 import { receiveVendorCallback } from '../endpoints/service/vendor-callback.ts'
+import { UNSPOKEN } from '../endpoints/unspoken.ts'
 import { createListener } from '../http/listener.ts'
 import { createRoutes } from '../http/router.ts'
 import { GatewayError } from '../lib/errors.ts'
@@ -52,6 +53,7 @@ export function createGatewayListener(
     offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),
     ),
+    UNSPOKEN,
   )
   return createListener<Endpoint>({
     match,

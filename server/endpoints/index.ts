@@ -36,8 +36,10 @@ import { openapi } from './reference/openapi-endpoint.ts'
 import { search } from './search.ts'
 import { healthz, readyz } from './service/health.ts'
 import { chatCompletions } from './text/chat-completions.ts'
+import { completions } from './text/completions.ts'
 import { countTokens } from './text/count-tokens.ts'
 import { embeddings } from './text/embeddings.ts'
+import { inputTokens } from './text/input-tokens.ts'
 import { messagesEndpoint } from './text/messages.ts'
 import { responses, upgradeResponses } from './text/responses.ts'
 import {
@@ -60,10 +62,12 @@ import { testWebhook } from './webhooks/webhook-test.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   chatCompletions,
+  completions,
   messagesEndpoint,
   countTokens,
   responses,
   upgradeResponses,
+  inputTokens,
   getResponse,
   listInputItems,
   cancelResponse,

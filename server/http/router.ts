@@ -25,6 +25,13 @@ export interface Routable<Target> {
   readonly target: Target
 }
 
+/** Explains paths of other protocols. */
+export interface PathHint {
+  readonly pattern: RegExp
+  /** Names what is not offered, and what to use instead. */
+  readonly message: string
+}
+
 /** Exceeds any request line, so that overlong ids are refused by their look-up instead. */
 const PATH_LENGTH_MAX = 65_536
 const UNKNOWN_CHARACTER = encodeURIComponent('\uFFFD')
@@ -49,7 +56,10 @@ function decodes(segment: string): string {
  * Builds the routing table. The returned function refuses an unknown path with 404, and a known
  * path with another method with 405. HEAD is routed as GET.
  */
-export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
+export function createRoutes<Target>(
+  routes: readonly Routable<Target>[],
+  hints: readonly PathHint[] = [],
+) {
   const router = createRouter({ ignoreTrailingSlash: true, maxParamLength: PATH_LENGTH_MAX })
   const known = new Map<unknown, Routable<Target>>()
   for (const route of routes) {
@@ -79,6 +89,13 @@ export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
   }
 
   function miss(method: string, path: string): Miss<Target> {
+    const unspoken = hints.find(({ pattern }) => pattern.test(path))
+    if (unspoken) {
+      const refused = new GatewayError('not_found', {
+        message: `no such path: ${unspoken.message}`,
+      })
+      return { refused, intended: undefined }
+    }
     const allow = ALL_METHODS.filter((other) => find(other, path))
     if (allow.length > 0) {
       const message = `method not allowed on this path: use ${allow.join(' or ')}`

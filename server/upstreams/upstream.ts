@@ -25,6 +25,7 @@ import type { Wire, WireResponse } from './wire.ts'
 /** The synchronous operations. Each has one request and answer dialect. */
 export type Operation =
   | 'chat'
+  | 'completion'
   | 'embedding'
   | 'speech'
   | 'search'

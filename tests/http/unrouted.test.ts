@@ -48,6 +48,13 @@ test('405 of messages is nested for who names an anthropic-version', async () =>
 for (const [method, path, message] of [
   ['GET', '/nowhere', 'no such path: GET /docs lists all'],
   ['POST', '/search', 'no such path: did you mean /v1/search?'],
+  ['POST', '/api/embed', 'no such path: this protocol is not spoken here: use POST /v1/embeddings'],
+  [
+    'POST',
+    '/v1/batches',
+    'no such path: batches are not offered: send single calls, or POST /v1/responses with ' +
+      'background: true',
+  ],
   ['GET', '/balance?x=1', 'no such path: did you mean /v1/balance?'],
 ] as const) {
   test(`404 at ${method} ${path}`, async () => {
@@ -90,5 +97,41 @@ test('a refusal of a request without a body leaves its connection open', async (
   for (const path of ['/v1/nothing', '/v1/search']) {
     const answer = await send('GET', path)
     assert.equal(answer.headers.get('connection'), 'keep-alive', path)
+  }
+})
+
+test('a path of a protocol that is not spoken names a way that exists', async () => {
+  for (const path of [
+    '/v1beta/models/some-model:generateContent',
+    '/v1beta/models/some-model:streamGenerateContent?alt=sse',
+    '/v1/models/some-model:countTokens',
+    '/api/chat',
+    '/api/generate',
+    '/v1/complete',
+    '/v1/engines/some-model/completions',
+    '/openai/deployments/some-model/chat/completions?api-version=1',
+    '/v1/threads/thread_1/runs',
+    '/v1/messages/batches',
+    '/v1/realtime/sessions',
+    '/v1/responses/compact',
+    '/v1/images/edits',
+    '/v1/images/variations',
+    '/v1/moderations',
+    '/v1/rerank',
+    '/v1/fine_tuning/jobs',
+    '/v1/credits',
+  ]) {
+    const answer = await send('POST', path)
+    assert.equal(answer.status, 404, path)
+    const body = (await answer.json()) as { error: { message: string } | string }
+    const message = typeof body.error === 'string' ? body.error : body.error.message
+    assert.match(message, /(?:spoken here|offered|taken): /, `${path}: ${message}`)
+    const named = message.match(/\/(?:v1|docs)[a-z_/]*/g) ?? []
+    assert.ok(named.length > 0, message)
+    for (const other of named) {
+      if (other === '/v1/audio' || other === '/v1') continue
+      const found = await send('PUT', other)
+      assert.notEqual(found.status, 404, `${path} leads to ${other}`)
+    }
   }
 })

@@ -15,6 +15,8 @@ export interface ChatAnswerOptions {
   readonly includeUsage: boolean
   /** True if reasoning is followed by its signature, for a further translation. */
   readonly showsSignatures?: boolean
+  /** True if the caller used `functions`, and so reads one `function_call` for `tool_calls`. */
+  readonly legacyFunctions?: boolean
   /** Stands in for the input tokens that the upstream did not state. */
   readonly inputTokensEstimate: number
 }
@@ -27,8 +29,13 @@ const REASONS = new Map([
 ])
 
 /** `end_turn`, `stop_sequence`, `pause_turn` and unknown reasons become a plain `stop`. */
-export function toFinishReason(stopReason: unknown): string {
-  return (typeof stopReason === 'string' ? REASONS.get(stopReason) : undefined) ?? 'stop'
+export function toFinishReason(
+  stopReason: unknown,
+  { legacyFunctions = false }: Pick<ChatAnswerOptions, 'legacyFunctions'> = {},
+): string {
+  const reason = typeof stopReason === 'string' ? REASONS.get(stopReason) : undefined
+  if (reason === 'tool_calls' && legacyFunctions) return 'function_call'
+  return reason ?? 'stop'
 }
 
 /** The chat format counts cached and written tokens as parts of the prompt. */

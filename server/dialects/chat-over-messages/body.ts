@@ -21,18 +21,19 @@ export function createChatBody(options: ChatAnswerOptions): Relay {
 
 function translateMessage(
   document: JsonObject,
-  { id, model, created, inputTokensEstimate, showsSignatures }: ChatAnswerOptions,
+  options: ChatAnswerOptions,
   reading: BodyReading,
 ): JsonObject {
+  const { id, model, created, inputTokensEstimate } = options
   const estimate = {
     input_token: inputTokensEstimate,
     output_token: estimateTokensOfBytes(reading.outputBytes),
   }
   const choice = {
     index: 0,
-    message: buildMessage(document.content, showsSignatures),
+    message: buildMessage(document.content, options),
     logprobs: null,
-    finish_reason: toFinishReason(document.stop_reason),
+    finish_reason: toFinishReason(document.stop_reason, options),
   }
   return {
     id,
@@ -50,7 +51,10 @@ function readThinkingTokens({ usage }: JsonObject): number | undefined {
 }
 
 /** Drops other blocks, such as a search that the vendor ran: the chat format has none. */
-function buildMessage(content: unknown, showsSignatures = false): JsonObject {
+function buildMessage(
+  content: unknown,
+  { showsSignatures = false, legacyFunctions = false }: ChatAnswerOptions,
+): JsonObject {
   const blocks = Array.isArray(content) ? content.filter(isObject) : []
   const join = (type: string, field: string): string => {
     const texts = blocks.filter((block) => block.type === type)
@@ -69,7 +73,8 @@ function buildMessage(content: unknown, showsSignatures = false): JsonObject {
     refusal: null,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(isSigned ? { reasoning_signature: signatures[0] } : {}),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(legacyFunctions || calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(legacyFunctions && calls[0] ? { function_call: calls[0].function } : {}),
   }
 }
 

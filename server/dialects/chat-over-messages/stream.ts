@@ -130,6 +130,8 @@ class ChatStream implements Relay {
       this.writeText('reasoning_content', asString(block.thinking) ?? '')
     }
     if (block.type !== 'tool_use') return
+    // The older form has room for one call, and the request allows no more.
+    if (this.options.legacyFunctions && this.callCount > 0) return
     const call = { index: this.callCount, input: block.input, hasArguments: false }
     this.callCount += 1
     this.calls.set(index, call)
@@ -162,7 +164,7 @@ class ChatStream implements Relay {
       return
     }
     this.start()
-    const reason = toFinishReason(this.stopReason)
+    const reason = toFinishReason(this.stopReason, this.options)
     this.write({ choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: reason }] })
     if (this.options.includeUsage) {
       const estimate = {
@@ -208,7 +210,8 @@ class ChatStream implements Relay {
   }
 
   private writeCall(call: JsonObject): void {
-    this.writeDelta({ tool_calls: [call] })
+    const { legacyFunctions } = this.options
+    this.writeDelta(legacyFunctions ? { function_call: call.function } : { tool_calls: [call] })
   }
 
   private writeDelta(delta: JsonObject): void {

@@ -21,6 +21,11 @@ export function translateChatTools(request: JsonObject): JsonObject {
   return choice ? { tools, tool_choice: choice } : { tools }
 }
 
+/** Returns true if the answer to a request is expected in the older form, `function_call`. */
+export function usesLegacyFunctions({ functions, tools }: JsonObject): boolean {
+  return functions !== undefined && tools === undefined
+}
+
 function translateFunction(definition: unknown, param: string): JsonObject {
   const name = member(definition, 'name')
   if (typeof name !== 'string' || name === '') {
@@ -39,7 +44,9 @@ function translateFunction(definition: unknown, param: string): JsonObject {
 function translateChoice(request: JsonObject): JsonObject | undefined {
   const { tool_choice: choice = request.function_call, parallel_tool_calls: parallel } = request
   const toolChoice = readChoice(choice)
-  if (parallel !== false || toolChoice?.type === 'none') return toolChoice
+  // An answer in the older form has room for one call.
+  const isSingle = parallel === false || usesLegacyFunctions(request)
+  if (!isSingle || toolChoice?.type === 'none') return toolChoice
   return { ...(toolChoice ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
 

@@ -197,7 +197,8 @@ function findFallbacks(
   })
 }
 
-function checkBody({ schema }: RequestMetering, body: Body): void {
+/** Throws a 400 that names the first field that does not fit the schema. */
+export function checkBody({ schema }: Pick<RequestMetering, 'schema'>, body: Body): void {
   const checked = readShape(schema, body)
   if ('value' in checked) return
   const { param, problem } = checked

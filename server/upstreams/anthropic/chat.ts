@@ -7,6 +7,7 @@ import type { ChatAnswerOptions } from '../../dialects/chat-over-messages/answer
 import { createChatBody } from '../../dialects/chat-over-messages/body.ts'
 import { translateChatRequest } from '../../dialects/chat-over-messages/request.ts'
 import { createChatStream } from '../../dialects/chat-over-messages/stream.ts'
+import { usesLegacyFunctions } from '../../dialects/chat-over-messages/translate-tools.ts'
 import type { Relay } from '../../dialects/relay.ts'
 import { UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
 import { randomText } from '../../lib/ids.ts'
@@ -33,6 +34,7 @@ export async function chat(
     model,
     created: request.createdAtSeconds,
     includeUsage: member(value.stream_options, 'include_usage') === true,
+    legacyFunctions: usesLegacyFunctions(value),
     inputTokensEstimate: request.estimateInputTokens(),
   }
   return {

@@ -1,4 +1,5 @@
 /** Vendors that speak the messages format natively (docs/protocols/anthropic.md). */
+import { completeByChat } from '../complete-by-chat.ts'
 import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
@@ -13,6 +14,11 @@ export const anthropic = defineUpstream({
   secrets: ['api_key'],
   priceFacts: readPriceFacts,
   probe: listVendorModels,
-  calls: { messages: sendNativeMessages, chat, responses },
+  calls: {
+    messages: sendNativeMessages,
+    chat,
+    completion: completeByChat(chat, () => 'max_tokens'),
+    responses,
+  },
   translates: (operation) => operation !== 'messages',
 })

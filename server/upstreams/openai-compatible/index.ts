@@ -1,4 +1,5 @@
 /** Any vendor that speaks OpenAI's API: OpenAI itself, ARK, DeepSeek, vLLM and many more. */
+import { completeByChat } from '../complete-by-chat.ts'
 import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
@@ -8,7 +9,7 @@ import { judgeCompatibleImage } from './judge-image.ts'
 import { sendCompatibleMessages } from './messages.ts'
 import { listCompatibleModels } from './request.ts'
 import { responses } from './responses.ts'
-import { openaiCompatibleSettings } from './settings.ts'
+import { openaiCompatibleSettings, readQuirks } from './settings.ts'
 import { background, stored } from './stored.ts'
 import { synthesis } from './synthesis.ts'
 import { transcription } from './transcription.ts'
@@ -23,6 +24,7 @@ export const openaiCompatible = defineUpstream({
   probe: listCompatibleModels,
   calls: {
     chat,
+    completion: completeByChat(chat, (settings) => readQuirks(settings).maxTokensField),
     embedding,
     image,
     messages: sendCompatibleMessages,

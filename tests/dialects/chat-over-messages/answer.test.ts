@@ -33,6 +33,37 @@ function chunksOf(out: string) {
   return events.map((event) => JSON.parse(event.slice('data: '.length)))
 }
 
+describe('functions, the older form of tools', () => {
+  const legacyFunctions = true
+
+  test('a stream has one call as function_call, and its own finish reason', () => {
+    const choices = chunksOf(streamed('tools', { legacyFunctions }).out).flatMap(
+      (chunk) => chunk.choices,
+    )
+    assert.ok(choices.every(({ delta }) => delta.tool_calls === undefined))
+    const calls = choices.flatMap(({ delta }) => delta.function_call ?? [])
+    const [{ name }] = calls
+    const others = calls.slice(1).filter((call) => call.name !== undefined)
+    assert.deepEqual([typeof name, others], ['string', []])
+    JSON.parse(calls.map((call) => call.arguments).join(''))
+    assert.equal(choices.at(-1).finish_reason, 'function_call')
+  })
+
+  test('a body has one call as function_call', () => {
+    const relay = createChatBody({ ...OPTIONS, legacyFunctions })
+    const content = [
+      { type: 'tool_use', id: 'toolu_1', name: 'first', input: { a: 1 } },
+      { type: 'tool_use', id: 'toolu_2', name: 'second', input: {} },
+    ]
+    const message = { type: 'message', role: 'assistant', content, stop_reason: 'tool_use' }
+    const out = run(relay, [Buffer.from(JSON.stringify(message))])
+    const [choice] = JSON.parse(out).choices
+    assert.equal(choice.finish_reason, 'function_call')
+    assert.deepEqual(choice.message.function_call, { name: 'first', arguments: '{"a":1}' })
+    assert.equal(choice.message.tool_calls, undefined)
+  })
+})
+
 describe('stream', () => {
   test('role, text, reason, usage, [DONE], all of one completion', () => {
     const chunks = chunksOf(streamed('text').out)

@@ -199,7 +199,8 @@ describe('tool turns', () => {
       ],
     })
     assert.equal(tools[0].name, 'lookup')
-    assert.deepEqual(tool_choice, { type: 'tool', name: 'lookup' })
+    const choice = { type: 'tool', name: 'lookup', disable_parallel_tool_use: true }
+    assert.deepEqual(tool_choice, choice)
     assert.deepEqual(messages[1].content, [use('lookup')])
     assert.deepEqual(messages[2].content, [result('lookup', [text('r')])])
   })

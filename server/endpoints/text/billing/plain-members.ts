@@ -20,6 +20,7 @@ function listNames(...texts: readonly string[]): ReadonlySet<string> {
 }
 
 export const PLAIN_CHAT = listNames(EVERYWHERE, CHAT)
+export const PLAIN_COMPLETIONS = listNames(EVERYWHERE, CHAT, 'prompt suffix echo')
 export const PLAIN_RESPONSES = listNames(EVERYWHERE, RESPONSES)
 export const PLAIN_MESSAGES = listNames(EVERYWHERE, MESSAGES)
 export const PLAIN_EMBEDDINGS = listNames('model input dimensions encoding_format user')

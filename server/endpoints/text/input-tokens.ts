@@ -1,0 +1,43 @@
+/** POST /v1/responses/input_tokens: an estimate, free of charge. */
+import { z } from 'zod'
+import { sendJson } from '../../http/reply.ts'
+import { readJson } from '../../pipeline/request/read-request.ts'
+import { checkBody } from '../../pipeline/request/resolve.ts'
+import type { AccountEndpoint } from '../endpoint.ts'
+import { measureResponses } from './billing/measure-responses.ts'
+import { countInputCeiling } from './billing/text-billing.ts'
+
+const inputTokensRequest = z.looseObject({
+  model: z.string().nullish(),
+  input: z
+    .union([z.string(), z.array(z.looseObject({}))], { error: 'a string or an array of items' })
+    .nullish(),
+  instructions: z.string().nullish(),
+  tools: z.array(z.looseObject({})).nullish(),
+})
+
+export const inputTokens: AccountEndpoint = {
+  kind: 'account',
+  method: 'POST',
+  paths: ['/v1/responses/input_tokens'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Count the tokens of a response request',
+    description: 'Estimated from the request’s length; nothing is charged and no upstream called.',
+    tag: 'Text',
+    body: inputTokensRequest,
+    answer: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }),
+    example: (model) => ({
+      body: { model, input: 'Name a river.' },
+      answer: { object: 'response.input_tokens', input_tokens: 11 },
+    }),
+    errors: [400, 413, 415],
+  },
+  async handle(context, _caller, services) {
+    const { limits } = services
+    const { value, body } = await readJson(context, limits.chatBytesMax, inputTokensRequest)
+    checkBody({ schema: inputTokensRequest }, value)
+    const tokens = countInputCeiling(body.length, measureResponses(value))
+    sendJson(context, 200, { object: 'response.input_tokens', input_tokens: tokens })
+  },
+}

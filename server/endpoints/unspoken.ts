@@ -1,0 +1,76 @@
+/** Paths of protocols that are not spoken here, each with the way that leads to the same. */
+import type { PathHint } from '../http/router.ts'
+
+const STATEFUL = 'send the whole conversation to POST /v1/responses or /v1/chat/completions'
+
+/** The first that matches explains a path that no endpoint has. */
+export const UNSPOKEN: readonly PathHint[] = [
+  hint(
+    /:(?:stream)?(?:generate|raw)content$|:(?:predict|(?:async)?batch\w*|interact)$/i,
+    'generateContent and its kin are not spoken here',
+    'use POST /v1/chat/completions, /v1/messages or /v1/responses',
+  ),
+  hint(
+    /:(?:count\w*tokens|embed\w*)$/i,
+    'this protocol is not spoken here',
+    'use POST /v1/messages/count_tokens or /v1/embeddings',
+  ),
+  hint(
+    /^\/api\/(?:chat|generate)\b/,
+    'this protocol of local models is not spoken here',
+    'use POST /v1/chat/completions with the base URL ending in /v1',
+  ),
+  hint(/^\/api\/embed(?:dings)?\b/, 'this protocol is not spoken here', 'use POST /v1/embeddings'),
+  hint(
+    /^\/api\/(?:tags|show|ps|version)\b/,
+    'this protocol is not spoken here',
+    'use GET /v1/models',
+  ),
+  hint(/^\/v1\/complete\b/, 'this old protocol is not spoken here', 'use POST /v1/messages'),
+  hint(
+    /^\/(?:v1\/engines|\w+\/deployments)\//,
+    'models in the path are not spoken here',
+    'use POST /v1/chat/completions with the model in the body',
+  ),
+  hint(
+    /^\/v1\/(?:assistants|threads|conversations)\b/,
+    'stored conversations are not offered',
+    STATEFUL,
+  ),
+  hint(
+    /^\/v1\/(?:messages\/batches|batches)\b/,
+    'batches are not offered',
+    'send single calls, or POST /v1/responses with background: true',
+  ),
+  hint(/^\/v1\/realtime\b/, 'realtime sessions are not offered', 'use the paths below /v1/audio'),
+  hint(
+    /^\/v1\/responses\/compact\b/,
+    'compacting is not offered',
+    'ask a model for a summary with POST /v1/responses',
+  ),
+  hint(
+    /^\/v1\/images\/(?:edits|variations)\b/,
+    'forms with pictures are not taken',
+    'send `image` as a data URL to POST /v1/images/generations, with a model that reads pictures',
+  ),
+  hint(
+    /^\/v1\/moderations\b/,
+    'moderation is not offered',
+    'ask a model with POST /v1/chat/completions',
+  ),
+  hint(/^\/v[12]\/rerank\b/, 'ranking is not offered', 'compare vectors of POST /v1/embeddings'),
+  hint(
+    /^\/v1\/(?:fine_tuning|fine-tunes|evals|vector_stores|uploads|containers|skills|chatkit)\b/,
+    'this service of a vendor is not offered',
+    'GET /docs lists what is',
+  ),
+  hint(
+    /^\/(?:v1\/)?(?:dashboard|organization|credits|key)\b/,
+    'this is not offered',
+    'use GET /v1/balance and /v1/usage',
+  ),
+]
+
+function hint(pattern: RegExp, what: string, instead: string): PathHint {
+  return { pattern, message: `${what}: ${instead}` }
+}
