@@ -1,6 +1,6 @@
 /** Wires the task engine to parts that it does not import. */
 import type { Assets } from '../assets/assets.ts'
-import { addToLibrary } from '../assets/library/library.ts'
+import { addToLibrary, withLastingLinks } from '../assets/library/library.ts'
 import { createChannelVersions } from '../catalog/load/channel-versions.ts'
 import type { Config } from '../config/config.ts'
 import type { OpenedDatabase } from '../database/open.ts'
@@ -44,6 +44,7 @@ export function openTasks(parts: {
       async onSucceeded(transaction, task, contents) {
         await addToLibrary(transaction, task)
         for (const content of contents) await assets.keeper.adopt(transaction, task, content)
+        return withLastingLinks(transaction, task, config.publicUrl)
       },
     },
     times: config.tasks,

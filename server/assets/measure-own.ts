@@ -47,7 +47,7 @@ export function createOwnMeter(parts: {
       return { bytes: Number(bytes), type, read: (range) => files.read(file, range) }
     }
     const asset = await library.findByToken(token)
-    if (!asset) return undefined
+    if (asset?.state !== 'stored') return undefined
     const { bytes, content_type: type } = asset
     const read = (range: ByteRange) => library.read(asset, range)
     return { bytes: Number(bytes), type: type ?? undefined, read }

@@ -27,6 +27,10 @@ const searchRequest = z
       .optional()
       .describe("Only 'web'; image search is not supported."),
   })
+  .refine((value) => Boolean(value.Type || value.model), {
+    path: ['Type'],
+    error: "required: 'web' or 'global'",
+  })
   .refine((value) => !value.Type || !value.model || MODEL_OF_TYPE[value.Type] === value.model, {
     path: ['Type'],
     error: 'Type and model name different products: send one of them',

@@ -52,12 +52,15 @@ export interface TaskPorts {
   readonly vendorCallbackUrl?: (attemptId: string) => string | undefined
   readonly deliveryState?: (taskId: string) => Promise<DeliveryState | undefined>
   readonly deliveryAttempts?: (taskId: string) => Promise<readonly DeliveryAttempt[]>
-  /** Runs inside the transaction in which a task succeeds, for example to add it to a gallery. */
+  /**
+   * Runs inside the transaction in which a task succeeds, for example to add it to a gallery.
+   * Resolves to the result with links that last.
+   */
   readonly onSucceeded?: (
     transaction: TransactionSql,
     task: TaskRow,
     contents: readonly ResultContent[],
-  ) => Promise<void>
+  ) => Promise<TaskRow['result']>
   /** Stores content of a result before the task ends. Rejects with GatewayError. */
   readonly keepContent?: (accountId: string, content: Buffer) => Promise<ResultContent>
   /** Removes stored content that no task adopts. Never rejects. */

@@ -43,7 +43,9 @@ test('the count is 10 if absent, and at most 20 for global search', async () => 
 test('400: each rule names its field', async () => {
   const { key } = await gateway.tenant()
   const cases: [object, RegExp][] = [
-    [{ Query: 'q' }, /model field is required/],
+    [{ Query: 'q' }, /^Type: required: 'web' or 'global'/],
+    [{ Type: 'global', Query: 'q', NeedSummary: true }, /^NeedSummary: /],
+    [{ Type: 'global', Query: 'q', Filter: { Sites: 'a.example' } }, /^Filter\.Sites: /],
     [{ Type: 'images', Query: 'q' }, /^Type: /],
     [{ Type: 'web' }, /^Query: required/],
     [{ Type: 'web', Query: '' }, /^Query: /],

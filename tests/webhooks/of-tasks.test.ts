@@ -25,6 +25,16 @@ test('the webhook of a video has the documented payload and a signature', async 
     'video_url',
   ])
   assert.deepEqual([payload.task_id, payload.status], [created.id, 'succeeded'])
+  // Our link, which leads to the vendor's until the copy is stored.
+  const { pathname } = new URL(payload.video_url)
+  assert.match(pathname, /^\/media\/\w{40}\/video$/)
+  const link = await fetch(stage.gateway.url + pathname, { redirect: 'manual' })
+  assert.equal(link.status, 302)
+  assert.equal(link.headers.get('location'), `https://media.example/${created.upstream_id}.mp4`)
+  await stage.gateway.sql`
+    update asset set source_expires_at = now() where task_id = ${created.id}`
+  const late = await fetch(stage.gateway.url + pathname, { redirect: 'manual' })
+  assert.equal(late.status, 404, 'neither a copy nor the vendor’s')
   const { secret } = (await stage.gateway.get('/v1/webhooks/secret', tenant.key)).json
   const timestamp = String(request.headers['x-service-timestamp'])
   const signature = expectedSignature(secret, timestamp, request.body)

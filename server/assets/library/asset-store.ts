@@ -144,25 +144,26 @@ export async function selectAsset(
 
 export async function selectAssetByToken(sql: Sql, token: string): Promise<AssetRow | undefined> {
   const [row] = await sql<AssetRow[]>`
-    select ${columns(sql)} from asset where token = ${token} and state = 'stored'`
+    select ${columns(sql)} from asset where token = ${token}`
   return row
 }
 
-export type StoredLink = Pick<
+export type AssetLink = Pick<
   AssetRow,
   'task_id' | 'kind' | 'position' | 'source_url' | 'token' | 'content_type'
 >
 
-/** Returns the links of an account's tasks whose copies are stored. */
-export function selectStoredLinks(
-  sql: Sql,
+/** Returns the links of an account's tasks; with a state, of the assets in it. */
+export function selectLinks(
+  sql: Sql | TransactionSql,
   accountId: string,
   taskIds: readonly string[],
-): Promise<StoredLink[]> {
-  return sql<StoredLink[]>`
+  state?: AssetRow['state'],
+): Promise<AssetLink[]> {
+  return sql<AssetLink[]>`
     select task_id, kind, position, source_url, token, content_type from asset
     where account_id = ${accountId} and task_id = any(${taskIds as string[]}::text[])
-      and state = 'stored'`
+      ${state === undefined ? sql`` : sql`and state = ${state}`}`
 }
 
 export type DeletedAsset = Pick<AssetRow, 'storage_key' | 'task_id' | 'kind' | 'position'>

@@ -19,7 +19,7 @@ import {
   selectAsset,
   selectAssetByToken,
   selectAssets,
-  selectStoredLinks,
+  selectLinks,
 } from './asset-store.ts'
 import {
   type AssetKind,
@@ -43,7 +43,6 @@ interface ShownTask {
 export interface Library {
   list(filter: AssetFilter): Promise<readonly AssetRow[]>
   find(accountId: string, kinds: readonly AssetKind[], id: string): Promise<AssetRow | undefined>
-  /** Finds stored assets only. */
   findByToken(token: string): Promise<AssetRow | undefined>
   /** Deletes the entry, its bytes and its link in the task's result. False when there is none. */
   remove(accountId: string, kinds: readonly AssetKind[], id: string): Promise<boolean>
@@ -97,7 +96,7 @@ export function createLibrary(parts: {
       const [first] = tasks
       const finished = tasks.filter(({ result }) => result !== null).map(({ id }) => id)
       if (!first || finished.length === 0) return tasks
-      const stored = await selectStoredLinks(sql, first.account_id, finished)
+      const stored = await selectLinks(sql, first.account_id, finished, 'stored')
       if (stored.length === 0) return tasks
       const links = new Map(stored.map((link) => [link.source_url, ownLink(link)]))
       return tasks.map((task) => ({ ...task, result: ownResult(task.result, links) }))
@@ -115,6 +114,20 @@ function ownResult(result: JsonObject | null, links: ReadonlyMap<string, string>
  */
 export async function addToLibrary(transaction: TransactionSql, task: FinishedTask): Promise<void> {
   for (const asset of collectAssets(task)) await insertAsset(transaction, toRow(task, asset))
+}
+
+/**
+ * Returns the task's result with our links in place of the vendor's, which expire. Until a copy is
+ * stored, our link redirects to the vendor's.
+ */
+export async function withLastingLinks(
+  transaction: TransactionSql,
+  task: ShownTask,
+  publicUrl: string,
+): Promise<JsonObject | null> {
+  const rows = await selectLinks(transaction, task.account_id, [task.id])
+  const links = new Map(rows.map((row) => [row.source_url, linkTo(publicUrl, row)]))
+  return ownResult(task.result, links)
 }
 
 function toRow(task: FinishedTask, asset: ResultAsset) {

@@ -1,4 +1,5 @@
 /** Serves the gateway's copies of results, to which links of the gallery and the library point. */
+import { sendBytes } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { PlainEndpoint } from '../endpoint.ts'
 import { sendContent } from './send-content.ts'
@@ -12,7 +13,7 @@ export const getMedia: PlainEndpoint = {
     summary: 'Get an image or a video by its URL',
     description:
       'No key is needed: the URL is the secret, until the entry is deleted. A single byte' +
-      ' range gets 206.',
+      ' range gets 206. Until the copy is stored, 302 to the vendor’s URL.',
     tag: 'Library',
     answerType: 'application/octet-stream',
     example: () => ({ path: '/media/0J8s/video.mp4' }),
@@ -20,7 +21,14 @@ export const getMedia: PlainEndpoint = {
   },
   async handle(context, { library }) {
     const asset = await library.findByToken(context.params.token ?? '')
-    if (!asset) throw new GatewayError('not_found', { message: 'no such file' })
+    const isStored = asset?.state === 'stored'
+    if (!asset || !(isStored || asset.source_lives)) {
+      throw new GatewayError('not_found', { message: 'no such file' })
+    }
+    if (!isStored) {
+      sendBytes(context, 302, redirectTo(asset.source_url), Buffer.alloc(0))
+      return
+    }
     await sendContent(context, {
       id: `${asset.token.slice(0, 12)}-${asset.bytes}`,
       length: Number(asset.bytes),
@@ -31,4 +39,9 @@ export const getMedia: PlainEndpoint = {
       read: (range) => library.read(asset, range),
     })
   },
+}
+
+/** Temporary: soon the copy is served here. */
+function redirectTo(location: string) {
+  return { location, 'cache-control': 'no-store' }
 }

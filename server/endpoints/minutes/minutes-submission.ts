@@ -76,8 +76,13 @@ const minutesRequest = z.looseObject({
 })
 
 function readParameters(value: Body): JsonObject {
-  // The gateway measures the length itself: a caller's figure would set the size of the hold.
-  const { features: requested, recording_seconds: _, ...parameters } = minutesRequest.parse(value)
+  // The gateway measures both itself: a caller's length would set the size of the hold.
+  const {
+    features: requested,
+    recording_seconds: _,
+    media_type: _type,
+    ...parameters
+  } = minutesRequest.parse(value)
   const { qa, ...named } = requested ?? {}
   return {
     ...parameters,
@@ -111,6 +116,7 @@ async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonOb
   return {
     ...parameters,
     file_type: parameters.file_type ?? (type?.startsWith('video/') ? 'video' : 'audio'),
+    ...(type === undefined ? {} : { media_type: type }),
     ...(seconds === undefined ? {} : { recording_seconds: Math.min(seconds, SECONDS_MAX) }),
   }
 }

@@ -121,13 +121,15 @@ async function close(
       cost,
     })
   }
-  await enqueueWebhook(engine, transaction, endedTask)
   const { call, background } = engine.submissions.get(task.endpoint) ?? {}
   if (call || background) await deleteBody(transaction, task.id)
-  if (succeeded) {
+  let { result } = endedTask
+  if (succeeded && engine.ports.onSucceeded) {
     const request = { ...endedTask.request, ...options.galleryDetails }
-    await engine.ports.onSucceeded?.(transaction, { ...endedTask, request }, options.contents ?? [])
+    const added = { ...endedTask, request }
+    result = await engine.ports.onSucceeded(transaction, added, options.contents ?? [])
   }
+  await enqueueWebhook(engine, transaction, { ...endedTask, result })
   return true
 }
 

@@ -52,6 +52,13 @@ const FORMATS: Readonly<Record<string, string>> = {
   pcm: 'raw',
 }
 
+/** Formats by the media type that the file or its server states. */
+const FORMAT_OF_TYPE: readonly (readonly [RegExp, string])[] = [
+  [/^audio\/(?:x-|vnd\.)?wave?\b/, 'wav'],
+  [/^audio\/(?:mpeg|mp3)\b/, 'mp3'],
+  [/^(?:audio|application)\/(?:ogg|opus)\b/, 'ogg'],
+]
+
 type Order = TaskOrder<RecordingSettings>
 
 function prepare({ parameters, details }: Order): PreparedTask {
@@ -79,11 +86,10 @@ async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<S
 
 function encodeSubmission(parameters: JsonObject): JsonObject {
   const words = readHotWords(parameters.hot_words)
-  const suffix = /\.(\w{1,5})$/.exec(URL.parse(String(parameters.file_url))?.pathname ?? '')?.[1]
   return {
     audio: {
       url: parameters.file_url,
-      format: FORMATS[suffix?.toLowerCase() ?? ''] ?? 'mp3',
+      format: readFormat(parameters),
       // Without a language the vendor recognises Chinese, its dialects and English.
       ...(parameters.source_lang === 'en_us' ? { language: 'en-US' } : {}),
     },
@@ -96,6 +102,12 @@ function encodeSubmission(parameters: JsonObject): JsonObject {
       ...(words ? { corpus: { context: JSON.stringify({ hotwords: words }) } } : {}),
     },
   }
+}
+
+function readFormat({ file_url: url, media_type: type }: JsonObject): string {
+  const stated = FORMAT_OF_TYPE.find(([pattern]) => pattern.test(asString(type) ?? ''))?.[1]
+  const suffix = /\.(\w{1,5})$/.exec(URL.parse(String(url))?.pathname ?? '')?.[1]
+  return stated ?? FORMATS[suffix?.toLowerCase() ?? ''] ?? 'mp3'
 }
 
 /** Finds the task by its id: any answer but "unknown id" proves that it exists. */

@@ -1,5 +1,6 @@
 /** Builds the request body of either product from the gateway's search request. */
 
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { isObject } from '../../lib/json.ts'
 import type { CallRequest } from '../upstream.ts'
@@ -12,12 +13,26 @@ const COUNT_DEFAULT = 10
  */
 const GLOBAL_FIELDS = ['Query', 'SearchType', 'MaxSnippetLength', 'MaxImageCountPerDoc'] as const
 
+/** Fields that choose the route, or that are translated. */
+const OTHER_FIELDS = ['Type', 'model', 'Count', 'Filter']
+
+/** Refuses fields of web search, which would be dropped. */
+function refuseUntaken(value: CallRequest['value']): void {
+  const taken: readonly string[] = [...GLOBAL_FIELDS, ...OTHER_FIELDS]
+  const filter = isObject(value.Filter) ? Object.keys(value.Filter) : []
+  const nested = filter.filter((name) => name !== 'IcpHostOnly').map((name) => `Filter.${name}`)
+  for (const name of [...Object.keys(value), ...nested]) {
+    if (!taken.includes(name)) throw new InvalidRequest(name, 'global search does not take it')
+  }
+}
+
 /** Builds the vendor's body without `Type` and `model`, which only choose the route. */
 export function buildSearchBody(product: string, request: CallRequest): Buffer {
   if (product !== 'global_search') {
     return spliceJson(request.body, request.fields, { remove: ['Type', 'model'] })
   }
   const { value } = request
+  refuseUntaken(value)
   const body: Record<string, unknown> = {}
   for (const name of GLOBAL_FIELDS) if (value[name] !== undefined) body[name] = value[name]
   const count = typeof value.Count === 'number' ? value.Count : COUNT_DEFAULT

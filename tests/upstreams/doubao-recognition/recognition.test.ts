@@ -13,6 +13,23 @@ async function vendor(t: TestContext, recorded: Recorded) {
   return { settings, upstreamModel: 'volc.seedasr.auc', seen }
 }
 
+for (const [file, type, format] of [
+  ['a.mp3', undefined, 'mp3'],
+  ['a', 'audio/x-wav', 'wav'],
+  ['a.mp3', 'audio/ogg; codecs=opus', 'ogg'],
+  ['download', 'application/ogg', 'ogg'],
+  ['a.wav', 'application/octet-stream', 'wav'],
+  ['a', undefined, 'mp3'],
+] as const) {
+  test(`the format of ${file} as ${type ?? 'an unknown type'} is ${format}`, async (t) => {
+    const { seen, ...channel } = await vendor(t, { code: 20000000 })
+    const parameters = { file_url: `https://files.example/${file}`, media_type: type }
+    const order = { ...channel, parameters, details: {}, sentFields: new Set<string>() }
+    await driver.submit(wire, order, { id: 'att_1' })
+    assert.equal(JSON.parse(seen[0]?.body ?? '').audio.format, format)
+  })
+}
+
 test('the id of the task is the id of the request; speakers are always identified', async (t) => {
   const { seen, ...channel } = await vendor(t, { code: 20000000 })
   const parameters = {
