@@ -28,11 +28,14 @@ export function namedEvent(name: string, data: unknown): Buffer {
   return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 }
 
+/** More than a gateway reads of a line, and all buffers on the way. */
+const ENDLESS_BYTES = 128 * 1024 * 1024
+
 /** Yields bytes without an end of line until the reader gives up. */
 export function* endlessLine(head: Buffer): Generator<Piece> {
   yield head
   const piece = Buffer.alloc(64 * 1024, 'x')
-  for (let sent = 0; sent < 40 * 1024 * 1024; sent += piece.length) yield piece
+  for (let sent = 0; sent < ENDLESS_BYTES; sent += piece.length) yield piece
 }
 
 /** Yields valid output events far beyond any limit. */
