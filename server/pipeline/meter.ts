@@ -86,7 +86,7 @@ async function run(
   const leaves = [admit(caller, call.model, services)]
   try {
     const { quoted, dearest, fallbacks } = quoteAll(metering, call, services)
-    const hold = await takeHold(context, metering, caller, call, dearest, services)
+    const hold = await takeHold(context, metering, caller, call, dearest.quoted, services)
     const enter = (model: Model) => {
       const leave = admitFallback(caller, model, services)
       if (leave) leaves.push(leave)

@@ -17,6 +17,7 @@ const SEEDANCE = 'doubao-seedance-2-0-260128'
 const REQUESTS: readonly (readonly [string, Record<string, string>, object])[] = [
   ['/v1/chat/completions', {}, { model: 'sim-chat', messages: ASK, max_tokens: 50 }],
   ['/v1/chat/completions', {}, { model: 'sim-reasoner', messages: ASK }],
+  ['/v1/chat/completions', {}, { models: ['sim-chat', 'sim-reasoner'], messages: ASK }],
   ['/v1/messages', {}, { model: 'sim-claude', messages: ASK, max_tokens: 64 }],
   ['/v1/responses', {}, { model: 'sim-chat', input: 'Name three rivers.' }],
   ['/v1/embeddings', {}, { model: 'sim-embedding', input: ['a river', 'a stream'] }],

@@ -1,5 +1,7 @@
 /** Other models that serve a call: by the model's routes, and by the caller's list. */
 import assert from 'node:assert/strict'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
@@ -209,6 +211,57 @@ test('models: null and an empty list beside a model change nothing', async () =>
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.headers.get(SERVED), null)
   }
+})
+
+test('a fallback at another channel serves every call of a model that is down', async () => {
+  const CALLS = 20
+  const waiting: ServerResponse[] = []
+  let ended = 0
+  // Answers once every call is either here or refused, so that all of them run at the same time.
+  const answerAll = () => {
+    if (waiting.length + ended < CALLS) return
+    const message = { role: 'assistant', content: 'hi' }
+    const choices = [{ index: 0, message, finish_reason: 'stop' }]
+    const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+    const answer = JSON.stringify({ id: 'c', object: 'chat.completion', choices, usage })
+    for (const response of waiting.splice(0)) {
+      ended += 1
+      response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
+    }
+  }
+  const vendor = createServer((request, response) => {
+    request.resume()
+    waiting.push(response)
+    answerAll()
+  })
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
+  const { port } = vendor.address() as AddressInfo
+  const settings = { base_url: `http://127.0.0.1:${port}`, api_key: 'x' }
+  const routes = [{ channel: 'slow', upstream_model: 'slow' }]
+  await gateway.apply(
+    {
+      channels: [{ id: 'slow', upstream: 'openai-compatible', settings }],
+      models: [{ id: 'slow', type: 'chat', prices: priced('0.001'), routes, limits }],
+    },
+    'slow',
+  )
+  const { key } = await gateway.tenant()
+  const statuses = await Promise.all(
+    Array.from({ length: CALLS }, async () => {
+      const { status } = await gateway.post(CHAT, key, body('down', 'hi', { models: ['slow'] }))
+      if (status !== 200) ended += 1
+      answerAll()
+      return status
+    }),
+  )
+  vendor.close()
+  assert.deepEqual(statuses, Array(CALLS).fill(200))
+})
+
+test('the header names the model where the first one has no channel to be called', async () => {
+  const { key } = await gateway.tenant()
+  const answer = await gateway.post(CHAT, key, body('alias'))
+  assert.equal(answer.headers.get(SERVED), 'cheap')
 })
 
 test('the limits of a model hold for it as a fallback too', async () => {

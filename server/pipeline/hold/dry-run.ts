@@ -13,8 +13,7 @@ import {
   readModelId,
 } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
-import type { Quote } from './quote.ts'
-import { quoteAll } from './quote-all.ts'
+import { type QuotedCall, quoteAll } from './quote-all.ts'
 
 /** The first and last bytes of a form's file, which show its format and length. */
 export interface DryRunFile {
@@ -91,15 +90,15 @@ async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: Dry
   })
 }
 
-/** Returns the resolved call and its quote. Throws as `dryRun` does. */
+/** Returns the call at the model that the hold is taken for, and its quote. Throws as `dryRun`. */
 export async function dryRunCall(
   metering: Metering,
   request: DryRunRequest,
   customer: Customer,
   services: Services,
-): Promise<{ readonly call: ResolvedCall; readonly quoted: Quote }> {
+): Promise<QuotedCall> {
   const call = await dryRun(metering, request, customer, services, ({ calls }) => {
     return calls[metering.operation] !== undefined
   })
-  return { call, quoted: quoteAll(metering, call, services).dearest }
+  return quoteAll(metering, call, services).dearest
 }

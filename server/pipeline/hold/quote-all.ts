@@ -5,10 +5,14 @@ import type { FallbackTarget, ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import { type Quote, quote } from './quote.ts'
 
-/** A call as another model would serve it, at that model's price. */
-export interface FallbackCall {
+/** A call as one model would serve it, at that model's price. */
+export interface QuotedCall {
   readonly call: ResolvedCall
   readonly quoted: Quote
+}
+
+/** A call as another model would serve it. */
+export interface FallbackCall extends QuotedCall {
   /** True if the caller lists the model: any refusal leads to it. */
   readonly isListed: boolean
 }
@@ -16,8 +20,8 @@ export interface FallbackCall {
 export interface Quotes {
   readonly quoted: Quote
   readonly fallbacks: readonly FallbackCall[]
-  /** The quote that the hold is taken for. */
-  readonly dearest: Quote
+  /** The quote that the hold is taken for, with the call as its model would serve it. */
+  readonly dearest: QuotedCall
 }
 
 /** Throws a 400 that names a requested option without a price at the model or at a listed one. */
@@ -32,9 +36,9 @@ export function quoteAll(
     const found = quoteFallback(metering, other, target, services)
     return found ? [{ call: other, quoted: found, isListed: target.field !== undefined }] : []
   })
-  const dearest = fallbacks.reduce(
-    (most, { quoted: one }) => (one.amountNanos > most.amountNanos ? one : most),
-    quoted,
+  const dearest = fallbacks.reduce<QuotedCall>(
+    (most, one) => (one.quoted.amountNanos > most.quoted.amountNanos ? one : most),
+    { call, quoted },
   )
   return { quoted, fallbacks, dearest }
 }

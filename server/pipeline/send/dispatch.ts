@@ -54,11 +54,19 @@ export async function dispatch(
   for (const fallback of fallbacks) {
     if (!('failure' in outcome) || !mayFallBack(outcome.failure, fallback, metered)) continue
     if (metered.enter?.(fallback.call.model) === false) continue
-    if (!services.retries.take(services.inFlight.size())) break
+    const isRetry = mayRepeatChannel(fallback, attempts)
+    if (isRetry && !services.retries.take(services.inFlight.size())) continue
     const { call, quoted } = fallback
-    outcome = await dispatchToModel({ ...metered, call, quoted }, attempts, stopping, true)
+    const standIn = { isRetry }
+    outcome = await dispatchToModel({ ...metered, call, quoted }, attempts, stopping, standIn)
   }
-  return fallbacks.length > 0 ? nameModel(outcome) : outcome
+  const isChoice = fallbacks.length > 0 || metered.context.facts.model !== metered.call.model.id
+  return isChoice ? nameModel(outcome) : outcome
+}
+
+/** Other channels are not those that fail: only a repeated one needs the budget of retries. */
+function mayRepeatChannel({ call }: FallbackCall, attempts: readonly Attempt[]): boolean {
+  return call.routes.some(({ channel }) => attempts.some((tried) => tried.channel === channel))
 }
 
 /** Adds the header that names the model of the answer. */
@@ -83,12 +91,12 @@ async function dispatchToModel(
   metered: MeteredCall,
   attempts: Attempt[],
   stopping: AbortSignal,
-  isFallback = false,
+  standIn?: { readonly isRetry: boolean },
 ): Promise<DispatchOutcome> {
   const { context, call, services } = metered
   const candidates = orderRoutes(call.routes, services, call.affinity)
   const { id, priceVersion } = call.model
-  const standsIn = isFallback
+  const standsIn = standIn
     ? { model: id, price_version: priceVersion?.toString() ?? null }
     : undefined
   for (let tried = 1; ; tried += 1) {
@@ -96,7 +104,7 @@ async function dispatchToModel(
     if (!route) throw new GatewayError('upstream_failed')
     const start = performance.now()
     const outcome = await timed(context, 'upstream', () => attempt(metered, route, stopping))
-    if (tried > 1 || isFallback) services.retries.done()
+    if (tried > 1 || standIn?.isRetry) services.retries.done()
     const milliseconds = Math.round(performance.now() - start)
     const failure = outcome instanceof UpstreamFailure ? outcome : undefined
     attempts.push({ ...describe(route, failure, outcome, milliseconds), ...standsIn })
