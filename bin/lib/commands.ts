@@ -8,6 +8,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   simulate: async () => (await import('../commands/run/simulate.ts')).addSimulateCommand,
   apply: async () => (await import('../commands/catalog/apply.ts')).addApplyCommand,
   export: async () => (await import('../commands/catalog/export.ts')).addExportCommand,
+  catalog: async () => (await import('../commands/catalog/catalog.ts')).addCatalogCommands,
   account: async () => (await import('../commands/access/account.ts')).addAccountCommands,
   key: async () => (await import('../commands/access/key.ts')).addKeyCommands,
   credit: async () => (await import('../commands/money/credit.ts')).addCreditCommand,

@@ -9,7 +9,7 @@ import { printJson } from '../../lib/print.ts'
 import { readConfiguration } from '../../lib/read-configuration.ts'
 import { withSession } from '../../lib/session.ts'
 
-interface ApplyFlags {
+export interface ApplyFlags {
   readonly replace?: boolean
   readonly dryRun?: boolean
   readonly json?: boolean
@@ -37,7 +37,8 @@ Examples:
     .action(apply)
 }
 
-async function apply(paths: readonly string[], flags: ApplyFlags): Promise<void> {
+/** Applies files and prints what changed. Throws OperatorError if they are invalid. */
+export async function apply(paths: readonly string[], flags: ApplyFlags): Promise<void> {
   const { files, accounts } = readConfiguration(paths)
   const { UPSTREAMS } = await import('../../../server/upstreams/index.ts')
   const upstreams: KnownUpstreams = Object.fromEntries(UPSTREAMS)

@@ -99,6 +99,8 @@ const details = z.looseObject({
   description: z.string().max(2000).optional(),
   owned_by: z.string().max(100).optional(),
   context_window: count.optional(),
+  /** Abilities of the model, such as `tools`, `vision` or `reasoning`. */
+  abilities: z.array(z.string().max(40)).max(20).optional(),
   /** The source of the price. */
   price_source: z.string().max(500).optional(),
   /** The date when the price was read there, and since when it is valid. */
@@ -268,6 +270,8 @@ export const catalogFile = z.strictObject({
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
     'must be 1 to 64 letters, digits, ".", "_" or "-"',
   ).optional(),
+  /** Further names by which a vendor's file is added. */
+  aliases: z.array(z.string().max(64)).max(20).optional(),
   currency: currency.default('CNY'),
   channels: z.array(channel).max(1000).default([]),
   models: z.array(model).max(10_000).default([]),

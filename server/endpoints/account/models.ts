@@ -27,6 +27,9 @@ const modelAnswer = z.object({
   prices: z.array(modelPrice),
   free: z.boolean().describe('Calls to it cost nothing.'),
   endpoints: z.array(z.string()).describe('Paths that accept this model.'),
+  context_window: z.int().optional().describe('Tokens of input and output together.'),
+  max_output_tokens: z.int().optional(),
+  abilities: z.array(z.string()).optional().describe('Such as tools, vision or reasoning.'),
 })
 
 export function describePrices(prices: readonly PriceEntry[]): z.infer<typeof modelPrice>[] {
@@ -79,6 +82,17 @@ export function describeCallableModel(
     prices: describePrices(model.prices),
     free: model.free,
     endpoints: [...endpointsOf(model, services)],
+    ...describeLimits(model),
+  }
+}
+
+const stated = modelAnswer.pick({ context_window: true, abilities: true })
+
+function describeLimits({ details, limits }: Model) {
+  const { max_output_tokens: maxOutputTokens } = limits
+  return {
+    ...(stated.safeParse(details).data ?? {}),
+    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
   }
 }
 

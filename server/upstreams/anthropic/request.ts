@@ -9,6 +9,7 @@ import {
   readRetryAfter,
   UpstreamFailure,
 } from '../failure.ts'
+import { keyHeader } from '../key-header.ts'
 import type { CallRequest } from '../upstream.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import type { AnthropicSettings } from './settings.ts'
@@ -28,7 +29,7 @@ export function buildMessagesRequest(
     headers: {
       ...forward(request.headers),
       ...(betas === undefined ? {} : { 'anthropic-beta': betas }),
-      'x-api-key': settings.api_key,
+      ...keyHeader(settings),
       'anthropic-version': settings.anthropic_version,
       'content-type': 'application/json',
       accept: request.stream ? 'text/event-stream' : 'application/json',
@@ -76,6 +77,6 @@ export function listVendorModels(wire: Wire, settings: AnthropicSettings): Promi
   return wire.send({
     method: 'GET',
     url: `${settings.base_url.replace(/\/+$/, '')}/v1/models?limit=1`,
-    headers: { 'x-api-key': settings.api_key, 'anthropic-version': settings.anthropic_version },
+    headers: { ...keyHeader(settings), 'anthropic-version': settings.anthropic_version },
   })
 }

@@ -1,12 +1,16 @@
 /** A channel's settings at an upstream that speaks the messages format natively. */
 import { z } from 'zod'
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from '../../dialects/messages/quirks.ts'
+import { KEY_HEADERS } from '../key-header.ts'
 import { priceSettings } from '../price-settings.ts'
 
 export const anthropicSettings = z.strictObject({
   /** Without the version path. */
   base_url: z.url({ protocol: /^https?$/ }).default('https://api.anthropic.com'),
-  api_key: z.string().min(1),
+  /** Absent for servers without authentication. */
+  api_key: z.string().min(1).optional(),
+  /** The header of the key; routers and open servers read `bearer`. */
+  auth: z.enum(KEY_HEADERS).default('x-api-key'),
   /** The version sent to the vendor, whichever one the caller's SDK names. */
   anthropic_version: z
     .string()

@@ -1,5 +1,5 @@
 /** Classifies error answers in OpenAI's and ARK's form. */
-import { asString, member, tryParseJson } from '../../lib/json.ts'
+import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
 import { refineRejection } from '../account-refusal.ts'
 import {
   classifyStatus,
@@ -18,6 +18,9 @@ const CHANNEL_CODES = new RegExp(
   [
     'insufficient_quota|billing|overdue|quotaexceeded|servicenotopen|modelnotopen',
     'invalid_api_key|account_?deactivated|accessdenied|closedendpoint',
+    'exceeded_current_quota|arrearage|allocationquota|insufficient_?balance|out_of_credits',
+    // Numbers of vendors without words: no money, no such key, no such model.
+    '^(100[0-4]|111[23]|1211|20012|30001|30014)$',
     // About the model, not about a response or a file that the request names.
     '(model|endpoint\\w*)[._]?not_?found',
   ].join('|'),
@@ -25,7 +28,7 @@ const CHANNEL_CODES = new RegExp(
 )
 /** Codes of overload, under statuses that do not show it. */
 const BUSY_CODES =
-  /ratelimit|rate_limit_exceeded|serveroverloaded|requestbursttoofast|inflightbatch/i
+  /ratelimit|rate_limit_exceeded|serveroverloaded|requestbursttoofast|inflightbatch|^130[25]$/i
 
 /** `value` is the request, whose own words do not classify the answer. */
 export async function readCompatibleFailure(
@@ -33,9 +36,13 @@ export async function readCompatibleFailure(
   value?: unknown,
 ): Promise<UpstreamFailure> {
   const body = await readErrorBody(response)
-  const error = member(tryParseJson(body), 'error')
-  const message = asString(member(error, 'message')) ?? asString(error)
-  const code = asString(member(error, 'code')) ?? asString(member(error, 'type'))
+  const document = tryParseJson(body)
+  const nested = member(document, 'error')
+  // Some vendors state the error at the top, beside or in place of a text.
+  const error = isObject(nested) ? nested : document
+  const message =
+    asString(member(error, 'message')) ?? asString(nested) ?? asString(member(document, 'detail'))
+  const code = readCode(member(error, 'code')) ?? asString(member(error, 'type'))
   const param = asString(member(error, 'param'))
   const retryAfterSeconds = readRetryAfter(response.headers)
   const contentType = asString(response.headers['content-type']) ?? 'application/json'
@@ -48,6 +55,10 @@ export async function readCompatibleFailure(
     param,
     retryAfterSeconds,
   })
+}
+
+function readCode(code: unknown): string | undefined {
+  return Number.isSafeInteger(code) ? String(code) : asString(code)
 }
 
 function kindOf(status: number, code: string | undefined): FailureKind {

@@ -1,4 +1,5 @@
 /** Builds requests to such a vendor, with the credentials of the channel alone. */
+import { keyHeader } from '../key-header.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
@@ -6,7 +7,7 @@ import type { OpenaiCompatibleSettings } from './settings.ts'
 export function identityHeaders(settings: OpenaiCompatibleSettings): Record<string, string> {
   return {
     ...settings.headers,
-    authorization: `Bearer ${settings.api_key}`,
+    ...keyHeader(settings),
     ...(settings.organization ? { 'openai-organization': settings.organization } : {}),
     ...(settings.project ? { 'openai-project': settings.project } : {}),
   }

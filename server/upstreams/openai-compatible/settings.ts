@@ -1,6 +1,7 @@
 /** A channel's settings at an upstream that speaks OpenAI's API. */
 import { z } from 'zod'
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../dialects/chat/quirks.ts'
+import { KEY_HEADERS } from '../key-header.ts'
 import { priceSettings } from '../price-settings.ts'
 
 /** The quirks by their names in the settings, all optional; the dialect has the defaults. */
@@ -39,7 +40,10 @@ function toCamelCase(name: string): string {
 export const openaiCompatibleSettings = z.strictObject({
   /** Including the version path, for example https://api.openai.com/v1. */
   base_url: z.url({ protocol: /^https?$/ }),
-  api_key: z.string().min(1),
+  /** Absent for servers without authentication. */
+  api_key: z.string().min(1).optional(),
+  /** The header of the key: `Authorization: Bearer`, or one of its own. */
+  auth: z.enum(KEY_HEADERS).default('bearer'),
   organization: z.string().optional(),
   project: z.string().optional(),
   /** Further headers for every request. */

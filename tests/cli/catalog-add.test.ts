@@ -1,0 +1,47 @@
+/** `tributary catalog`: vendors that are added by name. */
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openCommandLine } from './support.ts'
+
+const FOLDER = join(import.meta.dirname, '..', '..', 'catalog')
+
+test('list names every shipped vendor with the variables of its channels', async (t) => {
+  const { json } = await openCommandLine(t)
+  const listed = (await json('catalog', 'list')) as { name: string; variables: string[] }[]
+  const shipped = readdirSync(FOLDER)
+    .filter((file) => file.endsWith('.json') && file !== 'simulators.json')
+    .map((file) => file.replace('.json', ''))
+  assert.deepEqual(
+    listed.map(({ name }) => name),
+    shipped.sort(),
+  )
+  const variables = new Map(listed.map((one) => [one.name, one.variables]))
+  assert.deepEqual(variables.get('deepseek'), ['DEEPSEEK_API_KEY'])
+  assert.deepEqual(variables.get('ollama'), [])
+})
+
+test('add applies a vendor by its name or another one, again without a change', async (t) => {
+  const { run, json } = await openCommandLine(t)
+  const dry = await run('catalog', 'add', 'ollama', '--dry-run')
+  assert.match(dry.out, /\+ channel ollama\n[\s\S]*nothing was written/)
+  const first = await run('catalog', 'add', 'kimi', 'groq')
+  assert.equal(first.code, 0, first.err)
+  assert.match(first.out, /\+ channel moonshot\n/)
+  assert.match(first.err, /MOONSHOT_API_KEY is not set here/)
+  const second = await run('catalog', 'add', 'Moonshot.json', 'groq')
+  assert.deepEqual([second.code, second.out], [0, 'no changes\n'])
+  const models = (await json('model', 'list')) as { id: string }[]
+  assert.ok(models.some(({ id }) => id === 'openai/gpt-oss-120b'))
+})
+
+test('an unknown name is refused with the known ones, and nothing is added', async (t) => {
+  const { run, json } = await openCommandLine(t)
+  for (const name of ['nobody', 'simulators', '../catalog/groq', '']) {
+    const { code, err } = await run('catalog', 'add', 'groq', name)
+    assert.equal(code, 1, name)
+    assert.match(err, /there is no vendor ".*" in the catalog; known: alibaba, /)
+  }
+  assert.deepEqual(await json('model', 'list'), [])
+})
