@@ -6,6 +6,7 @@ import type { Sql } from 'postgres'
 import { type Config, loadConfig } from '../../server/config/config.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
 import { openDatabase } from '../../server/database/open.ts'
+import { writeAudit } from '../../server/sign-in/audit-log/audit-log.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 
@@ -43,4 +44,17 @@ export function actor(): string {
   } catch {
     return 'cli'
   }
+}
+
+/**
+ * Records what a command did in the audit log. `action` is the key of the admin route that does the
+ * same, where there is one.
+ */
+export function recordAct(
+  sql: Sql,
+  action: string,
+  subject: { readonly target: string; readonly accountId?: string },
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  return writeAudit(sql, { actor: actor(), action, ...subject, details })
 }

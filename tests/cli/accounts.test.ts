@@ -32,6 +32,30 @@ test('accounts: create, list, show, limit, suspend, resume', async (t) => {
   assert.equal((await json('account', 'resume', id)).status, 'active')
 })
 
+test('the audit log has what the command line changed, by whom', async (t) => {
+  const { json, sql } = await openCommandLine(t)
+  const { id } = await json('account', 'create', '--name', 'a', '--balance', '5')
+  const key = await json('key', 'create', '--account', id)
+  await json('key', 'disable', key.id)
+  await json('account', 'suspend', id)
+  await json('credit', '--account', id, '--amount', '2.5', '--reason', 'invoice 17')
+  const rows = await sql<{ actor: string; action: string; target: string; details: object }[]>`
+    select actor, action, target, details from audit_log order by id`
+  assert.deepEqual(
+    rows.map(({ action, target }) => [action, target]),
+    [
+      ['POST /operator/accounts', id],
+      ['POST /accounts/:account_id/keys', id],
+      ['POST /accounts/:account_id/keys/:key_id/disable', key.id],
+      ['POST /operator/accounts/:account_id/suspend', id],
+      ['POST /operator/accounts/:account_id/credits', id],
+    ],
+  )
+  assert.ok(rows.every(({ actor }) => /^cli/.test(actor)))
+  assert.deepEqual(rows.at(-1)?.details, { amount: '2.5', kind: 'top_up', reason: 'invoice 17' })
+  assert.ok(!JSON.stringify(rows).includes(key.key))
+})
+
 test('tables are aligned, wide characters included', async (t) => {
   const { run } = await openCommandLine(t)
   await run('account', 'create', '--name', '公司')

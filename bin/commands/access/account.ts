@@ -19,11 +19,14 @@ import {
 } from '../../lib/limits.ts'
 import { type None, orNone, positiveAmount, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
-import { actor, withSession } from '../../lib/session.ts'
+import { actor, recordAct, withSession } from '../../lib/session.ts'
 
 interface JsonOption {
   readonly json?: boolean
 }
+
+const CHANGE = 'PATCH /operator/accounts/:account_id'
+const ofAccount = (id: string) => ({ target: id, accountId: id })
 
 export function addAccountCommands(program: Command): void {
   const account = program.command('account').description('create, list, suspend and limit accounts')
@@ -76,7 +79,9 @@ function addMedia(account: Command): void {
           ...(storedGb === undefined ? {} : { storedBytesMax: bytes }),
           ...(prompts === undefined ? {} : { keepsPrompts: prompts === 'keep' }),
         }
-        show(await setAccountMedia(sql, id, change), options)
+        const changed = await setAccountMedia(sql, id, change)
+        await recordAct(sql, CHANGE, ofAccount(id), change)
+        show(changed, options)
       }),
     )
 }
@@ -102,7 +107,10 @@ function addCreate(account: Command): void {
         const { name, balance = 0n, currency } = options
         const limits = mergeLimits({}, limitsChange(options))
         const newAccount = { name, currency, openingBalanceNanos: balance, limits, actor: actor() }
-        show(await createAccount(sql, newAccount), options)
+        const created = await createAccount(sql, newAccount)
+        const { id } = created
+        await recordAct(sql, 'POST /operator/accounts', ofAccount(id), { account: id, name })
+        show(created, options)
       }),
     )
 }
@@ -118,7 +126,11 @@ function addStatus(
     .description(description)
     .option('--json', 'as JSON')
     .action((id: string, options: JsonOption) =>
-      withSession(async ({ sql }) => show(await setAccountStatus(sql, id, status), options)),
+      withSession(async ({ sql }) => {
+        const changed = await setAccountStatus(sql, id, status)
+        await recordAct(sql, `POST /operator/accounts/:account_id/${name}`, ofAccount(id))
+        show(changed, options)
+      }),
     )
 }
 
@@ -130,9 +142,12 @@ function addLimits(account: Command): void {
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary account limits acct_… --concurrent-calls 9')
     .action((id: string, options: JsonOption & LimitOptions) =>
-      withSession(async ({ sql }) =>
-        show(await setAccountLimits(sql, id, limitsChange(options)), options),
-      ),
+      withSession(async ({ sql }) => {
+        const change = limitsChange(options)
+        const changed = await setAccountLimits(sql, id, change)
+        await recordAct(sql, CHANGE, ofAccount(id), { limits: change })
+        show(changed, options)
+      }),
     )
 }
 

@@ -28,7 +28,9 @@ import {
   seconds,
 } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
-import { withSession } from '../../lib/session.ts'
+import { recordAct, withSession } from '../../lib/session.ts'
+
+const KEY_PATH = '/accounts/:account_id/keys/:key_id'
 
 interface JsonOption {
   readonly json?: boolean
@@ -88,6 +90,8 @@ Examples:
           spendLimitNanos: noneToNull(options.spendLimit ?? 'none'),
           expiresAt: noneToNull(options.expires ?? 'none'),
         })
+        const subject = { target: options.account, accountId: options.account }
+        await recordAct(sql, 'POST /accounts/:account_id/keys', subject, { key_id: created.id })
         show(created, options)
       }),
     )
@@ -110,7 +114,11 @@ function addSwitch(key: Command, name: string, disabled: boolean, description: s
     .description(`${description}; <key> is its id`)
     .option('--json', 'as JSON')
     .action((id: string, options: JsonOption) =>
-      withSession(async ({ sql }) => show(await setKeyDisabled(sql, id, disabled), options)),
+      withSession(async ({ sql }) => {
+        const changed = await setKeyDisabled(sql, id, disabled)
+        await recordAct(sql, `POST ${KEY_PATH}/${name}`, { target: id })
+        show(changed, options)
+      }),
     )
 }
 
@@ -129,6 +137,7 @@ function addRotate(key: Command): void {
     .action((id: string, options: JsonOption & { readonly overlap: number }) =>
       withSession(async ({ sql }) => {
         const { created, old } = await rotateKey(sql, id, options.overlap)
+        await recordAct(sql, `POST ${KEY_PATH}/rotate`, { target: id }, { new_key_id: created.id })
         if (options.json) return printJson({ ...created, replaces: old })
         show(created, options)
         console.log(`\nThe old key ${old.display} works until ${printTime(old.expires_at)} UTC.`)
@@ -155,6 +164,7 @@ function addUpdate(key: Command): void {
           ...(expires === undefined ? {} : { expiresAt: noneToNull(expires) }),
           limits: limitsChange(options),
         })
+        await recordAct(sql, `PATCH ${KEY_PATH}`, { target: id })
         show(changed, options)
       }),
     )

@@ -7,7 +7,7 @@ import type { KnownUpstreams } from '../../../server/catalog/channel-settings.ts
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { printJson } from '../../lib/print.ts'
 import { readConfiguration } from '../../lib/read-configuration.ts'
-import { withSession } from '../../lib/session.ts'
+import { recordAct, withSession } from '../../lib/session.ts'
 
 export interface ApplyFlags {
   readonly replace?: boolean
@@ -42,8 +42,8 @@ export async function apply(paths: readonly string[], flags: ApplyFlags): Promis
   const { files, accounts } = readConfiguration(paths)
   const { UPSTREAMS } = await import('../../../server/upstreams/index.ts')
   const upstreams: KnownUpstreams = Object.fromEntries(UPSTREAMS)
-  const diff = await withSession(({ sql, config }) =>
-    applyCatalog({
+  const diff = await withSession(async ({ sql, config }) => {
+    const applied = await applyCatalog({
       sql,
       files,
       upstreams,
@@ -52,8 +52,13 @@ export async function apply(paths: readonly string[], flags: ApplyFlags): Promis
       replace: flags.replace ?? false,
       dryRun: flags.dryRun ?? false,
       alongside: (transaction) => applyAccounts(transaction, accounts),
-    }),
-  )
+    })
+    const changes = applied.changes.map(({ kind, id, change }) => `${change} ${kind} ${id}`)
+    if (!flags.dryRun && changes.length > 0) {
+      await recordAct(sql, 'apply', { target: paths.join(' ') }, { changes })
+    }
+    return applied
+  })
   if (flags.json) return printJson({ ...diff, revision: diff.revision.toString() })
   printDiff(diff, flags.dryRun ?? false)
 }

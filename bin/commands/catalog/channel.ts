@@ -10,7 +10,7 @@ import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { testChannel } from '../../../server/outbound/test-channel.ts'
 import { probeOf } from '../../../server/pipeline/send/probe-channel.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
-import { type CommandSession, withSession } from '../../lib/session.ts'
+import { type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
 interface JsonOption {
   readonly json?: boolean
@@ -124,6 +124,7 @@ function addSwitch(
     .action((id: string, options: JsonOption) =>
       withSession(async ({ sql }) => {
         await switchChannel(sql, id, action)
+        await recordAct(sql, `POST /operator/channels/:channel_id/${action}`, { target: id })
         const found = (await listChannelSummaries(sql, false)).find((one) => one.id === id)
         if (options.json) return printJson(found)
         console.log(`${id}: ${DONE[action]}; gateways follow within seconds`)

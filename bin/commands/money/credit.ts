@@ -7,8 +7,9 @@ import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { parseAmountOption } from '../../lib/parse.ts'
 import { printFields, printJson } from '../../lib/print.ts'
-import { actor, type CommandSession, withSession } from '../../lib/session.ts'
+import { actor, type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
+const POST_CREDIT = 'POST /operator/accounts/:account_id/credits'
 const KINDS = ['top_up', 'promotion', 'adjustment', 'forgiveness'] as const
 
 interface CreditOptions {
@@ -59,6 +60,10 @@ async function credit({ sql }: CommandSession, options: CreditOptions): Promise<
   }).catch((error) => {
     throw isCheckViolation(error) ? tooMuch(options, before) : error
   })
+  const { account: target, kind, reason } = options
+  const amount = formatAmount(options.amount)
+  const subject = { target, accountId: target }
+  if (posted) await recordAct(sql, POST_CREDIT, subject, { amount, kind, reason })
   const { available, held, debt, currency } = await showAccount(sql, options.account)
   if (options.json) {
     const account = { account_id: options.account, currency, available, held, debt }

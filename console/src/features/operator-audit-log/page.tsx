@@ -1,20 +1,21 @@
 /** The audit log, newest first. */
-import { Stack, Text } from '@mantine/core'
+import { Stack, Table, Text } from '@mantine/core'
 import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
+import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
-import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
+import { useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
+import { changesOf, type LogEntry, type ShownChange, useAct, useActor } from './sentence.ts'
 
 const KEY = 'GET /operator/audit-log'
-type Row = RowOf<typeof KEY>
 
 export function Page() {
   const t = useMessages(messages)
@@ -38,44 +39,31 @@ export function Page() {
       rowId={(row) => row.id}
       empty={{ icon: 'book', title: t('emptyTitle'), text: t('emptyText') }}
     >
-      <DetailDrawer isOpen={open !== undefined} title={open?.action ?? ''} onClose={list.close}>
+      <DetailDrawer isOpen={open !== undefined} title={t('entry')} onClose={list.close}>
         {open ? <Details row={open} /> : null}
       </DetailDrawer>
     </ListPage>
   )
 }
 
-function useColumns(): Column<Row>[] {
+function useColumns(): Column<LogEntry>[] {
   const t = useMessages(messages)
   return [
     { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} />, isTime: true },
-    { key: 'who', header: t('actedBy'), render: (row) => <Actor row={row} /> },
-    { key: 'action', header: t('action'), render: (row) => row.action },
-    {
-      key: 'target',
-      header: t('target'),
-      render: (row) => (
-        <Text size="sm" truncate maw={260} title={row.target}>
-          {row.target}
-        </Text>
-      ),
-      minor: true,
-    },
-    {
-      key: 'outcome',
-      header: t('outcome'),
-      render: ({ details }) => (typeof details.outcome === 'string' ? details.outcome : ''),
-    },
+    { key: 'act', header: t('what'), render: (row) => <Sentence row={row} />, wide: true },
+    { key: 'outcome', header: t('outcome'), render: (row) => <Outcome row={row} /> },
     { key: 'ip', header: t('ip'), render: (row) => row.ip ?? '–', minor: true },
   ]
 }
 
-/** A user, and the access token that acted for them. */
-function Actor({ row }: { readonly row: Row }) {
+/** A user, the access token that acted for them, and what was done. */
+function Sentence({ row }: { readonly row: LogEntry }) {
   const t = useMessages(messages)
+  const actor = useActor()
+  const act = useAct()
   return (
     <>
-      {row.email ?? row.user_id ?? t('nobody')}
+      <b>{actor(row)}</b> {act(row)}
       {row.token ? (
         <Text size="xs" c="dimmed">
           {t('byToken', { token: nameToken(row.token) })}
@@ -85,25 +73,66 @@ function Actor({ row }: { readonly row: Row }) {
   )
 }
 
-function nameToken({ name, last4 }: NonNullable<Row['token']>): string {
+function Outcome({ row }: { readonly row: LogEntry }) {
+  const t = useMessages(messages)
+  const { outcome = 'done' } = row.details
+  if (outcome === 'done') return <StatusBadge tone="good" label={t('done')} />
+  return <StatusBadge tone="bad" label={t('refused', { why: String(outcome) })} />
+}
+
+function nameToken({ name, last4 }: NonNullable<LogEntry['token']>): string {
   return `${name} (…${last4})`
 }
 
-function Details({ row }: { readonly row: Row }) {
+function Details({ row }: { readonly row: LogEntry }) {
   const t = useMessages(messages)
+  const actor = useActor()
   return (
     <Stack gap="md">
+      <Text>
+        <Sentence row={row} />
+      </Text>
+      <Changes changes={changesOf(row)} />
       <KeyValue
         facts={[
           { label: t('at'), value: <TimeText time={row.at} form="full" /> },
-          { label: t('actedBy'), value: row.email ?? row.user_id ?? t('nobody') },
+          { label: t('outcome'), value: <Outcome row={row} /> },
+          { label: t('actedBy'), value: actor(row) },
           { label: t('token'), value: row.token ? nameToken(row.token) : undefined },
           { label: t('ip'), value: row.ip ?? undefined },
           { label: t('account'), value: row.account_id ?? undefined },
           { label: t('target'), value: row.target || undefined },
+          { label: t('action'), value: row.action },
         ]}
       />
       <CodeSnippet code={JSON.stringify(row.details, null, 2)} />
     </Stack>
+  )
+}
+
+function Changes({ changes }: { readonly changes: readonly ShownChange[] }) {
+  const t = useMessages(messages)
+  if (changes.length === 0) return null
+  return (
+    <Table.ScrollContainer minWidth={320} type="native">
+      <Table aria-label={t('changes')}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('member')}</Table.Th>
+            <Table.Th>{t('before')}</Table.Th>
+            <Table.Th>{t('after')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {changes.map(({ path, from, to }) => (
+            <Table.Tr key={path}>
+              <Table.Td>{path}</Table.Td>
+              <Table.Td>{from || '–'}</Table.Td>
+              <Table.Td>{to || '–'}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
   )
 }

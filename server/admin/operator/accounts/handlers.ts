@@ -85,8 +85,8 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
 
   async 'PATCH /operator/accounts/:account_id'({ params, body, note }, services) {
     const { account_id: id } = params
-    await findAccount(services, id)
-    note(body)
+    const before = await findAccount(services, id)
+    note({ ...body, before: { name: before.name, limits: before.limits } })
     if (body.name !== undefined) await renameAccount(services.sql, id, body.name)
     if (body.limits) await setAccountLimits(services.sql, id, readLimits(body.limits))
     return describeAccount(await findAccount(services, id))

@@ -119,7 +119,10 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
     const diff = await withOperatorErrors(
       editChannel(editOptions(services), { id, upstream, settings }),
     )
-    note({ changes: diff.changes.flatMap(({ what }) => what) })
+    note({
+      changes: diff.changes.flatMap(({ what }) => what),
+      differences: diff.changes.flatMap(({ differences = [] }) => differences),
+    })
     await services.catalog.refresh()
     return showChannel(services, id)
   },

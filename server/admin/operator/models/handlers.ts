@@ -111,7 +111,10 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     const model = { ...members, id: params.model_id }
     const edit = editModel({ ...options, environment: process.env }, currency, model)
     const diff = await withOperatorErrors(edit)
-    note({ changes: diff.changes.flatMap(({ what }) => what) })
+    note({
+      changes: diff.changes.flatMap(({ what }) => what),
+      differences: diff.changes.flatMap(({ differences = [] }) => differences),
+    })
     await catalog.refresh()
     return showModel(await findModel(services, params.model_id), services)
   },

@@ -1,0 +1,60 @@
+/** The audit log in the browser: sentences, whoever acted and however, with before and after. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { messages as acts } from '../../console/src/features/operator-audit-log/act-messages.ts'
+import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
+import type { Contract } from '../../server/admin/route.ts'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+test('each change that the audit log names has its sentence', () => {
+  const contract: Contract = ADMIN_CONTRACT
+  const audited = Object.entries(contract)
+    .filter(([key, { isRead, role }]) => !key.startsWith('GET ') && !isRead && role !== 'public')
+    .map(([key]) => key)
+  assert.ok(audited.length > 40)
+  assert.deepEqual(
+    audited.filter((key) => !Object.hasOwn(acts.en, key)),
+    [],
+  )
+})
+
+describe('the audit log', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('says who did what, from the console and the command line, and what it was before', async () => {
+    const { page, context, complaints } = await stage.signedIn('/operator/audit-log', {
+      operator: true,
+    })
+    const { id } = stage.account
+    const answer = await context.request.patch(`${stage.url}/admin/v1/operator/accounts/${id}`, {
+      headers: { 'x-tributary-console': '1' },
+      data: { name: 'Riverside' },
+    })
+    assert.equal(answer.status(), 200, await answer.text())
+    await stage.sql`
+      insert into audit_log (actor, action, target, account_id, ip, details)
+      values ('cli:root', 'POST /operator/accounts/:account_id/suspend', ${id}, ${id}, '', '{}')`
+    await page.reload()
+    await page.getByText(`root on the command line suspended the account ${id}`).waitFor()
+    await page
+      .getByText(/^person\d+@example\.com signed in$/)
+      .first()
+      .waitFor()
+    const row = page.getByRole('row').filter({ hasText: `changed the account ${id}` })
+    await expectAccessible(page)
+    await row.getByRole('button').first().click()
+    const changes = page.getByRole('dialog').getByRole('table', { name: 'Changes' })
+    assert.deepEqual(await changes.locator('td').allInnerTexts(), ['name', 'test', 'Riverside'])
+    assert.deepEqual(complaints, [])
+    await context.close()
+    const phone = await stage.signedIn('/operator/audit-log', { operator: true }, PHONE)
+    await phone.page.getByText('Riverside').or(phone.page.getByText('suspended')).first().waitFor()
+    await expectFits(phone.page)
+    await phone.page.context().close()
+  })
+})
