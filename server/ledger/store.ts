@@ -38,7 +38,7 @@ export interface SettleRow {
   readonly hold_id: string
   /** The ledger looks it up if absent. */
   readonly account_id?: string
-  /** The hold's amount in nano-units, if known: a settlement that travels alone is then cheaper. */
+  /** The hold's amount in nano-units, if known: it makes a settlement cheaper. */
   readonly held?: string
   /** Nano-units as a decimal integer; null releases the hold. */
   readonly charge: string | null

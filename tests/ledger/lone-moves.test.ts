@@ -1,4 +1,4 @@
-/** A hold or a settlement that travels alone ends as it would in a batch. */
+/** A hold or a settlement alone, or among those of its account, ends as it would in any batch. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { audit } from '../../server/ledger/audit/audit.ts'
@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { createCaller, holdRow, settleRow, type TestCaller } from './support.ts'
 
 let database: TestDatabase
-/** In the batch of every other one, so that nothing travels alone. */
+/** In batches of two accounts. */
 let beside: TestCaller
 before(async () => {
   database = await createTestDatabase()
@@ -16,17 +16,24 @@ before(async () => {
 })
 after(() => database.drop())
 
-type Way = 'alone' | 'in a batch'
+type Way = 'alone' | 'with its account' | 'with another account'
+
+/** A hold of nothing, which moves no balance, beside `row`. */
+const companionOf = (way: Way, row: Pick<HoldRow, 'account_id'>) =>
+  holdRow(way === 'with another account' ? beside : { ...beside, accountId: row.account_id }, {
+    amount: '0',
+    model: 'companion',
+  })
 
 async function take(way: Way, row: HoldRow, deadline?: Date) {
-  const rows = way === 'alone' ? [row] : [row, holdRow(beside)]
+  const rows = way === 'alone' ? [row] : [row, companionOf(way, row)]
   return (await takeHolds(database.sql, rows, deadline)).get(row.id)
 }
 
-async function close(way: Way, row: SettleRow) {
-  const companion = holdRow(beside)
-  if (way === 'in a batch') await takeHolds(database.sql, [companion])
-  const rows = way === 'alone' ? [row] : [row, settleRow(companion, 1n)]
+async function close(way: Way, row: SettleRow & { readonly account_id: string }) {
+  const companion = companionOf(way, row)
+  if (way !== 'alone') await takeHolds(database.sql, [companion])
+  const rows = way === 'alone' ? [row] : [row, { ...settleRow(companion, 0n), held: '0' }]
   return (await closeHolds(database.sql, rows)).get(row.hold_id)
 }
 
@@ -41,11 +48,12 @@ async function rowsOf(caller: TestCaller) {
       where account_id = ${accountId} order by id`,
     holds: await sql`select key_id is not null as keyed, owner_id, task_id, endpoint, model,
       price_version, amount, estimate, state, checkpoint, closed_at is not null as closed,
-      spend_limited from hold where account_id = ${accountId} order by created_at`,
+      spend_limited from hold where account_id = ${accountId} and model <> 'companion'
+      order by created_at`,
     calls:
       await sql`select task_id, endpoint, model, status, basis, review, currency, held, charged,
       returned, debt, price_version, lines, attempts, error, upstream_cost, upstream_cost_version
-      from call where account_id = ${accountId} order by created_at`,
+      from call where account_id = ${accountId} and model <> 'companion' order by created_at`,
   }
 }
 
@@ -89,11 +97,25 @@ async function live(way: Way): Promise<unknown> {
 
 test('every end of a hold is the same alone and in a batch', async () => {
   const alone = await live('alone')
-  assert.deepEqual(alone, await live('in a batch'))
+  assert.deepEqual(await live('with its account'), alone)
+  assert.deepEqual(await live('with another account'), alone)
   assert.deepEqual(
     (await audit(database.sql)).checks.filter(({ ok }) => !ok),
     [],
   )
+})
+
+test('a hold that is closed twice in one batch is charged once', async () => {
+  const caller = await createCaller(database.sql)
+  const [row, other] = [holdRow(caller), holdRow(caller)]
+  await takeHolds(database.sql, [row, other])
+  const closing = { ...settleRow(row, 60n), held: row.amount }
+  await assert.rejects(closeHolds(database.sql, [closing, closing]), { code: '23505' })
+  const both = [closing, { ...settleRow(other, 70n), held: other.amount }]
+  const verdicts = await closeHolds(database.sql, both)
+  assert.deepEqual([verdicts.get(row.id), verdicts.get(other.id)], ['closed', 'closed'])
+  const balance = await readBalance(database.sql, caller.accountId)
+  assert.deepEqual([balance?.available, balance?.held], [870n, 0n])
 })
 
 test('a hold under a limit of its key is closed with its counter', async () => {

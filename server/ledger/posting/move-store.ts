@@ -26,26 +26,32 @@ interface CloseAnswer {
  * Takes holds in one statement. Returns the verdicts by hold id: `late` for all if the database
  * reaches the statement after `deadline`, by its own clock.
  */
-export async function takeHolds(
+export function takeHolds(
   sql: Client,
   holds: readonly HoldRow[],
   deadline?: Date,
 ): Promise<Verdicts<HoldVerdict>> {
-  const [answer] = await sql<TakeAnswer[]>`select ${take(sql, holds, deadline)} as not_taken`
-  return readTaken(answer)
+  return simplyFirst(sql, async (way) => {
+    const [answer] = await sql<TakeAnswer[]>`
+      select ${take(sql, holds, { way, deadline })} as not_taken`
+    return readTaken(answer)
+  })
 }
 
 /** Closes holds and writes their usage records in one statement. */
-export async function closeHolds(
+export function closeHolds(
   sql: Client,
   settlements: readonly SettleRow[],
 ): Promise<Verdicts<SettleVerdict>> {
-  const [answer] = await sql<CloseAnswer[]>`select ${close(sql, settlements, [])} as not_closed`
-  return readClosed(answer)
+  return simplyFirst(sql, async (way) => {
+    const [answer] = await sql<CloseAnswer[]>`
+      select ${close(sql, settlements, { way, next: [] })} as not_closed`
+    return readClosed(answer)
+  })
 }
 
 /** Closes holds, then takes new ones, in one statement and one commit. */
-export async function move(
+export function move(
   sql: Client,
   settlements: readonly SettleRow[],
   holds: readonly HoldRow[],
@@ -54,57 +60,98 @@ export async function move(
   readonly closed: Verdicts<SettleVerdict>
   readonly taken: Verdicts<HoldVerdict>
 }> {
-  const [answer] = await sql<(CloseAnswer & TakeAnswer)[]>`
-    with closed as materialized (select ${close(sql, settlements, holds)} as not_closed)
-    select not_closed, ${take(sql, holds, deadline)} as not_taken from closed`
-  return { closed: readClosed(answer), taken: readTaken(answer) }
+  return simplyFirst(sql, async (way) => {
+    const [answer] = await sql<(CloseAnswer & TakeAnswer)[]>`
+      with closed as materialized (
+        select ${close(sql, settlements, { way, next: holds })} as not_closed)
+      select not_closed, ${take(sql, holds, { way, deadline })} as not_taken from closed`
+    return { closed: readClosed(answer), taken: readTaken(answer) }
+  })
 }
 
-function take(sql: Client, rows: readonly HoldRow[], deadline: Date | undefined) {
-  const [one, ...others] = rows
-  if (one && others.length === 0 && one.spend_limit === null && one.idempotency_key === null) {
-    return sql`ledger_take_one(${one.id}, ${one.request_id}, ${one.account_id}, ${one.key_id},
-      ${one.owner_id}, ${one.task_id}, ${one.endpoint}, ${one.model}, ${one.price_version}::bigint,
-      ${one.amount}::bigint, ${stringifyStorable(one.estimate ?? {})}::text::jsonb,
-      ${deadline?.toISOString() ?? null}::text::timestamptz)`
+/** `simple` is cheaper, and fails with nothing written where `any` has a verdict. */
+type Way = 'simple' | 'any'
+
+/** States of a simple statement that found what only `any` decides: its own, or a taken id. */
+const NOT_SIMPLE: ReadonlySet<unknown> = new Set(['TR001', '23505'])
+
+async function simplyFirst<T>(sql: Client, send: (way: Way) => Promise<T>): Promise<T> {
+  // A failed statement would end its transaction.
+  if ('savepoint' in sql) return await send('any')
+  try {
+    return await send('simple')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && NOT_SIMPLE.has(error.code))) throw error
+    return await send('any')
   }
+}
+
+function take(
+  sql: Client,
+  rows: readonly HoldRow[],
+  { way, deadline }: { readonly way: Way; readonly deadline: Date | undefined },
+) {
+  const [first] = rows
+  const limit = sql`${deadline?.toISOString() ?? null}::text::timestamptz`
   const has = (field: 'spend_limit' | 'idempotency_key') => rows.some((row) => row[field] !== null)
-  const named = has('idempotency_key')
-  return sql`ledger_take(
-    ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.request_id)}::text[],
-    ${rows.map((row) => row.account_id)}::text[], ${rows.map((row) => row.key_id)}::text[],
+  const isPlain = !has('spend_limit') && !has('idempotency_key')
+  if (first && isPlain && rows.length === 1) {
+    return sql`ledger_take_one(${first.id}, ${first.request_id}, ${first.account_id},
+      ${first.key_id}, ${first.owner_id}, ${first.task_id}, ${first.endpoint}, ${first.model},
+      ${first.price_version}::bigint, ${first.amount}::bigint,
+      ${stringifyStorable(first.estimate ?? {})}::text::jsonb, ${limit})`
+  }
+  const own = sql`${rows.map((row) => row.key_id)}::text[],
     ${rows.map((row) => row.owner_id)}::text[], ${rows.map((row) => row.task_id)}::text[],
     ${rows.map((row) => row.endpoint)}::text[], ${rows.map((row) => row.model)}::text[],
     ${rows.map((row) => row.price_version)}::bigint[], ${rows.map((row) => row.amount)}::bigint[],
-    ${stringifyStorable(rows.map((row) => row.estimate ?? {}))}::text::jsonb,
+    ${stringifyStorable(rows.map((row) => row.estimate ?? {}))}::text::jsonb`
+  const ids = sql`
+    ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.request_id)}::text[]`
+  if (first && isPlain && way === 'simple' && areOf(first.account_id, rows)) {
+    return sql`ledger_take_same(${first.account_id}, ${ids}, ${own}, ${limit})`
+  }
+  const named = has('idempotency_key')
+  return sql`ledger_take(${ids}, ${rows.map((row) => row.account_id)}::text[], ${own},
     ${has('spend_limit') ? rows.map((row) => row.spend_limit) : null}::bigint[],
     ${named ? rows.map((row) => row.idempotency_key) : null}::text[],
     ${named ? rows.map((row) => row.route) : null}::text[],
-    ${named ? rows.map((row) => row.fingerprint) : null}::text[],
-    ${deadline?.toISOString() ?? null}::text::timestamptz)`
+    ${named ? rows.map((row) => row.fingerprint) : null}::text[], ${limit})`
 }
 
 /** `next` are the holds that the same statement takes afterwards. */
-function close(sql: Client, rows: readonly SettleRow[], next: readonly HoldRow[]) {
-  const [one, ...others] = rows
-  if (one && others.length === 0 && isPlain(one, next)) return closeOne(sql, one)
-  const details = rows.map(describe)
-  return sql`ledger_close(
-    ${rows.map((row) => row.hold_id)}::text[], ${rows.map((row) => row.account_id ?? null)}::text[],
-    ${rows.map((row) => row.charge)}::bigint[], ${rows.map((row) => row.status)}::text[],
-    ${rows.map((row) => row.basis)}::text[], ${rows.map((row) => String(row.review))}::boolean[],
+function close(
+  sql: Client,
+  rows: readonly SettleRow[],
+  { way, next }: { readonly way: Way; readonly next: readonly HoldRow[] },
+) {
+  const [first] = rows
+  // The others lock no balance but one, so the holds after them must be of the same account.
+  const isPlain =
+    first?.account_id !== undefined &&
+    rows.every((row) => row.held !== undefined && row.answer === null && row.task_id === null) &&
+    areOf(first.account_id, rows) &&
+    areOf(first.account_id, next)
+  if (isPlain && rows.length === 1) return closeOne(sql, first)
+  const ids = sql`${rows.map((row) => row.hold_id)}::text[]`
+  const own = sql`${rows.map((row) => row.charge)}::bigint[],
+    ${rows.map((row) => row.status)}::text[], ${rows.map((row) => row.basis)}::text[],
+    ${rows.map((row) => String(row.review))}::boolean[],
     ${rows.map((row) => row.upstream_cost)}::bigint[],
     ${rows.map((row) => row.upstream_cost_version)}::bigint[],
-    ${rows.map((row) => row.error)}::text[], ${rows.map((row) => row.task_id)}::text[],
-    ${stringifyStorable(details)}::text::jsonb,
+    ${rows.map((row) => row.error)}::text[]`
+  const details = sql`${stringifyStorable(rows.map(describe))}::text::jsonb`
+  if (isPlain && way === 'simple') {
+    return sql`ledger_close_same(${first.account_id ?? null}, ${ids},
+      ${rows.map((row) => row.held ?? null)}::bigint[], ${own}, ${details})`
+  }
+  return sql`ledger_close(${ids}, ${rows.map((row) => row.account_id ?? null)}::text[], ${own},
+    ${rows.map((row) => row.task_id)}::text[], ${details},
     ${next.map((row) => row.account_id)}::text[])`
 }
 
-/** Locks no other balance than its own, so the holds after it must be the same account's. */
-function isPlain(row: SettleRow, next: readonly HoldRow[]): boolean {
-  if (row.account_id === undefined || row.held === undefined) return false
-  if (row.answer !== null || row.task_id !== null) return false
-  return next.every((hold) => hold.account_id === row.account_id)
+function areOf(account: string, rows: readonly { readonly account_id?: string }[]): boolean {
+  return rows.every((row) => row.account_id === account)
 }
 
 function closeOne(sql: Client, row: SettleRow) {
