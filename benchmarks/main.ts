@@ -16,8 +16,9 @@ const ALL = [
   'latency',
   'open-streams',
   'interpretations',
+  'board',
 ]
-const WITH_PEERS = new Set(['throughput', 'latency'])
+const WITH_PEERS = new Set(['throughput', 'latency', 'board'])
 
 const [name, ...more] = process.argv.slice(2)
 if (name !== undefined && !ALL.includes(name)) {

@@ -41,6 +41,13 @@ export async function startUpstream(holdMs = 0): Promise<Upstream> {
   return { ...child, url: `http://127.0.0.1:${port}` }
 }
 
+export async function startPacedUpstream(): Promise<Upstream> {
+  const port = await findFreePort()
+  const script = join(HERE, 'paced-upstream.ts')
+  const child = await startScript([NODE, script, String(port)], OTHER_CORE)
+  return { ...child, url: `http://127.0.0.1:${port}` }
+}
+
 /** Raises the limit of open files: 10,000 streams have two sockets each. */
 async function startScript(
   command: readonly string[],

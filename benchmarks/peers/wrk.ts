@@ -10,6 +10,7 @@ export interface WrkRun {
   readonly perSecond: number
   /** Responses other than 2xx, and socket errors. */
   readonly errors: number
+  readonly p99Ms: number
 }
 
 export const PATH = '/v1/chat/completions'
@@ -50,6 +51,7 @@ export async function runWrk(
     '-t1',
     `-c${options.connections}`,
     `-d${options.seconds}s`,
+    '--latency',
     '--timeout',
     '30s',
     '-s',
@@ -68,5 +70,12 @@ function readOutput(text: string): WrkRun {
   const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1] ?? 0)
   const broken = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(text)
   const sockets = (broken?.slice(1) ?? []).reduce((sum, count) => sum + Number(count), 0)
-  return { requests: Number(requests), perSecond: Number(perSecond), errors: refused + sockets }
+  const [, p99 = '0', unit = 'ms'] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? []
+  const p99Ms = Number(p99) * (unit === 's' ? 1_000 : unit === 'us' ? 0.001 : 1)
+  return {
+    requests: Number(requests),
+    perSecond: Number(perSecond),
+    errors: refused + sockets,
+    p99Ms,
+  }
 }
