@@ -9,9 +9,10 @@ import { receiveVendorCallback } from '../endpoints/service/vendor-callback.ts'
 import { UNSPOKEN } from '../endpoints/unspoken.ts'
 import { createListener } from '../http/listener.ts'
 import { createRoutes } from '../http/router.ts'
+import { startTrace } from '../http/trace-context.ts'
 import { GatewayError } from '../lib/errors.ts'
-import type { Tracer } from '../tracing/tracer.ts'
 import { recordRequest } from './access-log.ts'
+import type { Telemetry } from './open-telemetry.ts'
 
 function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentation']): boolean {
   return kind === 'plain' && documentation.credential === undefined
@@ -34,8 +35,8 @@ function convertUnavailable(error: unknown): never {
  */
 export function createGatewayListener(
   services: PlainServices,
-  { role, publicUrl, compressesResponses, corsOrigins, logsRequests }: Config,
-  tracer: Tracer | undefined,
+  { role, publicUrl, compressesResponses, corsOrigins, logsRequests, traceRatio }: Config,
+  tracer: Telemetry | undefined,
 ) {
   const documented = services
     .endpoints()
@@ -59,6 +60,7 @@ export function createGatewayListener(
     match,
     envelopeOf: (endpoint, path) =>
       isNativePath(path) ? 'native' : (endpoint?.envelope ?? 'flat'),
+    startTrace: (header) => startTrace(header, tracer ? traceRatio : undefined),
     policyOf: (endpoint) => (publicApi.has(endpoint) ? policy : undefined),
     run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(convertUnavailable),
     onDone(context, error) {

@@ -9,22 +9,45 @@ import type { Sweeper } from '../ledger/leases/sweeper.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
 import { createMetrics, type Metrics, serveMetrics } from '../metrics/metrics.ts'
-import { sendTraces } from '../outbound/send-traces.ts'
+import { sendTelemetry } from '../outbound/send-telemetry.ts'
 import type { ChannelHealth } from '../pipeline/load/channel-health.ts'
 import type { InFlight } from '../pipeline/load/in-flight.ts'
+import { createGenAiMetrics } from '../tracing/gen-ai-metrics.ts'
 import { createTracer, type Tracer } from '../tracing/tracer.ts'
 import { readConnections, readQueues } from '../usage/operating-store.ts'
 import { countConnections } from './open-outbound.ts'
 
+export interface Telemetry {
+  /** Notes a request whose response is complete. */
+  note(context: Parameters<Tracer['note']>[0]): void
+  stop(): Promise<void>
+}
+
+/** Returns undefined if no collector is configured. */
 export function openTracer(
-  { otlpEndpoint }: Config,
+  { otlpEndpoint, metrics: limits }: Config,
   dispatcher: Dispatcher,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
-): Tracer | undefined {
+): Telemetry | undefined {
   if (otlpEndpoint === undefined) return undefined
-  const send = (body: Buffer) => sendTraces(dispatcher, otlpEndpoint, body)
-  return createTracer({ send, dropped: metrics.untraced, log })
+  const sender = (signal: 'traces' | 'metrics') => (body: Buffer) =>
+    sendTelemetry(dispatcher, otlpEndpoint, signal, body)
+  const tracer = createTracer({ send: sender('traces'), dropped: metrics.untraced, log })
+  const { placesMax } = limits
+  const figures = createGenAiMetrics({ send: sender('metrics'), placesMax, log })
+  return {
+    note(context) {
+      if (PROBES.has(context.route)) return
+      tracer.note(context)
+      figures.note(context)
+    },
+    async stop() {
+      await Promise.all([tracer.stop(), figures.stop()])
+    },
+  }
 }
+
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
 export function openMeters(parts: {
   readonly config: Config

@@ -17,9 +17,9 @@ import type { Log } from '../lib/log.ts'
 import type { InFlight } from '../pipeline/load/in-flight.ts'
 import type { Worker } from '../tasks/poll/worker.ts'
 import type { Tasks } from '../tasks/tasks.ts'
-import type { Tracer } from '../tracing/tracer.ts'
 import type { BackgroundWorkers } from './background-workers.ts'
 import type { Demo } from './demo.ts'
+import type { Telemetry } from './open-telemetry.ts'
 import type { Readiness } from './ready.ts'
 
 /** For aborted calls to settle. */
@@ -46,7 +46,7 @@ interface Parts {
   readonly tasks: Tasks
   readonly worker: Worker | undefined
   readonly backgroundWorkers: BackgroundWorkers | undefined
-  readonly tracer: Tracer | undefined
+  readonly tracer: Telemetry | undefined
   readonly database: OpenedDatabase
   readonly log: Log
 }

@@ -132,6 +132,7 @@ function assemble(values: Values) {
     logsRequests: values.ACCESS_LOG,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    traceRatio: values.OTEL_TRACES_SAMPLER_ARG,
     drainMs: values.DRAIN_SECONDS * 1000,
     // A gateway with a database of its own has no other to which traffic could go.
     drainDelayMs:

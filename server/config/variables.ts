@@ -165,7 +165,13 @@ export const VARIABLES = {
     .describe('json for machines, text for people; auto is text on a terminal.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
     .optional()
-    .describe('Trace collector (OTLP over HTTP, JSON); without it tracing is off.'),
+    .describe('Collector of traces and metrics (OTLP over HTTP, JSON); without it both are off.'),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/, 'must be a share from 0 to 1')
+    .transform(Number)
+    .default(1)
+    .describe('Share of the requests without a `traceparent` that is traced; 0 to 1.'),
 
   CORS_ORIGINS: origins
     .optional()

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { newRequestId } from '../lib/ids.ts'
 import type { AllowedOrigins } from './cors.ts'
 import type { Envelope } from './envelope.ts'
+import type { TraceContext } from './trace-context.ts'
 
 /** The timed parts of a call, reported in `Server-Timing` in milliseconds. */
 export type TimedPart = 'auth' | 'hold' | 'upstream' | 'settle'
@@ -42,6 +43,21 @@ export interface Context {
   readonly timings: Partial<Record<TimedPart, Timing>>
   /** Facts for the access log, filled in during the call. */
   readonly facts: LogFacts
+  readonly trace: TraceContext | undefined
+}
+
+/** One attempt at an upstream, for traces and metrics of the OpenTelemetry conventions. */
+export interface AttemptFacts {
+  readonly spanId: string
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly provider: string
+  readonly channel: string
+  readonly upstreamModel: string
+  /** The vendor's address; undefined if nothing was sent. */
+  readonly address?: string | undefined
+  /** The kind of its failure; absent if it was answered. */
+  readonly errorType?: string | undefined
 }
 
 /** The allow-list of the access log: nothing else of a request is ever logged. */
@@ -57,6 +73,12 @@ export interface LogFacts {
   usage?: Readonly<Partial<Record<string, number>>>
   /** performance.now() when the first output of a stream was sent. */
   firstOutputAt?: number
+  /** The adapters' operation, for example `chat`; absent for requests without an upstream. */
+  operation?: string
+  isStream?: boolean
+  attemptFacts?: AttemptFacts[]
+  /** The vendor's id of the answer. */
+  answerId?: string
 }
 
 export interface RequestRoute {
@@ -72,6 +94,7 @@ export function createContext(
   request: IncomingMessage,
   response: ServerResponse,
   route: RequestRoute,
+  trace?: TraceContext,
 ): Context {
   return {
     requestId: newRequestId(),
@@ -87,6 +110,7 @@ export function createContext(
     startedAt: performance.now(),
     timings: {},
     facts: {},
+    trace,
   }
 }
 

@@ -9,11 +9,14 @@ import { preflightHeaders, preflightMethod } from './cors.ts'
 import type { Envelope } from './envelope.ts'
 import { sendEmpty, sendError } from './reply.ts'
 import type { Match, Miss } from './router.ts'
+import type { TraceContext } from './trace-context.ts'
 
 export interface ListenerOptions<Target> {
   readonly match: (method: string, url: string) => Match<Target> | Miss<Target>
   /** `target` is undefined for a path without a route. */
   readonly envelopeOf: (target: Target | undefined, path: string) => Envelope
+  /** Begins the trace of a request from its `traceparent` header. */
+  readonly startTrace?: (header: unknown) => TraceContext | undefined
   /** By default responses are plain. */
   readonly policyOf?: (target: Target) => ResponsePolicy | undefined
   readonly run: (target: Target, context: Context) => Promise<void>
@@ -29,7 +32,12 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
     response.on('error', ignore)
     request.on('error', ignore)
     const found = route(request, options)
-    const context = createContext(request, response, found)
+    const context = createContext(
+      request,
+      response,
+      found,
+      options.startTrace?.(request.headers.traceparent),
+    )
     let failure: GatewayError | undefined
     response.once('close', () => options.onDone(context, failure))
     if ('preflight' in found) {

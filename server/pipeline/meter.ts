@@ -52,6 +52,7 @@ export async function meter(
 ): Promise<void> {
   const caller = await identify(context, services)
   const { operation } = metering
+  context.facts.operation = operation
   const call = await resolve(context, metering, caller, services, ({ calls }) => {
     return calls[operation] !== undefined
   })
@@ -129,6 +130,7 @@ async function runHeld(metered: MeteredCall): Promise<void> {
     return
   }
   const { answer, serving } = dispatched
+  context.facts.isStream = answer.kind === 'stream'
   if (answer.kind === 'whole') await finishWhole(serving, answer, dispatched)
   else await finishStream(serving, answer, dispatched)
 }
@@ -174,6 +176,7 @@ async function finishWhole(
 async function rememberAnswer(metered: MeteredCall, report: RelayReport): Promise<void> {
   const { metering, call, hold, services, context } = metered
   const { answerId: id } = report
+  if (id) context.facts.answerId = id
   const { channel } = context.facts
   if (!id || !channel || !metering.keepsAnswer?.(call.request.value)) return
   try {

@@ -147,6 +147,8 @@ export type Judge = (value: CallRequest['value'], upstreamModel: string) => void
 export interface Upstream<Settings = unknown> {
   /** The protocol's name in the catalog file. */
   readonly name: string
+  /** The provider's name in the OpenTelemetry conventions; by default the protocol's name. */
+  readonly provider?: string
   /** The shape of a channel's settings; its errors are shown to the operator with their path. */
   readonly settings: ZodType<Settings>
   /**

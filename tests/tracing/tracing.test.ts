@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { parseTraceParent, type Span } from '../../server/tracing/span.ts'
+import { parseTraceParent } from '../../server/http/trace-context.ts'
+import type { Span } from '../../server/tracing/span.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 
 describe('the caller’s trace', () => {
@@ -37,11 +38,13 @@ describe('the caller’s trace', () => {
 /** Takes what a gateway sends, or refuses it. */
 async function startCollector() {
   const bodies: string[] = []
+  const metrics: string[] = []
   const state = { status: 200 }
   const server = createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += String(chunk)
     if (request.url === '/base/v1/traces') bodies.push(text)
+    if (request.url === '/base/v1/metrics') metrics.push(text)
     response.writeHead(state.status).end('{}')
   })
   server.listen(0, '127.0.0.1')
@@ -49,6 +52,7 @@ async function startCollector() {
   const { port } = server.address() as AddressInfo
   return {
     bodies,
+    metrics,
     state,
     url: `http://127.0.0.1:${port}/base/`,
     spans: () => bodies.flatMap((body) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans),
@@ -79,7 +83,7 @@ describe('traces', () => {
 
     const spans: Span[] = collector.spans()
     const [whole, ...parts] = spans
-    assert.equal(whole?.name, 'POST /v1/search')
+    assert.equal(whole?.name, 'search vendor-web-search')
     assert.equal(whole?.traceId, '0af7651916cd43dd8448eb211c80319c')
     assert.equal(whole?.parentSpanId, 'b7ad6b7169203331')
     const told = Object.fromEntries(
@@ -88,7 +92,9 @@ describe('traces', () => {
     assert.equal(told['tributary.request_id'], answer.headers.get('x-request-id'))
     assert.equal(told['http.response.status_code'], '200')
     assert.equal(told['tributary.account_id'], tenant.accountId)
-    assert.deepEqual(parts.map(({ name }) => name).sort(), ['auth', 'hold', 'settle', 'upstream'])
+    assert.deepEqual(parts.map(({ kind }) => kind).sort(), [1, 1, 1, 3])
+    const names = parts.filter(({ kind }) => kind === 1).map(({ name }) => name)
+    assert.deepEqual(names.sort(), ['auth', 'hold', 'settle'])
     for (const part of parts) {
       assert.equal(part.parentSpanId, whole.spanId)
       assert.equal(part.traceId, whole.traceId)

@@ -13,7 +13,8 @@ import type { FallbackCall } from '../hold/quote-all.ts'
 import { type Affinity, drawFor } from '../request/affinity.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
-import { openWire } from './wire.ts'
+import { traceAttempt } from './trace-attempt.ts'
+import { openWire, type WireTrace } from './wire.ts'
 
 const ATTEMPTS_MAX = 3
 
@@ -103,10 +104,14 @@ async function dispatchToModel(
     const route = candidates[(tried - 1) % candidates.length]
     if (!route) throw new GatewayError('upstream_failed')
     const start = performance.now()
-    const outcome = await timed(context, 'upstream', () => attempt(metered, route, stopping))
+    const tracing = traceAttempt(context, route, services)
+    const outcome = await timed(context, 'upstream', () =>
+      attempt(metered, route, stopping, tracing.wire),
+    )
     if (tried > 1 || standIn?.isRetry) services.retries.done()
     const milliseconds = Math.round(performance.now() - start)
     const failure = outcome instanceof UpstreamFailure ? outcome : undefined
+    tracing.end(failure?.kind)
     attempts.push({ ...describe(route, failure, outcome, milliseconds), ...standsIn })
     context.facts.channel = route.channel
     context.facts.attempts = attempts.length
@@ -128,6 +133,7 @@ async function attempt(
   { context, metering, call, hold, services }: MeteredCall,
   route: UsableRoute,
   stopping: AbortSignal,
+  trace: WireTrace,
 ): Promise<OpenedAnswer | UpstreamFailure> {
   const adapter = services.upstreams.get(route.target.upstream)?.calls[metering.operation]
   if (!adapter) return new UpstreamFailure('channel_fault', { message: 'no such operation' })
@@ -140,6 +146,7 @@ async function attempt(
     idleTimeoutMs,
     socketsMax: services.limits.socketsMax,
     stopping,
+    trace,
   })
   const startedAt = performance.now()
   try {

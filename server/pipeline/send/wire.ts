@@ -21,6 +21,25 @@ export interface WireOptions {
   readonly socketsMax: number
   /** Aborted when the gateway stops; ends all waits. */
   readonly stopping?: AbortSignal
+  readonly trace?: WireTrace | undefined
+}
+
+/** Carries the caller's trace to the vendor, and the vendor's address back. */
+export interface WireTrace {
+  /** The header to send; undefined sends none. */
+  readonly traceparent: string | undefined
+  readonly onSend: (address: string) => void
+}
+
+/** Adds the header of the trace to a request. */
+function traced<R extends Pick<WireRequest, 'url' | 'headers'>>(
+  request: R,
+  trace: WireTrace | undefined,
+): R {
+  if (!trace) return request
+  trace.onSend(request.url)
+  const { traceparent } = trace
+  return traceparent ? { ...request, headers: { ...request.headers, traceparent } } : request
 }
 
 /** Opens a wire for one hold. Each use rejects unless the ledger took the hold and it is open. */
@@ -32,11 +51,11 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
   return {
     async send(request) {
       guard()
-      return send(request, options)
+      return send(traced(request, options.trace), options)
     },
     async openSocket(request) {
       guard()
-      return openSocket(request, options, guard)
+      return openSocket(traced(request, options.trace), options, guard)
     },
     async wait(forMs) {
       guard()

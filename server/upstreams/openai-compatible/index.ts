@@ -16,6 +16,7 @@ import { transcription } from './transcription.ts'
 
 export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
+  provider: 'openai',
   settings: openaiCompatibleSettings,
   secrets: ['api_key'],
   priceFacts: readPriceFacts,
