@@ -18,6 +18,8 @@ export interface ChatQuirks {
   readonly contentBesideToolCalls: 'null' | 'empty'
   /** The field that returns earlier reasoning to the model; without it, reasoning is dropped. */
   readonly reasoningField?: 'reasoning_content' | 'reasoning'
+  /** True if a vendor refuses calls without reasoning beside them: a blank stands in. */
+  readonly reasoningBesideCalls?: boolean
   /**
    * True if the chat request is translated once more, to the messages format: results of tools keep
    * their media and their failure, and reasoning its signature.
@@ -29,8 +31,11 @@ export interface ChatQuirks {
   readonly thinkingSwitch: boolean
   /** True if the model accepts images (`image_url` parts). */
   readonly imageParts: boolean
-  /** True if the model accepts documents (`file` parts). */
-  readonly fileParts: boolean
+  /**
+   * True if the model accepts documents (`file` parts). Absent if that is unknown: then those of a
+   * user's input items are sent, all others are replaced by a note.
+   */
+  readonly fileParts?: boolean
   /** True if `stream_options` is supported; without it streams have no usage. */
   readonly streamOptions: boolean
   /** True if `parallel_tool_calls` is supported. */
@@ -60,7 +65,6 @@ export const DEFAULT_CHAT_QUIRKS: ChatQuirks = {
   reasoningEfforts: [],
   thinkingSwitch: false,
   imageParts: true,
-  fileParts: false,
   streamOptions: true,
   parallelToolCalls: true,
   topK: false,

@@ -1,4 +1,6 @@
 /** Declares the part of the chat request format that the translation writes. */
+import type { ChatQuirks } from '../chat/quirks.ts'
+
 export type ChatPart = TextPart | ImagePart | FilePart
 
 export interface TextPart {
@@ -41,6 +43,16 @@ export interface ChatMessage {
   is_error?: true
   prefix?: true
   partial?: true
+}
+
+const BLANK = ' '
+
+/** Adds earlier reasoning in the vendor's field, if it has one. */
+export function addReasoning(message: ChatMessage, reasoning: string, quirks: ChatQuirks): void {
+  const { reasoningField: field, reasoningBesideCalls } = quirks
+  if (!field) return
+  if (reasoning !== '') message[field] = reasoning
+  else if (reasoningBesideCalls && message.tool_calls) message[field] = BLANK
 }
 
 /** Returns plain text as one string, since not every vendor accepts a list of parts. */

@@ -4,6 +4,7 @@ import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import {
+  addReasoning,
   type ChatMessage,
   type ChatPart,
   type ChatToolCall,
@@ -138,7 +139,7 @@ function buildAssistant(turn: AssistantTurn, quirks: ChatQuirks): ChatMessage | 
   const none = quirks.contentBesideToolCalls === 'null' ? null : ''
   const message: ChatMessage = { role: 'assistant', content: text === '' ? none : text }
   if (calls.length > 0) message.tool_calls = calls
-  if (quirks.reasoningField && reasoning !== '') message[quirks.reasoningField] = reasoning
+  addReasoning(message, reasoning, quirks)
   return message
 }
 

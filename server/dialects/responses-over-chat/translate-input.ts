@@ -8,6 +8,7 @@ import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import {
+  addReasoning,
   type ChatMessage,
   type ChatToolCall,
   type SignedThinking,
@@ -116,7 +117,8 @@ class InputReader {
 
   private addMessage({ role, content }: JsonObject, param: string): void {
     const at = `${param}.content`
-    const parts = translateParts(content, at, this.quirks)
+    const fileParts = this.quirks.fileParts !== false
+    const parts = translateParts(content, at, { ...this.quirks, fileParts })
     switch (role) {
       case 'system':
       case 'developer':
@@ -188,7 +190,7 @@ class InputReader {
     const none = quirks.contentBesideToolCalls === 'null' ? null : ''
     const message: ChatMessage = { role: 'assistant', content: text === '' ? none : text }
     if (calls.length > 0) message.tool_calls = calls
-    if (quirks.reasoningField && reasoning !== '') message[quirks.reasoningField] = reasoning
+    addReasoning(message, reasoning, quirks)
     if (quirks.beforeMessages && thinking.length > 0) message.thinking_blocks = thinking
     this.conversation.addAssistant(message)
   }

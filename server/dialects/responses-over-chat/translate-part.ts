@@ -53,9 +53,21 @@ function translateFile(part: JsonObject, quirks: ChatQuirks): ChatPart {
   const url = asString(part.file_url)
   if (data === undefined)
     return url === undefined ? omitted(filename) : textPart(`[file at ${url}]`)
+  const text = readTextFile(data)
+  if (text !== undefined && !quirks.beforeMessages) return textPart(`${filename}\n${text}`)
   return quirks.fileParts
     ? { type: 'file', file: { filename, file_data: data } }
     : omitted(filename)
+}
+
+const TEXT_FILE = /^data:text\/[\w.+-]+[^,]*;base64,/i
+
+/** Returns the text of a text file, which needs no `file` part; undefined for other files. */
+function readTextFile(data: string): string | undefined {
+  const head = TEXT_FILE.exec(data)?.[0]
+  return head === undefined
+    ? undefined
+    : Buffer.from(data.slice(head.length), 'base64').toString('utf8')
 }
 
 function omitted(label: string): ChatPart {

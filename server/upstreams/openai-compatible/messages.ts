@@ -10,9 +10,8 @@ import { UpstreamFailure } from '../failure.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { chatAnswerHeaders, chatRefusal } from './chat.ts'
-import { readCompatibleFailure } from './read-failure.ts'
-import { buildCompatibleRequest } from './request.ts'
-import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
+import { sendTranslated } from './send-chat.ts'
+import type { OpenaiCompatibleSettings } from './settings.ts'
 
 const HEARTBEAT = Buffer.from(MESSAGES_PING)
 
@@ -22,16 +21,9 @@ export async function sendCompatibleMessages(
 ): Promise<UpstreamAnswer> {
   const { stream, model } = request
   const inputTokensEstimate = request.estimateInputTokens()
-  const quirks = readQuirks(settings)
-  const { body, context } = translateMessageRequest(request.value, {
-    upstreamModel,
-    stream,
-    quirks,
-  })
-  const response = await wire.send(
-    buildCompatibleRequest(settings, '/chat/completions', body, stream),
-  )
-  if (response.status >= 400) throw reword(await readCompatibleFailure(response, request.value))
+  const { response, context } = await sendTranslated(wire, settings, request, (quirks) =>
+    translateMessageRequest(request.value, { upstreamModel, stream, quirks }),
+  ).catch(reword)
   const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context }
   return {
     status: 200,
@@ -48,7 +40,8 @@ export async function sendCompatibleMessages(
 /**
  * Rewords a context-length error: agents shorten a conversation when they recognise the message.
  */
-function reword(failure: UpstreamFailure): UpstreamFailure {
-  const message = failure.kind === 'rejected' && rewordContextLength(failure.details)
-  return message ? new UpstreamFailure('rejected', { ...failure.details, message }) : failure
+function reword(error: unknown): never {
+  if (!(error instanceof UpstreamFailure) || error.kind !== 'rejected') throw error
+  const message = rewordContextLength(error.details)
+  throw message ? new UpstreamFailure('rejected', { ...error.details, message }) : error
 }

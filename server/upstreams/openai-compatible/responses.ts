@@ -16,7 +16,8 @@ import { chatAnswerHeaders, chatRefusal } from './chat.ts'
 import { readCompatibleFailure } from './read-failure.ts'
 import { readChatUsageOptions } from './read-usage-options.ts'
 import { buildCompatibleRequest } from './request.ts'
-import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
+import { sendTranslated } from './send-chat.ts'
+import type { OpenaiCompatibleSettings } from './settings.ts'
 
 type Call = UpstreamCall<OpenaiCompatibleSettings>
 
@@ -76,16 +77,9 @@ async function translate(
 ): Promise<UpstreamAnswer> {
   const { stream, model, createdAtSeconds } = request
   const inputTokensEstimate = request.estimateInputTokens()
-  const quirks = readQuirks(settings)
-  const { body, context } = translateResponseRequest(request.value, {
-    upstreamModel,
-    stream,
-    quirks,
-  })
-  const response = await wire.send(
-    buildCompatibleRequest(settings, '/chat/completions', body, stream),
+  const { response, context } = await sendTranslated(wire, settings, request, (quirks) =>
+    translateResponseRequest(request.value, { upstreamModel, stream, quirks }),
   )
-  if (response.status >= 400) throw await readCompatibleFailure(response, request.value)
   const id = `resp_${randomText(24)}`
   const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
   return {

@@ -195,10 +195,15 @@ test('images and files of a user, and what cannot be taken, keep their order', (
     { type: 'text', text: left('an image that is not in the request') },
     { type: 'text', text: left('content of type input_hologram') },
   ])
-  assert.equal(
-    toMessages([{ role: 'user', content: content.slice(2, 3) }])[0]?.content,
-    left('a.pdf'),
-  )
+  const file = [{ role: 'user', content: content.slice(2, 3) }]
+  assert.deepEqual(toMessages(file)[0]?.content, [
+    { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' } },
+  ])
+  assert.equal(toMessages(file, { fileParts: false })[0]?.content, left('a.pdf'))
+  const data = `data:text/markdown;base64,${Buffer.from('# Zürich').toString('base64')}`
+  const text = [{ type: 'input_file', filename: 'a.md', file_data: data }]
+  const written = toMessages([{ role: 'user', content: text }], { fileParts: false })
+  assert.equal(written[0]?.content, 'a.md\n# Zürich')
 })
 
 test('items that a vendor ran itself are passed over, unknown ones too', () => {
