@@ -56,9 +56,6 @@ export async function serve(
   opening = openOwnDatabase(config),
 ): Promise<Gateway> {
   const log = createLog(config.log)
-  if (config.valkeyUrl !== undefined) {
-    log.warn({}, 'VALKEY_URL is not used yet: each gateway takes its part of a rate limit')
-  }
   const database = await opening
   try {
     await migrateDatabase(database, log)

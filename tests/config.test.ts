@@ -71,7 +71,6 @@ test('start-up lines say every variable and no secret', () => {
     SECRET_KEY: key,
     S3_SECRET_ACCESS_KEY: 'store-secret-value',
     DATABASE_URL: 'postgres://me:geheim@db/tributary',
-    VALKEY_URL: 'redis://:geheim@cache:6379',
   })
   assert.equal(lines.length, listVariables().length)
   const text = lines.join('\n')

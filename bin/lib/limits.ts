@@ -6,21 +6,24 @@ import { type None, noneToNull, orNone, whole } from './parse.ts'
 
 export interface LimitOptions {
   readonly requestsPerMinute?: number | None
+  readonly tokensPerMinute?: number | None
   readonly concurrentCalls?: number | None
 }
 
 export function addLimitOptions(command: Command): Command {
   return command
     .option('--requests-per-minute <n>', 'calls per minute, or none', orNone(whole))
+    .option('--tokens-per-minute <n>', 'tokens per minute, or none', orNone(whole))
     .option('--concurrent-calls <n>', 'calls at the same time, or none', orNone(whole))
 }
 
 export function limitsChange(options: LimitOptions): LimitsChange {
-  const { requestsPerMinute, concurrentCalls } = options
+  const { requestsPerMinute, tokensPerMinute, concurrentCalls } = options
   return {
     ...(requestsPerMinute === undefined
       ? {}
       : { requests_per_minute: noneToNull(requestsPerMinute) }),
+    ...(tokensPerMinute === undefined ? {} : { tokens_per_minute: noneToNull(tokensPerMinute) }),
     ...(concurrentCalls === undefined ? {} : { concurrent_calls: noneToNull(concurrentCalls) }),
   }
 }
@@ -28,6 +31,7 @@ export function limitsChange(options: LimitOptions): LimitsChange {
 export function describeLimits(limits: CallLimits): string {
   const parts = [
     ...(limits.requests_per_minute ? [`${limits.requests_per_minute} calls per minute`] : []),
+    ...(limits.tokens_per_minute ? [`${limits.tokens_per_minute} tokens per minute`] : []),
     ...(limits.concurrent_calls ? [`${limits.concurrent_calls} calls at once`] : []),
   ]
   return parts.join(', ') || 'none'

@@ -7,6 +7,7 @@ const count = z.int().min(1)
 const limits = z
   .strictObject({
     requests_per_minute: count.optional(),
+    tokens_per_minute: count.optional(),
     concurrent_calls: count.optional(),
   } satisfies Record<keyof CallLimits, z.ZodType>)
   .transform((found) => found as CallLimits)

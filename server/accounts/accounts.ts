@@ -4,6 +4,7 @@ import type { Nanos } from '../lib/money.ts'
 /** Limits of an account or key; an absent member means no limit. */
 export interface CallLimits {
   readonly requests_per_minute?: number
+  readonly tokens_per_minute?: number
   readonly concurrent_calls?: number
 }
 
@@ -13,6 +14,8 @@ export interface Caller {
   readonly currency: string
   readonly keyId: string
   readonly keyLimits: CallLimits
+  /** The first of the keys that rotations replaced by this one: they share its limits. */
+  readonly limitKeyId?: string
   /** Model ids this key may call; null means all. */
   readonly models: readonly string[] | null
   readonly spendLimitNanos: Nanos | null

@@ -69,6 +69,7 @@ function identified(row: IdentifiedKeyRow): Identified {
       currency: row.currency,
       keyId: row.key_id,
       keyLimits: row.key_limits,
+      ...(row.counter_key_id === row.key_id ? {} : { limitKeyId: row.counter_key_id }),
       models: row.models,
       spendLimitNanos: row.spend_limit,
       ...(row.purpose === 'playground' ? { isPlayground: true } : {}),

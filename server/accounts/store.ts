@@ -5,6 +5,8 @@ import type { CallLimits } from './accounts.ts'
 export interface IdentifiedKeyRow {
   readonly hash: Buffer
   readonly key_id: string
+  /** The key under which its limits are counted. */
+  readonly counter_key_id: string
   readonly key_limits: CallLimits
   readonly models: string[] | null
   readonly spend_limit: bigint | null
@@ -22,7 +24,8 @@ export interface IdentifiedKeyRow {
 export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<IdentifiedKeyRow[]> {
   const texts = hashes.map((hash) => hash.toString('hex'))
   return sql<IdentifiedKeyRow[]>`
-    select k.hash, k.id as key_id, k.limits as key_limits, k.models, k.spend_limit, k.purpose,
+    select k.hash, k.id as key_id, coalesce(k.counter_key_id, k.id) as counter_key_id,
+      k.limits as key_limits, k.models, k.spend_limit, k.purpose,
       k.disabled_at is not null as disabled,
       (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,
       a.id as account_id, a.limits as account_limits, a.status, a.currency

@@ -5,6 +5,7 @@ import type { Copier } from '../assets/copies/copier.ts'
 import type { Config } from '../config/config.ts'
 import { type Sealer, startSealer } from '../ledger/books/sealer.ts'
 import { deleteOldSessions } from '../ledger/holds/container-session-store.ts'
+import { deleteOldRates } from '../ledger/limits/limit-store.ts'
 import type { Log } from '../lib/log.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -18,6 +19,7 @@ import { type Housekeeping, startHousekeeping } from './housekeeping.ts'
 const DELIVERIES_AT_ONCE = 500
 const EVENTS_AT_ONCE = 5_000
 const SESSIONS_AT_ONCE = 5_000
+const RATES_AT_ONCE = 5_000
 
 export interface BackgroundWorkers {
   readonly sender: Sender
@@ -60,6 +62,7 @@ function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): H
       name: 'old container sessions',
       run: () => deleteOldSessions(sql, SESSIONS_AT_ONCE),
     },
+    { name: 'old rates', run: () => deleteOldRates(sql, RATES_AT_ONCE) },
     { name: 'old timelines', run: () => deleteOldEvents(sql, timelineDays, EVENTS_AT_ONCE) },
   ]
   return startHousekeeping({ jobs: [...assets.housekeepingJobs, ...retentionJobs], everyMs, log })

@@ -65,7 +65,7 @@ export async function openCore(parts: {
     log,
     limits: { ...config.pipeline, ...config.bodies },
     upstreams: UPSTREAMS,
-    limiter: createLimiter({ nowMs: () => performance.now(), shares: sweeper.liveOwners }),
+    limiter: createLimiter(() => performance.now()),
     retries: createRetryBudget(),
     refusesWork: readiness.refusesWork,
     storedAnswers: createStoredAnswers(sql),

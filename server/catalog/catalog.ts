@@ -80,6 +80,7 @@ export interface Fallback {
 /** Limits of a model; an absent member means no limit. */
 export interface ModelLimits {
   readonly requests_per_minute?: number
+  readonly tokens_per_minute?: number
   readonly concurrent_calls?: number
   /** Upper bound of the output, for the hold of a call that sets no limit itself. */
   readonly max_output_tokens?: number

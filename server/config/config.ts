@@ -124,7 +124,6 @@ function assemble(values: Values) {
     secretKeys: values.SECRET_KEY,
     site: values.SITE,
     topUpSecret: values.TOP_UP_SECRET,
-    valkeyUrl: values.VALKEY_URL,
     objectStore: objectStore(values),
     allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
     targetPorts: values.TARGET_PORTS,

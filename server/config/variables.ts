@@ -123,9 +123,6 @@ export const VARIABLES = {
     .regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short name such as cn')
     .default('cn')
     .describe('Location of this gateway; minutes are available on cn only.'),
-  VALKEY_URL: url(/^(redis|valkey)s?$/, 'redis://host:6379')
-    .optional()
-    .describe('Reserved: rate limits are divided equally among gateways, without a shared store.'),
   S3_ENDPOINT: webUrl.optional().describe('Object store for media; DATA_DIR by default.'),
   S3_REGION: z.string().default('us-east-1').describe('Region of the object store.'),
   S3_BUCKET: z.string().optional().describe('Bucket for media.'),

@@ -3,6 +3,7 @@
 import type { Context } from '../http/context.ts'
 import { GatewayError } from '../lib/errors.ts'
 import { type DetachedRun, meter } from '../pipeline/meter.ts'
+import { admitUncharged } from '../pipeline/request/admit.ts'
 import { identify } from '../pipeline/request/identify.ts'
 import type { AccountEndpoint, Endpoint, MeteredEndpoint, PlainServices } from './endpoint.ts'
 
@@ -40,5 +41,6 @@ async function runForAccount(
 ): Promise<void> {
   const caller = await identify(context, services)
   if (endpoint.isForOwners && caller.isPlayground) throw new GatewayError('forbidden')
+  await admitUncharged(caller, services)
   await endpoint.handle(context, caller, services)
 }

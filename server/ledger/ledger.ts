@@ -17,6 +17,7 @@ import { openJournal } from './journal/journal.ts'
 import type { Continuity } from './leases/continuity.ts'
 import type { DatabaseClock } from './leases/lease-clock.ts'
 import { hasLease } from './leases/owner-store.ts'
+import { createRates, type Rates } from './limits/rates.ts'
 import { createMoves, type Moves } from './posting/moves.ts'
 import { toHoldRow } from './posting/rows.ts'
 import { createSettlements, type SettlementLog } from './posting/settlements.ts'
@@ -65,6 +66,8 @@ export interface Ledger {
   settleJournals(): Promise<void>
   /** Checkpoints the state of this call every second from now on, in case the process dies. */
   watch(hold: Hold, read: () => Checkpoint | undefined): void
+  /** Limits of what takes no hold. */
+  readonly rates: Rates
   balance(accountId: string): Promise<BalanceRow | undefined>
   findAnswer: (accountId: string, key: string) => ReturnType<typeof findAnswer>
   /** Resolves when every settlement queued so far is committed ("read your own writes"). */
@@ -141,6 +144,7 @@ export function createLedger(options: LedgerOptions): Ledger {
         isAlive: (owner) => hasLease(sql, owner),
         settle: endings.settleRow,
       }),
+    rates: createRates(options),
     watch: (watched, read) => checkpoints.watch(watched.id, read),
     balance: (accountId) => readBalance(sql, accountId),
     findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
@@ -171,8 +175,8 @@ async function takeHold(
     endings.report('hold', verdict, request, request.amountNanos)
   }
   if (verdict === 'held' || verdict === 'already') {
-    const { requestId, accountId, amountNanos } = request
-    return { hold: admitHold({ id, requestId, accountId, amountNanos }) }
+    const { requestId, accountId, amountNanos, limits } = request
+    return { hold: admitHold({ id, requestId, accountId, amountNanos, limits }) }
   }
   endings.untrack(id)
   if (verdict !== 'late') return { refused: verdict }

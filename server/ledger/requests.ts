@@ -1,5 +1,6 @@
 /** Requests to the ledger: to place a hold, and to settle it. */
 import type { Nanos } from '../lib/money.ts'
+import type { HoldLimits } from './hold-limits.ts'
 import type { StoredAnswer } from './store.ts'
 
 export interface HoldRequest {
@@ -12,6 +13,8 @@ export interface HoldRequest {
   readonly amountNanos: Nanos
   readonly estimate: unknown
   readonly spendLimitNanos: Nanos | null
+  /** Absent without limits of requests, tokens and concurrent calls. */
+  readonly limits?: HoldLimits | undefined
   readonly idempotency: {
     readonly key: string
     readonly route: string

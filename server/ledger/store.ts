@@ -5,6 +5,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import { formatAmount, NANOS_MAX, type Nanos } from '../lib/money.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { stringifyStorable } from '../lib/text/well-formed.ts'
+import type { HoldLimits, OverLimit } from './hold-limits.ts'
 
 export interface HoldRow {
   readonly id: string
@@ -22,6 +23,7 @@ export interface HoldRow {
   readonly idempotency_key: string | null
   readonly route: string | null
   readonly fingerprint: string | null
+  readonly limits?: HoldLimits | undefined
 }
 
 export type HoldVerdict =
@@ -33,6 +35,7 @@ export type HoldVerdict =
   | 'no_account'
   | 'duplicate'
   | 'late'
+  | OverLimit
 
 export interface SettleRow {
   readonly hold_id: string
@@ -53,6 +56,8 @@ export interface SettleRow {
   readonly error: string | null
   readonly task_id: string | null
   readonly answer: StoredAnswer | null
+  /** Tokens that counted towards limits and were not used; negative if more were. */
+  readonly returned_tokens?: { readonly tokens: number; readonly names: readonly string[] }
 }
 
 /** The answer stored for an Idempotency-Key; `forget` frees the key for another request. */

@@ -3,7 +3,6 @@
  * hold, dispatch, deliver, settle.
  */
 import type { Caller } from '../accounts/accounts.ts'
-import type { Model } from '../catalog/catalog.ts'
 import { hideInBody } from '../dialects/hide-error.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import type { Context } from '../http/context.ts'
@@ -13,7 +12,7 @@ import { INPUT_UNITS, OUTPUT_UNITS, sumOf, type Unit } from '../lib/units.ts'
 import { type DeliveredStream, deliverStream, type StreamBounds } from './answer/deliver.ts'
 import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
 import type { MeteredCall } from './hold/metered-call.ts'
-import { quoteAll } from './hold/quote-all.ts'
+import { type FallbackCall, quoteAll } from './hold/quote-all.ts'
 import { findReplay, type Replay, takeHold } from './hold/take-hold.ts'
 import type { Body, Metering } from './metering.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
@@ -84,19 +83,12 @@ async function run(
     sendReplay(context, replay)
     return
   }
-  const leaves = [admit(caller, call.model, services)]
-  try {
-    const { quoted, dearest, fallbacks } = quoteAll(metering, call, services)
-    const hold = await takeHold(context, metering, caller, call, dearest.quoted, services)
-    const enter = (model: Model) => {
-      const leave = admitFallback(caller, model, services)
-      if (leave) leaves.push(leave)
-      return leave !== undefined
-    }
-    await runHeld({ context, metering, call, hold, quoted, services, fallbacks, enter })
-  } finally {
-    for (const leave of leaves) leave()
-  }
+  admit(services)
+  const { quoted, dearest, fallbacks } = quoteAll(metering, call, services)
+  const hold = await takeHold(context, metering, caller, call, dearest.quoted, services)
+  const enter = (other: FallbackCall) =>
+    admitFallback(caller, other.call.model, other.quoted.quantities, hold, services)
+  await runHeld({ context, metering, call, hold, quoted, services, fallbacks, enter })
 }
 
 /** Sends an earlier answer again, with the id of its request. */

@@ -19,7 +19,9 @@ import type { WireResponse } from '../upstreams/wire.ts'
 import type { DeliveredStream } from './answer/deliver.ts'
 import type { StreamAnswer } from './answer/open-answer.ts'
 import { readAtMost } from './answer/read-at-most.ts'
+import { holdRefusal } from './hold/take-hold.ts'
 import { admit } from './request/admit.ts'
+import { storedLimitsOf } from './request/limits.ts'
 import { openWire } from './send/wire.ts'
 import type { Services } from './services.ts'
 
@@ -129,31 +131,27 @@ async function record<T>(
   totalTimeoutMs: number | undefined,
   use: (response: WireResponse) => Promise<{ readonly value: T; readonly outcome: Outcome }>,
 ): Promise<T> {
-  const { context, caller, place, services } = exchange
-  const leave = admit(caller, place.model, services)
+  const { context, place, services } = exchange
+  admit(services)
+  const hold = await takeEmptyHold(exchange)
+  const attempts: object[] = []
+  let outcome: Outcome = { status: 'failed', error: 'upstream provider error' }
   try {
-    const hold = await takeEmptyHold(exchange)
-    const attempts: object[] = []
-    let outcome: Outcome = { status: 'failed', error: 'upstream provider error' }
-    try {
-      const response = await send(exchange, hold, totalTimeoutMs)
-      attempts.push({ channel: place.channel.id, outcome: 'answered', status: response.status })
-      const used = await readWhileConnected(exchange, response.body, () => use(response))
-      outcome = used.outcome
-      return used.value
-    } catch (cause) {
-      if (attempts.length === 0) attempts.push({ channel: place.channel.id, outcome: 'failed' })
-      outcome = context.response.destroyed
-        ? { status: 'cancelled', error: CALLER_GONE }
-        : { status: 'failed', error: cause instanceof UpstreamFailure ? cause.message : 'failed' }
-      if (cause instanceof GatewayError) throw cause
-      // The request generates nothing, so a retry is safe.
-      throw new GatewayError('upstream_failed', { cause, retry: true, retryAfterSeconds: 1 })
-    } finally {
-      await close(exchange, hold, outcome, attempts)
-    }
+    const response = await send(exchange, hold, totalTimeoutMs)
+    attempts.push({ channel: place.channel.id, outcome: 'answered', status: response.status })
+    const used = await readWhileConnected(exchange, response.body, () => use(response))
+    outcome = used.outcome
+    return used.value
+  } catch (cause) {
+    if (attempts.length === 0) attempts.push({ channel: place.channel.id, outcome: 'failed' })
+    outcome = context.response.destroyed
+      ? { status: 'cancelled', error: CALLER_GONE }
+      : { status: 'failed', error: cause instanceof UpstreamFailure ? cause.message : 'failed' }
+    if (cause instanceof GatewayError) throw cause
+    // The request generates nothing, so a retry is safe.
+    throw new GatewayError('upstream_failed', { cause, retry: true, retryAfterSeconds: 1 })
   } finally {
-    leave()
+    await close(exchange, hold, outcome, attempts)
   }
 }
 
@@ -236,9 +234,11 @@ async function takeEmptyHold({ context, caller, place, services }: StoredExchang
     amountNanos: 0n,
     estimate: {},
     spendLimitNanos: null,
+    limits: storedLimitsOf(caller, place.model),
     idempotency: null,
   })
   if ('hold' in taken) return taken.hold
+  if (taken.refused.startsWith('limited:')) throw holdRefusal(taken.refused)
   throw new GatewayError('unavailable', { retryAfterSeconds: 1 })
 }
 

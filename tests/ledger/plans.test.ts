@@ -36,11 +36,19 @@ test('no statement of the ledger reads a whole table, however it is planned', as
   )
   const alone = holdRow(caller)
   const closing = { ...settleRow(alone, 50n), held: alone.amount }
+  const subjects = [{ name: `key:${key.id}`, requests: 1_000, tokens: 10_000, calls: 1_000 }]
+  const limited = Array.from({ length: 20 }, () => {
+    return holdRow(caller, { limits: { subjects, tokens: 100 } })
+  })
+  const returned = { tokens: 50, names: [`key:${key.id}`] }
+  const returning = limited.map((hold) => settleRow(hold, 50n, { returned_tokens: returned }))
   const scanned = await sql.begin(async (transaction) => {
     await takeHolds(transaction, holds)
     await closeHolds(transaction, settlements)
     await takeHolds(transaction, [alone])
     await closeHolds(transaction, [closing])
+    await takeHolds(transaction, limited)
+    await closeHolds(transaction, returning)
     return await transaction<{ relname: string; seq_scan: bigint }[]>`
       select relname, seq_scan from pg_stat_xact_user_tables where seq_scan > 0`
   })

@@ -85,6 +85,7 @@ const route = z.strictObject({
 
 const limits = z.strictObject({
   requests_per_minute: count.optional(),
+  tokens_per_minute: count.optional(),
   concurrent_calls: count.optional(),
   max_output_tokens: count.optional(),
   max_input_tokens: count.optional(),

@@ -11,7 +11,7 @@ import { VENDOR_CALLBACK_PATH } from '../../tasks/callbacks/callback-addresses.t
 import type { PlainEndpoint } from '../endpoint.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
-/** Limit per address. */
+/** Limit per address, in each process. */
 const CALLBACKS_PER_MINUTE = 60
 
 export const receiveVendorCallback: PlainEndpoint = {
@@ -23,10 +23,8 @@ export const receiveVendorCallback: PlainEndpoint = {
   async handle(context, { callbackAddresses, limiter, tasks }) {
     const attemptId = callbackAddresses.attemptOf(context.params.token ?? '')
     if (attemptId === undefined) throw new GatewayError('not_found')
-    const limits = { requests_per_minute: CALLBACKS_PER_MINUTE }
-    const entered = limiter.enter([{ subject: `hook:${attemptId}`, limits }])
-    if (typeof entered !== 'function') throw new GatewayError('rate_limited', entered)
-    entered()
+    const retryAfterSeconds = limiter.enter(attemptId, CALLBACKS_PER_MINUTE)
+    if (retryAfterSeconds > 0) throw new GatewayError('rate_limited', { retryAfterSeconds })
     const document = tryParseJson(await readBody(context.request, BODY_BYTES_MAX))
     const reply = await tasks.receiveCallback(attemptId, document)
     if (!reply) throw new GatewayError('not_found')

@@ -3,6 +3,7 @@
  * upstream requires one, so a call that bypasses billing neither compiles nor runs.
  */
 import type { Nanos } from '../../lib/money.ts'
+import type { HoldLimits } from '../hold-limits.ts'
 
 declare const genuine: unique symbol
 
@@ -11,6 +12,7 @@ export interface Hold {
   readonly requestId: string
   readonly accountId: string
   readonly amountNanos: Nanos
+  readonly limits?: HoldLimits | undefined
   readonly [genuine]: true
 }
 

@@ -94,7 +94,8 @@ function take(
   const [first] = rows
   const limit = sql`${deadline?.toISOString() ?? null}::text::timestamptz`
   const has = (field: 'spend_limit' | 'idempotency_key') => rows.some((row) => row[field] !== null)
-  const isPlain = !has('spend_limit') && !has('idempotency_key')
+  const limited = rows.some(({ limits }) => limits !== undefined)
+  const isPlain = !limited && !has('spend_limit') && !has('idempotency_key')
   if (first && isPlain && rows.length === 1) {
     return sql`ledger_take_one(${first.id}, ${first.request_id}, ${first.account_id},
       ${first.key_id}, ${first.owner_id}, ${first.task_id}, ${first.endpoint}, ${first.model},
@@ -112,11 +113,14 @@ function take(
     return sql`ledger_take_same(${first.account_id}, ${ids}, ${own}, ${limit})`
   }
   const named = has('idempotency_key')
-  return sql`ledger_take(${ids}, ${rows.map((row) => row.account_id)}::text[], ${own},
+  const limits = sql`, ${JSON.stringify(rows.map((row) => row.limits ?? null))}::text::jsonb`
+  return sql`${sql(limited ? 'ledger_take_limited' : 'ledger_take')}(${ids},
+    ${rows.map((row) => row.account_id)}::text[], ${own},
     ${has('spend_limit') ? rows.map((row) => row.spend_limit) : null}::bigint[],
     ${named ? rows.map((row) => row.idempotency_key) : null}::text[],
     ${named ? rows.map((row) => row.route) : null}::text[],
-    ${named ? rows.map((row) => row.fingerprint) : null}::text[], ${limit})`
+    ${named ? rows.map((row) => row.fingerprint) : null}::text[], ${limit}
+    ${limited ? limits : sql``})`
 }
 
 /** `next` are the holds that the same statement takes afterwards. */
@@ -127,7 +131,11 @@ function close(
 ) {
   const [first] = rows
   // The others lock no balance but one, so the holds after them must be of the same account.
+  const returned = rows.flatMap(({ hold_id: id, returned_tokens: tokens }) => {
+    return tokens ? [{ id, ...tokens }] : []
+  })
   const isPlain =
+    returned.length === 0 &&
     first?.account_id !== undefined &&
     rows.every((row) => row.held !== undefined && row.answer === null && row.task_id === null) &&
     areOf(first.account_id, rows) &&
@@ -145,9 +153,11 @@ function close(
     return sql`ledger_close_same(${first.account_id ?? null}, ${ids},
       ${rows.map((row) => row.held ?? null)}::bigint[], ${own}, ${details})`
   }
-  return sql`ledger_close(${ids}, ${rows.map((row) => row.account_id ?? null)}::text[], ${own},
+  const limits = sql`, ${JSON.stringify(returned)}::text::jsonb`
+  return sql`${sql(returned.length > 0 ? 'ledger_close_limited' : 'ledger_close')}(${ids},
+    ${rows.map((row) => row.account_id ?? null)}::text[], ${own},
     ${rows.map((row) => row.task_id)}::text[], ${details},
-    ${next.map((row) => row.account_id)}::text[])`
+    ${next.map((row) => row.account_id)}::text[] ${returned.length > 0 ? limits : sql``})`
 }
 
 function areOf(account: string, rows: readonly { readonly account_id?: string }[]): boolean {

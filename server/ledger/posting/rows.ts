@@ -1,5 +1,9 @@
 /** Converts the ledger's types to the rows of its SQL functions. */
+
+import { isObject } from '../../lib/json.ts'
 import { NANOS_MAX, type Nanos } from '../../lib/money.ts'
+import { INPUT_UNITS, OUTPUT_UNITS } from '../../lib/units.ts'
+import { type HoldLimits, tokenSubjects } from '../hold-limits.ts'
 import type { HoldRequest, Settlement } from '../requests.ts'
 import type { HoldRow, SettleRow } from '../store.ts'
 
@@ -25,6 +29,7 @@ export function toHoldRow(
     idempotency_key: request.idempotency?.key ?? null,
     route: request.idempotency?.route ?? null,
     fingerprint: request.idempotency?.fingerprint.toString('hex') ?? null,
+    limits: request.limits,
   }
 }
 
@@ -37,7 +42,7 @@ function fitBooks(nanos: Nanos): Nanos {
 export function toSettleRow(
   holdId: string,
   settlement: Settlement,
-  hold?: Pick<HoldRequest, 'accountId' | 'amountNanos'>,
+  hold?: Pick<HoldRequest, 'accountId' | 'amountNanos' | 'limits'>,
 ): SettleRow {
   return {
     hold_id: holdId,
@@ -53,7 +58,29 @@ export function toSettleRow(
     error: settlement.error ?? null,
     task_id: null,
     answer: settlement.answer ?? null,
+    ...(hold?.limits && returnTokens(hold.limits, settlement)),
   }
+}
+
+/** Returns the tokens of the estimate that the call did not use, if any limit counts tokens. */
+function returnTokens(limits: HoldLimits, { chargeNanos, lines }: Settlement) {
+  const names = tokenSubjects(limits)
+  const used = chargeNanos === null ? 0 : countTokens(lines)
+  // A record without tokens says nothing about them.
+  if (names.length === 0 || used === undefined || used === limits.tokens) return {}
+  return { returned_tokens: { tokens: limits.tokens - used, names } }
+}
+
+function countTokens(lines: unknown): number | undefined {
+  if (!Array.isArray(lines)) return undefined
+  const counts = lines.filter(isTokenLine).map(({ quantity }) => quantity)
+  return counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : undefined
+}
+
+const TOKEN_UNITS: ReadonlySet<unknown> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
+
+function isTokenLine(line: unknown): line is { readonly quantity: number } {
+  return isObject(line) && TOKEN_UNITS.has(line.unit) && Number.isSafeInteger(line.quantity)
 }
 
 /** Releases the hold of a call that was refused as temporarily unavailable. */

@@ -1,5 +1,4 @@
 /** A call with its hold, for all verbs after the hold. */
-import type { Model } from '../../catalog/catalog.ts'
 import type { Context } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
 import type { Metering } from '../metering.ts'
@@ -17,8 +16,8 @@ export interface MeteredCall {
   readonly services: Services
   /** The call as other models would serve it; absent: no other model may. */
   readonly fallbacks?: readonly FallbackCall[]
-  /** Takes a concurrency slot of another model until the call ends. False: its limit is reached. */
-  readonly enter?: (model: Model) => boolean
+  /** Counts the call towards the limits of another model. False: one of them is reached. */
+  readonly enter?: (call: FallbackCall) => Promise<boolean>
 }
 
 /** The input of a charge: of a call, or of a task that was quoted like one. */

@@ -5,6 +5,7 @@ import type { Hold } from '../../ledger/holds/hold.ts'
 import type { HoldResult } from '../../ledger/ledger.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { Metering } from '../metering.ts'
+import { limitsOf } from '../request/limits.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import type { Quote } from './quote.ts'
@@ -56,7 +57,7 @@ function stillRunning(requestId?: string): GatewayError {
   })
 }
 
-/** Takes the hold. Throws 402, 403 (spend limit), 409 or 503. */
+/** Takes the hold. Throws 402, 409, 429 or 503. */
 export async function takeHold(
   context: Context,
   metering: Metering,
@@ -76,6 +77,7 @@ export async function takeHold(
       amountNanos: quoted.amountNanos,
       estimate: quoted.quantities,
       spendLimitNanos: caller.spendLimitNanos,
+      limits: limitsOf(caller, call.model, quoted.quantities),
       idempotency: call.idempotency,
     }),
   )
@@ -87,7 +89,7 @@ export async function takeHold(
 
 type Refused = Extract<HoldResult, { refused: unknown }>['refused']
 
-/** Returns the error of a refused hold: 402, or 409 for an Idempotency-Key in use. */
+/** Returns the error of a refused hold: 402, 429, or 409 for an Idempotency-Key in use. */
 export function holdRefusal(refused: Refused): GatewayError {
   switch (refused) {
     case 'insufficient':
@@ -101,5 +103,14 @@ export function holdRefusal(refused: Refused): GatewayError {
       })
     case 'duplicate':
       return stillRunning()
+    case 'too_many_tokens':
+      return new GatewayError('rate_limited', {
+        message: 'this request may use more tokens than the limit allows in a minute',
+        retry: false,
+      })
+    default:
+      return new GatewayError('rate_limited', {
+        retryAfterSeconds: Number(refused.slice('limited:'.length)),
+      })
   }
 }

@@ -1,15 +1,14 @@
-/** Verb 3: checks rate and concurrency limits. */
+/** Verb 3: refuses work that the gateway cannot take. Limits are decided with the hold. */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { Model } from '../../catalog/catalog.ts'
+import type { Hold } from '../../ledger/holds/hold.ts'
 import { GatewayError } from '../../lib/errors.ts'
-import type { Leave } from '../load/limiter.ts'
+import type { Quantities } from '../../lib/units.ts'
 import type { Services } from '../services.ts'
+import { modelLimitsOf, requestLimitsOf } from './limits.ts'
 
-/**
- * Admits a call; the returned function frees its concurrency slots. Without a model only the
- * caller's own limits apply. Throws 429 with Retry-After, or 503 if the gateway accepts no work.
- */
-export function admit(caller: Caller, model: Model | undefined, services: Services): Leave {
+/** Throws 503 if the gateway accepts no work. */
+export function admit(services: Services): void {
   const reason = services.refusesWork()
   if (reason !== undefined) {
     throw new GatewayError('unavailable', { retryAfterSeconds: 5, cause: reason })
@@ -17,25 +16,30 @@ export function admit(caller: Caller, model: Model | undefined, services: Servic
   if (services.inFlight.size() >= services.limits.callsMax) {
     throw new GatewayError('unavailable', { retryAfterSeconds: 1, cause: 'too many calls' })
   }
-  const entered = services.limiter.enter([
-    { subject: `account:${caller.accountId}`, limits: caller.accountLimits },
-    { subject: `key:${caller.keyId}`, limits: caller.keyLimits },
-    ...(model ? [ownLimits(caller, model)] : []),
-  ])
-  if (typeof entered === 'function') return entered
-  throw new GatewayError('rate_limited', { retryAfterSeconds: entered.retryAfterSeconds })
 }
 
-/** Admits a running call to another model; undefined if that model's limits are reached. */
-export function admitFallback(
+/** Admits a running call to another model. Resolves with false if its limits are reached. */
+export async function admitFallback(
   caller: Caller,
   model: Model,
-  { limiter }: Pick<Services, 'limiter'>,
-): Leave | undefined {
-  const entered = limiter.enter([ownLimits(caller, model)])
-  return typeof entered === 'function' ? entered : undefined
+  quantities: Quantities,
+  hold: Hold,
+  { ledger }: Pick<Services, 'ledger'>,
+): Promise<boolean> {
+  const limits = modelLimitsOf(caller, model, quantities)
+  if (!limits) return true
+  const { accountId, id: holdId } = hold
+  return (await ledger.rates.take({ accountId, holdId, limits })) === 0
 }
 
-function ownLimits({ accountId }: Caller, { id, limits }: Model) {
-  return { subject: `model:${accountId}:${id}`, limits }
+/** Counts a request that costs nothing. Rejects with 429 over the caller's limits. */
+export async function admitUncharged(
+  caller: Caller,
+  { ledger }: Pick<Services, 'ledger'>,
+): Promise<void> {
+  const limits = requestLimitsOf(caller)
+  if (!limits) return
+  const { accountId } = caller
+  const retryAfterSeconds = await ledger.rates.take({ accountId, holdId: null, limits })
+  if (retryAfterSeconds !== 0) throw new GatewayError('rate_limited', { retryAfterSeconds })
 }

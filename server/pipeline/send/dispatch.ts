@@ -54,7 +54,7 @@ export async function dispatch(
   let outcome = await dispatchToModel(metered, attempts, stopping)
   for (const fallback of fallbacks) {
     if (!('failure' in outcome) || !mayFallBack(outcome.failure, fallback, metered)) continue
-    if (metered.enter?.(fallback.call.model) === false) continue
+    if ((await metered.enter?.(fallback)) === false) continue
     const isRetry = mayRepeatChannel(fallback, attempts)
     if (isRetry && !services.retries.take(services.inFlight.size())) continue
     const { call, quoted } = fallback

@@ -50,7 +50,7 @@ export async function createBackground(
   const parameters = submission.parameters(call.request.value)
   const offered = { ...call, routes: findBackgroundRoutes(call, services) }
   await guardUrls(submission, parameters, engine)
-  const leaveAdmission = admit(caller, call.model, services)
+  admit(services)
   const unregister = services.inFlight.add({ abort: () => undefined })
   try {
     const quoted = quote(submission.background.metering, offered, services)
@@ -73,7 +73,6 @@ export async function createBackground(
     await sendAndAnswer(engine, order, task)
   } finally {
     unregister()
-    leaveAdmission()
   }
 }
 

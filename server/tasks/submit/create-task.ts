@@ -21,6 +21,7 @@ import { sendReplay } from '../../pipeline/meter.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { admit } from '../../pipeline/request/admit.ts'
 import { identify } from '../../pipeline/request/identify.ts'
+import { limitsOf } from '../../pipeline/request/limits.ts'
 import { type ResolvedCall, resolve } from '../../pipeline/request/resolve.ts'
 import type { Services } from '../../pipeline/services.ts'
 import type { UpstreamFailure } from '../../upstreams/failure.ts'
@@ -69,7 +70,7 @@ export async function createTask(
   // Inspected parameters may change the price.
   const { plans, routes } =
     parameters === requested ? firstPlan : planOrder(submission, call, parameters, services)
-  const leaveAdmission = admit(caller, call.model, services)
+  admit(services)
   const unregister = services.inFlight.add({ abort: () => undefined })
   try {
     const quoted = quoteTask(call, plans)
@@ -80,7 +81,6 @@ export async function createTask(
     else sendJson(context, 200, submission.answer(task))
   } finally {
     unregister()
-    leaveAdmission()
   }
 }
 
@@ -159,6 +159,7 @@ function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       amountNanos,
       estimate: prepared.quantities,
       spendLimitNanos: caller.spendLimitNanos,
+      limits: limitsOf(caller, call.model, prepared.quantities),
       idempotency: call.idempotency,
     })
     if ('refused' in hold) return hold

@@ -87,6 +87,7 @@ function KeyFacts({ apiKey, currency }: KeyFactsProps) {
         { label: t('calls'), value: formatNumber(apiKey.calls, language) },
         { label: t('models'), value: apiKey.models?.join(', ') ?? t('everyModel') },
         { label: t('requestsPerMinute'), value: limit(limits.requests_per_minute) },
+        { label: t('tokensPerMinute'), value: limit(limits.tokens_per_minute) },
         { label: t('concurrentCalls'), value: limit(limits.concurrent_calls) },
         {
           label: t('lastUsed'),

@@ -14,6 +14,7 @@ export interface KeyDraft {
   /** Local time without a zone, the format of the browser's input. */
   readonly expiresAt: string
   readonly requestsPerMinute: string
+  readonly tokensPerMinute: string
   readonly concurrentCalls: string
 }
 
@@ -23,6 +24,7 @@ export const EMPTY_DRAFT: KeyDraft = {
   spendLimit: '',
   expiresAt: '',
   requestsPerMinute: '',
+  tokensPerMinute: '',
   concurrentCalls: '',
 }
 
@@ -33,6 +35,7 @@ export function toKeyDraft(key: ApiKey): KeyDraft {
     spendLimit: key.spend_limit ?? '',
     expiresAt: key.expires_at ? toLocalField(new Date(key.expires_at)) : '',
     requestsPerMinute: String(key.limits.requests_per_minute ?? ''),
+    tokensPerMinute: String(key.limits.tokens_per_minute ?? ''),
     concurrentCalls: String(key.limits.concurrent_calls ?? ''),
   }
 }
@@ -47,6 +50,7 @@ export function toKeyBody(draft: KeyDraft) {
     expires_at: draft.expiresAt ? new Date(draft.expiresAt).toISOString() : null,
     limits: {
       requests_per_minute: count(draft.requestsPerMinute),
+      tokens_per_minute: count(draft.tokensPerMinute),
       concurrent_calls: count(draft.concurrentCalls),
     },
   }
@@ -100,6 +104,14 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
           allowDecimal={false}
           value={draft.requestsPerMinute}
           onChange={(value) => change({ requestsPerMinute: String(value) })}
+        />
+        <NumberInput
+          label={t('tokensPerMinute')}
+          placeholder={t('noLimit')}
+          min={1}
+          allowDecimal={false}
+          value={draft.tokensPerMinute}
+          onChange={(value) => change({ tokensPerMinute: String(value) })}
         />
         <NumberInput
           label={t('concurrentCalls')}

@@ -90,6 +90,7 @@ function Facts({ model }: { readonly model: Model }) {
 
 const LIMITS = [
   'requests_per_minute',
+  'tokens_per_minute',
   'concurrent_calls',
   'max_input_tokens',
   'max_output_tokens',

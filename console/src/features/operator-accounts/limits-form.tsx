@@ -14,11 +14,16 @@ export function LimitsForm({ account }: { readonly account: Account }) {
   const [requests, setRequests] = useState<number | string>(
     account.limits.requests_per_minute ?? '',
   )
+  const [tokens, setTokens] = useState<number | string>(account.limits.tokens_per_minute ?? '')
   const [calls, setCalls] = useState<number | string>(account.limits.concurrent_calls ?? '')
   const read = (value: number | string) => (value === '' ? null : Number(value))
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const limits = { requests_per_minute: read(requests), concurrent_calls: read(calls) }
+    const limits = {
+      requests_per_minute: read(requests),
+      tokens_per_minute: read(tokens),
+      concurrent_calls: read(calls),
+    }
     const request = { params: { account_id: account.id }, body: { limits } }
     const saved = await change.mutateAsync(request).catch(() => undefined)
     if (saved) notifyDone(t('saved'))
@@ -42,6 +47,7 @@ export function LimitsForm({ account }: { readonly account: Account }) {
       </Title>
       <Group gap="xs" align="flex-end">
         {field(t('requestsPerMinute'), requests, setRequests)}
+        {field(t('tokensPerMinute'), tokens, setTokens)}
         {field(t('concurrentCalls'), calls, setCalls)}
         <Button type="submit" variant="default" size="xs" loading={change.isPending}>
           {t('save')}

@@ -4,7 +4,7 @@ import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 import { SettingRow } from './row.tsx'
 
-const KNOWN = ['requests_per_minute', 'concurrent_calls'] as const
+const KNOWN = ['requests_per_minute', 'tokens_per_minute', 'concurrent_calls'] as const
 
 export function LimitsTable({ limits }: { readonly limits: Readonly<Record<string, number>> }) {
   const t = useMessages(messages)

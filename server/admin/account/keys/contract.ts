@@ -8,10 +8,12 @@ const DAY_SECONDS = 86_400
 const OVERLAP_SECONDS_MAX = 30 * DAY_SECONDS
 const MODELS_MAX = 200
 const PER_MINUTE_MAX = 10_000_000
+const TOKENS_MAX = 1_000_000_000_000
 const AT_ONCE_MAX = 1_000_000
 
 const limits = z.strictObject({
   requests_per_minute: z.int().min(1).max(PER_MINUTE_MAX).nullable().exactOptional(),
+  tokens_per_minute: z.int().min(1).max(TOKENS_MAX).nullable().exactOptional(),
   concurrent_calls: z.int().min(1).max(AT_ONCE_MAX).nullable().exactOptional(),
 })
 

@@ -11,7 +11,8 @@ import type { modelsContract } from './contract.ts'
 
 /** Limits that affect callers; timeouts towards upstreams are not among them. */
 const PUBLIC_LIMITS = [
-  ...(['requests_per_minute', 'concurrent_calls', 'max_output_tokens'] as const),
+  ...(['requests_per_minute', 'tokens_per_minute', 'concurrent_calls'] as const),
+  'max_output_tokens' as const,
   'max_input_tokens' as const,
 ]
 

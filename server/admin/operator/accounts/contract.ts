@@ -5,11 +5,13 @@ import type { Contract } from '../../route.ts'
 
 const limits = z.object({
   requests_per_minute: z.int().min(1).optional(),
+  tokens_per_minute: z.int().min(1).optional(),
   concurrent_calls: z.int().min(1).optional(),
 })
 
 const limitsChange = z.strictObject({
   requests_per_minute: z.int().min(1).nullish().describe('null removes the limit.'),
+  tokens_per_minute: z.int().min(1).nullish(),
   concurrent_calls: z.int().min(1).nullish(),
 })
 

@@ -1,0 +1,95 @@
+/**
+ * Measures what limits add to a hold and its settlement, by the size of their batches, in turns:
+ * `node benchmarks/limits.ts [--rounds 7]`.
+ */
+import { parseArgs } from 'node:util'
+import type { Sql } from 'postgres'
+import type { HoldLimits } from '../server/ledger/hold-limits.ts'
+import { closeHolds, takeHolds } from '../server/ledger/posting/move-store.ts'
+import { toHoldRow, toSettleRow } from '../server/ledger/posting/rows.ts'
+import { newId, newRequestId } from '../server/lib/ids.ts'
+import { openPlace } from '../testbed/laboratory.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } })
+const rounds = Number(values.rounds)
+/** Pairs in a batch, and batches in a measurement. */
+const SIZES = [
+  [1, 300],
+  [8, 100],
+  [64, 30],
+] as const
+const LINES = [{ unit: 'output_token', quantity: 34, amount: '0.0000204' }]
+
+const place = await openPlace('http://127.0.0.1:1', { keys: 1 })
+const [key] = place.keys
+if (!key) throw new Error('no key')
+const accountId = key.account_id
+const many = 1_000_000_000
+const subjects = [
+  { name: `account:${accountId}`, requests: many },
+  { name: `key:${key.id}`, requests: many, tokens: many, calls: 1_000 },
+]
+const WAYS: Readonly<Record<string, HoldLimits | undefined>> = {
+  'no limits': undefined,
+  'requests of the account': { subjects: subjects.slice(0, 1), tokens: 0 },
+  'requests, tokens and calls': { subjects, tokens: 500 },
+}
+
+/** Returns the microseconds of a pair. */
+async function measure(sql: Sql, size: number, batches: number, limits: HoldLimits | undefined) {
+  const started = performance.now()
+  for (let batch = 0; batch < batches; batch += 1) {
+    const requests = Array.from({ length: size }, () => ({
+      requestId: newRequestId(),
+      accountId,
+      keyId: key?.id ?? '',
+      endpoint: 'chat.completions',
+      model: 'chat',
+      priceVersion: 1n,
+      amountNanos: 2_458_350n,
+      estimate: { input_token: 12, output_token: 400 },
+      spendLimitNanos: null,
+      limits,
+      idempotency: null,
+    }))
+    const rows = requests.map((request) => {
+      return toHoldRow(newId('hold'), request, { ownerId: 'own_bench', taskId: null })
+    })
+    const taken = await takeHolds(sql, rows)
+    const settled = rows.map((row, index) => {
+      const settlement = { chargeNanos: 20_400n, status: 'succeeded', basis: 'usage' } as const
+      const detail = { ...settlement, lines: LINES, attempts: [] }
+      return toSettleRow(row.id, detail, requests[index])
+    })
+    await closeHolds(sql, settled)
+    if (rows.some((row) => taken.get(row.id) !== 'held')) throw new Error('a hold was refused')
+  }
+  return ((performance.now() - started) * 1_000) / (size * batches)
+}
+
+const conditions = readConditions(`node benchmarks/limits.ts --rounds ${rounds}`)
+const result: Record<string, Record<string, number>> = {}
+try {
+  await place.withDatabase(async (sql) => {
+    for (const [size, batches] of SIZES) {
+      const times: Record<string, number[]> = {}
+      for (let turn = 0; turn <= rounds; turn += 1) {
+        for (const [name, limits] of Object.entries(WAYS)) {
+          const took = await measure(sql, size, turn === 0 ? 10 : batches, limits)
+          if (turn > 0) times[name] = [...(times[name] ?? []), took]
+        }
+      }
+      result[String(size)] = Object.fromEntries(
+        Object.entries(times).map(([name, all]) => [name, round(median(all))]),
+      )
+    }
+  })
+} finally {
+  await place.close()
+}
+const rowsOfTable = Object.entries(result).map(([size, times]) => {
+  return [size, ...Object.keys(WAYS).map((name) => String(times[name]))]
+})
+const lines = table([['Pairs in a batch', ...Object.keys(WAYS)], ...rowsOfTable])
+report('limits', conditions, { microsecondsPerPair: result }, lines)

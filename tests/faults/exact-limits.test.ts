@@ -1,0 +1,170 @@
+/**
+ * Limits hold over all gateways: what was sold passes, neither more nor less, however calls are
+ * spread over two gateways on one PostgreSQL, beside a worker and across a restart.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { CallLimits } from '../../server/accounts/accounts.ts'
+import { rotateKey } from '../../server/accounts/manage-keys.ts'
+import { type GatewayProcess, type Stage, startGateway, startStage } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
+
+let stage: Stage
+let second: GatewayProcess
+let worker: GatewayProcess
+
+before(async () => {
+  stage = await startStage()
+  second = await startGateway(stage.place)
+  worker = await startGateway({ ...stage.place, env: { ROLE: 'worker' } })
+})
+after(async () => {
+  await Promise.all([worker.stop(5_000), second.stop(5_000)])
+  await stage.stop()
+})
+
+type Target = Pick<GatewayProcess, 'url'>
+
+function send(target: Target, key: string, body: object, signal?: AbortSignal): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return fetch(`${target.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ model: 'sim-chat', ...body }),
+    ...(signal ? { signal } : {}),
+  })
+}
+
+const says = (content: string, more: object = {}) => ({
+  messages: [{ role: 'user', content }],
+  ...more,
+})
+
+async function statusOf(response: Response): Promise<number> {
+  await response.arrayBuffer()
+  return response.status
+}
+
+function countOf(statuses: readonly number[]): Readonly<Record<number, number>> {
+  const counts: Record<number, number> = {}
+  for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+async function callerWith(limits: CallLimits, of: 'key' | 'account' = 'key'): Promise<string> {
+  if (of === 'key') return (await stage.createCaller('1000', { limits })).key.key
+  const { account, key } = await stage.createCaller('1000')
+  await stage.sql`
+    update account set limits = ${JSON.stringify(limits)}::text::jsonb where id = ${account.id}`
+  return key.key
+}
+
+test('requests per minute: one gateway alone, and both together', async () => {
+  const alone = await callerWith({ requests_per_minute: 20 })
+  const statuses = await Promise.all(
+    Array.from({ length: 30 }, async () => statusOf(await send(stage, alone, says('hi')))),
+  )
+  assert.deepEqual(countOf(statuses), { 200: 20, 429: 10 })
+
+  const spread = await callerWith({ requests_per_minute: 20 }, 'account')
+  const both = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) =>
+      statusOf(await send(index % 2 === 0 ? stage : second, spread, says('hi'))),
+    ),
+  )
+  assert.deepEqual(countOf(both), { 200: 20, 429: 20 })
+  const refused = await send(second, spread, says('hi'))
+  const seconds = Number(refused.headers.get('retry-after'))
+  assert.ok(seconds > 20 && seconds <= 60, String(seconds))
+})
+
+test('requests that cost nothing count towards the same limit', async () => {
+  const key = await callerWith({ requests_per_minute: 6 })
+  const read = async (target: Target, path: string) =>
+    statusOf(await fetch(target.url + path, { headers: { authorization: `Bearer ${key}` } }))
+  const statuses = [
+    await statusOf(await send(stage, key, says('hi'))),
+    await read(second, '/v1/models'),
+    await read(stage, '/v1/usage'),
+    await read(second, '/v1/balance'),
+    await read(stage, '/v1/models'),
+    await statusOf(await send(second, key, says('hi'))),
+  ]
+  assert.deepEqual(countOf(statuses), { 200: 6 })
+  assert.equal(await read(stage, '/v1/balance'), 429)
+  assert.equal(await statusOf(await send(second, key, says('hi'))), 429)
+})
+
+test('a call that the ledger refuses counts towards no limit', async () => {
+  const poor = await stage.createCaller('0.000001', { limits: { requests_per_minute: 1 } })
+  assert.equal(await statusOf(await send(stage, poor.key.key, says('hi'))), 402)
+  assert.equal(await statusOf(await send(second, poor.key.key, says('hi'))), 402)
+})
+
+test('concurrent calls: exactly the limit over both gateways, and freed as each call ends', async () => {
+  const key = await callerWith({ concurrent_calls: 3 })
+  const slow = says('[[chunks:600]] [[chunk-delay:100]]', { stream: true })
+  const leave = new AbortController()
+  const opened = await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      send(index % 2 === 0 ? stage : second, key, slow, leave.signal),
+    ),
+  )
+  assert.deepEqual(countOf(opened.map(({ status }) => status)), { 200: 3, 429: 9 })
+  assert.equal(opened.find(({ status }) => status === 429)?.headers.get('retry-after'), '1')
+  leave.abort()
+
+  const one = await callerWith({ concurrent_calls: 1 })
+  for (let call = 0; call < 6; call += 1) {
+    // The slot is free once the answer is whole.
+    assert.equal(await statusOf(await send(call % 2 === 0 ? stage : second, one, says('hi'))), 200)
+  }
+})
+
+test('tokens per minute: the estimate is held, and what was not used is returned', async () => {
+  const key = await callerWith({ tokens_per_minute: 1_000 })
+  const small = says('hi [[tokens:10]]', { max_completion_tokens: 700 })
+  for (const target of [stage, second, stage, second]) {
+    assert.equal(await statusOf(await send(target, key, small)), 200)
+  }
+  const both = await Promise.all(
+    [stage, second].map(async (target) =>
+      statusOf(await send(target, key, { ...small, ...says('[[first-byte-delay:1500]]') })),
+    ),
+  )
+  assert.deepEqual(countOf(both), { 200: 1, 429: 1 }, '1,400 tokens at the same time')
+  const large = await send(stage, key, says('hi', { max_completion_tokens: 2_000 }))
+  assert.equal(large.status, 429)
+  assert.match(await large.text(), /more tokens than the limit allows/)
+})
+
+test('a rotated key and its successor share one limit', async () => {
+  const { key } = await stage.createCaller('1000', { limits: { requests_per_minute: 4 } })
+  const { created: next } = await rotateKey(stage.sql, key.id, 60)
+  const statuses: number[] = []
+  for (const text of [key.key, next.key, key.key, next.key, key.key, next.key]) {
+    statuses.push(await statusOf(await send(stage, text, says('hi'))))
+  }
+  assert.deepEqual(statuses, [200, 200, 200, 200, 429, 429])
+})
+
+test('a restart forgets nothing, and a gateway that is killed keeps no slot', async () => {
+  const key = await callerWith({ requests_per_minute: 10, concurrent_calls: 2 })
+  const third = await startGateway(stage.place)
+  const slow = says('[[chunks:600]] [[chunk-delay:100]]', { stream: true })
+  const opened = await Promise.all([send(third, key, slow), send(third, key, slow)])
+  for (const response of opened) response.text().catch(() => undefined)
+  assert.equal(await statusOf(await send(stage, key, says('hi'))), 429)
+  await third.kill9()
+  await stage.sql`update owner set ended_at = now() where id not in (
+    select id from owner order by started_at limit 3)`
+  await until(
+    'free slots',
+    async () => (await statusOf(await send(stage, key, says('hi')))) === 200,
+  )
+  const statuses: number[] = []
+  for (let call = 0; call < 9; call += 1) {
+    statuses.push(await statusOf(await send(second, key, says('hi'))))
+  }
+  assert.deepEqual(countOf(statuses), { 200: 7, 429: 2 })
+})
