@@ -58,6 +58,20 @@ describe('operators', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
+  test('a channel is tested, paused and resumed', async () => {
+    const { page, complaints } = await stage.signedIn('/operator/channels', OPERATOR)
+    await page.getByRole('button', { name: 'test-openai', exact: true }).first().click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByRole('button', { name: 'Test', exact: true }).click()
+    await drawer.getByText('Key: the vendor accepts the key').waitFor()
+    await drawer.getByRole('button', { name: 'Pause' }).click()
+    await drawer.getByText('Paused', { exact: true }).waitFor()
+    await drawer.getByRole('button', { name: 'Resume' }).click()
+    await drawer.getByRole('button', { name: 'Pause' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   test('the audit runs and names every invariant', async () => {
     const { page } = await stage.signedIn('/operator/proof', OPERATOR)
     await page.getByRole('button', { name: 'Run the audit' }).click()

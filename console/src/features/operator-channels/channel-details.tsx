@@ -3,6 +3,7 @@ import { Button, Group, Stack, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { TextLink } from '../../components/links.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
@@ -28,6 +29,7 @@ export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsPr
         facts={[
           { label: t('health'), value: <WorkStatus status={health.state} /> },
           { label: '', value: health.reason ?? undefined },
+          { label: t('lastError'), value: <LastError error={health.last_error} /> },
           { label: t('upstream'), value: channel.upstream },
           { label: t('version'), value: channel.version },
           { label: t('source'), value: channel.source },
@@ -45,6 +47,7 @@ export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsPr
       />
       <Group gap="xs" align="flex-start">
         <TestChannel id={id} />
+        {channel.status === 'active' ? <Switches channel={channel} /> : null}
         {channel.status === 'active' ? <Retire id={id} onRetired={onClose} /> : null}
       </Group>
       <section>
@@ -54,6 +57,45 @@ export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsPr
         <ChannelForm upstreams={upstreams} channel={channel} onSaved={() => undefined} />
       </section>
     </Stack>
+  )
+}
+
+function LastError({ error }: { readonly error: EditedChannel['health']['last_error'] }) {
+  if (!error) return '–'
+  const text = [error.status ?? error.kind, error.message].filter(Boolean).join(': ')
+  return (
+    <>
+      {text} (<TimeText time={error.at} />)
+    </>
+  )
+}
+
+/** Pauses or resumes the channel; ends its cooldown while it has one. */
+function Switches({ channel }: { readonly channel: EditedChannel }) {
+  const t = useMessages(messages)
+  const pause = useAdminChange('POST /operator/channels/:channel_id/pause')
+  const resume = useAdminChange('POST /operator/channels/:channel_id/resume')
+  const wake = useAdminChange('POST /operator/channels/:channel_id/wake')
+  const { id, paused_at: pausedAt, health } = channel
+  const error = pause.error ?? resume.error ?? wake.error
+  const run = (change: Pick<typeof pause, 'mutate'>, done: string) =>
+    change.mutate({ params: { channel_id: id } }, { onSuccess: () => notifyDone(done) })
+  return (
+    <>
+      {error ? <ErrorState error={error} /> : null}
+      {pausedAt === null ? (
+        <Button variant="default" onClick={() => run(pause, t('paused', { id }))}>
+          {t('pause')}
+        </Button>
+      ) : (
+        <Button onClick={() => run(resume, t('resumed', { id }))}>{t('resume')}</Button>
+      )}
+      {health.state === 'cooling_down' ? (
+        <Button variant="default" onClick={() => run(wake, t('woken', { id }))}>
+          {t('wake')}
+        </Button>
+      ) : null}
+    </>
   )
 }
 

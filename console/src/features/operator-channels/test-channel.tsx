@@ -6,8 +6,10 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
-const isStep = (step: string): step is 'settings' | 'address' | 'connection' =>
-  ['settings', 'address', 'connection'].includes(step)
+const STEPS = ['settings', 'address', 'connection', 'key'] as const
+
+const isStep = (step: string): step is (typeof STEPS)[number] =>
+  STEPS.some((known) => known === step)
 
 export function TestChannel({ id }: { readonly id: string }) {
   const t = useMessages(messages)
