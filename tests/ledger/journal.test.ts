@@ -54,6 +54,7 @@ async function settleAll(folder: string, alive: readonly string[] = []) {
     isAlive: async (owner) => alive.includes(owner),
     async settle(row) {
       rows.push(row)
+      if (row.hold_id === 'hold_foreign') return 'unknown'
       return row.hold_id === 'hold_closed' ? 'already' : 'closed'
     },
   })
@@ -96,6 +97,25 @@ test('its own journal and those of live processes are left alone', async (t) => 
   assert.equal((await settleAll(folder)).posted, 1)
   assert.equal(existsSync(path), false)
   await journal.close()
+})
+
+test('settlements that the database does not know are set aside, not deleted', async (t) => {
+  const { folder, path, journal } = open(t)
+  const rows = ['hold_1', 'hold_foreign'].map((id) => rowOf(id))
+  await Promise.all(rows.map((row) => journal.add(row)))
+  await journal.close()
+  assert.deepEqual(await settleAll(folder), { posted: 1, rows })
+  assert.equal(existsSync(path), false)
+  assert.deepEqual(parseRows(readFileSync(`${path}.unknown`, 'utf8')), rows)
+  assert.deepEqual(await settleAll(folder), { posted: 0, rows: [] })
+})
+
+test('a journal that cannot be read keeps no other from being settled', async (t) => {
+  const { folder, journal } = open(t)
+  await journal.add(rowOf('hold_1'))
+  mkdirSync(join(folder, 'own_0.jsonl'))
+  await journal.close()
+  assert.equal((await settleAll(folder)).posted, 1)
 })
 
 test('a process that was taken for dead writes its journal again', async (t) => {

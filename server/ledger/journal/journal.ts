@@ -2,7 +2,7 @@
  * Keeps settlements on the local disk while the database is away. A response may be sent before its
  * settlement is committed; if the process then dies, the next one finds the settlement here.
  */
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,6 +16,11 @@ const RESERVED_BYTES = 256 * 1024
 /** A response does not wait longer than this for the disk. */
 const WRITE_MS_MAX = 2_000
 const SUFFIX = '.jsonl'
+/** Of journals that are kept for the operator. */
+const UNKNOWN_SUFFIX = '.unknown'
+const FOREIGN =
+  'kept a journal with holds that this database does not have: remove the suffix before a gateway' +
+  ' starts on the database that it belongs to'
 const UNWRITTEN =
   'the journal cannot be written: settlements that wait for the database are only in memory'
 
@@ -27,7 +32,10 @@ export interface Journal {
   add(row: SettleRow): Promise<void>
   /** Removes a settlement that is committed. */
   remove(holdId: string): void
-  /** Settles what dead processes left in the same folder. */
+  /**
+   * Settles what dead processes left in the same folder. A journal with unknown holds, such as
+   * those of another database, is set aside.
+   */
   settleOthers(by: Settling): Promise<void>
   /** Deletes the file unless it contains settlements. */
   close(): Promise<void>
@@ -84,14 +92,26 @@ class FileJournal implements Journal {
     for (const owner of readOwners(this.folder)) {
       const path = this.pathOf(owner)
       if (path === this.path || (await isAlive(owner))) continue
-      const rows = parseRows(readFileSync(path, 'utf8'))
-      const verdicts = await Promise.all(rows.map(settle))
-      const posted = verdicts.filter((one) => one === 'closed' || one === 'corrected')
-      rmSync(path, { force: true })
-      if (posted.length === 0) continue
-      const fields = { count: posted.length, owner_id: owner }
+      try {
+        await this.settleFile(path, settle)
+      } catch (error) {
+        this.log.error({ error, file: path }, 'the journal of a dead process cannot be settled')
+      }
+    }
+  }
+
+  private async settleFile(path: string, settle: Settling['settle']): Promise<void> {
+    const rows = parseRows(readFileSync(path, 'utf8'))
+    const verdicts = await Promise.all(rows.map(settle))
+    const posted = verdicts.filter((one) => one === 'closed' || one === 'corrected')
+    if (posted.length > 0) {
+      const fields = { count: posted.length, file: path }
       this.log.warn(fields, 'posted settlements from the journal of a dead process')
     }
+    if (!verdicts.includes('unknown')) return rmSync(path, { force: true })
+    const kept = `${path}${UNKNOWN_SUFFIX}`
+    renameSync(path, kept)
+    this.log.error({ file: kept }, FOREIGN)
   }
 
   async close(): Promise<void> {
