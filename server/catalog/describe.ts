@@ -3,6 +3,7 @@ import type { Sql } from 'postgres'
 import { OperatorError } from '../lib/operator-error.ts'
 import { maskSecret, type SecretBox, SecretError } from '../lib/secrets/secrets.ts'
 import { type ChannelSettings, openSettings } from './channel-settings.ts'
+import { variableNameOf } from './environment.ts'
 import {
   type ChannelRow,
   listChannels,
@@ -35,16 +36,27 @@ export async function describeChannel(
 ): Promise<ChannelSummary & { readonly settings: ChannelSettings }> {
   const row = (await listChannels(sql)).find((channel) => channel.id === id)
   if (!row) throw new OperatorError(`there is no channel ${id}`)
-  return { ...summarise(row), settings: { ...row.settings, ...maskedSecrets(row, secrets) } }
+  const { headers, ...open } = row.settings
+  // Headers that were stored before they became secrets are not sealed yet.
+  const settings = { ...open, ...(headers === undefined ? {} : { headers: mask(headers) }) }
+  return { ...summarise(row), settings: { ...settings, ...maskedSecrets(row, secrets) } }
 }
 
-function maskedSecrets(row: ChannelRow, secrets: SecretBox): Record<string, string> {
+/** Masks every text in a secret setting; the name of an environment variable is none. */
+function mask(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) {
+    return variableNameOf(value) === undefined ? maskSecret(String(value)) : value
+  }
+  const members = Object.entries(value).map(([name, member]) => [name, mask(member)] as const)
+  return Object.fromEntries(members)
+}
+
+function maskedSecrets(row: ChannelRow, secrets: SecretBox): Record<string, unknown> {
   if (!row.secrets) return {}
   try {
     const place = { channelId: row.id, version: row.version }
     const opened = openSettings({ settings: {}, secrets: row.secrets }, secrets, place)
-    const masked = Object.entries(opened).map(([name, value]) => [name, maskSecret(String(value))])
-    return Object.fromEntries(masked)
+    return Object.fromEntries(Object.entries(opened).map(([name, value]) => [name, mask(value)]))
   } catch (error) {
     if (error instanceof SecretError) return { secrets: `unreadable: ${error.message}` }
     throw error

@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { openSettings } from './channel-settings.ts'
+import { variableNameOf } from './environment.ts'
 import {
   type ChannelRow,
   listChannels,
@@ -83,11 +84,29 @@ function exportChannel(row: ChannelRow, { secrets, secretsAs }: ExportOptions) {
     return { entry: { id, upstream, settings, sealed }, variables: [] }
   }
   const stored = { settings: {}, secrets: row.secrets }
-  const names = Object.keys(openSettings(stored, secrets, { channelId: id, version }))
-  const variables = names.map((name) => `${id}_${name}`.toUpperCase().replace(/[^A-Z0-9]/g, '_'))
-  const references = names.map((name, index) => [name, `env:${variables[index]}`] as const)
-  const entry = { id, upstream, settings: { ...settings, ...Object.fromEntries(references) } }
-  return { entry, variables }
+  const variables: string[] = []
+  const opened = openSettings(stored, secrets, { channelId: id, version })
+  const named = nameSecrets(opened, id, (name) => variables.push(name))
+  return { entry: { id, upstream, settings: { ...settings, ...named } }, variables }
+}
+
+/** Replaces every text by the name of an environment variable, unless it is one already. */
+function nameSecrets(
+  values: Readonly<Record<string, unknown>>,
+  prefix: string,
+  add: (name: string) => void,
+): object {
+  const entries = Object.entries(values).map(([key, value]) => {
+    const name = `${prefix}_${key}`
+    if (typeof value === 'object' && value !== null) {
+      return [key, nameSecrets({ ...value }, name, add)] as const
+    }
+    if (variableNameOf(value) !== undefined) return [key, value] as const
+    const variable = name.toUpperCase().replace(/[^A-Z0-9]/g, '_')
+    add(variable)
+    return [key, `env:${variable}`] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 function exportModel(

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { openCommandLine, runWith } from './support.ts'
 
 const SECRET = 'sk-this-is-a-secret-key'
+const HEADER = 'a-key-in-a-header-of-the-channel'
 
 const shop = {
   source: 'shop',
@@ -11,7 +12,12 @@ const shop = {
     {
       id: 'main',
       upstream: 'openai-compatible',
-      settings: { base_url: 'https://vendor.test/v1', api_key: SECRET, quirks: { top_k: true } },
+      settings: {
+        base_url: 'https://vendor.test/v1',
+        api_key: SECRET,
+        quirks: { top_k: true },
+        headers: { 'x-gateway-key': HEADER, 'x-name': 'env:GATEWAY_NAME' },
+      },
     },
     {
       id: 'by-name',
@@ -82,7 +88,7 @@ test('what export prints changes nothing where it came from', async (t) => {
     [applied.code, applied.out, applied.err.includes('error')],
     [0, 'no changes\n', false],
   )
-  assert.equal(text.includes(SECRET), false, 'a channel secret is in the export')
+  for (const secret of [SECRET, HEADER]) assert.ok(!text.includes(secret), secret)
   const { channels, models, accounts } = JSON.parse(text)
   assert.equal(channels[0].settings.api_key, 'env:OTHER_KEY')
   assert.deepEqual(
@@ -116,6 +122,8 @@ test('an empty database becomes the same: keys work, balances do not travel', as
   assert.deepEqual({ ...sqlState[0] }, { balance: '0', counter: from.key.id, prices: 2 })
   const shown = await runWith(sameKey, ['channel', 'show', 'main'])
   assert.match(shown.out, /api_key +••••-key/)
+  assert.match(shown.out, /headers +\{"x-gateway-key":"••••nnel","x-name":"env:GATEWAY_NAME"\}/)
+  assert.ok(!shown.out.includes(HEADER))
 })
 
 test('sealed secrets need their SECRET_KEY; names of variables do not', async (t) => {
@@ -126,7 +134,7 @@ test('sealed secrets need their SECRET_KEY; names of variables do not', async (t
   assert.equal(refused.code, 1)
   assert.match(refused.err, /sealed\.json: channels\[1\]\.sealed: sealed with key [0-9a-f]{8}/)
   const named = await from.run('export', '--secrets', 'env', '--no-accounts')
-  assert.equal(named.err, 'set MAIN_API_KEY\n')
+  assert.equal(named.err, 'set MAIN_API_KEY\nset MAIN_HEADERS_X_GATEWAY_KEY\n')
   const { channels, accounts } = JSON.parse(named.out)
   assert.deepEqual([channels[1].settings.api_key, accounts], ['env:MAIN_API_KEY', undefined])
   const applied = await to.run('apply', to.file('named.json', named.out))
@@ -141,6 +149,7 @@ test('a dry run shows each value before and after, without secrets', async (t) =
   small.limits.requests_per_minute = 90
   delete changed.channels[1].sealed
   changed.channels[1].settings.api_key = 'sk-another-secret-key'
+  changed.channels[1].settings.headers = { 'x-gateway-key': 'another-key-in-a-header' }
   const acme = changed.accounts.find((one: { name: string }) => one.name === 'Acme')
   acme.limits = {}
   for (const key of acme.keys) if (key.name === 'web') key.name = 'shop'
@@ -148,7 +157,10 @@ test('a dry run shows each value before and after, without secrets', async (t) =
   const { out, code } = await run('apply', file('changed.json', changed), '--dry-run')
   assert.equal(code, 0)
   for (const line of [
-    '~ channel main (settings)\n    ~ settings.api_key: •••• → ••••\n',
+    '~ channel main (settings)\n',
+    '    ~ settings.api_key: •••• → ••••\n',
+    '    ~ settings.headers.x-gateway-key: •••• → ••••\n',
+    '    - settings.headers.x-name: "env:GATEWAY_NAME"\n',
     '    ~ prices[0].amount: "0.15" → "0.2"\n',
     '    ~ limits.requests_per_minute: 60 → 90\n',
     '- model big\n',
@@ -158,7 +170,7 @@ test('a dry run shows each value before and after, without secrets', async (t) =
   ]) {
     assert.ok(out.includes(line), `${line} is not in\n${out}`)
   }
-  assert.equal(out.includes('secret-key'), false)
+  for (const secret of ['secret-key', 'in-a-header']) assert.ok(!out.includes(secret), secret)
   const [row] = await sql`select limits from account where name = 'Acme'`
   assert.deepEqual(row?.limits, { requests_per_minute: 60 })
 })

@@ -18,7 +18,7 @@ export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
   provider: 'openai',
   settings: openaiCompatibleSettings,
-  secrets: ['api_key'],
+  secrets: ['api_key', 'headers'],
   priceFacts: readPriceFacts,
   stored,
   background,

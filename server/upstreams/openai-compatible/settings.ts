@@ -46,7 +46,7 @@ export const openaiCompatibleSettings = z.strictObject({
   auth: z.enum(KEY_HEADERS).default('bearer'),
   organization: z.string().optional(),
   project: z.string().optional(),
-  /** Further headers for every request. */
+  /** Further headers for every request; they may hold keys, so they are kept as secrets. */
   headers: z.record(z.string(), z.string()).default({}),
   /** True if the vendor bills nothing more once its connection is closed. */
   stops_on_cancel: z.boolean().default(false),

@@ -46,9 +46,11 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
         />
       )
     case 'json':
+    case 'secret-json':
       return (
         <JsonInput
           {...shared}
+          description={kind === 'json' ? description : isStored ? t('secretKept') : t('secretNew')}
           placeholder={t('json')}
           validationError={t('badJson')}
           formatOnBlur

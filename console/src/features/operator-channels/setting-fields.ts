@@ -1,6 +1,7 @@
 /** Converts an upstream's JSON Schema of settings to form fields, and their values to settings. */
 
-export type FieldKind = 'text' | 'secret' | 'number' | 'switch' | 'choice' | 'json'
+/** `secret-json`: a secret of several members. */
+export type FieldKind = 'text' | 'secret' | 'secret-json' | 'number' | 'switch' | 'choice' | 'json'
 
 export interface Field {
   readonly name: string
@@ -35,7 +36,7 @@ export function listSettingFields(schema: Schema, secrets: readonly string[]): F
 }
 
 function kindOf(schema: Schema, isSecret: boolean): FieldKind {
-  if (isSecret) return 'secret'
+  if (isSecret) return schema.type === 'object' ? 'secret-json' : 'secret'
   if (Array.isArray(schema.enum)) return 'choice'
   if (schema.type === 'boolean') return 'switch'
   if (schema.type === 'number' || schema.type === 'integer') return 'number'
@@ -50,7 +51,7 @@ function toText(value: unknown): string {
 export function readValues(fields: readonly Field[], settings: Schema): SettingValues {
   const entries = fields.map(({ name, kind, initial }) => {
     const current = settings[name]
-    if (kind === 'secret') return [name, ''] as const
+    if (kind === 'secret' || kind === 'secret-json') return [name, ''] as const
     return [name, current === undefined ? initial : toText(current)] as const
   })
   return Object.fromEntries(entries)
@@ -67,7 +68,7 @@ export function toSettings(
     if (text === '') continue
     if (kind === 'number') settings[name] = Number(text)
     else if (kind === 'switch') settings[name] = text === 'true'
-    else if (kind === 'json') {
+    else if (kind === 'json' || kind === 'secret-json') {
       try {
         settings[name] = JSON.parse(text)
       } catch {
