@@ -12,6 +12,8 @@ import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const LEDGER = 'GET /accounts/:account_id/ledger'
+const STATEMENT = 'GET /accounts/:account_id/statement'
+const LEDGER_EXPORT = 'GET /accounts/:account_id/ledger/export'
 const REDEEM = 'POST /accounts/:account_id/redeem'
 const SECRET = 'a-secret-of-a-payment-provider-0123456789'
 const nanos = (text: string) => parseAmount(text) ?? 0n
@@ -39,6 +41,51 @@ async function makeCodes(count: number, more: object = {}) {
   })
 }
 
+describe('a statement', () => {
+  test('opening, charges, credits and closing add up, and end with the balance', async () => {
+    const body = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
+    for (let i = 0; i < 3; i++) await stage.post('/v1/chat/completions', home.key, body)
+    const dayAgo = new Date(Date.now() - 86_400_000).toISOString()
+    const query = { from: dayAgo, time_zone: 'Asia/Shanghai' }
+    const read = (more: Record<string, string> = {}) =>
+      stage.read(STATEMENT, { as: 'home-member', params: at(), query: { ...query, ...more } })
+    const found = await read()
+    const { available, held, debt } = await stage.balance(home.accountId)
+    assert.equal(nanos(found.closing), available + held - debt)
+    assert.equal(
+      nanos(found.opening) - nanos(found.charged) + nanos(found.credited),
+      nanos(found.closing),
+    )
+    assert.equal(nanos(found.opening), 0n)
+    assert.equal(found.days[0]?.balance_after, found.closing)
+    const sum = found.models.reduce((all, { charged }) => all + nanos(charged), 0n)
+    assert.equal(sum, nanos(found.charged))
+    assert.ok(sum > 0n)
+    const past = await read({ to: new Date(Date.now() - 7_200_000).toISOString() })
+    assert.deepEqual([past.closing, past.days], ['0', []])
+    for (const bad of [{ to: dayAgo }, { from: '2020-01-01T00:00:00Z' }]) {
+      const refused = await stage.ask(STATEMENT, {
+        as: 'home-member',
+        params: at(),
+        query: { ...query, ...bad },
+      })
+      assert.equal(refused.status, 400, refused.text)
+    }
+  })
+
+  test('the export has every transaction once', async () => {
+    const { text, status } = await stage.ask(LEDGER_EXPORT, { as: 'home-member', params: at() })
+    assert.equal(status, 200)
+    const [head, ...lines] = text.trimEnd().split('\r\n')
+    assert.match(head ?? '', /^at,kind,amount,balance_after,/)
+    const whole = await stage.read(LEDGER, { as: 'home-member', params: at() })
+    assert.deepEqual(
+      lines.map((line) => line.split(',')[3]),
+      whole.data.map((row) => row.balance_after),
+    )
+  })
+})
+
 describe('the ledger', () => {
   test('the balance after each movement is the one before plus the movement', async () => {
     const body = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
@@ -46,7 +93,7 @@ describe('the ledger', () => {
     const whole = await stage.read(LEDGER, { as: 'home-member', params: at() })
     const { available, held, debt } = await stage.balance(home.accountId)
     assert.equal(nanos(whole.data[0]?.balance_after ?? ''), available + held - debt)
-    assert.equal(whole.data.length, 7)
+    assert.equal(whole.data.length, 10)
     for (const [index, row] of whole.data.entries()) {
       const before = whole.data[index + 1]?.balance_after ?? '0'
       assert.equal(nanos(row.balance_after), nanos(before) + nanos(row.amount))

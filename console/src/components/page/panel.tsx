@@ -8,12 +8,14 @@ interface PanelProps {
   readonly aside?: ReactNode
   /** True to drop the padding, for tables. */
   readonly flush?: boolean
+  /** True to leave it out of printed pages. */
+  readonly noPrint?: boolean
   readonly children: ReactNode
 }
 
-export function Panel({ title, aside, flush = false, children }: PanelProps) {
+export function Panel({ title, aside, flush = false, noPrint, children }: PanelProps) {
   return (
-    <section className={classes.panel}>
+    <section className={classes.panel} data-no-print={noPrint || undefined}>
       {title || aside ? (
         <Group justify="space-between" className={classes.head} gap="xs">
           <Title order={2} size="h3">

@@ -1,5 +1,5 @@
 /** The money of an account: balance, ledger entries, and redeeming codes. */
-import { Box, Stack, Text, TextInput } from '@mantine/core'
+import { Box, Button, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
@@ -10,11 +10,15 @@ import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import { formatMoney } from '../../lib/format.ts'
+import { adminUrl } from '../../lib/api.ts'
+import { columnPlaces, formatMoney } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
 import { type RowOf, useAdmin, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
+import { addUp } from './add-up.ts'
 import { messages } from './messages.ts'
+import { MonthStatement } from './statement.tsx'
 
 const LEDGER = 'GET /accounts/:account_id/ledger'
 const BALANCE = 'GET /accounts/:account_id/balance'
@@ -25,27 +29,70 @@ export function Page() {
   const { id, isOwner } = useAccount()
   const params = { account_id: id }
   const balance = useAdmin(BALANCE, { params }, { live: ['balance'] })
-  const currency = balance.data?.currency ?? 'CNY'
-  const pages = useAdminPages(LEDGER, { params }, { live: ['balance'] })
+  const url = useUrlState(['view', 'month'])
+  const view = url.values.view === 'transactions' ? 'transactions' : 'statement'
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
       <Stack gap="md">
         <Balance balance={balance.data} />
         {isOwner ? <Redeem accountId={id} /> : null}
-        <DataTable
-          label={t('ledger')}
-          pages={pages}
-          columns={useColumns(currency)}
-          rowId={(row) => row.id}
-          empty={
-            <EmptyState icon="card" title={t('emptyTitle')}>
-              {t('emptyText')}
-            </EmptyState>
-          }
-        />
+        <Group data-no-print>
+          <SegmentedControl
+            size="xs"
+            aria-label={t('view')}
+            value={view}
+            data={[
+              { value: 'statement', label: t('byDay') },
+              { value: 'transactions', label: t('transactions') },
+            ]}
+            onChange={(value) => url.set({ view: value === 'statement' ? '' : value })}
+          />
+        </Group>
+        {view === 'statement' ? (
+          <MonthStatement month={url.values.month} onMonth={(month) => url.set({ month })} />
+        ) : (
+          <Transactions currency={balance.data?.currency ?? 'CNY'} />
+        )}
       </Stack>
     </>
+  )
+}
+
+/** Every charge and credit, exactly: each balance is the one below it plus the amount. */
+function Transactions({ currency }: { readonly currency: string }) {
+  const t = useMessages(messages)
+  const { id } = useAccount()
+  const params = { account_id: id }
+  const pages = useAdminPages(LEDGER, { params }, { live: ['balance'] })
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {t('balanceText')}
+        </Text>
+        <Button
+          component="a"
+          variant="default"
+          size="compact-sm"
+          href={adminUrl('GET /accounts/:account_id/ledger/export', { params })}
+          download="ledger.csv"
+        >
+          {t('export')}
+        </Button>
+      </Group>
+      <DataTable
+        label={t('ledger')}
+        pages={pages}
+        columns={useColumns(currency, pages.rows)}
+        rowId={(row) => row.id}
+        empty={
+          <EmptyState icon="card" title={t('emptyTitle')}>
+            {t('emptyText')}
+          </EmptyState>
+        }
+      />
+    </Stack>
   )
 }
 
@@ -56,9 +103,11 @@ interface BalanceProps {
 function Balance({ balance }: BalanceProps) {
   const t = useMessages(messages)
   const { currency = 'CNY', available = '0', held = '0', debt = '0' } = balance ?? {}
+  const total = addUp([available, held], [debt])
   const money = (amount: string) => <MoneyText amount={amount} currency={currency} places={2} />
   return (
     <StatTiles>
+      <StatTile label={t('total')} value={money(total)} hint={t('balanceText')} />
       <StatTile label={t('available')} value={money(available)} />
       <StatTile label={t('held')} value={money(held)} hint={t('heldHint')} to="/tasks" />
       <StatTile label={t('debt')} value={money(debt)} hint={t('debtHint')} />
@@ -71,7 +120,7 @@ function Redeem({ accountId }: { readonly accountId: string }) {
   const { language } = useLanguage()
   const redeem = useAdminChange('POST /accounts/:account_id/redeem')
   return (
-    <Panel title={t('redeem')}>
+    <Panel title={t('redeem')} noPrint>
       <Text size="sm" c="dimmed" mb="xs">
         {t('redeemText')}
       </Text>
@@ -101,8 +150,10 @@ function Redeem({ accountId }: { readonly accountId: string }) {
   )
 }
 
-function useColumns(currency: string): Column<Movement>[] {
+function useColumns(currency: string, rows: readonly Movement[]): Column<Movement>[] {
   const t = useMessages(messages)
+  const amounts = rows.flatMap((row) => [row.amount, row.balance_after])
+  const places = columnPlaces(amounts)
   return [
     { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} />, isTime: true },
     { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
@@ -121,13 +172,13 @@ function useColumns(currency: string): Column<Movement>[] {
     {
       key: 'amount',
       header: t('amount'),
-      render: (row) => <MoneyText amount={row.amount} currency={currency} />,
+      render: (row) => <MoneyText amount={row.amount} currency={currency} places={places} />,
       align: 'right',
     },
     {
       key: 'balance',
       header: t('balance'),
-      render: (row) => <MoneyText amount={row.balance_after} currency={currency} />,
+      render: (row) => <MoneyText amount={row.balance_after} currency={currency} places={places} />,
       align: 'right',
       minor: true,
     },

@@ -1,6 +1,6 @@
 /** An account's ledger entries with running balances, and ways to add credit. */
 import { z } from 'zod'
-import { amount, page, paging, text, time } from '../../common-schemas.ts'
+import { amount, page, paging, text, time, timeZone } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const TAG = 'Console: money'
@@ -27,7 +27,49 @@ const credit = z.object({
   created_at: time,
 })
 
+const day = z.object({
+  at: time.describe('Start of the day.'),
+  calls: z.int(),
+  charged: amount,
+  credited: amount.describe('Credits of every kind; negative adjustments reduce it.'),
+  balance_after: amount.describe('Available plus held, minus debt, at the end of the day.'),
+})
+
 export const billingContract = {
+  'GET /accounts/:account_id/statement': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Get an account’s statement',
+    description:
+      'Charges by day and by model, and each credit. `opening` minus `charged` plus `credited` ' +
+      'is `closing`. At most 400 days. Whole hours: a charge belongs to the hour in which its call began.',
+    query: z.object({
+      from: z.coerce.date(),
+      to: z.coerce.date().optional().describe('Now by default.'),
+      time_zone: timeZone,
+    }),
+    answer: z.object({
+      currency: z.string(),
+      from: time,
+      to: time,
+      opening: amount,
+      charged: amount,
+      credited: amount,
+      closing: amount,
+      days: z.array(day).describe('Days without a charge or a credit are omitted.'),
+      credits: z.array(credit).describe('Newest first.'),
+      models: z
+        .array(z.object({ model: z.string(), calls: z.int(), charged: amount }))
+        .describe('At most a hundred.'),
+    }),
+  },
+  'GET /accounts/:account_id/ledger/export': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Export an account’s transactions as CSV',
+    description: 'All of them, newest first, each with the balance after it.',
+    answerType: 'text/csv',
+  },
   'GET /accounts/:account_id/ledger': {
     role: 'member',
     tag: TAG,

@@ -1,4 +1,5 @@
 /** Ledger entries, credits, redeem codes and payments. */
+import type { Sql } from 'postgres'
 import { catchUp } from '../../../endpoints/account/usage.ts'
 import { postCredit } from '../../../ledger/store.ts'
 import { invalidField } from '../../../lib/errors.ts'
@@ -10,9 +11,11 @@ import { withOperatorErrors } from '../../operator-failure.ts'
 import { toPage } from '../../page.ts'
 import { found, noSuch } from '../../refusal.ts'
 import { selectAccountCurrency } from '../account-store.ts'
+import { encodeRow, sendExport } from '../usage/csv.ts'
 import type { billingContract } from './contract.ts'
 import { decodeLedgerCursor, encodeLedgerCursor } from './ledger-cursor.ts'
 import { redeemRateLimited } from './redeem-rate-limited.ts'
+import { readStatement } from './statement.ts'
 import { listMovements, type MovementRow } from './store.ts'
 import { readPayment } from './top-up.ts'
 
@@ -30,6 +33,29 @@ function describeMovement(row: MovementRow) {
   }
 }
 
+const BATCH = 1000
+const COLUMNS = [
+  ...(['at', 'kind', 'amount', 'balance_after', 'model', 'endpoint', 'task_id'] as const),
+  ...(['reason', 'id'] as const),
+]
+
+/** Each batch goes on where the one before ended, as of the first. */
+async function* exportMovements(sql: Sql, accountId: string): AsyncGenerator<string> {
+  yield encodeRow([...COLUMNS, 'currency'])
+  let cursor: string | undefined
+  do {
+    const after = cursor === undefined ? {} : { after: decodeLedgerCursor(cursor) }
+    const rows = await listMovements(sql, { accountId, limit: BATCH, ...after })
+    const lines = rows.map((row) => {
+      const shown = describeMovement(row)
+      return encodeRow([...COLUMNS.map((name) => shown[name]), row.currency])
+    })
+    yield lines.join('')
+    const last = rows.at(-1)
+    cursor = rows.length === BATCH && last ? encodeLedgerCursor(last) : undefined
+  } while (cursor !== undefined)
+}
+
 export const billingHandlers: HandlersOf<typeof billingContract> = {
   async 'GET /accounts/:account_id/ledger'({ params, query }, services) {
     await catchUp(services)
@@ -40,6 +66,18 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     const currency = rows[0]?.currency ?? (await selectAccountCurrency(services.sql, accountId))
     const page = toPage(rows, limit, encodeLedgerCursor, describeMovement)
     return { ...page, currency: found(currency, 'account') }
+  },
+  async 'GET /accounts/:account_id/statement'({ params, query }, services) {
+    await catchUp(services)
+    const { from, to = new Date(), time_zone: timeZone } = query
+    return readStatement(services.sql, params.account_id, { from, to, timeZone })
+  },
+  async 'GET /accounts/:account_id/ledger/export'({ context, params }, services) {
+    await catchUp(services)
+    const { account_id: accountId } = params
+    const batches = exportMovements(services.sql, accountId)
+    await sendExport(context, { name: `ledger-${accountId}`, format: 'csv', batches })
+    return undefined
   },
   async 'GET /accounts/:account_id/credits'({ params, query }, { sql }) {
     const { limit, cursor: after } = query

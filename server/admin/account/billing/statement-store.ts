@@ -1,0 +1,31 @@
+/** SQL of statements. */
+import type { Sql } from 'postgres'
+
+export interface StatementCredit {
+  readonly id: string
+  readonly kind: 'top_up' | 'promotion' | 'adjustment' | 'forgiveness'
+  readonly amount: bigint
+  readonly reason: string
+  readonly created_at: Date
+  /** The beginning of its day in the time zone. */
+  readonly day: Date
+}
+
+/** Returns what an account owns now: available plus held, minus debt. */
+export async function selectTotal(sql: Sql, accountId: string) {
+  const [row] = await sql<{ total: bigint; currency: string }[]>`
+    select (available + held - debt)::bigint as total, currency from balance
+    where account_id = ${accountId}`
+  return row
+}
+
+export function selectCreditsSince(
+  sql: Sql,
+  of: { readonly accountId: string; readonly from: Date; readonly timeZone: string },
+): Promise<StatementCredit[]> {
+  return sql<StatementCredit[]>`
+    select id, kind, amount, reason, created_at,
+      date_trunc('day', created_at, ${of.timeZone}) as day
+    from credit where account_id = ${of.accountId} and created_at >= ${of.from}
+    order by created_at desc, id desc`
+}

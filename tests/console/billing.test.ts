@@ -1,0 +1,75 @@
+/** The billing page: a balance that adds up, a statement, a receipt and an export. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { addUp } from '../../console/src/features/billing/add-up.ts'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+test('amounts are added without a float', () => {
+  assert.equal(addUp(['0.1', '0.2']), '0.300000000')
+  assert.equal(addUp(['1'], ['2.000000001']), '-1.000000001')
+  assert.equal(addUp(['-0.5', '9007199254740993']), '9007199254740992.500000000')
+})
+
+describe('billing', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+    for (let i = 0; i < 2; i++) {
+      await (await stage.post('/v1/search', { Type: 'web', Query: 'rivers' })).text()
+    }
+    const body = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
+    await (await stage.post('/v1/chat/completions', body)).text()
+  })
+  after(() => stage?.stop())
+
+  const digits = (text: string) => text.replace(/[^\d.-]/g, '')
+
+  test('each balance is the one below it plus its amount, to the last digit', async () => {
+    const { page, complaints } = await stage.signedIn('/billing?view=transactions')
+    await page.getByRole('cell', { name: 'Top-up' }).waitFor()
+    const amounts = await page.locator('td[data-label="Amount"]').allInnerTexts()
+    const balances = await page.locator('td[data-label="Balance after"]').allInnerTexts()
+    assert.equal(amounts.length, 4)
+    for (const [index, balance] of balances.entries()) {
+      const below = balances[index + 1] ?? '0'
+      const expected = addUp([digits(below), digits(amounts[index] ?? '')])
+      assert.equal(addUp([digits(balance)]), expected)
+    }
+    const lengths = new Set([...amounts, ...balances].map((text) => text.split('.')[1]?.length))
+    assert.equal(lengths.size, 1)
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export as CSV' }).click()
+    const lines = readFileSync(await (await download).path(), 'utf8')
+      .trimEnd()
+      .split('\r\n')
+    assert.equal(lines.length, 1 + amounts.length)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  test('a statement has days and credits apart, a receipt, and prints alone', async () => {
+    const { page, complaints } = await stage.signedIn('/billing')
+    const days = page.getByRole('table', { name: 'By day' })
+    await days.locator('tbody tr').first().waitFor()
+    const credits = page.getByRole('table', { name: 'Credits' })
+    await expectAccessible(page)
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await page.getByRole('navigation').isVisible(), false)
+    assert.equal(await days.isVisible(), true)
+    await page.emulateMedia({ media: 'screen' })
+    await credits.getByRole('button', { name: 'Receipt' }).first().click()
+    const receipt = page.getByRole('dialog', { name: 'Receipt' })
+    await receipt.getByText(stage.account.id).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await days.isVisible(), false)
+    assert.equal(await receipt.isVisible(), true)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+    const phone = await stage.signedIn('/billing', {}, PHONE)
+    await phone.page.getByRole('table', { name: 'By day' }).locator('tbody tr').first().waitFor()
+    await expectFits(phone.page)
+    await phone.page.context().close()
+  })
+})
