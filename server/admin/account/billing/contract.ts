@@ -42,7 +42,8 @@ export const billingContract = {
     summary: 'Get an account’s statement',
     description:
       'Charges by day and by model, and each credit. `opening` minus `charged` plus `credited` ' +
-      'is `closing`. At most 400 days. Whole hours: a charge belongs to the hour in which its call began.',
+      'is `closing`. At most 400 days. Whole hours: a charge belongs to the hour in which its ' +
+      'call began.',
     query: z.object({
       from: z.coerce.date(),
       to: z.coerce.date().optional().describe('Now by default.'),
