@@ -13,7 +13,7 @@ export { defineMessages, fillText } from './texts.ts'
 interface Choice {
   readonly language: Language
   choose(language: Language): void
-  /** Sets the signed-in user's language, unless another was chosen in this browser. */
+  /** Sets the signed-in user's language where this browser prefers neither. */
   suggest(language: Language): void
 }
 
@@ -29,7 +29,7 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
     setLanguage(chosen)
   }
   const suggest = (suggested: Language) => {
-    if (localStorage.getItem(STORED) === null) setLanguage(suggested)
+    if (localStorage.getItem(STORED) === null && !browserLanguage()) setLanguage(suggested)
   }
   return <LanguageContext value={{ language, choose, suggest }}>{children}</LanguageContext>
 }
@@ -51,9 +51,18 @@ export function useMessages<Texts extends Readonly<Record<string, string>>>(
   }
 }
 
-/** Returns the language chosen in this browser before, else the browser's preference. */
+/** Returns the language chosen in this browser before, else the one that the browser prefers. */
 function preferred(): Language {
   const stored = localStorage.getItem(STORED)
   if (stored === 'en' || stored === 'zh') return stored
-  return navigator.languages.some((one) => one.toLowerCase().startsWith('zh')) ? 'zh' : 'en'
+  return browserLanguage() ?? 'en'
+}
+
+/** Returns the first of the browser's languages that the console has. */
+function browserLanguage(): Language | undefined {
+  for (const one of navigator.languages) {
+    const name = one.slice(0, 2).toLowerCase()
+    if (name === 'en' || name === 'zh') return name
+  }
+  return undefined
 }

@@ -20,6 +20,7 @@ export function WorkspaceSwitch() {
       search={{}}
       className={classes.choice}
       activeOptions={{ exact: true }}
+      data-here={area === of || undefined}
       aria-current={area === of ? 'true' : undefined}
     >
       {label}
