@@ -31,7 +31,7 @@ import { getMedia } from './files/media.ts'
 import { createImageTask, getImageTask } from './images/image-async.ts'
 import { imageGenerations } from './images/image-generations.ts'
 import { createMinutes, getMinutes } from './minutes/minutes.ts'
-import { docs } from './reference/docs.ts'
+import { docs, docsPage, llmsTxt } from './reference/docs.ts'
 import { openapi } from './reference/openapi-endpoint.ts'
 import { search } from './search.ts'
 import { healthz, readyz } from './service/health.ts'
@@ -123,6 +123,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   readyz,
   openapi,
   docs,
+  docsPage,
+  llmsTxt,
 ]
 
 /** Returns the endpoints that exist on a site. */

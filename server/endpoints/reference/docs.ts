@@ -1,8 +1,28 @@
-/** GET /docs: the API reference as a page. */
+/** GET /docs and below: the API reference as pages; GET /llms.txt: its contents for programs. */
+
+import type { Context } from '../../http/context.ts'
 import { sendBytes } from '../../http/reply.ts'
-import type { PlainEndpoint } from '../endpoint.ts'
+import { GatewayError } from '../../lib/errors.ts'
+import type { PlainEndpoint, PlainServices } from '../endpoint.ts'
+import { renderContentsFile } from './llms.ts'
 import { describeEndpoint } from './operation.ts'
-import { PAGE_HEADERS, renderPage } from './page/page.ts'
+import { listReferencePages, PAGE_HEADERS, renderPage } from './page/page.ts'
+
+type Services = Pick<PlainServices, 'catalog' | 'endpoints'>
+
+function listPages({ catalog, endpoints }: Services) {
+  const models = [...catalog.snapshot().models.values()]
+  const modelOf = (types: readonly string[]) =>
+    models.find(({ type }) => types.length === 0 || types.includes(type))?.id
+  return listReferencePages(endpoints().map((endpoint) => describeEndpoint(endpoint, modelOf)))
+}
+
+function sendPage(context: Context, services: PlainServices, slug: string): void {
+  const pages = listPages(services)
+  const page = pages.find((one) => one.slug === slug)
+  if (!page) throw new GatewayError('not_found', { message: 'no such page' })
+  sendBytes(context, 200, PAGE_HEADERS, Buffer.from(renderPage(pages, page, services.publicUrl)))
+}
 
 export const docs: PlainEndpoint = {
   kind: 'plain',
@@ -15,11 +35,39 @@ export const docs: PlainEndpoint = {
     answerType: 'text/html',
     example: () => ({}),
   },
-  async handle(context, { catalog, publicUrl, endpoints }) {
-    const models = [...catalog.snapshot().models.values()]
-    const modelOf = (types: readonly string[]) =>
-      models.find(({ type }) => types.length === 0 || types.includes(type))?.id
-    const operations = endpoints().map((endpoint) => describeEndpoint(endpoint, modelOf))
-    sendBytes(context, 200, PAGE_HEADERS, Buffer.from(renderPage(operations, publicUrl)))
+  handle: async (context, services) => sendPage(context, services, ''),
+}
+
+export const docsPage: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/docs/:page'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'One page of the API reference',
+    tag: 'Operations',
+    answerType: 'text/html',
+    errors: [404],
+    example: () => ({ path: '/docs/text' }),
+  },
+  handle: async (context, services) => sendPage(context, services, context.params.page ?? ''),
+}
+
+const TEXT_HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
+
+export const llmsTxt: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/llms.txt'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Contents of the API reference, for programs',
+    tag: 'Operations',
+    answerType: 'text/plain',
+    example: () => ({}),
+  },
+  async handle(context, services) {
+    const text = renderContentsFile(listPages(services), services.publicUrl)
+    sendBytes(context, 200, TEXT_HEADERS, Buffer.from(text))
   },
 }

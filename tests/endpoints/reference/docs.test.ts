@@ -33,14 +33,21 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Returns the commands on the page, as a reader would copy them. */
 async function readCommands(): Promise<string[]> {
-  const page = await (await fetch(`${gateway.url}/docs`)).text()
-  return [...page.matchAll(/<code>(curl [^<]*)<\/code>/g)].map(({ 1: code = '' }) =>
-    code.replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => ENTITIES[entity] ?? entity),
+  const contents = await (await fetch(`${gateway.url}/docs`)).text()
+  const paths = new Set(
+    [...contents.matchAll(/href="(\/docs\/[^"#]+)"/g)].map(({ 1: path }) => path),
+  )
+  const pages = await Promise.all(
+    [...paths].map(async (path) => (await fetch(gateway.url + path)).text()),
+  )
+  return [...(contents + pages.join('')).matchAll(/<code>(curl [^<]*)<\/code>/g)].map(
+    ({ 1: code = '' }) =>
+      code.replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => ENTITIES[entity] ?? entity),
   )
 }
 
-test('200: a page with a policy that forbids scripts', async () => {
-  const answer = await fetch(`${gateway.url}/docs`)
+test('200: pages with a policy that forbids other scripts', async () => {
+  const answer = await fetch(`${gateway.url}/docs/text`)
   assert.equal(answer.status, 200)
   assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
   assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
@@ -83,6 +90,16 @@ test('every command on the page is answered with 200', async () => {
     assert.ok(stdout.endsWith('200'), `${command}\n${stdout}`)
     if (command.includes('/speech/')) assert.match(stdout, /"code":20000000\b/)
   }
+})
+
+test('404 for a page that does not exist; llms.txt links to each call', async () => {
+  assert.equal((await fetch(`${gateway.url}/docs/nope`)).status, 404)
+  const answer = await fetch(`${gateway.url}/llms.txt`)
+  assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8')
+  const text = await answer.text()
+  assert.match(text, /^# Tributary\n\n> /)
+  assert.match(text, /\[POST \/v1\/chat\/completions\]\(http:.*\/docs\/text#postChatCompletions\)/)
+  assert.ok(Buffer.byteLength(text) < 150_000)
 })
 
 test('405 for other methods', async () => {

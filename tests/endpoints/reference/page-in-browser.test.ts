@@ -5,7 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Browser, chromium } from 'playwright-core'
-import { PAGE_HEADERS, renderPage } from '../../../server/endpoints/reference/page/page.ts'
+import {
+  listReferencePages,
+  PAGE_HEADERS,
+  renderPage,
+} from '../../../server/endpoints/reference/page/page.ts'
 import { describeAll } from './support.ts'
 
 const executablePath = findProgramme('chromium')
@@ -26,10 +30,15 @@ describe('the reference page in a browser', {
   skip: executablePath === undefined && 'chromium is not installed',
 }, () => {
   let browser: Browser
-  const server = createServer((_request, response) => {
-    response.writeHead(200, PAGE_HEADERS).end(renderPage(describeAll(), 'http://127.0.0.1:8080'))
+  const pages = listReferencePages(describeAll())
+  const server = createServer(({ url = '/' }, response) => {
+    const slug = url.replace(/^\/(?:docs\/?)?/, '')
+    const page = pages.find((one) => one.slug === slug)
+    if (page) {
+      response.writeHead(200, PAGE_HEADERS).end(renderPage(pages, page, 'http://127.0.0.1:8080'))
+    } else response.writeHead(404).end()
   })
-  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/docs/text`
 
   before(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -5,11 +5,20 @@ import { z } from 'zod'
 import type { Endpoint } from '../../../server/endpoints/endpoint.ts'
 import { describeEndpoint } from '../../../server/endpoints/reference/operation.ts'
 import { curlCommand } from '../../../server/endpoints/reference/page/code.ts'
-import { PAGE_HEADERS, renderPage } from '../../../server/endpoints/reference/page/page.ts'
+import {
+  listReferencePages,
+  PAGE_HEADERS,
+  pathOf,
+  renderPage,
+} from '../../../server/endpoints/reference/page/page.ts'
+import { javaScriptCode, pythonCode } from '../../../server/endpoints/reference/page/snippets.ts'
 import { describeAll, MODEL, PUBLIC_URL } from './support.ts'
 
 const operations = describeAll()
-const page = renderPage(operations, PUBLIC_URL)
+const pages = listReferencePages(operations)
+const texts = new Map(pages.map((page) => [page, renderPage(pages, page, PUBLIC_URL)]))
+const idsOf = (text: string) =>
+  new Set([...text.matchAll(/ id="([^"]+)"/g)].map(({ 1: id = '' }) => id))
 
 /** Returns the arguments that a shell passes to curl. */
 function argumentsOf(command: string): string[] {
@@ -21,17 +30,52 @@ function argumentsOf(command: string): string[] {
 
 describe('the reference page', () => {
   test('has a section for every endpoint, and no dead internal link', () => {
-    const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(({ 1: id = '' }) => id))
+    const byPath = new Map([...texts].map(([page, text]) => [pathOf(page), idsOf(text)]))
+    const all = [...byPath.values()].flatMap((ids) => [...ids])
     for (const { id, answer, answersNothing } of operations) {
-      assert.equal(ids.has(id), answer !== undefined || answersNothing, id)
+      assert.equal(all.includes(id), answer !== undefined || answersNothing, id)
     }
-    for (const { 1: id = '' } of page.matchAll(/href="#([^"]+)"/g)) assert.ok(ids.has(id), id)
+    for (const [page, text] of texts) {
+      for (const { 1: path = '', 2: id = '' } of text.matchAll(/href="(\/docs[^"#]*)?#([^"]+)"/g)) {
+        assert.ok(byPath.get(path || pathOf(page))?.has(id), `${pathOf(page)}: ${path}#${id}`)
+      }
+    }
   })
 
-  test('loads nothing and runs nothing', () => {
-    assert.doesNotMatch(page, /<script|<link|<img|<iframe|\son\w+=|\sstyle=|\ssrc=|url\(|@import/)
+  test('has no page over 150 KB, and three languages for each endpoint', () => {
+    for (const [page, text] of texts) {
+      assert.ok(Buffer.byteLength(text) < 150_000, `${page.slug}: ${Buffer.byteLength(text)}`)
+      for (const language of ['curl', 'Python', 'JavaScript']) {
+        const blocks = text.split(`<figure class="code" data-language="${language}"`).length - 1
+        assert.equal(blocks, page.operations.length, `${page.slug} ${language}`)
+      }
+    }
+  })
+
+  test('shows Python and JavaScript that parse', () => {
+    const python = operations.map((one) => pythonCode(one, PUBLIC_URL))
+    const check = 'import ast, json, sys\nfor one in json.load(sys.stdin): ast.parse(one)'
+    const { status, stderr } = spawnSync('python3', ['-c', check], {
+      input: JSON.stringify(python),
+      encoding: 'utf8',
+    })
+    assert.equal(status, 0, stderr)
+    for (const operation of operations) {
+      const code = javaScriptCode(operation, PUBLIC_URL).replaceAll(/^import .*$/gm, '')
+      assert.doesNotThrow(() => new Function(`return async () => { ${code}\n }`), code)
+    }
+  })
+
+  test('loads nothing, and runs its own script alone', () => {
+    for (const page of texts.values()) {
+      const document = page.replace(/<script type="module">[\s\S]*<\/script>/, '')
+      assert.doesNotMatch(
+        document,
+        /<script|<link|<img|<iframe|\son\w+=|\sstyle=|\ssrc=|url\(|@import/,
+      )
+    }
     const policy = PAGE_HEADERS['content-security-policy'] ?? ''
-    assert.match(policy, /^default-src 'none'; style-src 'sha256-/)
+    assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-/)
     assert.doesNotMatch(policy, /unsafe/)
   })
 
@@ -50,7 +94,10 @@ describe('the reference page', () => {
       },
       handle: async () => undefined,
     }
-    const text = renderPage([describeEndpoint(endpoint)], PUBLIC_URL)
+    const escaped = listReferencePages([describeEndpoint(endpoint)])
+    const last = escaped.at(-1)
+    assert.ok(last)
+    const text = renderPage(escaped, last, PUBLIC_URL)
     assert.match(text, /&lt;b&gt;&quot;bold&quot;&lt;\/b&gt;/)
     assert.match(text, /a <code>&lt;code&gt;<\/code> &amp; more/)
     assert.doesNotMatch(text, /<b>|<i>|<path>/)

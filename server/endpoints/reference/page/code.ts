@@ -70,7 +70,9 @@ export function highlightJson(value: unknown): Html {
   return html`${parts}${text.slice(at)}`
 }
 
-export function codeBlock(title: string, code: Html | string): Html {
-  return html`<figure class="code"><figcaption>${title}</figcaption>
+/** `language` makes it one of several of which the reader chooses one. */
+export function codeBlock(title: string, code: Html | string, language?: string): Html {
+  const mark = language === undefined ? undefined : html` data-language="${language}"`
+  return html`<figure class="code"${mark}><figcaption>${title}</figcaption>
 <pre tabindex="0"><code>${code}</code></pre></figure>`
 }

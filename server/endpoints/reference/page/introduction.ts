@@ -30,7 +30,9 @@ curl ${publicUrl}/v1/models \\
   return html`<div class="text">
 <p>All paths below start with <code>${publicUrl}</code>. The commands on this page can be pasted
 into a shell once <code>KEY</code> is set; the models in them are available here.</p>
-<p>The same reference for machines: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+<p>The same for machines: <a href="/openapi.json" download>openapi.json</a> (OpenAPI 3.1) and
+<a href="/llms.txt">llms.txt</a>. Operators’ and the console’s calls are in the
+<a href="/docs/admin">admin API</a>.</p>
 </div>
 <div class="examples">${codeBlock('Shell', commands)}</div>`
 }
@@ -121,7 +123,7 @@ const NESTED = {
 
 function renderErrorTopic(): Html {
   const rows = listStatuses().map(
-    ({ status, type, meaning }) => html`<tr>
+    ({ status, type, meaning }) => html`<tr id="error-${status}">
 <td><code>${status}</code></td><td><code>${type}</code><br>${meaning}</td></tr>`,
   )
   return html`<div class="text">

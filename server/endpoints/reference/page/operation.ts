@@ -4,6 +4,7 @@ import { MEANINGS } from '../statuses.ts'
 import { codeBlock, curlCommand, highlightJson } from './code.ts'
 import { fieldTable, listFields } from './fields.ts'
 import { type Html, html, prose } from './html.ts'
+import { javaScriptCode, pythonCode } from './snippets.ts'
 
 export function renderOperation(operation: ReferenceOperation, publicUrl: string): Html {
   const { id, summary, description, example } = operation
@@ -20,7 +21,9 @@ ${renderAnswer(operation)}
 ${renderErrors(operation)}
 </div>
 <div class="examples">
-${codeBlock('Request', curlCommand(operation, publicUrl))}
+${codeBlock('curl', curlCommand(operation, publicUrl), 'curl')}
+${codeBlock('Python', pythonCode(operation, publicUrl), 'Python')}
+${codeBlock('JavaScript', javaScriptCode(operation, publicUrl), 'JavaScript')}
 ${answer === undefined ? undefined : codeBlock('Answer', highlightJson(answer))}
 </div>
 </section>`
@@ -91,7 +94,8 @@ ${prose(stream.description)}</p>`
 function renderErrors({ errors }: ReferenceOperation): Html | undefined {
   if (errors.length === 0) return undefined
   const rows = errors.map(
-    (status) => html`<tr><td><code>${status}</code></td><td>${MEANINGS[status]}</td></tr>`,
+    (status) => html`<tr><td><a href="#error-${status}"><code>${status}</code></a></td>
+<td>${MEANINGS[status]}</td></tr>`,
   )
   return html`<details class="errors">
 <summary>Errors <span>${errors.map((status) => html`<code>${status}</code> `)}</span></summary>

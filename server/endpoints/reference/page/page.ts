@@ -1,6 +1,6 @@
 /**
- * The reference page: one self-contained document without scripts, images or external resources, so
- * that its Content-Security-Policy forbids everything except its own style.
+ * The reference's pages: self-contained documents without images or external resources, so that
+ * their Content-Security-Policy forbids everything except their own style and script.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -13,45 +13,121 @@ import { renderOperation } from './operation.ts'
 const STYLE = ['frame.css', 'content.css']
   .map((name) => readFileSync(join(import.meta.dirname, name), 'utf8'))
   .join('')
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+const SCRIPT = readFileSync(join(import.meta.dirname, 'script.js'), 'utf8')
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64')
+const STYLE_HASH = hashOf(STYLE)
+const SCRIPT_HASH = hashOf(SCRIPT)
 
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
-    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; ` +
+    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ` +
+    `script-src 'sha256-${SCRIPT_HASH}'; base-uri 'none'; ` +
     "form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
 }
 
-/** Renders the page, without endpoints that always refuse; the OpenAPI document has those too. */
-export function renderPage(operations: readonly ReferenceOperation[], publicUrl: string): string {
-  const groups = groupByTag(operations.filter(isUsable))
+/** A page of the reference: `''` and `admin` have the contents, the others one group each. */
+export interface ReferencePage {
+  readonly slug: string
+  readonly title: string
+  readonly isAdmin: boolean
+  /** None on the pages with the contents. */
+  readonly operations: readonly ReferenceOperation[]
+}
+
+const ADMIN_TAG = /^(?:Console|Operators): /
+
+/** Lists the pages, without endpoints that always refuse; the OpenAPI document has those too. */
+export function listReferencePages(operations: readonly ReferenceOperation[]): ReferencePage[] {
+  const groups = groupByTag(operations.filter(isUsable)).map(([tag, members]) => ({
+    slug: tag
+      .toLowerCase()
+      .replace(/[^a-z\d]+/g, '-')
+      .replace(/^-|-$/g, ''),
+    title: tag,
+    isAdmin: ADMIN_TAG.test(tag),
+    operations: members,
+  }))
+  return [
+    { slug: '', title: 'API reference', isAdmin: false, operations: [] },
+    { slug: 'admin', title: 'Admin API', isAdmin: true, operations: [] },
+    ...groups,
+  ]
+}
+
+/** Returns the path of a page. */
+export function pathOf({ slug }: Pick<ReferencePage, 'slug'>): string {
+  return slug === '' ? '/docs' : `/docs/${slug}`
+}
+
+/** Renders one of the pages. */
+export function renderPage(
+  pages: readonly ReferencePage[],
+  page: ReferencePage,
+  publicUrl: string,
+): string {
   const topics = listTopics(publicUrl)
-  const page = html`<!doctype html>
+  const own = pages.filter(({ isAdmin, operations }) => {
+    return isAdmin === page.isAdmin && operations.length > 0
+  })
+  const content =
+    page.slug === ''
+      ? html`<h1>${page.title}</h1>${topics.map(renderTopic)}`
+      : html`<h1>${page.title}</h1>
+${page.slug === 'admin' ? html`<p>${ADMIN_TEXT}</p>${renderIndex(own)}` : undefined}
+${page.operations.map((operation) => renderOperation(operation, publicUrl))}`
+  const text = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>Tributary API reference</title>
+<title>${page.title} · Tributary</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <style>${new Html(STYLE)}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header><a class="name" href="#top" id="top">${RIVER}Tributary</a>
-<span class="what">API reference</span>
-<a class="machine" href="/openapi.json">openapi.json</a></header>
+<header><a class="name" href="/docs" id="top">${RIVER}Tributary</a>
+<a class="what" href="/docs">API reference</a>
+<a class="machine" href="/docs/admin">Admin API</a>
+<a class="machine" href="/openapi.json" download>openapi.json</a></header>
 <div class="frame">
-<details class="contents"><summary>Contents</summary>${renderContents(topics, groups)}</details>
+<details class="contents" tabindex="0"><summary>Contents</summary>${renderContents(topics, own)}</details>
 <main id="content">
-${topics.map(renderTopic)}
-${groups.map(([tag, members]) => renderGroup(tag, members, publicUrl))}
+${content}
 </main>
 </div>
+<script type="module">${new Html(SCRIPT)}</script>
 </body>
 </html>
-`
-  return page.text
+`.text
+  return relink(text, pages, page)
+}
+
+const ADMIN_TEXT =
+  'What the console calls, for scripts with an access token. Customers’ calls are in the API ' +
+  'reference.'
+
+/** Points links to a topic or an endpoint at the page that has it. */
+function relink(text: string, pages: readonly ReferencePage[], { slug }: ReferencePage): string {
+  const places = new Map(
+    pages.flatMap((page) => page.operations.map(({ id }) => [id, page] as const)),
+  )
+  const [first] = pages
+  const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(({ 1: id }) => id))
+  return text.replace(/href="#([^"]+)"/g, (link, id: string) => {
+    const page = places.get(id) ?? first
+    const isHere = ids.has(id) || page === undefined || page.slug === slug
+    return isHere ? link : `href="${pathOf(page)}#${id}"`
+  })
+}
+
+function renderIndex(pages: readonly ReferencePage[]): Html {
+  return html`<ul>${pages.map(
+    (page) =>
+      html`<li><a href="${pathOf(page)}">${page.title}</a>: ${page.operations.length} calls</li>`,
+  )}</ul>`
 }
 
 /** The logo: two streams that join. */
@@ -67,17 +143,21 @@ function groupByTag(operations: readonly ReferenceOperation[]): Group[] {
   return tags.map((tag) => [tag, operations.filter((one) => one.tag === tag)])
 }
 
-function renderContents(topics: readonly Topic[], groups: readonly Group[]): Html {
-  const lists = groups.map(([tag, operations]) => {
-    const lines = operations.map(
+function renderContents(topics: readonly Topic[], pages: readonly ReferencePage[]): Html {
+  const lists = pages.map((page) => {
+    const lines = page.operations.map(
       ({ id, method, summary }) => html`<li><a href="#${id}">${summary}
 <span class="method ${method.toLowerCase()}">${method}</span></a></li>`,
     )
-    return html`<h2>${tag}</h2><ul>${lines}</ul>`
+    return html`<h2><a href="${pathOf(page)}">${page.title}</a></h2>
+<ul data-group="${page.title}">${lines}</ul>`
   })
   return html`<nav aria-label="Contents">
+<input id="search" type="search" placeholder="Search calls" aria-label="Search calls" hidden>
 <h2>Basics</h2>
-<ul>${topics.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
+<ul data-group="">${topics.map(
+    ({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`,
+  )}</ul>
 ${lists}
 </nav>`
 }
@@ -87,15 +167,6 @@ function renderTopic({ id, title, content }: Topic): Html {
 <h2><a href="#${id}">${title}</a></h2>
 ${content}
 </section>`
-}
-
-function renderGroup(
-  tag: string,
-  operations: readonly ReferenceOperation[],
-  publicUrl: string,
-): Html {
-  return html`<h2 class="group">${tag}</h2>
-${operations.map((operation) => renderOperation(operation, publicUrl))}`
 }
 
 /** Returns false for an endpoint that always refuses, which only some clients try. */
