@@ -93,7 +93,8 @@ ${page.operations.map((operation) => renderOperation(operation, publicUrl))}`
 <a class="machine" href="/docs/admin">Admin API</a>
 <a class="machine" href="/openapi.json" download>openapi.json</a></header>
 <div class="frame">
-<details class="contents" tabindex="0"><summary>Contents</summary>${renderContents(topics, own)}</details>
+<details class="contents" tabindex="0">
+<summary>Contents</summary>${renderContents(topics, own)}</details>
 <main id="content">
 ${content}
 </main>

@@ -1,8 +1,8 @@
 /** Amounts in the browser: aligned, never nothing where there is something, copied exactly. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectFits, noBrowser, PHONE } from './support/browser.ts'
-import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+import { expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 const CHAT = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
 

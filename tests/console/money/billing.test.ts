@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { addUp } from '../../console/src/features/billing/add-up.ts'
-import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
-import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+import { addUp } from '../../../console/src/features/billing/add-up.ts'
+import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 test('amounts are added without a float', () => {
   assert.equal(addUp(['0.1', '0.2']), '0.300000000')
