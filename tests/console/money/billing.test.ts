@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { addUp } from '../../../console/src/features/billing/add-up.ts'
+import { addUp, chargeOf } from '../../../console/src/lib/nanos.ts'
 import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
@@ -10,6 +10,12 @@ test('amounts are added without a float', () => {
   assert.equal(addUp(['0.1', '0.2']), '0.300000000')
   assert.equal(addUp(['1'], ['2.000000001']), '-1.000000001')
   assert.equal(addUp(['-0.5', '9007199254740993']), '9007199254740992.500000000')
+})
+
+test('a line is rounded up once, as the gateway rounds it', () => {
+  assert.equal(chargeOf('0.15', 1_000_000, 12), '0.000001800')
+  assert.equal(chargeOf('0.000000001', 3, 1), '0.000000001')
+  assert.equal(chargeOf('2', 1, 0), '0.000000000')
 })
 
 describe('billing', { skip: noBrowser }, () => {

@@ -1,7 +1,7 @@
 /** Amounts in the browser: aligned, never nothing where there is something, copied exactly. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 const CHAT = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
@@ -65,6 +65,23 @@ describe('money on the pages', { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'Revenue and upstream cost in USD' }).waitFor()
     assert.equal(await page.getByText(/cost in CNY/).count(), 0)
     assert.match(page.url(), /currency=USD/)
+    await page.context().close()
+  })
+
+  test('a calculator says what a call would cost, to the last digit', async () => {
+    const { page, complaints } = await stage.signedIn('/models?id=sim-chat')
+    const table = page.getByRole('dialog').getByRole('table', { name: 'Cost calculator' })
+    await table.getByLabel('input tokens', { exact: true }).fill('1000000')
+    await table.getByLabel('output tokens', { exact: true }).fill('0')
+    const [row] = await stage.sql<{ amount: string }[]>`
+      select one->>'amount' as amount
+      from price p cross join jsonb_array_elements(p.prices) one
+      where p.model_id = 'sim-chat' and one->>'unit' = 'input_token'
+      order by p.version desc limit 1`
+    const total = table.getByRole('row', { name: /^One call/ })
+    await total.getByText(`¥${Number(row?.amount ?? 'x').toFixed(2)}`).waitFor()
+    await expectAccessible(page)
+    assert.deepEqual(complaints, [])
     await page.context().close()
   })
 

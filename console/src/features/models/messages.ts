@@ -3,6 +3,13 @@ import { defineMessages } from '../../lib/i18n.tsx'
 
 export const messages = defineMessages(
   {
+    calculator: 'Cost calculator',
+    calculatorText:
+      'What a call would cost at the prices in force now. Each line is rounded up once.',
+    basePrice: 'Base price',
+    priceOf: 'Price of {unit}',
+    oneCall: 'One call',
+    thousandCalls: 'A thousand calls',
     title: 'Models',
     description: 'The models that you can call, and their prices.',
     model: 'Model',
@@ -39,6 +46,12 @@ export const messages = defineMessages(
     max_output_tokens: '{limit} output tokens',
   },
   {
+    calculator: '费用计算器',
+    calculatorText: '按现行价格计算一次调用的费用，每行只向上取整一次。',
+    basePrice: '基础价格',
+    priceOf: '{unit} 的价格',
+    oneCall: '一次调用',
+    thousandCalls: '一千次调用',
     title: '模型',
     description: '可以调用的模型及其价格。',
     model: '模型',

@@ -10,6 +10,7 @@ import type { AdminAnswer } from '../../lib/api.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
+import { Calculator } from './calculator.tsx'
 import { messages } from './messages.ts'
 import { useKindName } from './model-kinds.ts'
 
@@ -45,6 +46,7 @@ export function Details({ accountId, modelId }: DetailsProps) {
     <Stack gap="lg">
       <ModelLinks model={data} />
       <Facts model={data} />
+      {data.prices.length > 0 ? <Calculator currency={data.currency} prices={data.prices} /> : null}
       {data.price_history.length > 1 ? <PriceHistory model={data} /> : null}
     </Stack>
   )

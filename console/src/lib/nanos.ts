@@ -1,0 +1,28 @@
+/** Exact arithmetic with decimal strings, in integer nano-units like the gateway's own. */
+
+const PLACES = 9
+const UNIT = 10n ** BigInt(PLACES)
+
+function toNanos(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.replace('-', '').split('.')
+  const nanos = BigInt(whole) * UNIT + BigInt(fraction.padEnd(PLACES, '0').slice(0, PLACES))
+  return text.startsWith('-') ? -nanos : nanos
+}
+
+function fromNanos(nanos: bigint): string {
+  const size = nanos < 0n ? -nanos : nanos
+  const fraction = String(size % UNIT).padStart(PLACES, '0')
+  return `${nanos < 0n ? '-' : ''}${size / UNIT}.${fraction}`
+}
+
+export function addUp(added: readonly string[], subtracted: readonly string[] = []): string {
+  const sum = (texts: readonly string[]) => texts.reduce((all, text) => all + toNanos(text), 0n)
+  return fromNanos(sum(added) - sum(subtracted))
+}
+
+/** Returns the charge of a quantity, rounded up once, as the gateway rounds a charge line. */
+export function chargeOf(amount: string, per: number, quantity: number): string {
+  const divisor = BigInt(per)
+  const product = toNanos(amount) * BigInt(Math.max(0, Math.trunc(quantity)))
+  return fromNanos((product + divisor - 1n) / divisor)
+}
