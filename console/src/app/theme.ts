@@ -84,5 +84,8 @@ export const colorVariables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': 'var(--quiet)',
     '--mantine-color-placeholder': '#868f9b',
     '--mantine-color-error': '#ff8787',
+    // The library's own is nearly black on a dark surface.
+    '--mantine-color-river-light': 'rgb(70 157 186 / 24%)',
+    '--mantine-color-river-light-hover': 'rgb(70 157 186 / 32%)',
   },
 })
