@@ -12,8 +12,12 @@ export interface TaskSubmission extends RequestMetering {
   readonly parameters: (value: Body) => JsonObject
   /** The account's own task that the new one builds on; any other is not found. */
   readonly source?: {
-    readonly id: (parameters: JsonObject) => string
-    /** Returns the parameters completed from it. Throws GatewayError when it cannot be used. */
+    /** Undefined if the request builds on none. */
+    readonly id: (parameters: JsonObject) => string | undefined
+    /**
+     * Returns the parameters completed from it; `source_channel` is the only channel that can use
+     * it. Throws GatewayError when it cannot be used.
+     */
     readonly use: (parameters: JsonObject, source: SourceTask) => JsonObject
   }
   /** Returns the parameters completed from the caller's files. Rejects with GatewayError. */

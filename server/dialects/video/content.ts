@@ -26,6 +26,8 @@ export interface VideoRules {
   readonly adaptiveWithFrame?: boolean
   /** True where the slower tier at half the price is offered. */
   readonly flex: boolean
+  /** True where a finished draft can be made into a video. */
+  readonly drafts?: boolean
   /** Schemes of the vendor's own handles for media; other handles are refused. */
   readonly handles?: readonly string[]
 }
@@ -37,6 +39,7 @@ export interface SortedContent {
   readonly images: number
   readonly videos: number
   readonly audios: number
+  readonly drafts: number
 }
 
 /** The field and the reason for which the model does not take a request. */
@@ -58,11 +61,16 @@ const ROLE_OF_TYPE: Readonly<Record<string, string>> = {
 
 /** Counts items by role. An image without a role is a first frame. */
 export function sortContent(content: readonly unknown[]): SortedContent {
-  const sorted = { texts: [] as string[], first: 0, last: 0, images: 0, videos: 0, audios: 0 }
+  const texts: string[] = []
+  const sorted = { texts, first: 0, last: 0, images: 0, videos: 0, audios: 0, drafts: 0 }
   for (const item of content) {
     const type = asString(member(item, 'type')) ?? ''
     if (type === 'text') {
       sorted.texts.push(asString(member(item, 'text')) ?? '')
+      continue
+    }
+    if (type === 'draft_task') {
+      sorted.drafts += 1
       continue
     }
     const role = asString(member(item, 'role')) ?? ROLE_OF_TYPE[type] ?? ''
@@ -101,9 +109,14 @@ export function judgeVideo(
 
 function judgeContent(sorted: SortedContent, rules: VideoRules): ContentProblem | undefined {
   const refuse = (problem: string) => ({ param: 'content', problem })
-  const { texts, first, last, images, videos, audios } = sorted
+  const { texts, first, last, images, videos, audios, drafts } = sorted
   const frames = first + last
   const references = images + videos + audios
+  if (drafts > 0) {
+    if (!rules.drafts) return refuse('this model makes no videos of drafts')
+    const others = texts.length + first + last + images + videos + audios
+    return drafts + others > 1 ? refuse('a draft_task stands alone') : undefined
+  }
   if (texts.length > 1) return refuse('only one text item')
   if (frames + references === 0) {
     if (texts.length === 0) return refuse('needs a text or an image')

@@ -1,9 +1,10 @@
 /** Reads the request of both APIs for video tasks: each field with its rule and default. */
 import { z } from 'zod'
 import { VIDEO_RESULT_FIELDS } from '../../dialects/video/video-task.ts'
-import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import { invalidField } from '../../lib/errors.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Body } from '../../pipeline/metering.ts'
-import type { NamedUrl } from '../../tasks/submission.ts'
+import type { NamedUrl, SourceTask } from '../../tasks/submission.ts'
 import { callbackUrl } from '../callback-url.ts'
 
 const SEED_MAX = 2 ** 32 - 1
@@ -32,7 +33,7 @@ const media = z
 
 const contentItem = z
   .looseObject({
-    type: z.enum(['text', 'image_url', 'video_url', 'audio_url']),
+    type: z.enum(['text', 'image_url', 'video_url', 'audio_url', 'draft_task']),
     text: z
       .string()
       .optional()
@@ -40,6 +41,10 @@ const contentItem = z
     image_url: media,
     video_url: media.describe('Only for generation 2.0 models and later.'),
     audio_url: media.describe('Only for generation 2.0 models and later.'),
+    draft_task: z
+      .looseObject({ id: z.string().min(1) })
+      .optional()
+      .describe('Your own finished draft, of which the model makes the video; stands alone.'),
     role: z
       .enum([...IMAGE_ROLES, 'reference_video', 'reference_audio'])
       .optional()
@@ -90,7 +95,40 @@ export const videoRequest = z.looseObject({
 })
 
 export function readVideoParameters(value: Body): JsonObject {
-  return videoRequest.parse(value)
+  // These are the gateway's own, known from the draft.
+  const {
+    draft_seconds: _seconds,
+    source_channel: _channel,
+    ...parameters
+  } = videoRequest.parse(value)
+  return parameters
+}
+
+/** Returns the id of the draft that the video is made of; undefined for other requests. */
+export function readDraftId({ content }: JsonObject): string | undefined {
+  const items = Array.isArray(content) ? content : []
+  return asString(member(member(items.find(isDraft), 'draft_task'), 'id'))
+}
+
+function isDraft(item: unknown): boolean {
+  return member(item, 'type') === 'draft_task'
+}
+
+/** Returns the parameters with the vendor's id of the draft. Throws 400 if it is none. */
+export function useDraft(parameters: JsonObject, draft: SourceTask): JsonObject {
+  const refuse = (problem: string) => invalidField('content', `the draft_task ${problem}`)
+  if (draft.kind !== 'video' || draft.request.draft !== true) throw refuse('is not a draft')
+  if (draft.state !== 'succeeded') throw refuse('has not succeeded')
+  if (draft.model !== parameters.model) throw refuse(`was made by '${draft.model}'`)
+  const content = Array.isArray(parameters.content) ? parameters.content : []
+  return {
+    ...parameters,
+    content: content.map((item) =>
+      isDraft(item) ? { type: 'draft_task', draft_task: { id: draft.upstream_id } } : item,
+    ),
+    draft_seconds: draft.result?.duration,
+    source_channel: draft.channel_id,
+  }
 }
 
 /** Returns the parameters that are stored with the task, without prompts and media. */

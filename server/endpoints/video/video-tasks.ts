@@ -11,7 +11,9 @@ import type { PlainServices } from '../endpoint.ts'
 import {
   keepVideoParameters,
   listMediaUrls,
+  readDraftId,
   readVideoParameters,
+  useDraft,
   videoRequest,
 } from './video-request.ts'
 
@@ -57,6 +59,7 @@ export function videoSubmission(
     streams: () => false,
     inputTokens: () => 0,
     parameters: readVideoParameters,
+    source: { id: readDraftId, use: useDraft },
     keep: keepVideoParameters,
     urls: listMediaUrls,
     answer: (task) => encode(toVideoTask(task)),

@@ -114,8 +114,9 @@ async function restoreParameters(
   { endpoint, request, account_id: accountId }: ClaimedTask,
 ): Promise<JsonObject | undefined> {
   const source = submissions.get(endpoint)?.source
-  if (!source) return undefined
-  const row = await findSource(sql, accountId, source.id(request))
+  const id = source?.id(request)
+  if (!source || id === undefined) return undefined
+  const row = await findSource(sql, accountId, id)
   try {
     return row && source.use(request, row)
   } catch (error) {

@@ -109,8 +109,9 @@ export async function readParameters(
   { sql }: Engine,
 ): Promise<JsonObject> {
   const parameters = submission.parameters(request.value)
-  if (!submission.source) return parameters
-  const source = await findSource(sql, accountId, submission.source.id(parameters))
+  const id = submission.source?.id(parameters)
+  if (!submission.source || id === undefined) return parameters
+  const source = await findSource(sql, accountId, id)
   if (!source) throw new GatewayError('not_found', { message: 'no such task' })
   return submission.source.use(parameters, source)
 }

@@ -34,7 +34,9 @@ export function planRoutes(
 ): readonly [PlannedRoute, ...PlannedRoute[]] {
   let refusal: UpstreamFailure | undefined
   const planned: PlannedRoute[] = []
+  const { source_channel: only } = parameters
   for (const route of orderRoutes(call.routes, services)) {
+    if (only !== undefined && route.channel !== only) continue
     const driver = services.upstreams.get(route.target.upstream)?.tasks?.[kind]
     if (!driver) continue
     const order: TaskOrder<unknown> = {

@@ -77,6 +77,7 @@ const FAMILIES: readonly Family[] = [
     seconds: { min: 4, max: 12 },
     choosesDuration: true,
     fields: ['seed', 'camera_fixed', 'service_tier', 'generate_audio', 'draft'],
+    drafts: true,
     pixels: SIZES_2_0,
   },
   {
@@ -120,6 +121,7 @@ const UNKNOWN: Family = {
   referenceAudios: 10,
   audioAlone: true,
   flex: true,
+  drafts: true,
   fields: [...FIELDS_1, 'generate_audio', 'priority', 'tools', 'draft'],
   inputSeconds: 30,
 }

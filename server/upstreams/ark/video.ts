@@ -91,7 +91,8 @@ function readSize(
   secondsMax: number,
   defaultResolution: string,
 ) {
-  const { duration, frames, ratio } = parameters
+  const { frames, ratio } = parameters
+  const duration = isOfDraft(parameters) ? parameters.draft_seconds : parameters.duration
   const requestedSeconds = typeof duration === 'number' && duration > 0 ? duration : secondsMax
   return {
     resolution: sentFields.has('resolution') ? String(parameters.resolution) : defaultResolution,
@@ -114,6 +115,11 @@ function factsOf(
   }
 }
 
+/** The length and the sound of a draft are those of the video made of it. */
+function isOfDraft(parameters: JsonObject): boolean {
+  return sortContent(contentOf(parameters)).drafts > 0
+}
+
 function contentOf({ content }: JsonObject): readonly unknown[] {
   return Array.isArray(content) ? content : []
 }
@@ -122,18 +128,21 @@ function contentOf({ content }: JsonObject): readonly unknown[] {
 function buildBody(order: TaskOrder<ArkSettings>): JsonObject {
   const { parameters, sentFields, upstreamModel } = order
   const family = familyOf(upstreamModel)
+  const ofDraft = isOfDraft(parameters)
   const body: Record<string, unknown> = {
     model: upstreamModel,
     content: nameRoles(contentOf(parameters)),
   }
   for (const name of [...COMMON, ...family.fields]) {
-    if (parameters[name] !== undefined && (sentFields.has(name) || name === 'generate_audio')) {
+    const isSent = sentFields.has(name) || (name === 'generate_audio' && !ofDraft)
+    if (parameters[name] !== undefined && isSent) {
       body[name] = parameters[name]
     }
   }
   body.resolution = readSize(order, family.seconds.max, family.resolution).resolution
   if (sentFields.has('ratio')) body.ratio = parameters.ratio
-  if (body.frames === undefined) body.duration = parameters.duration
+  const hasLength = !ofDraft || sentFields.has('duration')
+  if (body.frames === undefined && hasLength) body.duration = parameters.duration
   return body
 }
 

@@ -219,6 +219,42 @@ describe(VIDEO_PATH, () => {
     assert.equal((await stage.create(tenant, old)).status, 400, '1.0 takes no video')
   })
 
+  test('a draft becomes a video: by either id, at its length, of this account alone', async () => {
+    const tenant = await stage.gateway.tenant()
+    const model = 'test-video-1'
+    stage.vendor.advance = true
+    const draft = (await stage.create(tenant, { model, content: TEXT, draft: true })).json
+    await stage.until(tenant, draft.id, 'succeeded')
+    const plain = (await stage.create(tenant, { model, content: TEXT })).json
+    await stage.until(tenant, plain.id, 'succeeded')
+    const of = (id: string) => [{ type: 'draft_task', draft_task: { id } }]
+    for (const id of [draft.id, draft.upstream_id]) {
+      const answer = await stage.create(tenant, { model, content: of(id), resolution: '1080p' })
+      assert.equal(answer.status, 200, answer.text)
+      const sent = stage.vendor.tasks.get(answer.json.upstream_id)?.body
+      assert.deepEqual(sent?.content, of(draft.upstream_id))
+      assert.deepEqual(
+        [sent?.resolution, sent?.duration, sent?.generate_audio],
+        ['1080p', undefined, undefined],
+      )
+    }
+    const refusals: readonly (readonly [object, number, RegExp])[] = [
+      [{ model, content: of(plain.id) }, 400, /is not a draft/],
+      [{ model: 'test-video', content: of(draft.id) }, 400, /was made by 'test-video-1'/],
+      [{ model, content: [...of(draft.id), ...TEXT] }, 400, /stands alone/],
+      [{ model, content: of('task_0000000000000000000000') }, 404, /no such task/],
+      [{ model, content: [{ type: 'draft_task' }] }, 400, /draft_task: required/],
+    ]
+    for (const [body, status, reason] of refusals) {
+      const answer = await stage.create(tenant, body)
+      assert.equal(answer.status, status, answer.text)
+      assert.match(answer.json.error, reason)
+    }
+    const other = await stage.gateway.tenant()
+    const foreign = await stage.create(other, { model, content: of(draft.id) })
+    assert.equal(foreign.status, 404)
+  })
+
   test('the hold is the upper bound: of the length, the ratio and the input video', async () => {
     const tenant = await stage.gateway.tenant()
     const heldFor = async (change: object) => {
@@ -310,11 +346,12 @@ describe(VIDEO_PATH, () => {
     const done = await stage.until(tenant, created.json.id, 'succeeded')
     const [delivery] = await stage.gateway.sql`
       select kind, body from delivery where task_id = ${created.json.id}`
-    assert.deepEqual(JSON.parse(delivery?.body.toString('utf8')), {
+    const { video_url: link, ...payload } = JSON.parse(delivery?.body.toString('utf8'))
+    assert.match(link, /\/media\/\w{40}\/video$/, 'a link that lasts')
+    assert.deepEqual(payload, {
       task_id: created.json.id,
       status: 'succeeded',
       model: 'test-video',
-      video_url: done.video_url,
       created_at: done.created_at,
       finished_at: done.finished_at,
     })
