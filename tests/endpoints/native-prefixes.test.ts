@@ -26,6 +26,15 @@ describe('the prefixes of the native API', () => {
       error: { code: string; message: string; param: string; type: string }
     }
 
+  test('a refusal of a vendor of another protocol has the native form', async () => {
+    const body = { model: 'sim-claude', input: 'hello', temperature: -1 }
+    const refused = await stage.post('/api/v3/responses', body)
+    const { error } = await errorOf(refused)
+    assert.deepEqual([refused.status, error.code], [400, 'InvalidParameter'])
+    assert.match(error.message, /^temperature: .* Request id: /)
+    assert.equal(error.type, 'BadRequest')
+  })
+
   for (const prefix of PREFIXES) {
     for (const [path, body, member] of CALLS) {
       test(`${prefix}${path} serves the call, and charges it`, async () => {

@@ -9,6 +9,7 @@ import { createResponsesBody } from '../../dialects/responses-over-chat/body.ts'
 import { toChatRequest } from '../../dialects/responses-over-chat/request.ts'
 import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
 import { randomText } from '../../lib/ids.ts'
+import { UpstreamFailure } from '../failure.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { readChatAnswer } from './chat.ts'
@@ -38,7 +39,7 @@ export async function responses(
   const response = await wire.send(
     buildMessagesRequest(settings, { ...request, headers: {} }, body),
   )
-  if (response.status >= 400) throw await readMessagesFailure(response, value)
+  if (response.status >= 400) throw inOwnForm(await readMessagesFailure(response, value))
   const reading = readChatAnswer(stream, {
     id: `chatcmpl-${randomText(24)}`,
     model,
@@ -59,4 +60,10 @@ export async function responses(
     stopsOnCancel: settings.stops_on_cancel,
     refusal: messagesRefusal,
   }
+}
+
+/** The vendor's own answer has the form of its messages, which clients of responses do not read. */
+function inOwnForm({ kind, details }: UpstreamFailure): UpstreamFailure {
+  const { answer: _messages, ...rest } = details
+  return new UpstreamFailure(kind, rest)
 }
