@@ -1,0 +1,201 @@
+/**
+ * Measures a year of data: bytes per call, and how long the jobs over it take. Fills a database
+ * with calls spread over twelve months, with holds and entries as the ledger posts them:
+ * `node benchmarks/year/main.ts [--calls 2000000]`.
+ */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { parseArgs } from 'node:util'
+import { createGzip, createZstdCompress } from 'node:zlib'
+import type { Sql } from 'postgres'
+import { connect } from '../../server/database/connection/client.ts'
+import { startEmbedded } from '../../server/database/embedded/embedded.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
+import { sealEverything } from '../../server/ledger/books/sealer.ts'
+import { countEndedCalls } from '../../server/usage/rollup-store.ts'
+import { openPlace } from '../../testbed/laboratory.ts'
+import { readConditions, report, round, table } from '../../testbed/results.ts'
+
+const { values } = parseArgs({ options: { calls: { type: 'string', default: '2000000' } } })
+const calls = Number(values.calls)
+const STEP = 100_000
+const STATEMENT_MS = 1_800_000
+const TABLES = ['call', 'hold', 'entry', 'ledger_block', 'usage_hour', 'usage_part', 'latency_hour']
+
+const conditions = readConditions(`node benchmarks/year/main.ts --calls ${calls}`)
+const place = await openPlace('http://127.0.0.1:9')
+const times: Record<string, number> = {}
+let bytes: readonly (readonly [string, number, number])[] = []
+let archived = { rows: 0, plain: 0, gzip: 0, zstd: 0 }
+let isClean = false
+try {
+  // The gateway's own connections end statements after seconds.
+  const server = await startEmbedded({ dataDir: place.dataDir })
+  const sql = connect(server.place, { connections: 1, statementTimeoutMs: STATEMENT_MS })
+  try {
+    await measure(sql)
+  } finally {
+    await sql.end()
+    await server.stop()
+  }
+} finally {
+  await place.close()
+}
+finish()
+
+async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const start = performance.now()
+  const found = await work()
+  times[name] = round((performance.now() - start) / 1000)
+  console.log(`${name}: ${times[name]} s`)
+  return found
+}
+
+async function measure(sql: Sql): Promise<void> {
+  const [key] = place.keys
+  if (!key) throw new Error('no key')
+  await timed('fill', () => fill(sql, key.account_id, key.id))
+  await timed('vacuum', async () => {
+    for (const name of ['call', 'hold', 'entry']) await sql`vacuum analyze ${sql(name)}`
+  })
+  await timed('seal', () => sealEverything(sql))
+  await timed('rollup', async () => {
+    for (let more = true; more; ) more = await countEndedCalls(sql, 24 * 3600)
+  })
+  isClean = await timed('audit', async () => (await audit(sql)).ok)
+  bytes = await readBytes(sql)
+  await timed('archive a month', () => archive(sql))
+  await timed('partition a month', () => partition(sql))
+  await timed('drop a partition', async () => {
+    await sql`drop table call_month`
+  })
+  await timed('delete a month of holds', async () => {
+    await sql`delete from hold where closed_at < now() - interval '11 months' and state <> 'open'`
+  })
+  await timed('delete a month of calls', async () => {
+    await sql`delete from call where finished_at < now() - interval '11 months'`
+  })
+  await timed('vacuum after it', async () => {
+    for (const name of ['call', 'hold']) await sql`vacuum ${sql(name)}`
+  })
+}
+
+/** Posts a top-up, and for each call what the ledger posts: hold, charge and return. */
+async function fill(sql: Sql, accountId: string, keyId: string): Promise<void> {
+  await sql`
+    create function pg_temp.to_time(at timestamptz) returns text language plpgsql as $$
+    declare ms bigint := extract(epoch from at) * 1000; digits text := '';
+    begin
+      for step in 1..9 loop
+        digits := substr('0123456789abcdefghijklmnopqrstuvwxyz', (ms % 36)::int + 1, 1) || digits;
+        ms := ms / 36;
+      end loop;
+      return digits;
+    end $$`
+  for (let from = 0; from < calls; from += STEP) {
+    const to = Math.min(from + STEP, calls) - 1
+    await sql`
+      with made as (
+        select pg_temp.to_time(at) || substr(md5(n::text), 1, 13) as id, n, at,
+          9000 + n::bigint * 13 % 4093 as held, 1000 + n::bigint * 31 % 7919 as charged,
+          200 + n::bigint * 7 % 2903 as tokens
+        from (select n, now() - interval '1 year' + n::float8 / ${calls}::int * interval '1 year'
+          as at from generate_series(${from}::int, ${to}::int) n) s
+      ), held as (
+        insert into hold (id, request_id, account_id, key_id, owner_id, endpoint, model,
+          price_version, amount, estimate, state, created_at, closed_at)
+        select 'hold_' || id, 'req_' || id, ${accountId}, ${keyId}, 'own_benchmark',
+          'chat.completions', 'model-' || n % 30, 1, held,
+          '{"input_token":1500,"output_token":4096}', 'settled', at, at + interval '2 s' from made
+      ), posted as (
+        insert into entry (posting, step, account_id, currency, source, destination, amount, at)
+        select 'hold_' || id, step, ${accountId}, 'CNY', source, destination, amount, at
+        from made, lateral (values ('hold', 'available', 'held', held),
+          ('charge', 'held', 'revenue', charged), ('return', 'held', 'available',
+          held - charged)) as one (step, source, destination, amount)
+        order by n
+      )
+      insert into call (request_id, hold_id, account_id, key_id, endpoint, model, status, basis,
+        currency, held, charged, returned, price_version, lines, attempts, created_at, finished_at)
+      select 'req_' || id, 'hold_' || id, ${accountId}, ${keyId}, 'chat.completions',
+        'model-' || n % 30, 'succeeded', 'usage', 'CNY', held, charged, held - charged, 1,
+        jsonb_build_array(
+          jsonb_build_object('per', 1000000, 'unit', 'input_token', 'amount', '0.00000018',
+            'quantity', tokens, 'unit_price', '0.15'),
+          jsonb_build_object('per', 1000000, 'unit', 'output_token', 'amount', '0.00000152',
+            'quantity', tokens % 811, 'unit_price', '0.6')),
+        jsonb_build_array(jsonb_build_object('channel', 'main', 'outcome', 'answered', 'status',
+          200, 'milliseconds', tokens, 'upstream_model', 'model')),
+        at, at + interval '2 s' from made`
+  }
+  await sql`
+    update balance set available = available - (select sum(charged)::bigint from call)
+    where account_id = ${accountId}`
+}
+
+async function readBytes(sql: Sql): Promise<(readonly [string, number, number])[]> {
+  const rows = await sql<{ name: string; heap: string; indexes: string }[]>`
+    select c.relname as name, pg_table_size(c.oid)::text as heap,
+      pg_indexes_size(c.oid)::text as indexes
+    from pg_class c where c.relname in ${sql(TABLES)} and c.relkind = 'r'`
+  return rows.map(({ name, heap, indexes }) => [name, Number(heap), Number(indexes)] as const)
+}
+
+/** Reads calls, holds and entries of one month as lines of JSON, compressed in two ways. */
+async function archive(sql: Sql): Promise<void> {
+  const until = sql`now() - interval '11 months'`
+  const count = async (method: 'gzip' | 'zstd') => {
+    const compress = method === 'gzip' ? createGzip() : createZstdCompress()
+    let plain = 0
+    let packed = 0
+    let rows = 0
+    const start = performance.now()
+    async function* lines() {
+      for (const query of [
+        sql`select row_to_json(c)::text as line from call c where finished_at < ${until}`,
+        sql`select row_to_json(h)::text as line from hold h where closed_at < ${until}`,
+        sql`select row_to_json(e)::text as line from entry e where at < ${until}`,
+      ]) {
+        for await (const batch of query.cursor(5_000)) {
+          rows += batch.length
+          const text = `${batch.map(({ line }) => line).join('\n')}\n`
+          plain += text.length
+          yield text
+        }
+      }
+    }
+    await pipeline(Readable.from(lines()), compress, async (packs) => {
+      for await (const pack of packs) packed += (pack as Buffer).length
+    })
+    times[`archive by ${method}`] = round((performance.now() - start) / 1000)
+    return { plain, packed, rows }
+  }
+  const { rows, plain, packed } = await count('gzip')
+  archived = { rows, plain, gzip: packed, zstd: (await count('zstd')).packed }
+}
+
+/** Copies a month of calls into a table of its own, as a partition would have it. */
+async function partition(sql: Sql): Promise<void> {
+  await sql`create table call_month (like call including all)`
+  await sql`
+    insert into call_month select * from call where finished_at < now() - interval '11 months'`
+}
+
+function finish(): void {
+  const perCall = (size: number) => round(size / calls)
+  const sum = bytes.reduce((all, [, heap, indexes]) => all + heap + indexes, 0)
+  report('year', conditions, { calls, times, bytes, archived, isClean }, [
+    ...table([
+      ['bytes per call', 'table', 'indexes'],
+      ...bytes.map(([name, heap, indexes]) => [name, perCall(heap), perCall(indexes)]),
+      ['all of it', perCall(sum), ''],
+    ]),
+    '',
+    ...table([['', 'seconds'], ...Object.entries(times)]),
+    '',
+    `The archive of a month has ${archived.rows} rows; bytes per call:`,
+    `${perCall(archived.plain * 12)} as JSONL, ${perCall(archived.gzip * 12)} by gzip, ` +
+      `${perCall(archived.zstd * 12)} by zstd.`,
+    `audit ${isClean ? 'clean' : 'NOT CLEAN'}`,
+  ])
+}
