@@ -1,5 +1,5 @@
 /**
- * The two command-line agents as published on npm: their installation, their start against a
+ * The command-line agents as published on npm: their installation, their start against a
  * gateway, and the names of their tools.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -7,7 +7,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-export const VERSIONS = { '@anthropic-ai/claude-code': '2.1.329', '@openai/codex': '0.169.0' }
+export const VERSIONS = {
+  '@anthropic-ai/claude-code': '2.1.329',
+  '@openai/codex': '0.169.0',
+  '@qwen-code/qwen-code': '0.24.4',
+  'opencode-ai': '1.18.33',
+}
 const RUN_MS_MAX = 120_000
 
 /** The environment of one agent run. */
@@ -27,8 +32,8 @@ export interface Agent {
   readonly models: readonly string[]
   /** Returns directives that make the simulated model run a shell command. */
   readonly shell: (command: string) => string
-  /** Returns directives that make it view a picture. */
-  readonly viewPicture: (picture: string) => string
+  /** Returns directives that make it view a picture; absent if it shows none to unknown models. */
+  readonly viewPicture?: (picture: string) => string
   readonly start: (scene: Scene) => Promise<Finished>
 }
 
@@ -39,7 +44,7 @@ export interface Finished {
 
 /**
  * Installs the agents into a folder beside the repository's packages and keeps them between runs:
- * they take 764 MB.
+ * they take more than a gigabyte.
  */
 export function installAgents(): string {
   const folder =
@@ -136,6 +141,68 @@ function codex(folder: string): Agent {
   }
 }
 
+function qwenCode(folder: string): Agent {
+  const program = join(folder, 'node_modules', '.bin', 'qwen')
+  const words = (name: string, input: object) => `[[tool:${name} ${JSON.stringify(input)}]]`
+  return {
+    name: 'Qwen Code',
+    models: ['sim-chat', 'sim-claude'],
+    shell: (command) =>
+      words('run_shell_command', { command, description: 'the proof', is_background: false }),
+    start(scene) {
+      const flags = ['--yolo', '--auth-type', 'openai', '--output-format', 'json']
+      return run([program, ...flags, '-p', scene.prompt], scene, {
+        OPENAI_BASE_URL: `${scene.url}/v1`,
+        OPENAI_API_KEY: scene.key,
+        OPENAI_MODEL: scene.model,
+      })
+    },
+  }
+}
+
+function opencode(folder: string): Agent {
+  const program = join(folder, 'node_modules', '.bin', 'opencode')
+  const words = (name: string, input: object) => `[[tool:${name} ${JSON.stringify(input)}]]`
+  return {
+    name: 'opencode',
+    models: ['sim-chat', 'sim-claude'],
+    shell: (command) => words('bash', { command, description: 'the proof' }),
+    viewPicture: (picture) => words('read', { filePath: picture }),
+    start(scene) {
+      const modalities = { input: ['text', 'image'], output: ['text'] }
+      const config = {
+        autoupdate: false,
+        share: 'disabled',
+        permission: { '*': 'allow' },
+        provider: {
+          gateway: {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: `${scene.url}/v1`, apiKey: scene.key },
+            models: { [scene.model]: { attachment: true, modalities } },
+          },
+        },
+      }
+      const file = join(scene.home, 'opencode.json')
+      writeFileSync(file, JSON.stringify(config))
+      const model = `gateway/${scene.model}`
+      // An argument with spaces would be quoted once more.
+      const prompt = scene.prompt.split(' ')
+      return run([program, 'run', '--format', 'json', '-m', model, ...prompt], scene, {
+        OPENCODE_CONFIG: file,
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      })
+    },
+  }
+}
+
 export function listAgents(folder: string): readonly Agent[] {
-  return [claudeCode(folder, []), claudeCode(folder, ['--bare']), codex(folder)]
+  return [
+    claudeCode(folder, []),
+    claudeCode(folder, ['--bare']),
+    codex(folder),
+    qwenCode(folder),
+    opencode(folder),
+  ]
 }

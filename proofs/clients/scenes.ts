@@ -40,7 +40,7 @@ const PLANS: readonly Plan[] = [
   },
   {
     scene: 'a picture',
-    prompt: (agent, folder) => agent.viewPicture(join(folder, 'picture.png')),
+    prompt: (agent, folder) => agent.viewPicture?.(join(folder, 'picture.png')) ?? '',
     files: [],
     needsPicture: true,
   },
@@ -71,7 +71,10 @@ export async function playAll(agents: readonly Agent[]): Promise<Played[]> {
     const played: Played[] = []
     for (const agent of agents) {
       for (const model of agent.models) {
-        for (const plan of PLANS) played.push(await play(gateway, agent, model, plan))
+        for (const plan of PLANS) {
+          if (plan.needsPicture && !agent.viewPicture) continue
+          played.push(await play(gateway, agent, model, plan))
+        }
       }
     }
     return played
