@@ -1,5 +1,6 @@
 /** Wires metrics and traces. */
 
+import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import type { Sql } from 'postgres'
 import type { Dispatcher } from 'undici'
@@ -8,6 +9,7 @@ import { readVersion } from '../config/version.ts'
 import type { Sweeper } from '../ledger/leases/sweeper.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
+import { shareMetrics } from '../metrics/cluster-metrics.ts'
 import { createMetrics, type Metrics, serveMetrics } from '../metrics/metrics.ts'
 import { sendTelemetry } from '../outbound/send-telemetry.ts'
 import type { ChannelHealth } from '../pipeline/load/channel-health.ts'
@@ -76,10 +78,11 @@ export function openMeters(parts: {
 
 export async function openMetrics(
   config: Config,
-  registry: Parameters<typeof serveMetrics>[0],
+  registry: Metrics['registry'],
   log: Log,
 ): Promise<Server | undefined> {
   const { port } = config.metrics
+  if (cluster.isWorker) shareMetrics(registry)
   if (port === 0) return undefined
   const server = await serveMetrics(registry, config.metrics)
   if (!server) log.warn({ port }, 'the metrics port is taken: no metrics here')

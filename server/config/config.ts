@@ -2,6 +2,7 @@
  * The configuration: read once from the environment, validated and then immutable. variables.ts
  * defines each variable and its default; the rest of the gateway sees only this object.
  */
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import type { AllowedOrigins } from '../http/cors.ts'
@@ -109,6 +110,7 @@ function assembleMetrics(values: Values) {
 function assemble(values: Values) {
   return {
     role: values.ROLE,
+    workers: values.WORKERS === 'auto' ? availableParallelism() : values.WORKERS,
     host: values.HOST,
     port: values.PORT,
     publicUrl: values.PUBLIC_URL ?? localUrl(values.HOST, values.PORT),

@@ -86,6 +86,12 @@ export const VARIABLES = {
     .enum(['all', 'api', 'worker'], 'must be all, api or worker')
     .default('all')
     .describe('Work of this process: answering calls, finishing tasks, or both.'),
+  WORKERS: z
+    .union([z.literal('auto'), whole(1, 64)], 'must be auto, or a whole number from 1 to 64')
+    .default(1)
+    .describe(
+      'Processes that share the port, for machines with several cores; auto: one per core.',
+    ),
   HOST: z.string().default('127.0.0.1').describe('Address the gateway listens on.'),
   PORT: whole(0, 65_535).default(8080).describe('Port of the gateway; 0 takes any free one.'),
   PUBLIC_URL: webUrl

@@ -54,6 +54,7 @@ export function createMetrics({ version, placesMax, ...gauges }: MetricsOptions)
     name: 'tributary_build_info',
     help: 'Always 1; the labels say what runs.',
     labelNames: ['version', 'node'],
+    aggregator: 'max',
     registers,
   }).set({ version, node: process.versions.node }, 1)
   return {
@@ -102,7 +103,7 @@ interface RegisteredMetric extends Omit<DescribedMetric, 'labels'> {
 
 /** Serves /metrics on its own listener. Resolves to undefined if the port is taken. */
 export function serveMetrics(
-  registry: Registry,
+  registry: { readonly contentType: string; readonly metrics: () => Promise<string> },
   address: { readonly host: string; readonly port: number },
 ): Promise<Server | undefined> {
   const server = createServer((request, response) => {

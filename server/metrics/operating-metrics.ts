@@ -45,6 +45,8 @@ export function addGauges(registry: Registry, gauges: Gauges): void {
   })
 }
 
+const OF_ONE_WORKER = /live_processes|loop_delay/
+
 function addProcessGauges(registry: Registry, gauges: Gauges): void {
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()
@@ -59,6 +61,8 @@ function addProcessGauges(registry: Registry, gauges: Gauges): void {
     new Gauge({
       name,
       help,
+      // Of several workers, each knows all processes, and the slowest loop counts.
+      aggregator: OF_ONE_WORKER.test(name) ? 'max' : 'sum',
       registers: [registry],
       collect() {
         this.set(read())
@@ -74,6 +78,8 @@ function addDatabaseGauges(registry: Registry, read: Gauges['readDatabase']): vo
       name,
       help,
       labelNames: name.includes('queue') ? ['queue'] : ['state'],
+      // Each worker reads the same figures.
+      aggregator: 'max',
       registers: [registry],
       async collect() {
         const found = await figures()

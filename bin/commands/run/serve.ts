@@ -1,5 +1,7 @@
 /** `tributary serve`: runs the gateway until a signal stops it. */
+import cluster from 'node:cluster'
 import { type Command, Option } from 'commander'
+import type { StartedMessage, StopMessage } from '../../../server/app/supervise.ts'
 import { describeConfig, loadConfig } from '../../../server/config/config.ts'
 import { describeCommandFailure } from '../../lib/failure.ts'
 import { port } from '../../lib/parse.ts'
@@ -30,6 +32,8 @@ On SIGTERM, /readyz is 503 while calls are still accepted for DRAIN_DELAY_SECOND
 calls have DRAIN_SECONDS to finish, and each is settled. SIGINT skips the delay. A second signal
 stops at once, and what is open is settled by the next start.
 
+With WORKERS above 1, a supervisor runs that many processes on one port and restarts those that end.
+
 Examples:
   tributary serve
   DATABASE_URL=postgres://… SECRET_KEY=… tributary serve --host 0.0.0.0 --port 80`,
@@ -43,11 +47,17 @@ async function serve(options: ServeOptions): Promise<void> {
   const settings = describeConfig({ ...process.env, ...flags })
   const changed = settings.filter((line) => !line.endsWith('(default)'))
   const rest = '`tributary config` lists every setting'
-  console.error(`configured: ${changed.join(' ') || 'nothing, all defaults apply'}; ${rest}`)
+  if (cluster.isPrimary)
+    console.error(`configured: ${changed.join(' ') || 'nothing, all defaults apply'}; ${rest}`)
   outliveClosedPipe()
   // A gateway answers calls before its start is complete: a signal must end these in order as well.
   const requested = stopRequested()
   let patience: NodeJS.Timeout | undefined
+  if (cluster.isPrimary && config.workers > 1) {
+    const { supervise } = await import('../../../server/app/supervise.ts')
+    process.exitCode = await supervise(config, requested).catch(quit)
+    return
+  }
   void requested.then(() => {
     patience = setTimeout(() => process.exit(1), START_MS)
   })
@@ -57,11 +67,15 @@ async function serve(options: ServeOptions): Promise<void> {
   opening.catch(() => undefined)
   const { serve: start } = await import('../../../server/main.ts')
   const gateway = await start(config, undefined, opening).catch(quit)
+  const started: StartedMessage = { tributary: 'started', isDemo: gateway.demo !== undefined }
+  process.send?.(started)
   const reason = await requested
   clearTimeout(patience)
   const delayMs = reason === 'SIGTERM' ? config.drainDelayMs : 0
   await gateway.stop(reason === 'fault' ? { drainMs: 0 } : { delayMs })
   if (reason === 'fault') process.exitCode = 1
+  // The channel to the supervisor would keep a worker alive.
+  cluster.worker?.disconnect()
 }
 
 /** Keeps calls running after the reader of the log has exited. */
@@ -76,7 +90,7 @@ function quit(error: unknown): never {
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-type StopReason = (typeof SIGNALS)[number] | 'fault'
+type StopReason = StopMessage['reason']
 
 /**
  * Resolves when the process must stop: to the signal, or to `fault` on an uncaught error. A second
@@ -90,7 +104,15 @@ function stopRequested(): Promise<StopReason> {
       stopping = true
       resolve(reason)
     }
-    for (const signal of SIGNALS) process.on(signal, () => stop(signal))
+    // A terminal sends its signals to workers as well, whose supervisor says when to stop.
+    for (const signal of SIGNALS) {
+      process.on(signal, () => {
+        if (cluster.isPrimary || (signal === 'SIGTERM' && !stopping)) stop(signal)
+      })
+    }
+    process.on('message', ({ tributary, reason }: StopMessage) => {
+      if (tributary === 'stop' && !stopping) stop(reason)
+    })
     for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(fault, (error: unknown) => {
         console.error('uncaught error, stopping:', error)

@@ -1,0 +1,101 @@
+/**
+ * Runs several worker processes on one port, for machines with several cores. The supervisor opens
+ * the embedded database, serves the metrics of all workers, and restarts a worker that ends.
+ */
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config/config.ts'
+import type { Log } from '../lib/log.ts'
+import { serveClusterMetrics } from '../metrics/cluster-metrics.ts'
+import { createLog } from './log.ts'
+import { openOwnDatabase } from './open-own-database.ts'
+
+/** From worker to supervisor, once it answers calls. */
+export interface StartedMessage {
+  readonly tributary: 'started'
+  /** In demo mode, whose simulators belong to one process, there is one worker. */
+  readonly isDemo: boolean
+}
+
+/** From supervisor to worker. */
+export interface StopMessage {
+  readonly tributary: 'stop'
+  readonly reason: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'fault'
+}
+
+const BACKOFF_MS_MIN = 500
+const BACKOFF_MS_MAX = 30_000
+/** A worker that lived longer is restarted without a longer wait. */
+const STEADY_MS = 30_000
+
+/** Runs until `requested` resolves. Returns the exit code. */
+export async function supervise(
+  config: Config,
+  requested: Promise<StopMessage['reason']>,
+): Promise<number> {
+  const log = createLog(config.log)
+  const database = config.databaseUrl === undefined ? await openOwnDatabase(config) : undefined
+  const { port } = config.metrics
+  const metrics = port === 0 ? undefined : await serveClusterMetrics(config.metrics)
+  if (port !== 0 && !metrics) log.warn({ port }, 'the metrics port is taken: no metrics here')
+  const stopping = new AbortController()
+  void requested.then(() => stopping.abort())
+  try {
+    const keep = () => keepWorker(log, stopping.signal)
+    const first = keep()
+    const started = await first.started
+    const others =
+      started && !started.isDemo ? Array.from({ length: config.workers - 1 }, keep) : []
+    if (started?.isDemo) log.info({}, 'demo mode runs one worker')
+    if (started) sendStop(await requested)
+    else stopping.abort()
+    await Promise.all([first, ...others].map(({ ended }) => ended))
+    return started ? 0 : 1
+  } finally {
+    metrics?.close()
+    await database?.stop()
+  }
+}
+
+function sendStop(reason: StopMessage['reason']): void {
+  const message: StopMessage = { tributary: 'stop', reason }
+  for (const worker of Object.values(cluster.workers ?? {})) {
+    // A worker that is starting gets the signal: it has no listener of messages yet.
+    if (worker?.isConnected()) worker.send(message)
+  }
+}
+
+interface KeptWorker {
+  /** Resolves with undefined if the first process ends before it answers calls. */
+  readonly started: Promise<StartedMessage | undefined>
+  /** Resolves once the worker has ended for good. */
+  readonly ended: Promise<void>
+}
+
+/** Starts a worker and replaces it whenever it ends, until `stopping`. */
+function keepWorker(log: Log, stopping: AbortSignal): KeptWorker {
+  const first = Promise.withResolvers<StartedMessage | undefined>()
+  return { started: first.promise, ended: run() }
+
+  async function run(): Promise<void> {
+    for (let failures = 0; !stopping.aborted; failures += 1) {
+      const since = performance.now()
+      const worker = cluster.fork({ METRICS_PORT: '0' })
+      worker.once('message', (message: StartedMessage) => first.resolve(message))
+      const { code, signal } = await untilExit(worker)
+      first.resolve(undefined)
+      if (stopping.aborted) return
+      if (performance.now() - since > STEADY_MS) failures = 0
+      const waitMs = Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX)
+      const reason = signal ?? `exit code ${code}`
+      log.error({ pid: worker.process.pid, reason }, `a worker ended: restarting in ${waitMs} ms`)
+      await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined)
+    }
+  }
+}
+
+function untilExit(worker: Worker): Promise<{ code: number | null; signal: string | null }> {
+  return new Promise((resolve) => {
+    worker.once('exit', (code: number | null, signal: string | null) => resolve({ code, signal }))
+  })
+}
