@@ -119,7 +119,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     openedSignIn,
     callbackAddresses,
   })
-  const setUpLink = await openedSignIn.offerSetUp()
+  const setUpLink = await openedSignIn.offerSetUp(log)
   const backgroundWorkers = startBackgroundWorkers({ ...core, config, sql, secrets, guard, log })
   await core.readiness.begin()
   worker = config.role === 'api' ? undefined : tasks.startWorker()

@@ -5,7 +5,7 @@ import { type Assets, openAssets } from '../assets/assets.ts'
 import { openStorage } from '../assets/storage/open-storage.ts'
 import { createForms } from '../assets/uploads/forms.ts'
 import { createSpool } from '../assets/uploads/spool.ts'
-import { createCatalog } from '../catalog/load/snapshot.ts'
+import { type Catalog, createCatalog } from '../catalog/load/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import { refuseWhenFull } from '../database/embedded/disk.ts'
 import type { OpenedDatabase } from '../database/open.ts'
@@ -49,7 +49,7 @@ export async function openCore(parts: {
   const { ledger, sweeper, continuity, inFlight } = opened
   const health = createChannelHealth(() => performance.now())
   const { settings, accounts, catalog } = await openCatalog(sql, secrets, log, health.succeeded)
-  const readiness = openReadiness({ config, database, continuity, schema, log })
+  const readiness = openReadiness({ config, database, continuity, schema, catalog, log })
   const dispatcher = createDispatcher(config)
   const metrics = openMeters({ config, sql, inFlight, ledger, health, sweeper, dispatcher })
   const outbound = openGuard(config)
@@ -104,13 +104,30 @@ function openReadiness(parts: {
   readonly database: OpenedDatabase
   readonly continuity: Continuity
   readonly schema: () => Promise<string | undefined>
+  readonly catalog: Catalog
   readonly log: Log
 }): Readiness {
-  const { config, database, continuity, schema, log } = parts
+  const { config, database, continuity, schema, catalog, log } = parts
   const isEmbedded = database.kind === 'embedded'
   const disk = async () => (isEmbedded ? await refuseWhenFull(config.dataDir) : undefined)
   const { broken } = continuity
-  return watchReadiness({ database: database.probe, schema, disk, broken }, log)
+  return watchReadiness(
+    { database: database.probe, schema, disk, broken, channels: watchChannels(catalog) },
+    log,
+  )
+}
+
+/**
+ * Returns a function for the reason not to get traffic: a channel that this process could not use
+ * when it started, for lack of the right SECRET_KEY or of a variable. Later changes of the catalog
+ * concern all gateways alike, and make none of them unready.
+ */
+function watchChannels(catalog: Catalog): () => string | undefined {
+  const atStart = catalog.brokenChannels()
+  return () =>
+    atStart.some((id) => catalog.problemOf(id) !== undefined)
+      ? 'a channel cannot be used by this process: its log says why'
+      : undefined
 }
 
 function openMedia(parts: {

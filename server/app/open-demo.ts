@@ -43,7 +43,8 @@ export async function maybeDemo(parts: {
   parts.outbound.allowLoopback()
   parts.callbackAddresses.markDemo()
   await catalog.refresh()
-  if (config.log.level !== 'silent') {
+  // Lines of JSON are collected, and the key is in DATA_DIR/demo.json.
+  if (config.log.level !== 'silent' && config.log.format !== 'json') {
     console.log(demoLines(demo.file).join('\n'))
   }
   return demo

@@ -1,6 +1,11 @@
 /** Wires sign-in to the configuration and to the start of the gateway. */
+import cluster from 'node:cluster'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { type Config, localUrl } from '../config/config.ts'
+import type { Log } from '../lib/log.ts'
+import { makePrivateFolder } from '../lib/secrets/private-files.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { DemoIdentity } from '../sign-in/parts.ts'
 import { openSetUp } from '../sign-in/people/links.ts'
@@ -15,7 +20,7 @@ export interface OpenedSignIn {
    */
   markDemo(demo: () => DemoIdentity | undefined): void
   /** Resolves to the link that creates the first operator, while nobody can sign in. */
-  offerSetUp(): Promise<string | undefined>
+  offerSetUp(log: Log): Promise<string | undefined>
 }
 
 export function openSignIn(parts: {
@@ -46,10 +51,19 @@ export function openSignIn(parts: {
       isDemo = true
       readDemo = demo
     },
-    async offerSetUp() {
-      if (config.role === 'worker') return undefined
+    async offerSetUp(log) {
+      // Of several workers on one port, the first offers the only link.
+      if (config.role === 'worker' || (cluster.isWorker && cluster.worker?.id !== 1)) {
+        return undefined
+      }
       const setUpLink = await openSetUp(signIn.parts)
-      if (setUpLink && config.log.level !== 'silent') {
+      if (setUpLink && config.log.format === 'json') {
+        // Lines of JSON are collected, and the link is a credential.
+        const path = join(config.dataDir, 'setup-link')
+        makePrivateFolder(config.dataDir)
+        writeFileSync(path, `${setUpLink.link}\n`, { mode: 0o600 })
+        log.warn({}, `nobody can sign in yet: the link for the first operator is in ${path}`)
+      } else if (setUpLink && config.log.level !== 'silent') {
         console.log(
           `Nobody can sign in yet. Become the operator, within a day:\n  ${setUpLink.link}\n`,
         )

@@ -14,6 +14,8 @@ export interface Probes {
   readonly schema?: () => Promise<string | undefined>
   /** Resolves with a reason while there is too little space, else undefined. */
   readonly disk: () => Promise<string | undefined>
+  /** Returns a reason while this process lacks a key or variable that its channels need. */
+  readonly channels?: () => string | undefined
   /** Returns why the database cannot be used until the next start, or undefined. */
   readonly broken?: () => string | undefined
 }
@@ -38,11 +40,12 @@ export interface Readiness {
 export function watchReadiness(probes: Probes, log: Log): Readiness {
   let database: string | undefined = 'starting'
   let disk: string | undefined
+  let last: string | undefined = database
   let stopping = false
   let refusing = false
 
   async function check(): Promise<void> {
-    const before = database ?? disk
+    const before = last
     database = await probes.database().then(
       ({ skewMs }) =>
         Math.abs(skewMs) > SKEW_MS_MAX
@@ -52,7 +55,8 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
     )
     database ??= await probes.schema?.().catch(() => undefined)
     disk = await probes.disk().catch(() => undefined)
-    const now = database ?? disk
+    const now = database ?? disk ?? probes.channels?.()
+    last = now
     if (now === before) return
     if (now) log.error({ reason: now }, 'not ready')
     else log.info({}, 'ready')
@@ -63,7 +67,7 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
   return {
     // An unavailable database is reported by the call that needs it: it may be back already.
     refusesWork: () => (refusing ? 'stopping' : (broken() ?? disk)),
-    reason: () => (stopping ? 'stopping' : (broken() ?? database ?? disk)),
+    reason: () => (stopping ? 'stopping' : (broken() ?? database ?? disk ?? probes.channels?.())),
     begin() {
       timer = setInterval(() => void check(), POLL_INTERVAL_MS)
       timer.unref()

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { closeToOthers } from '../lib/secrets/private-files.ts'
+import { checkPooler, explainPooler } from './connection/check-pooler.ts'
 import { connect } from './connection/client.ts'
 import type { DatabasePlace } from './connection/open-client.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/embedded.ts'
@@ -104,9 +105,12 @@ async function isInUse(place: DatabasePlace): Promise<boolean> {
 
 async function openExternal(place: DatabasePlace, options: OpenOptions): Promise<OpenedDatabase> {
   try {
+    if (options.owner) await checkPooler(place)
     return await openPool({ place, kind: 'external', close: async () => undefined }, options)
   } catch (cause) {
     if (cause instanceof DatabaseProblem) throw cause
+    const pooler = explainPooler(cause)
+    if (pooler !== undefined) throw new DatabaseProblem(pooler, cause)
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new DatabaseProblem(`cannot reach the database of DATABASE_URL: ${why}`, cause)
   }

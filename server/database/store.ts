@@ -2,15 +2,38 @@
 import type { Sql } from 'postgres'
 import { readErrorCode } from './unavailable.ts'
 
+interface ServerRow {
+  readonly version: number
+  readonly fsync: string
+  readonly commit: string
+  readonly pages: string
+  readonly is_replica: boolean
+  readonly is_read_only: boolean
+  readonly encoding: string
+  readonly role: string
+  readonly schema: string | null
+  readonly may_create: boolean
+  /** Null in an empty database. */
+  readonly may_write: boolean | null
+}
+
 /**
- * Returns the server version number, for example 180004, and the settings that durability depends
- * on.
+ * Returns the server version number, for example 180004, the settings that durability depends on,
+ * and what the role may do.
  */
 export async function readServer(sql: Sql) {
-  const [row] = await sql<{ version: number; fsync: string; commit: string; pages: string }[]>`
+  const [row] = await sql<ServerRow[]>`
     select current_setting('server_version_num')::int as version,
       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
-      current_setting('full_page_writes') as pages`
+      current_setting('full_page_writes') as pages,
+      pg_is_in_recovery() as is_replica,
+      current_setting('transaction_read_only') = 'on' as is_read_only,
+      current_setting('server_encoding') as encoding, current_user::text as role,
+      current_schema()::text as schema,
+      coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
+      case when to_regclass('balance') is not null then
+        has_table_privilege('balance', 'select') and has_table_privilege('balance', 'update')
+        and has_table_privilege('entry', 'insert') end as may_write`
   return row
 }
 

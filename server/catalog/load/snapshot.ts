@@ -30,6 +30,8 @@ export interface Catalog {
   snapshot(): CatalogSnapshot
   /** Returns why an active channel cannot be used, or undefined if it can or is not active. */
   problemOf(channelId: string): string | undefined
+  /** Returns the ids of active channels that cannot be used. */
+  brokenChannels(): readonly string[]
   /**
    * Reloads if the revision changed; resolves once the snapshot is at least as new as this call.
    */
@@ -98,6 +100,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   return {
     snapshot,
     problemOf: (channelId) => current.problems.get(channelId),
+    brokenChannels: () => [...current.problems.keys()],
     refresh,
     async stop() {
       stopped = true

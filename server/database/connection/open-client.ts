@@ -3,6 +3,7 @@ import postgres, { type Options, type Sql } from 'postgres'
 import { storableText } from '../../lib/text/well-formed.ts'
 import { arrayTypes } from './array-types.ts'
 import { readSocketUrl } from './read-socket-url.ts'
+import { readTlsOptions } from './tls-options.ts'
 
 const CONNECT_SECONDS = 2
 /** A server under load or in recovery may take this long to accept a connection. */
@@ -86,7 +87,10 @@ export function openClient(
   } satisfies Options<{ bigint: typeof bigintType }> & ConnectionEvents
   const database = options.database ? { database: options.database } : {}
   // The type parameter only declares how bigint is parsed; the rest of the gateway uses plain Sql.
-  if ('url' in place) return postgres(place.url, { ...shared, ...database }) as unknown as Sql
+  if ('url' in place) {
+    const { url, ssl } = readTlsOptions(place.url)
+    return postgres(url, { ...shared, ...database, ...(ssl && { ssl }) }) as unknown as Sql
+  }
   return postgres({
     ...shared,
     path: `${place.socketFolder}/.s.PGSQL.${place.port}`,

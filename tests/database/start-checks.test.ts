@@ -1,0 +1,200 @@
+/** A start tells the truth: what cannot work is refused or not ready, with a line that helps. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { findFreePort } from '../support/free-port.ts'
+import { type Stage, startStage } from '../support/gateway.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { type RunningProcess, startProcess } from '../support/processes.ts'
+import { until } from '../support/until.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const PGBOUNCER = '/usr/sbin/pgbouncer'
+
+let stage: Stage
+let folder: string
+before(async () => {
+  stage = await startStage()
+  folder = mkdtempSync(join(tmpdir(), 'tributary-start-'))
+})
+after(async () => {
+  await stage.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Started extends RunningProcess {
+  readonly url: string
+}
+
+async function start(environment: NodeJS.ProcessEnv): Promise<Started> {
+  const port = await findFreePort()
+  const command = [process.execPath, join(ROOT, 'bin', 'tributary.ts'), 'serve'] as const
+  const child = await startProcess(command, {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
+      PORT: String(port),
+      METRICS_PORT: '0',
+      DRAIN_DELAY_SECONDS: '0',
+      LOG_FORMAT: 'json',
+      DATA_DIR: folder,
+      DATABASE_URL: stage.place.databaseUrl,
+      SECRET_KEY: 'a-secret-key-of-tests-which-is-long-enough',
+      ...environment,
+    },
+  })
+  return { ...child, url: `http://127.0.0.1:${port}` }
+}
+
+/** Returns why a gateway is not ready, once it listens. */
+async function reasonOf(gateway: Started): Promise<string> {
+  try {
+    await until('a gateway that listens', async () => gateway.log().includes('"listening"'))
+    const answer = await fetch(`${gateway.url}/readyz`)
+    assert.equal(answer.status, 503, gateway.log())
+    return await answer.text()
+  } finally {
+    await gateway.stop(10_000)
+  }
+}
+
+/** Returns what a gateway says that refuses to start. */
+async function refusal(environment: NodeJS.ProcessEnv): Promise<string> {
+  const gateway = await start(environment)
+  assert.equal((await gateway.exited).code, 1, gateway.log())
+  return gateway.log()
+}
+
+test('another SECRET_KEY, and a variable that is not set: not ready, and the log says why', async () => {
+  const other = await start({ SECRET_KEY: 'another-secret-key-which-is-long-enough' })
+  assert.match(await reasonOf(other), /a channel cannot be used by this process/)
+  assert.match(other.log(), /which SECRET_KEY does not hold/)
+
+  const database = await createTestDatabase()
+  try {
+    const catalog = join(folder, 'catalog.json')
+    const settings = { base_url: 'http://127.0.0.1:9/v1', api_key: 'env:START_TEST_KEY' }
+    const channels = [{ id: 'main', upstream: 'openai-compatible', settings }]
+    writeFileSync(catalog, JSON.stringify({ channels, models: [] }))
+    const apply = await startProcess(
+      [process.execPath, join(ROOT, 'bin', 'tributary.ts'), 'apply', catalog],
+      {
+        env: {
+          PATH: process.env.PATH,
+          TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
+          DATABASE_URL: database.url,
+          SECRET_KEY: 'a-secret-key-of-tests-which-is-long-enough',
+          DATA_DIR: folder,
+          START_TEST_KEY: 'k',
+        },
+      },
+    )
+    assert.equal((await apply.exited).code, 0, apply.log())
+    const without = await start({ DATABASE_URL: database.url })
+    assert.match(await reasonOf(without), /a channel cannot be used by this process/)
+    assert.match(without.log(), /START_TEST_KEY/)
+  } finally {
+    await database.drop()
+  }
+})
+
+test('in JSON lines no link is printed: it is in a file of the owner', async () => {
+  const gateway = await start({})
+  await until('a gateway that listens', async () => gateway.log().includes('"listening"'))
+  await gateway.stop(10_000)
+  assert.doesNotMatch(gateway.log(), /token=/)
+  const path = join(folder, 'setup-link')
+  assert.ok(gateway.log().includes(path))
+  assert.match(readFileSync(path, 'utf8'), /\/console\/setup#token=/)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+test('a read-only database and a role without rights are refused', async () => {
+  const database = await createTestDatabase()
+  try {
+    const name = new URL(database.url).pathname.slice(1)
+    await database.sql.unsafe(`alter database "${name}" set default_transaction_read_only = on`)
+    assert.match(await refusal({ DATABASE_URL: database.url }), /read-only/)
+    await database.sql.unsafe(`alter database "${name}" reset default_transaction_read_only`)
+    await database.sql.unsafe(`create role start_guest login password 'guest'`)
+    const url = new URL(database.url)
+    url.username = 'start_guest'
+    url.password = 'guest'
+    assert.match(
+      await refusal({ DATABASE_URL: url.href }),
+      /the role start_guest may not change the tables/,
+    )
+    await database.sql.unsafe('drop schema public cascade; create schema public')
+    await database.sql.unsafe('grant usage on schema public to start_guest')
+    assert.match(
+      await refusal({ DATABASE_URL: url.href }),
+      /grant create on schema public to start_guest/,
+    )
+  } finally {
+    await database.drop()
+    await stage.sql.unsafe('drop role if exists start_guest')
+  }
+})
+
+test('a pooler: refused with why, or served in session mode', {
+  skip: !existsSync(PGBOUNCER),
+}, async () => {
+  const url = new URL(stage.place.databaseUrl ?? '')
+  const socket = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
+  const name = url.pathname.slice(1)
+  const port = await findFreePort()
+  const users = join(folder, 'users.txt')
+  writeFileSync(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`)
+  const open = async (mode: string, ignored: string) => {
+    const path = join(folder, 'pgbouncer.ini')
+    writeFileSync(
+      path,
+      `[databases]
+${name} = host=${socket} port=${url.port || 5432} dbname=${name}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${users}
+pool_mode = ${mode}
+default_pool_size = 60
+${ignored}
+`,
+    )
+    const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+    const pooler = await startProcess([PGBOUNCER, ...user, path])
+    await until('the pooler', async () => pooler.log().includes('process up') || undefined)
+    return pooler
+  }
+  const environment = {
+    DATABASE_URL: `postgres://${url.username}:${url.password}@127.0.0.1:${port}/${name}`,
+  }
+  const ignored = 'ignore_startup_parameters = statement_timeout'
+  for (const [mode, settings, expected] of [
+    ['session', '', /set ignore_startup_parameters = statement_timeout in pgbouncer\.ini/],
+    ['transaction', ignored, /the pooler before PostgreSQL is in transaction mode/],
+  ] as const) {
+    const pooler = await open(mode, settings)
+    try {
+      assert.match(await refusal(environment), expected)
+    } finally {
+      await pooler.stop(2_000)
+    }
+  }
+  const pooler = await open('session', ignored)
+  try {
+    const gateway = await start(environment)
+    await until(
+      'readiness',
+      async () => (await fetch(`${gateway.url}/readyz`).catch(() => undefined))?.ok,
+    )
+    assert.equal((await gateway.stop(10_000)).code, 0)
+  } finally {
+    await pooler.stop(2_000)
+  }
+})
