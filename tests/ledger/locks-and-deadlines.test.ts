@@ -89,6 +89,19 @@ describe('locks and deadlines', () => {
       await work()
     })
 
+  test('requests that cost nothing are refused for the locked account alone', async () => {
+    const rate = ({ accountId, keyId }: TestCaller) => {
+      const limits = { tokens: 0, subjects: [{ name: `key:${keyId}`, requests: 9 }] }
+      return ledger.rates.take({ accountId, holdId: null, limits })
+    }
+    await whileLocked(caller, async () => {
+      const [locked, free] = await Promise.allSettled([rate(caller), rate(other)])
+      assert.equal(locked.status === 'rejected' && locked.reason.row, 'unavailable')
+      assert.deepEqual(free, { status: 'fulfilled', value: 0 })
+    })
+    assert.equal(await rate(caller), 0)
+  })
+
   test('a locked account gets 503, and calls of other accounts succeed', async () => {
     const mine = await take(caller)
     const ending: Promise<string>[] = []
