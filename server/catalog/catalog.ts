@@ -117,6 +117,10 @@ export interface Channel {
   readonly isPaused?: boolean
   /** The last time that an operator ended its cooldowns. */
   readonly wokenAt?: Date | null
+  /** The number of this key and the id of its channel; absent for the first or only key. */
+  readonly key?: { readonly number: number; readonly channel: string }
+  /** The ids of all keys of the channel, itself first; absent if it has one. */
+  readonly keyIds?: readonly string[]
   /** Parsed by the upstream's own schema, secrets decrypted and `env:` resolved. */
   readonly settings: unknown
 }

@@ -20,6 +20,8 @@ export interface KnownUpstream {
   readonly settings: ZodType
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
+  /** Returns the settings for each key of a channel. */
+  readonly eachKey?: (settings: unknown) => readonly unknown[]
 }
 export type KnownUpstreams = Readonly<Record<string, KnownUpstream>>
 

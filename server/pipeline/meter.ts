@@ -14,6 +14,7 @@ import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
 import type { MeteredCall } from './hold/metered-call.ts'
 import { type FallbackCall, quoteAll } from './hold/quote-all.ts'
 import { findReplay, type Replay, takeHold } from './hold/take-hold.ts'
+import type { Leave } from './load/channel-health.ts'
 import type { Body, Metering } from './metering.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
 import { admit, admitFallback } from './request/admit.ts'
@@ -88,7 +89,13 @@ async function run(
   const hold = await takeHold(context, metering, caller, call, dearest.quoted, services)
   const enter = (other: FallbackCall) =>
     admitFallback(caller, other.call.model, other.quoted.quantities, hold, services)
-  await runHeld({ context, metering, call, hold, quoted, services, fallbacks, enter })
+  const leaves: Leave[] = []
+  const keep = (leave: Leave) => void leaves.push(leave)
+  try {
+    await runHeld({ context, metering, call, hold, quoted, services, fallbacks, enter, keep })
+  } finally {
+    for (const leave of leaves) leave()
+  }
 }
 
 /** Sends an earlier answer again, with the id of its request. */

@@ -163,6 +163,10 @@ export interface Upstream<Settings = unknown> {
   readonly translates?: (operation: Operation, settings: Settings) => boolean
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
+  /** Returns the settings for each key of a channel, which differ in the key alone. */
+  readonly eachKey?: (settings: Settings) => readonly Settings[]
+  /** Returns the most calls that a channel may have at once; undefined: no limit. */
+  readonly concurrency?: (settings: Settings) => number | undefined
   readonly calls: Readonly<Partial<Record<Operation, CallAdapter<Settings>>>>
   /** Called before a call becomes a task, so that a refusal comes early. */
   readonly judges?: Readonly<Partial<Record<Operation, Judge>>>

@@ -7,6 +7,7 @@ import type { SecretBox } from '../../lib/secrets/secrets.ts'
 import type { Channel } from '../catalog.ts'
 import { type KnownUpstreams, openSettings, resolveSettings } from '../channel-settings.ts'
 import { readChannelVersion } from '../store.ts'
+import { parseKeyId, splitKeys } from './channel-keys.ts'
 
 /** Versions kept in memory; more than a deployment uses at once. */
 const KEPT_MAX = 500
@@ -23,7 +24,8 @@ export function createChannelVersions(options: {
 }): ChannelVersions {
   const kept = new Map<string, Channel>()
 
-  async function read(channelId: string, version: number): Promise<Channel> {
+  async function read(keyId: string, version: number): Promise<Channel> {
+    const { channel: channelId, number } = parseKeyId(keyId)
     const row = await readChannelVersion(options.sql, channelId, version)
     if (!row) throw new Error(`channel ${channelId} has no version ${version}`)
     const upstream = Object.hasOwn(options.upstreams, row.upstream)
@@ -33,7 +35,10 @@ export function createChannelVersions(options: {
     const opened = openSettings(row, options.secrets, { channelId, version })
     const found = resolveSettings(opened, upstream, process.env)
     if ('problem' in found) throw new Error(`channel ${channelId}: ${found.problem}`)
-    return { id: channelId, upstream: row.upstream, version, settings: found.settings }
+    const stored = { id: channelId, upstream: row.upstream, version, settings: found.settings }
+    const channel = splitKeys(stored, upstream)[number - 1]
+    if (!channel) throw new Error(`channel ${channelId} has no key ${number}`)
+    return channel
   }
 
   return {

@@ -1,7 +1,7 @@
 /** Converts stored rows to the models that the pipeline uses, for any point in time. */
 import { parseAmount } from '../../lib/money.ts'
 import type { Unit } from '../../lib/units.ts'
-import type { Model, ModelType, PlannedPrice, PriceEntry, Route } from '../catalog.ts'
+import type { Fallback, Model, ModelType, PlannedPrice, PriceEntry, Route } from '../catalog.ts'
 import type { ModelRow, PlannedRow, StoredPrice, StoredRoute } from '../store.ts'
 
 /** `planned` holds the plans of this model, ordered by their start. */
@@ -13,7 +13,7 @@ export function loadModel(row: ModelRow, planned: readonly PlannedRow[]): Model 
     free: row.free,
     limits: row.limits,
     routes: row.routes.map((route) => loadRoute(route, row.type)),
-    fallbacks: row.fallbacks.toSorted((a, b) => a.priority - b.priority),
+    ...(row.fallbacks.length > 0 ? { fallbacks: inOrder(row.fallbacks) } : {}),
     prices: readPrices(row.prices ?? [], row.type),
     priceVersion: row.price_version,
     currency: row.currency ?? 'CNY',
@@ -23,6 +23,10 @@ export function loadModel(row: ModelRow, planned: readonly PlannedRow[]): Model 
     details: row.details,
     updatedAt: row.updated_at,
   }
+}
+
+function inOrder(fallbacks: readonly Fallback[]): Fallback[] {
+  return fallbacks.toSorted((a, b) => a.priority - b.priority)
 }
 
 function loadRoute(

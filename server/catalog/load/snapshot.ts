@@ -10,6 +10,7 @@ import type { CatalogSnapshot, Channel, Model } from '../catalog.ts'
 import { type KnownUpstreams, openSettings, resolveSettings } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
 import { type ChannelRow, readCatalog, readMoment } from '../store.ts'
+import { splitKeys } from './channel-keys.ts'
 import { type CatalogClock, createCatalogClock } from './database-clock.ts'
 import { loadModel, modelAt } from './load-model.ts'
 
@@ -132,7 +133,7 @@ async function load(options: CatalogOptions): Promise<Loaded> {
   const problems = new Map<string, string>()
   const usable = channels
     .filter(({ status }) => status === 'active')
-    .flatMap((row) => loadChannel(row, options, problems) ?? [])
+    .flatMap((row) => loadChannel(row, options, problems))
   const plans = Map.groupBy(planned, (row) => row.model_id)
   const active = models.filter(({ status }) => status === 'active')
   const channelMap = new Map(usable.map((channel) => [channel.id, channel]))
@@ -161,28 +162,24 @@ function pricedAt(models: ReadonlyMap<string, Model>, nowMs: number): Model[] {
 }
 
 /**
- * Loads a channel. A channel that cannot be used is left out and logged, without affecting others.
+ * Loads a channel, once for each key. One that cannot be used is left out and logged, without
+ * affecting others.
  */
 function loadChannel(
   row: ChannelRow,
   options: CatalogOptions,
   problems: Map<string, string>,
-): Channel | undefined {
+): Channel[] {
   const found = openStoredChannel(row, options)
   if ('settings' in found) {
     const { id, upstream, version, paused_at: pausedAt, woken_at: wokenAt } = row
-    return {
-      id,
-      upstream,
-      version,
-      isPaused: pausedAt !== null,
-      wokenAt,
-      settings: found.settings,
-    }
+    const { settings } = found
+    const channel = { id, upstream, version, isPaused: pausedAt !== null, wokenAt, settings }
+    return splitKeys(channel, options.upstreams[upstream] ?? {})
   }
   problems.set(row.id, found.problem)
   options.log.error({ channel: row.id, reason: found.problem }, 'channel cannot be used')
-  return undefined
+  return []
 }
 
 /** Returns the settings for the adapter, or the reason why the channel cannot be used. */

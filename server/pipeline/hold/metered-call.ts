@@ -1,6 +1,7 @@
 /** A call with its hold, for all verbs after the hold. */
 import type { Context } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
+import type { Leave } from '../load/channel-health.ts'
 import type { Metering } from '../metering.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
@@ -18,6 +19,8 @@ export interface MeteredCall {
   readonly fallbacks?: readonly FallbackCall[]
   /** Counts the call towards the limits of another model. False: one of them is reached. */
   readonly enter?: (call: FallbackCall) => Promise<boolean>
+  /** Keeps a slot of a channel until the call ends. */
+  readonly keep?: (leave: Leave) => void
 }
 
 /** The input of a charge: of a call, or of a task that was quoted like one. */

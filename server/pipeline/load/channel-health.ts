@@ -3,7 +3,12 @@
  * call probes it. A cooldown only changes the order: a model's last route is always tried, since an
  * attempt can succeed and a refusal cannot.
  */
+/** Frees a slot of a channel. */
+export type Leave = () => void
+
 export interface ChannelHealth {
+  /** Takes one of `callsMax` slots of the channel in this process; undefined if all are taken. */
+  enter(channelId: string, callsMax: number): Leave | undefined
   /** Returns true if the channel may be chosen now; claims the probe if it is due. */
   isReady(channelId: string): boolean
   succeeded(channelId: string): void
@@ -41,6 +46,7 @@ interface State {
 export function createChannelHealth(nowMs: () => number): ChannelHealth {
   const states = new Map<string, State>()
   const errors = new Map<string, ChannelError>()
+  const running = new Map<string, number>()
 
   function stateOf(channelId: string): State {
     let state = states.get(channelId)
@@ -52,6 +58,19 @@ export function createChannelHealth(nowMs: () => number): ChannelHealth {
   }
 
   return {
+    enter(channelId, callsMax) {
+      const count = running.get(channelId) ?? 0
+      if (count >= callsMax) return undefined
+      running.set(channelId, count + 1)
+      let hasLeft = false
+      return () => {
+        if (hasLeft) return
+        hasLeft = true
+        const next = (running.get(channelId) ?? 1) - 1
+        if (next > 0) running.set(channelId, next)
+        else running.delete(channelId)
+      }
+    },
     isReady(channelId) {
       const state = states.get(channelId)
       if (!state || state.cooldownUntilMs === 0) return true

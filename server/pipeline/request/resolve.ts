@@ -282,7 +282,7 @@ export function findRoutes(
   return usable
 }
 
-/** The routes of each model with their channels, joined once per immutable snapshot. */
+/** The routes of each model to every key of their channels, joined once per immutable snapshot. */
 const targets = new WeakMap<CatalogSnapshot, WeakMap<Model, readonly UsableRoute[]>>()
 
 function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRoute[] {
@@ -294,8 +294,12 @@ function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRout
   let routes = known.get(model)
   if (!routes) {
     routes = model.routes.flatMap((route) => {
-      const target = snapshot.channels.get(route.channel)
-      return target && !target.isPaused ? [{ ...route, target }] : []
+      const { keyIds = [route.channel] } = snapshot.channels.get(route.channel) ?? {}
+      const weight = route.weight / keyIds.length
+      return keyIds.flatMap((channel) => {
+        const target = snapshot.channels.get(channel)
+        return target && !target.isPaused ? [{ ...route, channel, weight, target }] : []
+      })
     })
     known.set(model, routes)
   }

@@ -21,6 +21,8 @@ const ATTEMPTS_MAX = 3
 /** One attempt at one channel, for the usage record. */
 export interface Attempt {
   readonly channel: string
+  /** The number of the channel's key; absent for the first. */
+  readonly key?: number
   readonly upstream_model: string
   readonly outcome: string
   readonly status?: number
@@ -100,33 +102,55 @@ async function dispatchToModel(
   const standsIn = standIn
     ? { model: id, price_version: priceVersion?.toString() ?? null }
     : undefined
+  let isRetry = standIn?.isRetry ?? false
   for (let tried = 1; ; tried += 1) {
     const route = candidates[(tried - 1) % candidates.length]
     if (!route) throw new GatewayError('upstream_failed')
+    const leave = enterChannel(route, services)
+    if (!leave && tried < candidates.length) continue
     const start = performance.now()
     const tracing = traceAttempt(context, route, services)
-    const outcome = await timed(context, 'upstream', () =>
-      attempt(metered, route, stopping, tracing.wire),
-    )
-    if (tried > 1 || standIn?.isRetry) services.retries.done()
+    const outcome = leave
+      ? await timed(context, 'upstream', () => attempt(metered, route, stopping, tracing.wire))
+      : new UpstreamFailure('busy', CHANNEL_FULL)
+    if (isRetry) services.retries.done()
     const milliseconds = Math.round(performance.now() - start)
     const failure = outcome instanceof UpstreamFailure ? outcome : undefined
     tracing.end(failure?.kind)
     attempts.push({ ...describe(route, failure, outcome, milliseconds), ...standsIn })
     context.facts.channel = route.channel
     context.facts.attempts = attempts.length
-    reportAttempt(route, failure, services, {
-      endpoint: metered.metering.endpoint,
-      model: metered.call.model.id,
-      seconds: milliseconds / 1000,
-    })
     if (!(outcome instanceof UpstreamFailure)) {
+      if (leave) metered.keep?.(leave)
+      reportAttempt(route, failure, services, described(metered, milliseconds))
       return { answer: outcome, route, attempts, serving: metered }
     }
+    if (!leave) return { failure: outcome, route, attempts }
+    leave()
+    reportAttempt(route, failure, services, described(metered, milliseconds))
     if (!mayRetry(outcome, tried, candidates.length, context, services)) {
       return { failure: outcome, route, attempts }
     }
+    isRetry = true
   }
+}
+
+const CHANNEL_FULL = {
+  status: 429,
+  message: 'the channel has as many calls as it may',
+  retryAfterSeconds: 1,
+}
+
+/** Takes one of the slots of a channel; undefined if all are taken. */
+function enterChannel({ target }: UsableRoute, { upstreams, health }: Services) {
+  const max = upstreams.get(target.upstream)?.concurrency?.(target.settings)
+  return max === undefined ? NOTHING_TO_LEAVE : health.enter(target.key?.channel ?? target.id, max)
+}
+
+const NOTHING_TO_LEAVE = () => undefined
+
+function described({ metering, call }: MeteredCall, milliseconds: number) {
+  return { endpoint: metering.endpoint, model: call.model.id, seconds: milliseconds / 1000 }
 }
 
 async function attempt(
@@ -282,15 +306,16 @@ export function reportAttempt(
 }
 
 function describe(
-  route: UsableRoute,
+  { target, upstreamModel }: UsableRoute,
   failure: UpstreamFailure | undefined,
   outcome: OpenedAnswer | UpstreamFailure,
   milliseconds: number,
 ): Attempt {
   const status = failure ? failure.details.status : (outcome as OpenedAnswer).status
   return {
-    channel: route.channel,
-    upstream_model: route.upstreamModel,
+    channel: target.key?.channel ?? target.id,
+    ...(target.key ? { key: target.key.number } : {}),
+    upstream_model: upstreamModel,
     outcome: failure?.kind ?? 'answered',
     ...(status === undefined ? {} : { status }),
     milliseconds,

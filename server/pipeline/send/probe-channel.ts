@@ -8,15 +8,24 @@ import { openReadingWire } from './wire.ts'
 const PROBE_MS = 10_000
 const MESSAGE_LENGTH_MAX = 200
 
-/** Returns a function that sends the request; undefined if the vendor has no free one. */
+/**
+ * Returns a function that sends the request with each key; undefined if the vendor has no free one.
+ */
 export function probeOf(
-  upstream: Pick<Upstream, 'probe'> | undefined,
+  upstream: Pick<Upstream, 'probe' | 'eachKey'> | undefined,
   settings: unknown,
   dispatcher: Dispatcher,
 ): (() => Promise<string>) | undefined {
   const probe = upstream?.probe
   if (!probe) return undefined
+  const [first = settings, ...others] = upstream?.eachKey?.(settings) ?? []
   return async () => {
+    let verdict = ''
+    for (const keyed of [first, ...others]) verdict = await tryKey(probe, keyed)
+    return verdict
+  }
+
+  async function tryKey(send: NonNullable<Upstream['probe']>, keyed: unknown): Promise<string> {
     const wire = openReadingWire({
       dispatcher,
       firstByteTimeoutMs: PROBE_MS,
@@ -24,7 +33,7 @@ export function probeOf(
       totalTimeoutMs: PROBE_MS,
       socketsMax: 1,
     })
-    const response = await probe(wire, settings)
+    const response = await send(wire, keyed)
     const body = await readErrorBody(response)
     return judge(response.status, readMessage(body))
   }

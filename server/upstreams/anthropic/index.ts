@@ -1,5 +1,6 @@
 /** Vendors that speak the messages format natively (docs/protocols/anthropic.md). */
 import { completeByChat } from '../complete-by-chat.ts'
+import { eachKey } from '../key-header.ts'
 import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
@@ -11,7 +12,9 @@ import { anthropicSettings } from './settings.ts'
 export const anthropic = defineUpstream({
   name: 'anthropic',
   settings: anthropicSettings,
-  secrets: ['api_key'],
+  secrets: ['api_key', 'api_keys'],
+  eachKey,
+  concurrency: ({ max_concurrent_calls: calls }) => calls,
   priceFacts: readPriceFacts,
   probe: listVendorModels,
   calls: {

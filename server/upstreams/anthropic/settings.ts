@@ -1,14 +1,13 @@
 /** A channel's settings at an upstream that speaks the messages format natively. */
 import { z } from 'zod'
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from '../../dialects/messages/quirks.ts'
-import { KEY_HEADERS } from '../key-header.ts'
+import { KEY_HEADERS, keySettings } from '../key-header.ts'
 import { priceSettings } from '../price-settings.ts'
 
 export const anthropicSettings = z.strictObject({
   /** Without the version path. */
   base_url: z.url({ protocol: /^https?$/ }).default('https://api.anthropic.com'),
-  /** Absent for servers without authentication. */
-  api_key: z.string().min(1).optional(),
+  ...keySettings,
   /** The header of the key; routers and open servers read `bearer`. */
   auth: z.enum(KEY_HEADERS).default('x-api-key'),
   /** The version sent to the vendor, whichever one the caller's SDK names. */
@@ -18,6 +17,8 @@ export const anthropicSettings = z.strictObject({
     .default('2023-06-01'),
   stops_on_cancel: z.boolean().default(false),
   ...priceSettings,
+  /** The most calls at once in each gateway; more go to another route. */
+  max_concurrent_calls: z.int().positive().optional(),
   /** Values of `anthropic-beta` that callers may send beside the known ones. */
   betas: z.array(z.string().min(1).max(100)).default([]),
   quirks: z

@@ -1,5 +1,6 @@
 /** Any vendor that speaks OpenAI's API: OpenAI itself, ARK, DeepSeek, vLLM and many more. */
 import { completeByChat } from '../complete-by-chat.ts'
+import { eachKey } from '../key-header.ts'
 import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
@@ -18,7 +19,9 @@ export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
   provider: 'openai',
   settings: openaiCompatibleSettings,
-  secrets: ['api_key', 'headers'],
+  secrets: ['api_key', 'api_keys', 'headers'],
+  eachKey,
+  concurrency: ({ max_concurrent_calls: calls }) => calls,
   priceFacts: readPriceFacts,
   stored,
   background,

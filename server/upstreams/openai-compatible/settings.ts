@@ -1,7 +1,7 @@
 /** A channel's settings at an upstream that speaks OpenAI's API. */
 import { z } from 'zod'
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../dialects/chat/quirks.ts'
-import { KEY_HEADERS } from '../key-header.ts'
+import { KEY_HEADERS, keySettings } from '../key-header.ts'
 import { priceSettings } from '../price-settings.ts'
 
 /** The quirks by their names in the settings, all optional; the dialect has the defaults. */
@@ -40,8 +40,7 @@ function toCamelCase(name: string): string {
 export const openaiCompatibleSettings = z.strictObject({
   /** Including the version path, for example https://api.openai.com/v1. */
   base_url: z.url({ protocol: /^https?$/ }),
-  /** Absent for servers without authentication. */
-  api_key: z.string().min(1).optional(),
+  ...keySettings,
   /** The header of the key: `Authorization: Bearer`, or one of its own. */
   auth: z.enum(KEY_HEADERS).default('bearer'),
   organization: z.string().optional(),
@@ -51,6 +50,8 @@ export const openaiCompatibleSettings = z.strictObject({
   /** True if the vendor bills nothing more once its connection is closed. */
   stops_on_cancel: z.boolean().default(false),
   ...priceSettings,
+  /** The most calls at once in each gateway; more go to another route. */
+  max_concurrent_calls: z.int().positive().optional(),
   /**
    * `pass`: the vendor has the Responses API; its refusal is passed on where it has not.
    * `translate`: chat completions serve it.
