@@ -15,7 +15,7 @@ import { startGateway } from '../tests/support/gateway.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
 const rounds = Number(values.rounds)
-const GOAL = { warmMs: 1_500, idleMb: 250 }
+const GOAL = { warmMs: 1_000, idleMb: 200 }
 const IDLE_MS = 3_000
 
 const conditions = readConditions(`npm run bench -- start-up --rounds ${rounds}`)
