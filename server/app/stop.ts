@@ -73,7 +73,9 @@ export function createStop(parts: Parts): Stop {
     parts.live.stop()
     const closed = once(server, 'close')
     drain.stopListening()
-    await Promise.all([inFlight.drained(drainMs), drain.idle(drainMs)])
+    // A proxy uses the connections that it has kept; each ends with its next response.
+    const unused = drain.unused(Math.min(delayMs, drainMs))
+    await Promise.all([inFlight.drained(drainMs), drain.idle(drainMs), unused])
     parts.readiness.refuseWork()
     server.closeIdleConnections()
     inFlight.abortAll('stopping')

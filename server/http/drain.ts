@@ -7,6 +7,8 @@ export interface Drain {
   closeAfterResponses(): void
   /** Accepts no more connections. Open ones are served further, idle ones included. */
   stopListening(): void
+  /** Resolves once no connection is open, or after `timeoutMs`. */
+  unused(timeoutMs: number): Promise<void>
   /** Resolves once no request is being answered, or after `timeoutMs`. */
   idle(timeoutMs: number): Promise<void>
 }
@@ -24,6 +26,13 @@ export function watchDrain(server: Server): Drain {
   }
   server.prependListener('request', watch)
   server.prependListener('checkContinue', watch)
+  async function wait(timeoutMs: number, isOver: () => boolean): Promise<void> {
+    const deadline = performance.now() + timeoutMs
+    while (!isOver() && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
+    }
+  }
+
   return {
     closeAfterResponses() {
       isClosing = true
@@ -34,11 +43,13 @@ export function watchDrain(server: Server): Drain {
       // sending its next request.
       NetServer.prototype.close.call(server)
     },
-    async idle(timeoutMs) {
-      const deadline = performance.now() + timeoutMs
-      while (active.size > 0 && performance.now() < deadline) {
-        await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
-      }
+    unused(timeoutMs) {
+      let isClosed = false
+      server.once('close', () => {
+        isClosed = true
+      })
+      return wait(timeoutMs, () => isClosed)
     },
+    idle: (timeoutMs) => wait(timeoutMs, () => active.size === 0),
   }
 }
