@@ -39,7 +39,7 @@ test('a multipart upload is only in the store, is read in ranges, and deleted', 
   const content = Buffer.concat([MP4, Buffer.alloc(17_000_000, 'x')])
   const uploaded = JSON.parse(await (await upload(key, content)).text())
   assert.deepEqual([store.objects.size, store.uploads.size], [1, 0])
-  assert.deepEqual(readdirSync(dataDir), [], 'nothing on the disk')
+  assert.deepEqual(readdirSync(dataDir), ['settlements'], 'no file on the disk')
   const link = gateway.url + new URL(uploaded.url).pathname
   const whole = await fetch(link)
   assert.ok(Buffer.from(await whole.arrayBuffer()).equals(content))
