@@ -32,6 +32,7 @@ export const VALID: readonly [readonly [string, object], ...(readonly [string, o
     '/v1/embeddings',
     { model: 'sim-embedding', input: ['a', 'b'], dimensions: 8, encoding_format: 'float' },
   ],
+  ['/v1/moderations', { model: 'sim-moderation', input: ['a', 'b'] }],
   ['/v1/search', { Type: 'web', Query: 'rivers', Count: 3, SearchType: 'web' }],
   [
     '/v1/audio/speech/unidirectional?model=seed-tts-2.0',

@@ -16,6 +16,7 @@ export const MODEL_TYPES = [
   'image',
   'ast',
   'embedding',
+  'moderation',
 ] as const
 export type ModelType = (typeof MODEL_TYPES)[number]
 

@@ -41,6 +41,7 @@ import { countTokens } from './text/count-tokens.ts'
 import { embeddings } from './text/embeddings.ts'
 import { inputTokens } from './text/input-tokens.ts'
 import { messagesEndpoint } from './text/messages.ts'
+import { moderations } from './text/moderations.ts'
 import { responses, upgradeResponses } from './text/responses.ts'
 import {
   cancelResponse,
@@ -73,6 +74,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   cancelResponse,
   deleteResponse,
   embeddings,
+  moderations,
   speech,
   synthesis,
   transcriptions,

@@ -53,11 +53,6 @@ export const UNSPOKEN: readonly PathHint[] = [
     'forms with pictures are not taken',
     'send `image` as a data URL to POST /v1/images/generations, with a model that reads pictures',
   ),
-  hint(
-    /^\/v1\/moderations\b/,
-    'moderation is not offered',
-    'ask a model with POST /v1/chat/completions',
-  ),
   hint(/^\/v[12]\/rerank\b/, 'ranking is not offered', 'compare vectors of POST /v1/embeddings'),
   hint(
     /^\/v1\/(?:fine_tuning|fine-tunes|evals|vector_stores|uploads|containers|skills|chatkit)\b/,

@@ -33,6 +33,8 @@ export interface RequestMetering {
   readonly takesPictures?: true
   /** Takes a list of models (`models`), tried in turn. */
   readonly takesModels?: true
+  /** A request without a model gets the only one of `modelTypes` that the caller may call. */
+  readonly defaultsToOnlyModel?: true
   /** Checks shape and ranges; the body is forwarded as it arrived, not as parsed. */
   readonly schema: ZodType
   /** Further checks of the dialect; throws InvalidRequest. */

@@ -27,6 +27,7 @@ export type Operation =
   | 'chat'
   | 'completion'
   | 'embedding'
+  | 'moderation'
   | 'speech'
   | 'search'
   | 'responses'

@@ -13,6 +13,7 @@ import { embeddingsRoute } from './embeddings.ts'
 import { invalid, openaiError, openaiFailure, rateLimits } from './errors.ts'
 import { imagesRoute } from './images.ts'
 import { modelList, modelRoutes, unknownModel } from './models.ts'
+import { moderationsRoute } from './moderations.ts'
 import { BACKGROUND_SCENARIOS } from './responses/background.ts'
 import { responsesRoutes } from './responses/endpoint.ts'
 import { RESPONSE_ODDITIES } from './responses/oddities.ts'
@@ -32,6 +33,8 @@ export const OPENAI_DEFAULTS: OpenaiOptions = {
     'sim-chat-only',
     'sim-reasoner',
     'sim-embedding',
+    'sim-moderation',
+    'sim-moderation-tokens',
     'sim-image',
     'sim-dall-e',
     'sim-tts',
@@ -79,6 +82,7 @@ export function openai(options: OpenaiOptions, platform: Platform): Vendor {
         closing: [],
         background: platform,
       }),
+      moderationsRoute({ checkModel, headers }),
       imagesRoute(models, platform),
       speechRoute(models),
       transcriptionRoute(models),

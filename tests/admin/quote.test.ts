@@ -21,6 +21,8 @@ const REQUESTS: readonly (readonly [string, Record<string, string>, object])[] =
   ['/v1/messages', {}, { model: 'sim-claude', messages: ASK, max_tokens: 64 }],
   ['/v1/responses', {}, { model: 'sim-chat', input: 'Name three rivers.' }],
   ['/v1/embeddings', {}, { model: 'sim-embedding', input: ['a river', 'a stream'] }],
+  ['/v1/moderations', {}, { model: 'sim-moderation', input: 'a river' }],
+  ['/v1/moderations', {}, { input: 'a river' }],
   ['/v1/search', {}, { Type: 'web', Query: 'rivers' }],
   ['/v1/audio/speech/unidirectional', { model: 'seed-tts-2.0' }, SAID],
   ['/v1/audio/speech', {}, { model: 'sim-tts', input: 'To the sea.', voice: 'alloy' }],

@@ -16,6 +16,7 @@ import { startTestGateway, type Tenant, type TestGateway } from '../support/in-p
 const MODELS: Readonly<Record<string, string>> = {
   chat: 'sim-chat',
   embedding: 'sim-embedding',
+  moderation: 'sim-moderation',
   speech: 'seed-tts-2.0',
   search: 'vendor-web-search',
   image: 'sim-image',

@@ -116,7 +116,6 @@ test('a path of a protocol that is not spoken names a way that exists', async ()
     '/v1/responses/compact',
     '/v1/images/edits',
     '/v1/images/variations',
-    '/v1/moderations',
     '/v1/rerank',
     '/v1/fine_tuning/jobs',
     '/v1/credits',

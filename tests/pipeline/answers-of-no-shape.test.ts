@@ -41,6 +41,7 @@ before(async () => {
       model('translated', 'chat', 'translating', 'output_token'),
       model('claude', 'chat', 'messages', 'output_token'),
       model('vectors', 'embedding', 'odd', 'input_token'),
+      model('judge', 'moderation', 'odd', 'call'),
       model('pictures', 'image', 'odd', 'image'),
       model('voice', 'speech', 'speaking', 'character'),
     ],
@@ -62,6 +63,7 @@ const CALLS: Readonly<Record<string, readonly [path: string, body: object]>> = {
   'chat over messages': ['/v1/chat/completions', { model: 'claude', ...LIMITED }],
   'responses over messages': ['/v1/responses', { model: 'claude', input: 'hi' }],
   embeddings: ['/v1/embeddings', { model: 'vectors', input: 'hi' }],
+  moderations: ['/v1/moderations', { model: 'judge', input: 'hi' }],
   images: ['/v1/images/generations', { model: 'pictures', prompt: 'hi' }],
 }
 
@@ -79,6 +81,8 @@ const SHAPELESS: readonly unknown[] = [
   { type: 'message', content: ['a text'] },
   { object: 'list', data: [] },
   { data: [{}] },
+  { results: [] },
+  { results: ['none'] },
   { ok: true, result: { text: 'a text' } },
 ]
 

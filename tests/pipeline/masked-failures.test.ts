@@ -36,6 +36,7 @@ const REQUESTS: Readonly<Record<string, (words: string) => readonly [string, obj
   responses: responses(false),
   'responses, streamed': responses(true),
   embeddings: (input) => ['/v1/embeddings', { model: 'sim-embedding', input }],
+  moderations: (input) => ['/v1/moderations', { model: 'sim-moderation', input }],
   search: (Query) => ['/v1/search', { Type: 'web', Query }],
   images: (prompt) => ['/v1/images/generations', { model: 'sim-image', prompt }],
   'speech as a file': (input) => ['/v1/audio/speech', { model: 'sim-tts', voice: 'alloy', input }],

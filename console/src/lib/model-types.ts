@@ -2,6 +2,7 @@
 export const MODEL_TYPE_ORDER = [
   'chat',
   'embedding',
+  'moderation',
   'speech',
   'search',
   'minutes',

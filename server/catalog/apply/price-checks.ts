@@ -29,6 +29,7 @@ const TOOL_UNITS: readonly Unit[] = [
 const UNITS_BY_TYPE: Readonly<Record<ModelType, readonly Unit[]>> = {
   chat: [...INPUT_UNITS, ...OUTPUT_UNITS, ...TOOL_UNITS, 'call'],
   embedding: [...INPUT_UNITS, 'vendor_cost', 'call'],
+  moderation: [...INPUT_UNITS, 'vendor_cost', 'call'],
   speech: ['character', ...INPUT_UNITS, ...OUTPUT_UNITS, 'vendor_cost', 'second', 'call'],
   transcription: ['second', ...INPUT_UNITS, 'output_token', 'vendor_cost', 'call'],
   search: ['call'],

@@ -43,7 +43,7 @@ export async function dryRun(
   const unset = metering.form ? sent : dropUnset(sent, metering.schema)
   const list = metering.takesModels && readModelList(unset, services.catalog.snapshot())
   const value = list ? dropModelList(unset, list) : unset
-  const modelId = await readModelId(metering, { value, query, headers })
+  const modelId = await readModelId(metering, { value, query, headers }, customer, services)
   const inspected = metering.form && (await inspect(metering.form, file))
   const named = { id: modelId, others: list ? list.others : undefined }
   const target = await findModelTarget(named, metering, value, customer, services, canServe)

@@ -87,7 +87,8 @@ async function match(
   const { file, digest } = received
   const list = metering.takesModels && readModelList(received.value, services.catalog.snapshot())
   const { body, value, fields } = list ? withoutModelList(received, list) : received
-  const modelId = await readModelId(metering, { value, query: context.query, headers })
+  const parts = { value, query: context.query, headers }
+  const modelId = await readModelId(metering, parts, caller, services)
   context.facts.model = modelId
   const found = await findModelTarget(
     { id: modelId, others: list?.others },
@@ -123,13 +124,32 @@ async function match(
   }
 }
 
-/** Checks the request's shape and returns the model that it names. Throws 400. */
-export async function readModelId(metering: RequestMetering, parts: RequestParts): Promise<string> {
+/** Checks the request's shape and returns the model that it names or implies. Throws 400. */
+export async function readModelId(
+  metering: RequestMetering,
+  parts: RequestParts,
+  caller: Customer,
+  { catalog }: Pick<Services, 'catalog'>,
+): Promise<string> {
   checkBody(metering, parts.value)
   await withInvalidRequests(() => metering.check?.(parts))
-  const modelId = metering.model(parts)
+  const modelId = metering.model(parts) ?? findOnlyModel(metering, caller, catalog.snapshot())
   if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
   return modelId
+}
+
+/** Returns undefined if the caller may call several models, or if the endpoint wants one named. */
+function findOnlyModel(
+  { defaultsToOnlyModel, modelTypes }: RequestMetering,
+  { models, currency }: Customer,
+  snapshot: CatalogSnapshot,
+): string | undefined {
+  if (!defaultsToOnlyModel) return undefined
+  const callable = [...snapshot.models.values()].filter((model) => {
+    if (!modelTypes.includes(model.type) || models?.includes(model.id) === false) return false
+    return model.free || model.currency === currency
+  })
+  return callable.length === 1 ? callable[0]?.id : undefined
 }
 
 /** The caller attributes that decide which models are visible. */

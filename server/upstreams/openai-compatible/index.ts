@@ -8,6 +8,7 @@ import { embedding } from './embedding.ts'
 import { image } from './image.ts'
 import { judgeCompatibleImage } from './judge-image.ts'
 import { sendCompatibleMessages } from './messages.ts'
+import { moderation } from './moderation.ts'
 import { listCompatibleModels } from './request.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings, readQuirks } from './settings.ts'
@@ -32,6 +33,7 @@ export const openaiCompatible = defineUpstream({
     embedding,
     image,
     messages: sendCompatibleMessages,
+    moderation,
     responses,
     synthesis,
     transcription,

@@ -55,6 +55,7 @@ test('a model lists the paths that accept it, by the operations of its upstreams
     ['seed-tts-2.0', '/v1/audio/speech/unidirectional', '/v1/audio/speech'],
     ['sim-tts', '/v1/audio/speech'],
     ['sim-whisper', '/v1/audio/transcriptions'],
+    ['sim-moderation', '/v1/moderations'],
     ['sim-chat', '/v1/chat/completions', '/v1/completions', '/v1/messages', '/v1/responses'],
   ]) {
     const { json } = await gateway.get(`/v1/models/${id}`, key)

@@ -24,3 +24,4 @@ export const PLAIN_COMPLETIONS = listNames(EVERYWHERE, CHAT, 'prompt suffix echo
 export const PLAIN_RESPONSES = listNames(EVERYWHERE, RESPONSES)
 export const PLAIN_MESSAGES = listNames(EVERYWHERE, MESSAGES)
 export const PLAIN_EMBEDDINGS = listNames('model input dimensions encoding_format user')
+export const PLAIN_MODERATIONS = listNames('model input')
