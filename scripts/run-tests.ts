@@ -26,7 +26,7 @@ const LONGEST = [
   'tests/endpoints/audio/transcriptions-by-recognition.test.ts',
 ]
 /** A browser keeps two cores busy; what has none mostly waits: for leases, vendors, processes. */
-const CONCURRENCY = { usual: 6, browser: 3 }
+const CONCURRENCY = { usual: 5, browser: 3 }
 /** Fewer collections of short-lived garbage while the modules load: a fifth of the time. */
 const NODE_FLAGS = ['--min-semi-space-size=32']
 

@@ -105,8 +105,8 @@ async function isInUse(place: DatabasePlace): Promise<boolean> {
 
 async function openExternal(place: DatabasePlace, options: OpenOptions): Promise<OpenedDatabase> {
   try {
-    if (options.owner) await checkPooler(place)
-    return await openPool({ place, kind: 'external', close: async () => undefined }, options)
+    const check = options.owner ? () => checkPooler(place) : undefined
+    return await openPool({ place, kind: 'external', check, close: async () => undefined }, options)
   } catch (cause) {
     if (cause instanceof DatabaseProblem) throw cause
     const pooler = explainPooler(cause)
@@ -117,12 +117,13 @@ async function openExternal(place: DatabasePlace, options: OpenOptions): Promise
 }
 
 interface FoundServer extends Pick<OpenedDatabase, 'place' | 'kind'> {
+  readonly check?: (() => Promise<void>) | undefined
   readonly close: () => Promise<void>
 }
 
 /** Opens a pool once the server is found safe. Otherwise closes it, including `close`. */
 async function openPool(
-  { place, kind, close }: FoundServer,
+  { place, kind, check, close }: FoundServer,
   { patient = false, onProgress = () => undefined }: OpenOptions,
 ): Promise<OpenedDatabase> {
   const sql = connect(place, { patient })
@@ -132,8 +133,12 @@ async function openPool(
     await Promise.all([sql.end({ timeout: 2 }), pagesSql.end({ timeout: 2 })])
     await close()
   }
+  const examine = async () => {
+    await check?.()
+    await refuseUnsafe(sql)
+  }
   try {
-    await (patient ? waitForServer(() => refuseUnsafe(sql), onProgress) : refuseUnsafe(sql))
+    await (patient ? waitForServer(examine, onProgress) : examine())
   } catch (error) {
     await stop()
     throw error

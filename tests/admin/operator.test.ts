@@ -109,7 +109,8 @@ describe('operators', () => {
     const base_url = `${stage.simulators.url}/openai/v1`
     const made = await put({ base_url, api_key: secret })
     assert.equal(made.status, 200, made.text)
-    assert.deepEqual([made.json.health.state, made.json.secrets], ['ready', ['api_key', 'headers']])
+    const { health, secrets } = made.json
+    assert.deepEqual([health.state, secrets], ['ready', ['api_key', 'api_keys', 'headers']])
     const changed = await put({ base_url: `${base_url}/`, organization: 'o' })
     assert.deepEqual([changed.json.version, changed.json.health.state], [2, 'ready'])
     for (const one of [made.text, changed.text]) assert.ok(!one.includes(secret))

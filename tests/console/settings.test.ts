@@ -118,7 +118,8 @@ describe('settings, for all', { skip: noBrowser }, () => {
     const { page } = await stage.signedIn('/settings', { role: 'member' })
     await page.getByText('Requests per minute').waitFor()
     await page.getByText('1,200', { exact: true }).waitFor()
-    await page.getByText('No limit', { exact: true }).waitFor()
+    // Tokens per minute and concurrent calls.
+    await page.getByText('No limit', { exact: true }).nth(1).waitFor()
     await page.context().close()
   })
 

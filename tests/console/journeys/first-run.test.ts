@@ -68,7 +68,7 @@ async function addChannel(page: Page, simulators: string): Promise<void> {
   await page.getByRole('option', { name: /^openai-compatible/ }).click()
   await drawer.getByRole('textbox', { name: 'Channel', exact: true }).fill('main')
   await drawer.getByRole('textbox', { name: 'base_url' }).fill(`${simulators}/openai/v1`)
-  await drawer.getByRole('textbox', { name: 'api_key' }).fill('sim-openai-key')
+  await drawer.getByRole('textbox', { name: 'api_key', exact: true }).fill('sim-openai-key')
   await drawer.getByRole('button', { name: 'Add channel' }).click()
   const opened = page.getByRole('dialog', { name: 'main' })
   await proveUntil(page, opened.getByRole('button', { name: 'Test' }))
