@@ -33,7 +33,7 @@ export function createAdminEndpoints(services: AdminServices): PlainEndpoint[] {
       kind: 'plain',
       method,
       paths: [`${BASE}${path}`],
-      envelope: 'flat',
+      envelope: 'admin',
       documentation: documentRoute(declared, method),
       handle: (context) => serveRoute({ context, key, declared, handler, services }),
     }

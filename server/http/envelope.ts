@@ -1,13 +1,14 @@
 /**
  * The shapes of an error body. `flat` is the gateway's own; `nested` is understood by every vendor
  * SDK and used on the routes they call. `messages` is nested for callers that send
- * `anthropic-version`, and flat for others. `native` is that of the native API.
+ * `anthropic-version`, and flat for others. `native` is that of the native API. `admin` is flat and
+ * names the field at fault.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS, type ErrorRow, type GatewayError } from '../lib/errors.ts'
 import { renderNativeError } from './native-error.ts'
 
-export type Envelope = 'flat' | 'nested' | 'messages' | 'native'
+export type Envelope = 'flat' | 'admin' | 'nested' | 'messages' | 'native'
 
 export function renderError(
   error: GatewayError,
@@ -19,8 +20,9 @@ export function renderError(
   const { type } = ERRORS[error.row]
   const nested =
     envelope === 'nested' || (envelope === 'messages' && headers['anthropic-version'] !== undefined)
-  if (!nested) return { error: error.message, type }
   const { code = null, param = null } = error.details
+  if (envelope === 'admin') return { error: error.message, type, ...(param ? { param } : {}) }
+  if (!nested) return { error: error.message, type }
   return { type: 'error', error: { type, message: error.message, code, param } }
 }
 

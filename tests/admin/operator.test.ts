@@ -117,6 +117,7 @@ describe('operators', () => {
     const bad = await put({ base_url: 'nonsense', api_key: secret })
     assert.equal(bad.status, 400)
     assert.match(JSON.parse(bad.text).error, /settings\.base_url/)
+    assert.equal(JSON.parse(bad.text).param, 'settings.base_url')
     assert.ok(!bad.text.includes(secret))
     // The vendor does not know this key.
     const tested = await stage.read('POST /operator/channels/:channel_id/test', { ...AS, params })

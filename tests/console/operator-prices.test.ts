@@ -56,6 +56,8 @@ describe('prices', { skip: noBrowser }, () => {
     await drawer.getByText('Upstream costs of').waitFor()
     await drawer.getByLabel('Amount').first().fill('0.05')
     await drawer.getByRole('button', { name: 'Save' }).click()
+    const ask = page.getByRole('dialog', { name: /^Save/ })
+    await ask.getByRole('button', { name: 'Save' }).click()
     await proveUntil(page, 'Sold below upstream cost: input tokens')
     const [row] = await stage.sql`select routes from model where id = 'sim-chat'`
     assert.equal(row?.routes[0].costs.length, 3)

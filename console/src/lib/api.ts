@@ -30,13 +30,16 @@ export class ApiError extends Error {
   readonly type: string
   /** Request id to quote in a support request. */
   readonly requestId: string | undefined
+  /** The invalid field, for example `prices[0].amount`. */
+  readonly param: string | undefined
 
-  constructor(status: number, type: string, message: string, requestId?: string) {
+  constructor(status: number, type: string, message: string, requestId?: string, param?: string) {
     super(message)
     this.name = 'ApiError'
     this.status = status
     this.type = type
     this.requestId = requestId
+    this.param = param
   }
 }
 
@@ -118,12 +121,13 @@ export function adminUrl(key: string, { params = {}, query = {} }: AnyRequest): 
 
 async function readError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined)
-  const { error, type } = isRecord(body) ? body : {}
+  const { error, type, param } = isRecord(body) ? body : {}
   return new ApiError(
     response.status,
     typeof type === 'string' ? type : 'server_error',
     typeof error === 'string' ? error : response.statusText,
     response.headers.get('x-request-id') ?? undefined,
+    typeof param === 'string' ? param : undefined,
   )
 }
 

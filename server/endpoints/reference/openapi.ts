@@ -92,6 +92,16 @@ const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: { error: { type: 'string' }, type: { type: 'string', enum: TYPES } },
     required: ['error', 'type'],
   },
+  AdminError: {
+    type: 'object',
+    description: 'The error body of the admin API.',
+    properties: {
+      error: { type: 'string' },
+      type: { type: 'string', enum: TYPES },
+      param: { type: 'string', description: 'The invalid field, for example `prices[0].amount`.' },
+    },
+    required: ['error', 'type'],
+  },
   NestedError: {
     type: 'object',
     description: 'The error body expected by vendors’ SDKs.',
@@ -235,5 +245,6 @@ function errorSchema(envelope: Envelope): object {
   const nested = { $ref: '#/components/schemas/NestedError' }
   if (envelope === 'messages') return { oneOf: [flat, nested] }
   if (envelope === 'native') return { $ref: '#/components/schemas/NativeError' }
+  if (envelope === 'admin') return { $ref: '#/components/schemas/AdminError' }
   return envelope === 'nested' ? nested : flat
 }

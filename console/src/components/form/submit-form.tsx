@@ -6,20 +6,22 @@ import { messages } from '../messages.ts'
 import { Refusal } from './refusal.tsx'
 import { readFields, useSubmit } from './use-submit.ts'
 
-interface SubmitFormProps {
+interface SubmitButtonsProps {
   /** Label of the button. */
   readonly act: string
-  /** Receives the named fields; a thrown error is shown. */
-  readonly onSend: (fields: Readonly<Record<string, string>>) => Promise<void>
   /** Adds a cancel button, for a form in a dialog. */
-  readonly onCancel?: () => void
+  readonly onCancel?: (() => void) | undefined
   /** For a form on a page: a button of its own width, below the fields. */
   readonly isInline?: boolean
+}
+
+interface SubmitFormProps extends SubmitButtonsProps {
+  /** Receives the named fields; a thrown error is shown. */
+  readonly onSend: (fields: Readonly<Record<string, string>>) => Promise<void>
   readonly children?: ReactNode
 }
 
-export function SubmitForm({ act, onSend, onCancel, isInline = false, children }: SubmitFormProps) {
-  const t = useMessages(messages)
+export function SubmitForm({ onSend, children, ...buttons }: SubmitFormProps) {
   const { isBusy, failure, submit } = useSubmit(onSend)
   return (
     <form
@@ -31,17 +33,29 @@ export function SubmitForm({ act, onSend, onCancel, isInline = false, children }
       <Stack gap="sm">
         {children}
         <Refusal failure={failure} />
-        <Group justify={isInline ? 'flex-start' : 'flex-end'} gap="xs">
-          {onCancel ? (
-            <Button variant="default" onClick={onCancel}>
-              {t('cancel')}
-            </Button>
-          ) : null}
-          <Button type="submit" loading={isBusy} fullWidth={!onCancel && !isInline}>
-            {act}
-          </Button>
-        </Group>
+        <SubmitButtons {...buttons} isBusy={isBusy} />
       </Stack>
     </form>
+  )
+}
+
+export function SubmitButtons({
+  act,
+  isBusy,
+  onCancel,
+  isInline = false,
+}: SubmitButtonsProps & { readonly isBusy: boolean }) {
+  const t = useMessages(messages)
+  return (
+    <Group justify={isInline ? 'flex-start' : 'flex-end'} gap="xs">
+      {onCancel ? (
+        <Button variant="default" onClick={onCancel}>
+          {t('cancel')}
+        </Button>
+      ) : null}
+      <Button type="submit" loading={isBusy} fullWidth={!onCancel && !isInline}>
+        {act}
+      </Button>
+    </Group>
   )
 }

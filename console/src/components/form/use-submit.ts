@@ -15,7 +15,12 @@ export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
       setBusy(false)
     }
   }
-  return { isBusy, failure, submit: (input: Input) => void submit(input) }
+  return {
+    isBusy,
+    failure,
+    submit: (input: Input) => void submit(input),
+    clear: () => setFailure(undefined),
+  }
 }
 
 /** Returns the named fields of a submitted form. */

@@ -1,7 +1,7 @@
 /** Dialog that creates a key and shows it once. */
 import { useState } from 'react'
+import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
-import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
@@ -39,9 +39,9 @@ export function CreateKey({ isOpen, currency, onClose }: CreateKeyProps) {
       {secret ? (
         <KeyShownOnce secret={secret} onClose={close} />
       ) : (
-        <SubmitForm act={t('create')} onSend={send} onCancel={close}>
+        <CheckedSubmitForm act={t('create')} onSend={send} onCancel={close}>
           <KeyFields draft={draft} currency={currency} onChange={setDraft} />
-        </SubmitForm>
+        </CheckedSubmitForm>
       )}
     </Dialog>
   )

@@ -1,7 +1,7 @@
 /** Dialog that changes a key's name and limits. */
 import { useState } from 'react'
+import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
-import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
@@ -39,8 +39,8 @@ function EditForm({ apiKey, currency, onClose }: Omit<EditKeyProps, 'isOpen'>) {
     onClose()
   }
   return (
-    <SubmitForm act={t('save')} onSend={send} onCancel={onClose}>
+    <CheckedSubmitForm act={t('save')} onSend={send} onCancel={onClose}>
       <KeyFields draft={draft} currency={currency} onChange={setDraft} />
-    </SubmitForm>
+    </CheckedSubmitForm>
   )
 }

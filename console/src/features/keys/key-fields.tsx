@@ -1,5 +1,6 @@
 /** The fields of a key, for creating and for changing one. */
 import { Group, NumberInput, TagsInput, TextInput } from '@mantine/core'
+import { useFieldError } from '../../components/form/checked-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
@@ -75,6 +76,7 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
       <TextInput
         label={t('name')}
         description={t('nameHint')}
+        error={useFieldError('name')}
         value={draft.name}
         onChange={(event) => change({ name: event.currentTarget.value })}
         data-autofocus
@@ -85,6 +87,7 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
         placeholder={draft.models.length === 0 ? t('everyModel') : ''}
         data={useModelIds()}
         maxDropdownHeight={200}
+        error={useFieldError('models')}
         value={[...draft.models]}
         onChange={(models) => change({ models })}
       />
@@ -93,42 +96,60 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
         description={t('spendLimitHint', { currency })}
         placeholder={t('noLimit')}
         inputMode="decimal"
+        error={useFieldError('spend_limit')}
         value={draft.spendLimit}
         onChange={(event) => change({ spendLimit: event.currentTarget.value.trim() })}
       />
       <Group grow align="flex-start">
-        <NumberInput
+        <LimitInput
+          param="limits.requests_per_minute"
           label={t('requestsPerMinute')}
-          placeholder={t('noLimit')}
-          min={1}
-          allowDecimal={false}
           value={draft.requestsPerMinute}
-          onChange={(value) => change({ requestsPerMinute: String(value) })}
+          onChange={(requestsPerMinute) => change({ requestsPerMinute })}
         />
-        <NumberInput
+        <LimitInput
+          param="limits.tokens_per_minute"
           label={t('tokensPerMinute')}
-          placeholder={t('noLimit')}
-          min={1}
-          allowDecimal={false}
           value={draft.tokensPerMinute}
-          onChange={(value) => change({ tokensPerMinute: String(value) })}
+          onChange={(tokensPerMinute) => change({ tokensPerMinute })}
         />
-        <NumberInput
+        <LimitInput
+          param="limits.concurrent_calls"
           label={t('concurrentCalls')}
-          placeholder={t('noLimit')}
-          min={1}
-          allowDecimal={false}
           value={draft.concurrentCalls}
-          onChange={(value) => change({ concurrentCalls: String(value) })}
+          onChange={(concurrentCalls) => change({ concurrentCalls })}
         />
       </Group>
       <TextInput
         type="datetime-local"
         label={t('expires')}
+        error={useFieldError('expires_at')}
         value={draft.expiresAt}
         onChange={(event) => change({ expiresAt: event.currentTarget.value })}
       />
     </>
+  )
+}
+
+interface LimitInputProps {
+  readonly param: string
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+function LimitInput({ param, label, value, onChange }: LimitInputProps) {
+  const t = useMessages(messages)
+  return (
+    <NumberInput
+      label={label}
+      placeholder={t('noLimit')}
+      min={1}
+      allowDecimal={false}
+      error={useFieldError(param)}
+      value={value}
+      onChange={(count) => onChange(String(count))}
+    />
   )
 }
 

@@ -1,7 +1,7 @@
 /** Manual credits and corrections, and the form that books them. */
 import { Box, Button, Group, Select, Stack, Table, Text, TextInput, Title } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
-import { ErrorState } from '../../components/state/error-state.tsx'
+import { useState } from 'react'
+import { CheckedField, CheckedForm } from '../../components/form/checked-form.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
@@ -30,8 +30,7 @@ function CreditForm({ account }: { readonly account: Account }) {
   const [amount, setAmount] = useState('')
   const [kind, setKind] = useState<Kind>('top_up')
   const [reason, setReason] = useState('')
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const body = { amount: amount.trim(), kind, reason }
     const request = { params: { account_id: account.id }, body }
     const posted = await change.mutateAsync(request).catch(() => undefined)
@@ -41,45 +40,57 @@ function CreditForm({ account }: { readonly account: Account }) {
     notifyDone(t('posted', { name: account.name }))
   }
   return (
-    <form onSubmit={(event) => void submit(event)}>
-      <Title order={3} size="h4" mb={6}>
-        {t('creditTitle')}
-      </Title>
-      <Stack gap="xs">
-        <Group gap="xs" grow>
-          <TextInput
-            label={`${t('amount')} (${account.currency})`}
-            required
-            inputMode="decimal"
-            value={amount}
-            onChange={({ currentTarget }) => setAmount(currentTarget.value)}
-          />
-          <Select
-            label={t('kind')}
-            allowDeselect={false}
-            data={KINDS.map((value) => ({ value, label: t(value) }))}
-            value={kind}
-            onChange={(chosen) => {
-              if (isKind(chosen)) setKind(chosen)
-            }}
-          />
-        </Group>
-        <TextInput
-          label={t('reason')}
-          description={t('reasonNote')}
-          required
-          maxLength={500}
-          value={reason}
-          onChange={({ currentTarget }) => setReason(currentTarget.value)}
-        />
-        {change.error ? <ErrorState error={change.error} /> : null}
+    <CheckedForm
+      failure={change.error}
+      onSubmit={() => void submit()}
+      actions={
         <Group justify="flex-end">
           <Button type="submit" loading={change.isPending}>
             {t('post')}
           </Button>
         </Group>
-      </Stack>
-    </form>
+      }
+    >
+      <Title order={3} size="h4">
+        {t('creditTitle')}
+      </Title>
+      <Group gap="xs" grow align="flex-start">
+        <CheckedField param="amount">
+          {(error) => (
+            <TextInput
+              label={`${t('amount')} (${account.currency})`}
+              required
+              inputMode="decimal"
+              error={error}
+              value={amount}
+              onChange={({ currentTarget }) => setAmount(currentTarget.value)}
+            />
+          )}
+        </CheckedField>
+        <Select
+          label={t('kind')}
+          allowDeselect={false}
+          data={KINDS.map((value) => ({ value, label: t(value) }))}
+          value={kind}
+          onChange={(chosen) => {
+            if (isKind(chosen)) setKind(chosen)
+          }}
+        />
+      </Group>
+      <CheckedField param="reason">
+        {(error) => (
+          <TextInput
+            label={t('reason')}
+            description={t('reasonNote')}
+            required
+            maxLength={500}
+            error={error}
+            value={reason}
+            onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        )}
+      </CheckedField>
+    </CheckedForm>
   )
 }
 

@@ -1,7 +1,7 @@
 /** The limits of an account; an empty field means none. */
 import { Button, Group, NumberInput, Title } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
-import { ErrorState } from '../../components/state/error-state.tsx'
+import { useState } from 'react'
+import { CheckedField, CheckedForm } from '../../components/form/checked-form.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
@@ -17,8 +17,7 @@ export function LimitsForm({ account }: { readonly account: Account }) {
   const [tokens, setTokens] = useState<number | string>(account.limits.tokens_per_minute ?? '')
   const [calls, setCalls] = useState<number | string>(account.limits.concurrent_calls ?? '')
   const read = (value: number | string) => (value === '' ? null : Number(value))
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const limits = {
       requests_per_minute: read(requests),
       tokens_per_minute: read(tokens),
@@ -28,32 +27,41 @@ export function LimitsForm({ account }: { readonly account: Account }) {
     const saved = await change.mutateAsync(request).catch(() => undefined)
     if (saved) notifyDone(t('saved'))
   }
-  const field = (label: string, value: number | string, set: (value: number | string) => void) => (
-    <NumberInput
-      label={label}
-      size="xs"
-      w={160}
-      min={1}
-      allowDecimal={false}
-      placeholder={t('noLimit')}
-      value={value}
-      onChange={set}
-    />
+  const field = (
+    name: string,
+    label: string,
+    value: number | string,
+    set: (value: number | string) => void,
+  ) => (
+    <CheckedField param={`limits.${name}`}>
+      {(error) => (
+        <NumberInput
+          label={label}
+          size="xs"
+          w={160}
+          min={1}
+          allowDecimal={false}
+          placeholder={t('noLimit')}
+          error={error}
+          value={value}
+          onChange={set}
+        />
+      )}
+    </CheckedField>
   )
   return (
-    <form onSubmit={(event) => void submit(event)}>
-      <Title order={3} size="h4" mb={6}>
+    <CheckedForm failure={change.error} onSubmit={() => void submit()}>
+      <Title order={3} size="h4">
         {t('limits')}
       </Title>
       <Group gap="xs" align="flex-end">
-        {field(t('requestsPerMinute'), requests, setRequests)}
-        {field(t('tokensPerMinute'), tokens, setTokens)}
-        {field(t('concurrentCalls'), calls, setCalls)}
+        {field('requests_per_minute', t('requestsPerMinute'), requests, setRequests)}
+        {field('tokens_per_minute', t('tokensPerMinute'), tokens, setTokens)}
+        {field('concurrent_calls', t('concurrentCalls'), calls, setCalls)}
         <Button type="submit" variant="default" size="xs" loading={change.isPending}>
           {t('save')}
         </Button>
       </Group>
-      {change.error ? <ErrorState error={change.error} /> : null}
-    </form>
+    </CheckedForm>
   )
 }

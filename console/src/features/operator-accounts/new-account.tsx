@@ -1,7 +1,8 @@
 /** Dialog that creates an account, with an optional opening balance. */
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
-import { ErrorState } from '../../components/state/error-state.tsx'
+import { Group, Modal, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { CheckedField } from '../../components/form/checked-form.tsx'
+import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
@@ -35,48 +36,53 @@ function Form({ onCreated }: Pick<NewAccountProps, 'onCreated'>) {
   const [name, setName] = useState('')
   const [currency, setCurrency] = useState('CNY')
   const [balance, setBalance] = useState('')
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const send = async () => {
     const body = { name, currency, ...(balance.trim() === '' ? {} : { balance: balance.trim() }) }
-    const created = await change.mutateAsync({ body }).catch(() => undefined)
-    if (!created) return
+    const created = await change.mutateAsync({ body })
     notifyDone(t('createdDone', { name: created.name }))
     onCreated(created.id)
   }
   return (
-    <form onSubmit={(event) => void submit(event)}>
-      <Stack gap="sm">
-        <TextInput
-          label={t('name')}
-          required
-          maxLength={200}
-          data-autofocus
-          value={name}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-        />
-        <Group grow>
+    <CheckedSubmitForm act={t('create')} onSend={send}>
+      <CheckedField param="name">
+        {(error) => (
           <TextInput
-            label={t('currency')}
+            label={t('name')}
             required
-            maxLength={3}
-            value={currency}
-            onChange={({ currentTarget }) => setCurrency(currentTarget.value.toUpperCase())}
+            maxLength={200}
+            data-autofocus
+            error={error}
+            value={name}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
           />
-          <TextInput
-            label={t('openingBalance')}
-            inputMode="decimal"
-            placeholder="0"
-            value={balance}
-            onChange={({ currentTarget }) => setBalance(currentTarget.value)}
-          />
-        </Group>
-        {change.error ? <ErrorState error={change.error} /> : null}
-        <Group justify="flex-end">
-          <Button type="submit" loading={change.isPending}>
-            {t('create')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+        )}
+      </CheckedField>
+      <Group grow align="flex-start">
+        <CheckedField param="currency">
+          {(error) => (
+            <TextInput
+              label={t('currency')}
+              required
+              maxLength={3}
+              error={error}
+              value={currency}
+              onChange={({ currentTarget }) => setCurrency(currentTarget.value.toUpperCase())}
+            />
+          )}
+        </CheckedField>
+        <CheckedField param="balance">
+          {(error) => (
+            <TextInput
+              label={t('openingBalance')}
+              inputMode="decimal"
+              placeholder="0"
+              error={error}
+              value={balance}
+              onChange={({ currentTarget }) => setBalance(currentTarget.value)}
+            />
+          )}
+        </CheckedField>
+      </Group>
+    </CheckedSubmitForm>
   )
 }

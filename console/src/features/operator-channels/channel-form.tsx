@@ -1,14 +1,23 @@
 /** Form for the settings of a channel, built from its upstream's schema. */
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
-import { ErrorState } from '../../components/state/error-state.tsx'
+import { type ReactNode, useState } from 'react'
+import { ChangesDialog } from '../../components/form/changes-dialog.tsx'
+import { CheckedForm, useFieldError } from '../../components/form/checked-form.tsx'
+import { InvalidField } from '../../components/form/invalid-field.ts'
+import { useConfirmedSave } from '../../components/form/use-confirmed-save.ts'
 import { notifyDone } from '../../components/state/notify.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { FieldInput } from './field-input.tsx'
 import { messages } from './messages.ts'
-import { listSettingFields, readValues, toSettings } from './setting-fields.ts'
+import {
+  listSettingChanges,
+  listSettingFields,
+  readValues,
+  type Settings,
+  toSettings,
+} from './setting-fields.ts'
 
 export type UpstreamListing = AdminAnswer<'GET /operator/upstreams'>['data'][number]
 export type EditedChannel = AdminAnswer<'GET /operator/channels/:channel_id'>
@@ -28,28 +37,18 @@ export function ChannelForm({ upstreams, channel, onSaved }: ChannelFormProps) {
   return (
     <Stack gap="sm">
       {channel ? null : (
-        <>
-          <Select
-            label={t('upstream')}
-            description={t('upstreamNote')}
-            data={upstreams.map((one) => ({
-              value: one.name,
-              label: `${one.name} — ${one.serves.join(', ')}`,
-            }))}
-            value={name}
-            allowDeselect={false}
-            searchable
-            onChange={(chosen) => setName(chosen ?? name)}
-          />
-          <TextInput
-            label={t('id')}
-            description={t('idNote')}
-            required
-            maxLength={64}
-            value={id}
-            onChange={({ currentTarget }) => setId(currentTarget.value)}
-          />
-        </>
+        <Select
+          label={t('upstream')}
+          description={t('upstreamNote')}
+          data={upstreams.map((one) => ({
+            value: one.name,
+            label: `${one.name} — ${one.serves.join(', ')}`,
+          }))}
+          value={name}
+          allowDeselect={false}
+          searchable
+          onChange={(chosen) => setName(chosen ?? name)}
+        />
       )}
       {upstream ? (
         <SettingsForm
@@ -58,9 +57,31 @@ export function ChannelForm({ upstreams, channel, onSaved }: ChannelFormProps) {
           upstream={upstream}
           onSaved={onSaved}
           {...(channel ? { channel } : {})}
-        />
+        >
+          {channel ? null : <IdInput id={id} onChange={setId} />}
+        </SettingsForm>
       ) : null}
     </Stack>
+  )
+}
+
+interface IdInputProps {
+  readonly id: string
+  readonly onChange: (id: string) => void
+}
+
+function IdInput({ id, onChange }: IdInputProps) {
+  const t = useMessages(messages)
+  return (
+    <TextInput
+      label={t('id')}
+      description={t('idNote')}
+      required
+      maxLength={64}
+      error={useFieldError('id')}
+      value={id}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
   )
 }
 
@@ -69,34 +90,44 @@ interface SettingsFormProps {
   readonly upstream: UpstreamListing
   readonly channel?: EditedChannel
   readonly onSaved: (id: string) => void
+  /** Fields above the settings. */
+  readonly children: ReactNode
 }
 
-function SettingsForm({ id, upstream, channel, onSaved }: SettingsFormProps) {
+function SettingsForm({ id, upstream, channel, onSaved, children }: SettingsFormProps) {
   const t = useMessages(messages)
   const fields = listSettingFields(upstream.settings_schema, upstream.secrets)
   const [values, setValues] = useState(() => readValues(fields, channel?.settings ?? {}))
-  const [problem, setProblem] = useState<Error>()
   const change = useAdminChange('PUT /operator/channels/:channel_id')
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    const read = toSettings(fields, values)
-    if ('badJson' in read) {
-      setProblem(new Error(`${read.badJson}: ${t('badJson')}`))
-      return
-    }
-    setProblem(undefined)
-    const body = { upstream: upstream.name, settings: read.settings }
-    const saved = await change
-      .mutateAsync({ params: { channel_id: id }, body })
-      .catch(() => undefined)
-    if (!saved) return
+  const save = async (settings: Settings) => {
+    const body = { upstream: upstream.name, settings }
+    await change.mutateAsync({ params: { channel_id: id }, body })
     notifyDone(t('saved', { id }))
     onSaved(id)
   }
-  const failure = problem ?? change.error
+  const confirmed = useConfirmedSave(save)
+  const submit = () => {
+    const read = toSettings(fields, values)
+    if ('badJson' in read) {
+      confirmed.fail(new InvalidField(`settings.${read.badJson}`, t('badJson')))
+    } else if (channel) {
+      confirmed.ask(read.settings, listSettingChanges(fields, channel.settings, read.settings))
+    } else confirmed.save(read.settings)
+  }
   return (
-    <form onSubmit={(event) => void submit(event)}>
-      <Stack gap="sm">
+    <>
+      <CheckedForm
+        failure={confirmed.failure}
+        onSubmit={submit}
+        actions={
+          <Group justify="flex-end">
+            <Button type="submit" loading={confirmed.isBusy}>
+              {channel ? t('save') : t('add')}
+            </Button>
+          </Group>
+        }
+      >
+        {children}
         {fields.map((field) => (
           <FieldInput
             key={field.name}
@@ -106,13 +137,8 @@ function SettingsForm({ id, upstream, channel, onSaved }: SettingsFormProps) {
             onChange={(value) => setValues({ ...values, [field.name]: value })}
           />
         ))}
-        {failure ? <ErrorState error={failure} /> : null}
-        <Group justify="flex-end">
-          <Button type="submit" loading={change.isPending}>
-            {channel ? t('save') : t('add')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      </CheckedForm>
+      <ChangesDialog title={t('saveTitle', { id })} act={t('save')} {...confirmed.dialog} />
+    </>
   )
 }

@@ -1,5 +1,6 @@
 /** One setting as an input of its kind. */
 import { JsonInput, PasswordInput, Select, Switch, TextInput } from '@mantine/core'
+import { useFieldError } from '../../components/form/checked-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 import type { Field } from './setting-fields.ts'
@@ -15,13 +16,16 @@ interface FieldInputProps {
 export function FieldInput({ field, value, isStored, onChange }: FieldInputProps) {
   const t = useMessages(messages)
   const { name, kind, description, choices, isRequired } = field
-  const shared = { label: name, description, value }
+  const error = useFieldError(`settings.${name}`)
+  const shared = { label: name, description, value, error }
   switch (kind) {
     case 'switch':
       return (
         <Switch
           label={name}
           description={description}
+          error={error}
+          aria-invalid={error !== undefined}
           checked={value === 'true'}
           onChange={({ currentTarget }) => onChange(String(currentTarget.checked))}
         />
@@ -41,6 +45,7 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
           {...shared}
           description={isStored ? t('secretKept') : t('secretNew')}
           required={isRequired && !isStored}
+          aria-invalid={error !== undefined}
           autoComplete="off"
           onChange={({ currentTarget }) => onChange(currentTarget.value)}
         />

@@ -1,4 +1,5 @@
 /** Converts an upstream's JSON Schema of settings to form fields, and their values to settings. */
+import { type Change, listChanges } from '../../components/form/list-changes.ts'
 
 /** `secret-json`: a secret of several members. */
 export type FieldKind = 'text' | 'secret' | 'secret-json' | 'number' | 'switch' | 'choice' | 'json'
@@ -14,6 +15,8 @@ export interface Field {
 
 /** Values of the form as text; `'true'` or `'false'` for a switch. */
 export type SettingValues = Readonly<Record<string, string>>
+
+export type Settings = Record<string, unknown>
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -61,8 +64,8 @@ export function readValues(fields: readonly Field[], settings: Schema): SettingV
 export function toSettings(
   fields: readonly Field[],
   values: SettingValues,
-): { readonly settings: Record<string, unknown> } | { readonly badJson: string } {
-  const settings: Record<string, unknown> = {}
+): { readonly settings: Settings } | { readonly badJson: string } {
+  const settings: Settings = {}
   for (const { name, kind } of fields) {
     const text = (values[name] ?? '').trim()
     if (text === '') continue
@@ -77,4 +80,20 @@ export function toSettings(
     } else settings[name] = text
   }
   return { settings }
+}
+
+/** Returns what saving `next` changes in the stored settings; a typed secret counts as changed. */
+export function listSettingChanges(
+  fields: readonly Field[],
+  stored: Schema,
+  next: Settings,
+): Change[] {
+  const read = toSettings(fields, readValues(fields, stored))
+  const before = 'settings' in read ? read.settings : {}
+  return fields.flatMap(({ name, kind }): Change[] => {
+    if (kind !== 'secret' && kind !== 'secret-json') {
+      return listChanges(before[name], next[name], name)
+    }
+    return next[name] === undefined ? [] : [{ path: name, isSecret: true }]
+  })
 }

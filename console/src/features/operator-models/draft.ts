@@ -1,4 +1,5 @@
 /** A model as form values, and its conversion to a request. */
+import { InvalidField } from '../../components/form/invalid-field.ts'
 
 export interface PriceDraft {
   readonly unit: string
@@ -108,52 +109,67 @@ function toJson(value: object): string {
   return Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2)
 }
 
-/** Names the field that is not JSON. */
-export class BadJson extends Error {}
+/** The server's name of a field, and the text for one that is not JSON. */
+interface JsonPlace {
+  readonly param: string
+  readonly badJson: string
+}
 
-/** Returns the body of PUT /operator/models/:model_id. Throws BadJson. */
-export function toModelBody(draft: ModelDraft) {
+/** Returns the body of PUT /operator/models/:model_id. Throws InvalidField with `badJson`. */
+export function toModelBody(draft: ModelDraft, badJson: string) {
   return {
     type: draft.type,
     currency: draft.currency,
-    ...(draft.isFree ? { free: true } : { prices: toPrices(draft.prices) }),
-    routes: [...draft.routes.map(toRoute), ...draft.fallbacks.map((one) => ({ ...one }))],
-    limits: readObject('limits', draft.limits),
-    details: readObject('details', draft.details),
+    ...(draft.isFree
+      ? { free: true }
+      : { prices: toPrices(draft.prices, { param: 'prices', badJson }) }),
+    routes: [
+      ...draft.routes.map((route, index) => toRoute(route, { param: `routes[${index}]`, badJson })),
+      ...draft.fallbacks.map((one) => ({ ...one })),
+    ],
+    limits: readObject({ param: 'limits', badJson }, draft.limits),
+    details: readObject({ param: 'details', badJson }, draft.details),
   }
 }
 
-function toRoute({ channel, upstreamModel, priority, weight, costs }: RouteDraft) {
+function toRoute(route: RouteDraft, { param, badJson }: JsonPlace) {
+  const { channel, upstreamModel, priority, weight, costs } = route
   return {
     channel,
     ...(upstreamModel.trim() === '' ? {} : { upstream_model: upstreamModel.trim() }),
     priority: Number(priority),
     weight: Number(weight),
-    ...(costs.length === 0 ? {} : { costs: toPrices(costs) }),
+    ...(costs.length === 0 ? {} : { costs: toPrices(costs, { param: `${param}.costs`, badJson }) }),
   }
 }
 
-/** Parses a field of conditions. Throws BadJson. */
-export function toPrices(drafts: readonly PriceDraft[]) {
-  return drafts.map(({ unit, per, amount, when }) => ({
+/** Returns the prices of a request. Throws InvalidField. */
+export function toPrices(drafts: readonly PriceDraft[], { param, badJson }: JsonPlace) {
+  return drafts.map(({ unit, per, amount, when }, index) => ({
     unit,
     per: Number(per),
     amount: amount.trim(),
-    ...(when.trim() === '' ? {} : { when: readJson('when', when) }),
+    ...(when.trim() === ''
+      ? {}
+      : { when: readJson({ param: `${param}[${index}].when`, badJson }, when) }),
   }))
 }
 
-function readObject(field: string, text: string): Record<string, unknown> {
+function readObject(place: JsonPlace, text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
-  const value = readJson(field, text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new BadJson(field)
+  const value = readJson(place, text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse(place)
   return { ...value }
 }
 
-function readJson(field: string, text: string): unknown {
+function readJson(place: JsonPlace, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new BadJson(field)
+    throw refuse(place)
   }
+}
+
+function refuse({ param, badJson }: JsonPlace): InvalidField {
+  return new InvalidField(param, badJson)
 }

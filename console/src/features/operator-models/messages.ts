@@ -24,6 +24,7 @@ export const messages = defineMessages(
     edit: 'Edit',
     save: 'Save',
     add: 'Add model',
+    saveTitle: 'Save {id} with these changes?',
     saved: 'Model {id} saved',
     retire: 'Retire',
     retireText: 'Calls to it then get 404. Tasks in progress finish.',
@@ -74,7 +75,7 @@ export const messages = defineMessages(
     remove: 'Remove',
     limits: 'Limits (JSON)',
     details: 'Details (JSON)',
-    badJson: '{field} is not valid JSON',
+    badJson: 'not valid JSON',
   },
   {
     title: '模型与价格',
@@ -98,6 +99,7 @@ export const messages = defineMessages(
     edit: '修改',
     save: '保存',
     add: '添加模型',
+    saveTitle: '以这些变更保存 {id}？',
     saved: '已保存模型 {id}',
     retire: '下线',
     retireText: '之后对它的调用将返回 404，进行中的任务会完成。',
@@ -148,6 +150,6 @@ export const messages = defineMessages(
     remove: '移除',
     limits: '限制（JSON）',
     details: '详情（JSON）',
-    badJson: '{field} 不是有效的 JSON',
+    badJson: '不是有效的 JSON',
   },
 )

@@ -1,12 +1,16 @@
 /** Form that adds or changes a model: prices, routes, limits. */
-import { Button, Group, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
-import { ErrorState } from '../../components/state/error-state.tsx'
+import { Button, Group, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { ChangesDialog } from '../../components/form/changes-dialog.tsx'
+import { CheckedForm, useFieldError } from '../../components/form/checked-form.tsx'
+import { InvalidField } from '../../components/form/invalid-field.ts'
+import { listChanges } from '../../components/form/list-changes.ts'
+import { useConfirmedSave } from '../../components/form/use-confirmed-save.ts'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { BadJson, type ModelDraft, toModelBody } from './draft.ts'
+import { type ModelDraft, toModelBody } from './draft.ts'
 import { messages } from './messages.ts'
 import { PriceRows, RouteRows } from './row-fields.tsx'
 
@@ -19,61 +23,94 @@ interface ModelFormProps {
 export function ModelForm({ initial, isNew, onSaved }: ModelFormProps) {
   const t = useMessages(messages)
   const [draft, setDraft] = useState(initial)
-  const [problem, setProblem] = useState<Error>()
   const change = useAdminChange('PUT /operator/models/:model_id')
-  const channels = useAdmin('GET /operator/channels', {})
   const set = (more: Partial<ModelDraft>) => setDraft({ ...draft, ...more })
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setProblem(undefined)
-    const id = draft.id.trim()
+  const id = draft.id.trim()
+  const confirmed = useConfirmedSave(async (body: ReturnType<typeof toModelBody>) => {
+    await change.mutateAsync({ params: { model_id: id }, body })
+    notifyDone(t('saved', { id }))
+    onSaved(id)
+  })
+  const submit = () => {
     try {
-      await change.mutateAsync({ params: { model_id: id }, body: toModelBody(draft) })
-      notifyDone(t('saved', { id }))
-      onSaved(id)
+      const body = toModelBody(draft, t('badJson'))
+      if (isNew) confirmed.save(body)
+      else confirmed.ask(body, listChanges(toModelBody(initial, t('badJson')), body))
     } catch (error) {
-      const isJson = error instanceof BadJson
-      setProblem(isJson ? new Error(t('badJson', { field: error.message })) : (error as Error))
+      if (!(error instanceof InvalidField)) throw error
+      confirmed.fail(error)
     }
   }
   return (
-    <form onSubmit={(event) => void submit(event)}>
-      <Stack gap="md">
-        <Basics draft={draft} isNew={isNew} set={set} />
-        {draft.isFree ? null : (
-          <PriceRows
-            title={t('prices')}
-            act={t('addPrice')}
-            rows={draft.prices}
-            onChange={(prices) => set({ prices })}
-          />
-        )}
-        <RouteRows
-          rows={draft.routes}
-          channels={(channels.data?.data ?? []).map(({ id }) => id)}
-          onChange={(routes) => set({ routes })}
-        />
-        <JsonField label={t('limits')} value={draft.limits} set={(limits) => set({ limits })} />
-        <JsonField label={t('details')} value={draft.details} set={(details) => set({ details })} />
-        {problem ? <ErrorState error={problem} /> : null}
-        <Group justify="flex-end">
-          <Button type="submit" loading={change.isPending}>
-            {isNew ? t('add') : t('save')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <>
+      <CheckedForm
+        failure={confirmed.failure}
+        onSubmit={submit}
+        actions={
+          <Group justify="flex-end">
+            <Button type="submit" loading={confirmed.isBusy}>
+              {isNew ? t('add') : t('save')}
+            </Button>
+          </Group>
+        }
+      >
+        <Fields draft={draft} isNew={isNew} set={set} />
+      </CheckedForm>
+      <ChangesDialog title={t('saveTitle', { id })} act={t('save')} {...confirmed.dialog} />
+    </>
   )
 }
 
-interface BasicsProps {
+interface FieldsProps {
   readonly draft: ModelDraft
   readonly isNew: boolean
   readonly set: (more: Partial<ModelDraft>) => void
 }
 
-function Basics({ draft, isNew, set }: BasicsProps) {
+function Fields({ draft, isNew, set }: FieldsProps) {
   const t = useMessages(messages)
+  const channels = useAdmin('GET /operator/channels', {})
+  return (
+    <>
+      <Basics draft={draft} isNew={isNew} set={set} />
+      {draft.isFree ? null : (
+        <PriceRows
+          param="prices"
+          title={t('prices')}
+          act={t('addPrice')}
+          rows={draft.prices}
+          onChange={(prices) => set({ prices })}
+        />
+      )}
+      <RouteRows
+        rows={draft.routes}
+        channels={(channels.data?.data ?? []).map((channel) => channel.id)}
+        onChange={(routes) => set({ routes })}
+      />
+      <JsonField
+        param="limits"
+        label={t('limits')}
+        value={draft.limits}
+        set={(limits) => set({ limits })}
+      />
+      <JsonField
+        param="details"
+        label={t('details')}
+        value={draft.details}
+        set={(details) => set({ details })}
+      />
+    </>
+  )
+}
+
+function Basics({ draft, isNew, set }: FieldsProps) {
+  const t = useMessages(messages)
+  const errors = {
+    id: useFieldError('id'),
+    type: useFieldError('type'),
+    currency: useFieldError('currency'),
+    free: useFieldError('free'),
+  }
   return (
     <>
       {isNew ? (
@@ -82,6 +119,7 @@ function Basics({ draft, isNew, set }: BasicsProps) {
           description={t('idNote')}
           required
           maxLength={128}
+          error={errors.id}
           value={draft.id}
           onChange={({ currentTarget }) => set({ id: currentTarget.value })}
         />
@@ -92,6 +130,7 @@ function Basics({ draft, isNew, set }: BasicsProps) {
           w={140}
           data={MODEL_TYPE_ORDER}
           allowDeselect={false}
+          error={errors.type}
           value={draft.type}
           onChange={(type) => set({ type: type ?? draft.type })}
         />
@@ -99,12 +138,15 @@ function Basics({ draft, isNew, set }: BasicsProps) {
           label={t('currency')}
           w={90}
           maxLength={3}
+          error={errors.currency}
           value={draft.currency}
           onChange={({ currentTarget }) => set({ currency: currentTarget.value.toUpperCase() })}
         />
         <Switch
           label={t('free')}
           mb={8}
+          error={errors.free}
+          aria-invalid={errors.free !== undefined}
           checked={draft.isFree}
           onChange={({ currentTarget }) => set({ isFree: currentTarget.checked })}
         />
@@ -114,18 +156,20 @@ function Basics({ draft, isNew, set }: BasicsProps) {
 }
 
 interface JsonFieldProps {
+  readonly param: string
   readonly label: string
   readonly value: string
   readonly set: (value: string) => void
 }
 
-function JsonField({ label, value, set }: JsonFieldProps) {
+function JsonField({ param, label, value, set }: JsonFieldProps) {
   return (
     <Textarea
       label={label}
       autosize
       minRows={1}
       maxRows={12}
+      error={useFieldError(param)}
       styles={{ input: { fontFamily: 'monospace', fontSize: 12 } }}
       value={value}
       onChange={({ currentTarget }) => set(currentTarget.value)}

@@ -1,15 +1,16 @@
 /** Planned prices, which can be withdrawn until they take effect. */
 import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { CheckedField } from '../../components/form/checked-form.tsx'
+import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
-import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
-import { BadJson, toModelDraft, toPrices } from './draft.ts'
+import { toModelDraft, toPrices } from './draft.ts'
 import { messages } from './messages.ts'
 import { PriceProblems } from './price-problems.tsx'
 import { PriceRows } from './row-fields.tsx'
@@ -96,44 +97,39 @@ function PlanForm({ model, onDone }: { readonly model: Model; readonly onDone: (
   const t = useMessages(messages)
   const [at, setAt] = useState(tomorrow)
   const [prices, setPrices] = useState(toModelDraft(model).prices)
-  const [problem, setProblem] = useState<Error>()
   const change = useAdminChange('POST /operator/models/:model_id/planned-prices')
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setProblem(undefined)
-    try {
-      const body = { effective_from: new Date(at).toISOString(), prices: toPrices(prices) }
-      await change.mutateAsync({ params: { model_id: model.id }, body })
-      notifyDone(t('plannedDone', { id: model.id }))
-      onDone()
-    } catch (error) {
-      const isJson = error instanceof BadJson
-      setProblem(isJson ? new Error(t('badJson', { field: error.message })) : (error as Error))
+  const send = async () => {
+    const body = {
+      effective_from: new Date(at).toISOString(),
+      prices: toPrices(prices, { param: 'prices', badJson: t('badJson') }),
     }
+    await change.mutateAsync({ params: { model_id: model.id }, body })
+    notifyDone(t('plannedDone', { id: model.id }))
+    onDone()
   }
   return (
-    <form onSubmit={(event) => void submit(event)}>
-      <Stack gap="sm">
-        <TextInput
-          type="datetime-local"
-          label={t('effectiveFrom')}
-          description={t('effectiveFromNote')}
-          required
-          w={240}
-          value={at}
-          onChange={({ currentTarget }) => setAt(currentTarget.value)}
-        />
-        <PriceRows title={t('prices')} act={t('addPrice')} rows={prices} onChange={setPrices} />
-        {problem ? <ErrorState error={problem} /> : null}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onDone}>
-            {t('cancel')}
-          </Button>
-          <Button type="submit" loading={change.isPending}>
-            {t('plan')}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <CheckedSubmitForm act={t('plan')} onSend={send} onCancel={onDone}>
+      <CheckedField param="effective_from">
+        {(error) => (
+          <TextInput
+            type="datetime-local"
+            label={t('effectiveFrom')}
+            description={t('effectiveFromNote')}
+            required
+            w={240}
+            error={error}
+            value={at}
+            onChange={({ currentTarget }) => setAt(currentTarget.value)}
+          />
+        )}
+      </CheckedField>
+      <PriceRows
+        param="prices"
+        title={t('prices')}
+        act={t('addPrice')}
+        rows={prices}
+        onChange={setPrices}
+      />
+    </CheckedSubmitForm>
   )
 }

@@ -1,5 +1,6 @@
 /** Form rows for prices and routes, which can be added and removed. */
 import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useFieldError } from '../../components/form/checked-form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { UNIT_ORDER } from '../../components/prices/units.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -7,6 +8,9 @@ import { NEW_PRICE, NEW_ROUTE, type PriceDraft, type RouteDraft } from './draft.
 import { messages } from './messages.ts'
 
 const EXAMPLE = '{"resolution": "720p"}'
+
+/** Room for the reason of a refusal below a narrow field. */
+const REASON_WIDTH = 260
 
 function replaceAt<Item>(items: readonly Item[], index: number, item: Item): Item[] {
   return items.map((one, at) => (at === index ? item : one))
@@ -27,50 +31,80 @@ function RemoveRow({ onRemove }: { readonly onRemove: () => void }) {
 }
 
 interface PriceRowsProps extends RowsProps<PriceDraft> {
+  /** The server's name of the list, for example `routes[0].costs`. */
+  readonly param: string
   readonly title: string
   /** Label of the button that adds a row. */
   readonly act: string
 }
 
 /** Prices, or the costs of a route. */
-export function PriceRows({ title, act, rows, onChange }: PriceRowsProps) {
-  const t = useMessages(messages)
+export function PriceRows({ param, title, act, rows, onChange }: PriceRowsProps) {
   return (
     <Stack gap="xs">
       <Text fw={600} size="sm">
         {title}
       </Text>
-      {rows.map((row, index) => {
-        const set = (change: Partial<PriceDraft>) =>
-          onChange(replaceAt(rows, index, { ...row, ...change }))
-        return (
+      {rows.map((row, index) => (
+        <PriceRow
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is edited
-          <Group key={index} gap={6} align="flex-end" wrap="wrap">
-            <Select
-              label={t('unit')}
-              size="xs"
-              w={190}
-              data={UNIT_ORDER}
-              searchable
-              allowDeselect={false}
-              value={row.unit}
-              onChange={(unit) => set({ unit: unit ?? row.unit })}
-            />
-            <Field label={t('amount')} value={row.amount} onChange={(amount) => set({ amount })} />
-            <Field label={t('per')} value={row.per} onChange={(per) => set({ per })} />
-            <Field
-              label={t('when')}
-              value={row.when}
-              width={190}
-              placeholder={t('whenNote', { example: EXAMPLE })}
-              onChange={(when) => set({ when })}
-            />
-            <RemoveRow onRemove={() => onChange(rows.filter((_, at) => at !== index))} />
-          </Group>
-        )
-      })}
+          key={index}
+          param={`${param}[${index}]`}
+          row={row}
+          onChange={(change) => onChange(replaceAt(rows, index, { ...row, ...change }))}
+          onRemove={() => onChange(rows.filter((_, at) => at !== index))}
+        />
+      ))}
       <AddRow label={act} onAdd={() => onChange([...rows, NEW_PRICE])} />
     </Stack>
+  )
+}
+
+interface PriceRowProps {
+  readonly param: string
+  readonly row: PriceDraft
+  readonly onChange: (change: Partial<PriceDraft>) => void
+  readonly onRemove: () => void
+}
+
+function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
+  const t = useMessages(messages)
+  const { unit, amount, per, when } = row
+  return (
+    <Group gap={6} align="flex-end" wrap="wrap">
+      <Select
+        label={t('unit')}
+        size="xs"
+        w={190}
+        data={UNIT_ORDER}
+        searchable
+        allowDeselect={false}
+        error={useFieldError(`${param}.unit`)}
+        value={unit}
+        onChange={(chosen) => onChange({ unit: chosen ?? unit })}
+      />
+      <Field
+        param={`${param}.amount`}
+        label={t('amount')}
+        value={amount}
+        onChange={(text) => onChange({ amount: text })}
+      />
+      <Field
+        param={`${param}.per`}
+        label={t('per')}
+        value={per}
+        onChange={(text) => onChange({ per: text })}
+      />
+      <Field
+        param={`${param}.when`}
+        label={t('when')}
+        value={when}
+        width={190}
+        placeholder={t('whenNote', { example: EXAMPLE })}
+        onChange={(text) => onChange({ when: text })}
+      />
+      <RemoveRow onRemove={onRemove} />
+    </Group>
   )
 }
 
@@ -89,6 +123,7 @@ export function RouteRows({ rows, channels, onChange }: RouteRowsProps) {
         <RouteRow
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is edited
           key={index}
+          param={`routes[${index}]`}
           row={row}
           channels={channels}
           onChange={(change) => onChange(replaceAt(rows, index, { ...row, ...change }))}
@@ -101,13 +136,14 @@ export function RouteRows({ rows, channels, onChange }: RouteRowsProps) {
 }
 
 interface RouteRowProps {
+  readonly param: string
   readonly row: RouteDraft
   readonly channels: readonly string[]
   readonly onChange: (change: Partial<RouteDraft>) => void
   readonly onRemove: () => void
 }
 
-function RouteRow({ row, channels, onChange, onRemove }: RouteRowProps) {
+function RouteRow({ param, row, channels, onChange, onRemove }: RouteRowProps) {
   const t = useMessages(messages)
   return (
     <Stack gap={6}>
@@ -119,22 +155,26 @@ function RouteRow({ row, channels, onChange, onRemove }: RouteRowProps) {
           data={[...channels]}
           searchable
           required
+          error={useFieldError(`${param}.channel`)}
           value={row.channel || null}
           onChange={(channel) => onChange({ channel: channel ?? '' })}
         />
         <Field
+          param={`${param}.upstream_model`}
           label={t('upstreamModel')}
           value={row.upstreamModel}
           width={190}
           onChange={(upstreamModel) => onChange({ upstreamModel })}
         />
         <Field
+          param={`${param}.priority`}
           label={t('priority')}
           value={row.priority}
           width={70}
           onChange={(priority) => onChange({ priority })}
         />
         <Field
+          param={`${param}.weight`}
           label={t('weight')}
           value={row.weight}
           width={70}
@@ -144,6 +184,7 @@ function RouteRow({ row, channels, onChange, onRemove }: RouteRowProps) {
       </Group>
       <Box pl="md">
         <PriceRows
+          param={`${param}.costs`}
           title={t('costsOf', { channel: row.channel || t('channel') })}
           act={t('addCost')}
           rows={row.costs}
@@ -155,6 +196,7 @@ function RouteRow({ row, channels, onChange, onRemove }: RouteRowProps) {
 }
 
 interface FieldProps {
+  readonly param: string
   readonly label: string
   readonly value: string
   readonly width?: number
@@ -162,13 +204,15 @@ interface FieldProps {
   readonly onChange: (value: string) => void
 }
 
-function Field({ label, value, width = 90, placeholder = '', onChange }: FieldProps) {
+function Field({ param, label, value, width = 90, placeholder = '', onChange }: FieldProps) {
+  const error = useFieldError(param)
   return (
     <TextInput
       label={label}
       size="xs"
-      w={width}
+      w={error ? Math.max(width, REASON_WIDTH) : width}
       placeholder={placeholder}
+      error={error}
       value={value}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}
     />

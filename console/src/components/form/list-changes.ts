@@ -1,0 +1,44 @@
+/** Compares two versions of a configuration, leaf by leaf. */
+
+export interface Change {
+  /** For example `prices[0].amount`. */
+  readonly path: string
+  /** The values as text; absent where there is none. */
+  readonly before?: string
+  readonly after?: string
+  /** A secret, of which only the change is shown. */
+  readonly isSecret?: true
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function listChanges(before: unknown, after: unknown, path = ''): Change[] {
+  if (isObject(before) && isObject(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    return names.flatMap((name) =>
+      listChanges(before[name], after[name], path ? `${path}.${name}` : name),
+    )
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const length = Math.max(before.length, after.length)
+    return Array.from({ length }, (_, at) =>
+      listChanges(before[at], after[at], `${path}[${at}]`),
+    ).flat()
+  }
+  const texts = { before: toText(before), after: toText(after) }
+  if (texts.before === texts.after) return []
+  return [
+    {
+      path,
+      ...(texts.before === undefined ? {} : { before: texts.before }),
+      ...(texts.after === undefined ? {} : { after: texts.after }),
+    },
+  ]
+}
+
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listChanges } from '../../../console/src/components/form/list-changes.ts'
+
+test('changes are listed leaf by leaf, with what was added and removed', () => {
+  const before = { free: true, prices: [{ amount: '1', per: 1 }], limits: { a: 1 }, same: [1] }
+  const after = { prices: [{ amount: '2', per: 1 }, { amount: '3' }], limits: {}, same: [1] }
+  assert.deepEqual(listChanges(before, after), [
+    { path: 'free', before: 'true' },
+    { path: 'prices[0].amount', before: '1', after: '2' },
+    { path: 'prices[1]', after: '{"amount":"3"}' },
+    { path: 'limits.a', before: '1' },
+  ])
+  assert.deepEqual(listChanges(before, structuredClone(before)), [])
+})

@@ -1,0 +1,147 @@
+/** Forms mark the field that a refusal names; saving something live shows its changes and asks. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { leave, proveUntil } from './support/journey.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+const OPERATOR = { operator: true }
+const MODEL = '/operator/models?id=sim-chat'
+
+/** The field is invalid, has the focus, and its description gives the reason. */
+async function expectMarked(page: Page, field: Locator, reason: RegExp): Promise<void> {
+  await proveUntil(page, field.and(page.locator('[aria-invalid=true]')))
+  assert.equal(await page.locator('[aria-invalid=true]').count(), 1)
+  assert.equal(await field.and(page.locator(':focus')).count(), 1, 'the field has the focus')
+  const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(/\s+/)
+  const texts = await Promise.all(ids.map((id) => page.locator(`[id="${id}"]`).innerText()))
+  assert.match(texts.join(' '), reason)
+}
+
+function collectSaves(page: Page): string[] {
+  const saves: string[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'PUT' && request.url().includes('/operator/'))
+      saves.push(request.url())
+  })
+  return saves
+}
+
+describe('forms', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('a key: the spend limit is marked until it is right', async () => {
+    const watched = await stage.signedIn('/keys')
+    const { page } = watched
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('typed')
+    const limit = dialog.getByLabel('Spend limit')
+    await limit.fill('a lot')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await expectMarked(page, limit, /must be a decimal/)
+    assert.equal(await dialog.getByLabel('Name').inputValue(), 'typed')
+    await expectAccessible(page)
+    await limit.fill('1.5')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByText(/^tr-/).first().waitFor()
+    await leave(watched)
+  })
+
+  test('an account and its credits: the amounts are marked', async () => {
+    const watched = await stage.signedIn('/operator/accounts', OPERATOR)
+    const { page } = watched
+    await page.getByRole('button', { name: 'New account' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New account' })
+    await dialog.getByLabel('Name').fill('typed')
+    await dialog.getByLabel('Opening balance').fill('much')
+    await dialog.getByRole('button', { name: 'Create account' }).click()
+    await expectMarked(page, dialog.getByLabel('Opening balance'), /must be a decimal/)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'test' }).first().click()
+    const drawer = page.getByRole('dialog', { name: 'test' })
+    await drawer.getByLabel(/^Amount/).fill('0')
+    await drawer.getByLabel('Reason').fill('nothing')
+    await drawer.getByRole('button', { name: 'Post' }).click()
+    await expectMarked(page, drawer.getByLabel(/^Amount/), /zero changes nothing/)
+    await leave(watched)
+  })
+
+  test('a channel: the changes are shown without the secret, the refused field is marked', async () => {
+    const watched = await stage.signedIn('/operator/channels?id=test-openai', OPERATOR)
+    const { page } = watched
+    const saves = collectSaves(page)
+    const drawer = page.getByRole('dialog', { name: 'test-openai', exact: true })
+    const address = drawer.getByLabel('base_url')
+    const stored = await address.inputValue()
+    await address.fill('nonsense')
+    await drawer.getByLabel('api_key', { exact: true }).fill('sk-canary-of-a-form')
+    await drawer.getByRole('button', { name: 'Save as new version' }).click()
+    const ask = page.getByRole('dialog', { name: 'Save test-openai with these changes?' })
+    await ask.waitFor()
+    const cells = await ask.getByRole('row').allInnerTexts()
+    assert.deepEqual(
+      cells.map((row) => row.split('\t')),
+      [
+        ['Field', 'Before', 'After'],
+        ['base_url', stored, 'nonsense'],
+        ['api_key', '••••', 'changed'],
+      ],
+    )
+    await expectAccessible(page)
+    assert.deepEqual(saves, [])
+    await ask.getByRole('button', { name: 'Save as new version' }).click()
+    await expectMarked(page, address, /must be an address/)
+    assert.ok(saves.length > 0)
+    await leave(watched)
+  })
+
+  test('a model: cancelled changes are not saved, confirmed ones are', async () => {
+    const watched = await stage.signedIn(MODEL, OPERATOR)
+    const { page } = watched
+    const saves = collectSaves(page)
+    const drawer = page.getByRole('dialog', { name: 'sim-chat', exact: true })
+    const ask = page.getByRole('dialog', { name: 'Save sim-chat with these changes?' })
+    const save = drawer.getByRole('button', { name: 'Save', exact: true })
+    await drawer.getByRole('button', { name: 'Edit', exact: true }).click()
+    await drawer.getByLabel('Limits').fill('{')
+    await save.click()
+    await expectMarked(page, drawer.getByLabel('Limits'), /not valid JSON/)
+    await drawer.getByLabel('Limits').fill('')
+    const amount = drawer.getByLabel('Amount').nth(1)
+    const stored = await amount.inputValue()
+    await amount.fill('dear')
+    await save.click()
+    await ask.getByRole('button', { name: 'Cancel' }).click()
+    await ask.waitFor({ state: 'hidden' })
+    assert.deepEqual(saves, [])
+    await save.click()
+    await ask.getByRole('button', { name: 'Save' }).click()
+    await expectMarked(page, amount, /decimal|amount/)
+    await amount.fill('7')
+    await save.click()
+    await ask.getByRole('row', { name: `prices[1].amount ${stored} 7` }).waitFor()
+    await ask.getByRole('button', { name: 'Save' }).click()
+    await proveUntil(page, drawer.getByRole('button', { name: 'Edit', exact: true }))
+    await leave(watched)
+  })
+
+  test('the question on a phone, in Chinese', async () => {
+    const look = { ...PHONE, locale: 'zh-CN' } as const
+    const watched = await stage.signedIn(MODEL, OPERATOR, look)
+    const { page } = watched
+    await page.getByRole('button', { name: '修改', exact: true }).click()
+    await page.getByLabel('金额').first().fill('9')
+    await page.getByRole('button', { name: '保存', exact: true }).click()
+    const ask = page.getByRole('dialog', { name: '以这些变更保存 sim-chat？' })
+    await ask.getByRole('columnheader', { name: '变更前' }).waitFor()
+    await expectFits(page)
+    await leave(watched)
+  })
+})
