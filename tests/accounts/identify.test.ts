@@ -121,8 +121,10 @@ test('a look-up that a change overtook is not kept, nor shared with later caller
   const { account, key } = await createCaller(sql)
   const { sql: watched, state } = counted(sql)
   const accounts = startInstance(t, watched, () => 0)
-  const heard = new Promise<string>((resolve) => void sql.listen('tributary_account', resolve))
-  await sql`select 1`
+  const { promise: heard, resolve: hear } = Promise.withResolvers<string>()
+  await sql.listen('tributary_account', hear)
+  // Connections are opened before the look-up, whose time is limited.
+  await Promise.all(Array.from({ length: 4 }, () => sql`select pg_sleep(0.05)`))
   const { promise, resolve: open } = Promise.withResolvers<void>()
   state.gate = promise
   const early = accounts.identify(presentKey(key.key))

@@ -108,7 +108,7 @@ test('what would be refused is refused in the same words', async () => {
   const nothing = await quote({ path: '/v1/chat/completions', body: { model: 'sim-chat' } })
   assert.deepEqual(
     [nothing.status, nothing.json],
-    [400, { error: 'messages: required', type: 'invalid_request_error' }],
+    [400, { error: 'messages: required', type: 'invalid_request_error', param: 'messages' }],
   )
   const unknown = await quote({ path: '/v1/search', body: { model: 'none', Query: 'rivers' } })
   assert.equal(unknown.status, 404)
