@@ -25,7 +25,7 @@ const CHANNEL = new RegExp(
 
 /**
  * Returns `kind`, or for a rejection the kind that its words state. Words of the request itself
- * prove nothing: vendors repeat them, and a caller could rest a channel by them.
+ * prove nothing: vendors repeat them, and a caller could put a channel into cooldown by them.
  */
 export function refineRejection(
   kind: FailureKind,

@@ -108,6 +108,8 @@ async function dispatchToModel(
     if (!route) throw new GatewayError('upstream_failed')
     const leave = enterChannel(route, services)
     if (!leave && tried < candidates.length) continue
+    // Also left when the attempt throws.
+    if (leave) metered.keep?.(leave)
     const start = performance.now()
     const tracing = traceAttempt(context, route, services)
     const outcome = leave
@@ -121,7 +123,6 @@ async function dispatchToModel(
     context.facts.channel = route.channel
     context.facts.attempts = attempts.length
     if (!(outcome instanceof UpstreamFailure)) {
-      if (leave) metered.keep?.(leave)
       reportAttempt(route, failure, services, described(metered, milliseconds))
       return { answer: outcome, route, attempts, serving: metered }
     }
