@@ -13,13 +13,15 @@ const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
  * Returns true for a request of this machine to its own address. A request that a proxy forwarded
  * or that names another host may come from anywhere.
  */
-export function isLocal({ socket, headers }: IncomingMessage): boolean {
+export function isLocal({ socket, headers, httpVersion }: IncomingMessage): boolean {
   const isForwarded = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].some(
     (name) => headers[name] !== undefined,
   )
   return (
     LOOPBACK_ADDRESS.test(socket.remoteAddress ?? '') &&
     LOOPBACK_HOST.test(headers.host ?? '') &&
+    // Without any setting nginx forwards as HTTP/1.0, under the address it forwards to.
+    httpVersion !== '1.0' &&
     !isForwarded
   )
 }

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { expectAccessible, expectFits, noBrowser, openPage, PHONE } from '../support/browser.ts'
 import { type DemoStage, startDemoStage } from '../support/demo.ts'
@@ -93,7 +95,19 @@ test('nobody enters a gateway without a demo, nor the demo from elsewhere', asyn
     ]) {
       assert.equal((await post(headers)).status, 403, JSON.stringify(headers))
     }
+    assert.match(await postAsNginx(stage.gateway.url), /^HTTP\/1\.[01] 403 /)
   } finally {
     await stage.stop()
   }
 })
+
+/** Asks for the demo's session as nginx forwards without any setting. Returns the answer's text. */
+async function postAsNginx(url: string): Promise<string> {
+  const { hostname, port, host } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.end(
+    `POST /admin/v1/session/demo HTTP/1.0\r\nhost: ${host}\r\nconnection: close\r\n` +
+      'x-tributary-console: 1\r\ncontent-length: 0\r\n\r\n',
+  )
+  return text(socket)
+}
