@@ -129,7 +129,7 @@ test('tokens per minute: the estimate is held, and what was not used is returned
   }
   const both = await Promise.all(
     [stage, second].map(async (target) =>
-      statusOf(await send(target, key, { ...small, ...says('[[first-byte-delay:1500]]') })),
+      statusOf(await send(target, key, { ...small, ...says('[[fault:delay-first-byte=1500]]') })),
     ),
   )
   assert.deepEqual(countOf(both), { 200: 1, 429: 1 }, '1,400 tokens at the same time')
