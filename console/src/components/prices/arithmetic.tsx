@@ -45,10 +45,9 @@ export function Arithmetic({ label, lines, total, currency }: ArithmeticProps) {
           {lines.map((line) => (
             <Table.Tr key={words.line(line)}>
               <Table.Td>{words.line(line)}</Table.Td>
-              <Table.Td ta="right">{formatNumber(line.quantity, language)}</Table.Td>
+              <Table.Td ta="right">{formatNumber(line.quantity, language, 3)}</Table.Td>
               <Table.Td ta="right">
-                {money(line.unit_price)}
-                {line.per === 1 ? '' : ` / ${formatNumber(line.per, language)}`}
+                {money(line.unit_price)} {words.per(line.per, line.unit)}
               </Table.Td>
               <Table.Td ta="right">{sum(line.amount)}</Table.Td>
             </Table.Tr>

@@ -1,8 +1,8 @@
 /** Explains one charge: its lines, its attempts and its ledger entries. */
 
-import { Loader, Stack, Table, Text } from '@mantine/core'
+import { Loader, Stack, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
-import { usePriceWords } from '../../components/prices/price-words.ts'
+import { Arithmetic } from '../../components/prices/arithmetic.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { Notice } from '../../components/state/notice.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
@@ -10,8 +10,7 @@ import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import { columnPlaces, formatNumber } from '../../lib/format.ts'
-import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { EXPLANATION_ROUTE, type ExplainedCall } from './explained-call.ts'
 import { LedgerEntries } from './ledger.tsx'
@@ -84,12 +83,7 @@ function Explained({ call }: { readonly call: ExplainedCall }) {
 
 function Lines({ call }: { readonly call: ExplainedCall }) {
   const t = useMessages(messages)
-  const { language } = useLanguage()
-  const words = usePriceWords()
-  const { lines, currency, price_version: version } = call
-  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places="exact" />
-  const places = columnPlaces([call.charged, ...lines.map(({ amount }) => amount)])
-  const sum = (amount: string) => <MoneyText amount={amount} currency={currency} places={places} />
+  const { lines, charged, currency, price_version: version } = call
   if (lines.length === 0) {
     return (
       <Section title={t('arithmetic')}>
@@ -101,34 +95,7 @@ function Lines({ call }: { readonly call: ExplainedCall }) {
   }
   return (
     <Section title={t('arithmetic')}>
-      <Table aria-label={t('arithmetic')} fz="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('unit')}</Table.Th>
-            <Table.Th ta="right">{t('quantity')}</Table.Th>
-            <Table.Th ta="right">{t('price')}</Table.Th>
-            <Table.Th ta="right">{t('amount')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {lines.map((line) => (
-            <Table.Tr key={words.line(line)}>
-              <Table.Td>{words.line(line)}</Table.Td>
-              <Table.Td ta="right">{formatNumber(line.quantity, language, 3)}</Table.Td>
-              <Table.Td ta="right">
-                {money(line.unit_price)} {words.per(line.per, line.unit)}
-              </Table.Td>
-              <Table.Td ta="right">{sum(line.amount)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-        <Table.Tfoot>
-          <Table.Tr>
-            <Table.Th colSpan={3}>{t('total')}</Table.Th>
-            <Table.Th ta="right">{sum(call.charged)}</Table.Th>
-          </Table.Tr>
-        </Table.Tfoot>
-      </Table>
+      <Arithmetic label={t('arithmetic')} lines={lines} total={charged} currency={currency} />
       {version ? (
         <Text size="xs" c="dimmed" mt={4}>
           {t('prices', { version })}
