@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { inspect } from 'node:util'
 import { HELP, readArguments } from './tests/read-arguments.ts'
 import { type Share, shareProcesses } from './tests/share-processes.ts'
 import { findTests, sortTests } from './tests/sort-tests.ts'
@@ -25,6 +26,8 @@ const LONGEST = [
   'tests/admin/matrix-ids.test.ts',
   'tests/endpoints/audio/transcriptions-by-recognition.test.ts',
 ]
+/** Of each error that is repeated at the end. */
+const ERROR_CHARACTERS_MAX = 2_000
 /** A browser keeps two cores busy; what has none mostly waits: for leases, vendors, processes. */
 const CONCURRENCY = { usual: 5, browser: 3 }
 /** Fewer collections of short-lived garbage while the modules load: a fifth of the time. */
@@ -50,9 +53,13 @@ async function runAll(): Promise<number> {
   const sorted = sortTests(files)
   const scratch = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
   const stop = chosen.isUnit ? undefined : await startDatabase()
+  const outcome: Outcome = { failures: new Map(), durations: new Map(), isAborted: false }
   try {
     const unit = shareProcesses(scratch, 'unit', sorted.unit, UNIT_FILES_MAX)
-    if (chosen.isUnit) return await runShares(unit, CONCURRENCY.usual)
+    if (chosen.isUnit) {
+      await runShares(unit, CONCURRENCY.usual, outcome)
+      return report(outcome)
+    }
     const longest = sorted.inProcess.filter((file) => LONGEST.includes(file))
     const others = sorted.inProcess.filter((file) => !LONGEST.includes(file))
     const sharing = others.filter((file) => SHARING.test(file))
@@ -60,8 +67,11 @@ async function runAll(): Promise<number> {
     const waiting = [...sorted.processes, ...others.filter((file) => !SHARING.test(file))]
     // The one kind waits for leases and processes, the other keeps the cores busy meanwhile.
     const mixed = interleave(waiting.map(alone), [...gateways, ...unit])
-    const code = await runShares([...longest.map(alone), ...mixed], CONCURRENCY.usual)
-    return Math.max(code, await runShares(sorted.browser.map(alone), CONCURRENCY.browser))
+    await runShares([...longest.map(alone), ...mixed], CONCURRENCY.usual, outcome)
+    if (!outcome.isAborted) {
+      await runShares(sorted.browser.map(alone), CONCURRENCY.browser, outcome)
+    }
+    return report(outcome)
   } finally {
     await stop?.()
     rmSync(scratch, { recursive: true, force: true })
@@ -87,9 +97,16 @@ async function startDatabase(): Promise<() => Promise<void>> {
   return () => server.stop()
 }
 
-/** Runs the modules in order, some at a time. Returns 0 when nothing failed. */
-async function runShares(shares: readonly Share[], concurrency: number): Promise<number> {
-  if (shares.length === 0) return 0
+/** What the run came to: the errors of each failed file, and the time of each process. */
+interface Outcome {
+  readonly failures: Map<string, string[]>
+  readonly durations: Map<string, number>
+  isAborted: boolean
+}
+
+/** Runs the modules in order, some at a time. */
+async function runShares(shares: readonly Share[], concurrency: number, outcome: Outcome) {
+  if (shares.length === 0) return
   // Hundreds of processes load the same modules: stripped of types and compiled once.
   process.env.NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile')
   const stopping = new AbortController()
@@ -103,18 +120,22 @@ async function runShares(shares: readonly Share[], concurrency: number): Promise
     signal: stopping.signal,
     testNamePatterns: chosen.names.map((name) => new RegExp(name)),
   })
-  const failed = new Set<string>()
-  const durations = new Map<string, number>()
-  events.on('test:fail', ({ file, name }) => {
-    for (const one of filesOf(shares, file ?? name, name)) failed.add(one)
+  events.on('test:fail', ({ file, name, details }) => {
+    // A suite fails with its tests, which are named themselves.
+    const { error } = details
+    const isSuite = 'failureType' in error && error.failureType === 'subtestsFailed'
+    for (const one of filesOf(shares, file ?? name, name)) {
+      const errors = outcome.failures.get(one) ?? []
+      if (!isSuite) errors.push(`${name}\n${inspect(error.cause ?? error)}`)
+      outcome.failures.set(one, errors)
+    }
   })
   events.on('test:summary', ({ file, duration_ms }) => {
-    if (file) durations.set(nameOf(shares, file), duration_ms)
+    if (file) outcome.durations.set(nameOf(shares, file), duration_ms)
   })
   for await (const text of events.compose(spec)) process.stdout.write(text)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
-  report(failed, durations)
-  return failed.size > 0 || stopping.signal.aborted ? 1 : 0
+  outcome.isAborted ||= stopping.signal.aborted
 }
 
 /** The test files that a failure concerns: all of a process where it is the process that failed. */
@@ -129,10 +150,15 @@ function nameOf(shares: readonly Share[], path: string): string {
   return files.length > 1 ? `${files[0]} to ${files.at(-1)}` : relative(ROOT, path)
 }
 
-function report(failed: ReadonlySet<string>, durations: ReadonlyMap<string, number>): void {
+/** Says at the very end what failed and why. Returns the exit code. */
+function report({ failures, durations, isAborted }: Outcome): number {
   const slowest = [...durations].sort(([, one], [, other]) => other - one).slice(0, chosen.slowest)
   for (const [name, ms] of slowest) say(`${(ms / 1000).toFixed(1)} s ${name}`)
-  if (failed.size > 0) say(`failed:\n   ${[...failed].sort().join('\n   ')}`)
+  for (const [file, errors] of [...failures].sort()) {
+    say(`failed: ${file}`)
+    for (const error of errors) process.stdout.write(`${error.slice(0, ERROR_CHARACTERS_MAX)}\n`)
+  }
+  return failures.size > 0 || isAborted ? 1 : 0
 }
 
 function say(text: string): void {
