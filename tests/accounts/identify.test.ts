@@ -30,7 +30,7 @@ test('a key stands for its caller, with everything the pipeline needs', async (t
   })
 })
 
-test('unknown, disabled, expired and suspended are told apart', async (t) => {
+test('unknown, disabled, expired and suspended keys are distinguished', async (t) => {
   const sql = await openDatabase(t)
   const { account, key } = await createCaller(sql)
   const soon = await createKey(sql, {
@@ -116,7 +116,7 @@ for (const hearing of ['hearing', 'deaf'] as const) {
   })
 }
 
-test('a look-up that a change overtook is not kept, nor shared with later callers', async (t) => {
+test('a look-up that a change overtook is neither cached nor shared', async (t) => {
   const sql = await openDatabase(t)
   const { account, key } = await createCaller(sql)
   const { sql: watched, state } = counted(sql)

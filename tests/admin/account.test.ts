@@ -85,7 +85,7 @@ describe('events', () => {
     return text
   }
 
-  test('a call is told with the balance after it', async () => {
+  test('a call is listed with the balance after it', async () => {
     const closing = new AbortController()
     const stream = await open('home-member', closing.signal)
     assert.equal(stream.headers.get('content-type'), 'text/event-stream')

@@ -83,7 +83,7 @@ describe('who may do what', () => {
     })
   }
 
-  test('a stale session is asked to prove itself, after its role was found good', () => {
+  test('a stale session must prove itself again, once its role is sufficient', () => {
     assert.equal(judge('owner', makeSession(false, 'owner', false), true), 'step_up_required')
     assert.equal(judge('owner', makeSession(false, 'owner'), true), 'pass')
     assert.equal(judge('owner', makeSession(false, 'member', false), true), 'forbidden')

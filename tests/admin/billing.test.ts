@@ -187,7 +187,7 @@ describe('codes', () => {
     await assert.rejects(makeCodes(1, { amountNanos: 0n }), /amount of a code must be positive/)
   })
 
-  test('whoever tries codes that do not exist has to wait, and loses nothing', async () => {
+  test('trying codes that do not exist is throttled, and loses nothing', async () => {
     const seeker = await stage.house('seeker', '0')
     const params = { account_id: seeker.accountId }
     const tryCode = (code: string, as = 'seeker-owner') =>

@@ -58,7 +58,7 @@ describe('who gets in', () => {
     }
   })
 
-  test('an owner is asked to prove it is them where that is asked', async () => {
+  test('an owner must prove their identity where the route requires it', async () => {
     for (const route of OF_ACCOUNTS.filter(({ stepUp }) => stepUp)) {
       const { status, text } = await probe(stage, route, 'home-owner', at(home))
       assert.equal(status, 403)

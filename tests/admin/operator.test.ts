@@ -24,7 +24,7 @@ describe('operators', () => {
 
   const createAccount = (body: object) => stage.ask('POST /operator/accounts', { ...AS, body })
 
-  test('an account: made, found, limited, suspended and resumed; its calls follow', async () => {
+  test('an account is created, found, limited, suspended and resumed; its calls follow', async () => {
     const made = await createAccount({ name: 'Mill 100%_', balance: '12.5' })
     assert.equal(made.status, 200, made.text)
     const params = { account_id: made.json.id }
@@ -156,7 +156,7 @@ describe('operators', () => {
     assert.equal((await stage.ask(retire, { ...AS, params })).status, 404)
   })
 
-  test('a redeem code: made, redeemed once, taken back while nobody has used it', async () => {
+  test('a redeem code is created, redeemed once, and withdrawn while it is unused', async () => {
     const make = { count: 2, amount: '3', note: 'fair' }
     const { data } = await stage.read('POST /operator/redeem-codes', { ...AS, body: make })
     const [first, second] = data

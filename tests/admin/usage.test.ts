@@ -121,7 +121,7 @@ describe('usage', () => {
     assert.equal(narrowed.text.trimEnd().split('\r\n').length, 1 + CALLS)
   })
 
-  test('an export has the columns, the order and the form that are asked for', async () => {
+  test('an export has the requested columns, order and form', async () => {
     const params = { account_id: home.accountId }
     const ask = (query: Record<string, string>) =>
       stage.ask(EXPORT, { as: 'home-member', params, query })
@@ -191,7 +191,7 @@ describe('usage', () => {
     }
   })
 
-  test('a span of more hours than anybody looks at is refused', async () => {
+  test('a span of too many hours is refused', async () => {
     const params = { account_id: home.accountId }
     const from = new Date(Date.now() - 60 * 86_400_000).toISOString()
     const ask = (step: string) =>

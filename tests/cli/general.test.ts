@@ -107,7 +107,7 @@ test('migrate says what it did; config masks secrets', async (t) => {
   assert.match(out, /^PORT +8080 \(default\)/m)
 })
 
-test('simulate runs until it is told to stop', async () => {
+test('simulate runs until it is stopped', async () => {
   const script = join(ROOT, 'bin', 'tributary.ts')
   const words = [script, 'simulate', '--port', '0', '--json']
   const child = spawn(process.execPath, words, { env: environment })

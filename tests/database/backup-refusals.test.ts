@@ -115,7 +115,7 @@ test('a backup of an older version is brought up to date, of a newer one refused
   await assert.rejects(refused, /was made by another version: it has 0002/)
 })
 
-test('a backup never lands on what is there, and leaves nothing half made', async (t) => {
+test('a backup never overwrites files, and leaves nothing incomplete', async (t) => {
   const { source, folder, from } = await makeBackup(t)
   const again = backup({ place: source.place, kind: 'embedded', target: from })
   await assert.rejects(again, /is not empty: name a new folder/)

@@ -24,7 +24,7 @@ test('a backup onto a full disk says so and leaves nothing', { skip: noSmallDisk
   assert.ok(!existsSync(target) && !existsSync(`${target}.partial`))
 })
 
-test('a backup into a folder that cannot be made says so', async (t) => {
+test('a backup into a folder that cannot be created says so', async (t) => {
   const { place } = await makeSource(t)
   const file = join(makeFolder(t), 'a-file')
   writeFileSync(file, '')

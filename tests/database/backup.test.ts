@@ -22,7 +22,7 @@ import {
 
 const quiet = { info: () => undefined, warn: () => undefined }
 
-test('a copy made under load is one instant: restored, its books are in order', async (t) => {
+test('a backup taken under load is one instant: restored, its books are in order', async (t) => {
   const source = await makeSource(t)
   const target = join(makeFolder(t), 'copy')
   const workload = startWorkload(source.sql)

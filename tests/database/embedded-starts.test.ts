@@ -75,7 +75,7 @@ test('a TMPDIR too deep for a socket does not matter', async (t) => {
   assert.equal(await gateway.close(), 0)
 })
 
-test('data of another major version is told apart', async (t) => {
+test('data of another major version is recognised', async (t) => {
   const dataDir = useDataDir(t)
   const first = await runDatabaseProcess(dataDir, 'owner')
   assert.equal(await first.close(), 0)
@@ -94,21 +94,21 @@ test('a password file that was lost is named', async (t) => {
   await stopLeftServer(dataDir)
 })
 
-test('a data folder that is a file is told', async (t) => {
+test('a data folder that is a file is reported', async (t) => {
   const file = join(useDataDir(t), 'file')
   writeFileSync(file, '')
   const refused = await runDatabaseProcess(file, 'owner')
   assert.match(refused.refused ?? '', /is not a folder: set DATA_DIR/)
 })
 
-test('a data folder that is read-only is told', { skip: noSmallDisk }, async (t) => {
+test('a data folder that is read-only is reported', { skip: noSmallDisk }, async (t) => {
   const folder = mountSmallDisk(t, 10)
   remountReadOnly(folder)
   const refused = await runDatabaseProcess(folder, 'owner')
   assert.match(refused.refused ?? '', /is not writable \(EROFS\): .*DATA_DIR/)
 })
 
-test('a disk too small for the first start is told', { skip: noSmallDisk }, async (t) => {
+test('a disk too small for the first start is reported', { skip: noSmallDisk }, async (t) => {
   const folder = mountSmallDisk(t, 20)
   for (let time = 0; time < 2; time += 1) {
     const refused = await runDatabaseProcess(folder, 'owner')

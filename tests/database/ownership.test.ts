@@ -22,7 +22,7 @@ test('a gateway starts the server and stops it; the next start finds the same da
   assert.equal(await second.close(), 0)
 })
 
-test('a second gateway is refused and told why, and the first goes on', async (t) => {
+test('a second gateway is refused with the reason, and the first goes on', async (t) => {
   const dataDir = useDataDir(t)
   const first = await runDatabaseProcess(dataDir, 'owner')
   const second = await runDatabaseProcess(dataDir, 'owner')

@@ -11,7 +11,7 @@ import { runDatabaseProcess } from '../support/database/run-database-process.ts'
 const isRoot = process.getuid?.() === 0
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-test('what is made is private, and what was open is closed at the next start', async (t) => {
+test('new files are private, and readable ones become private at the next start', async (t) => {
   const dataDir = join(useDataDir(t), 'made')
   useDataDir(t, dataDir)
   const log = join(dataDir, 'postgres.log')

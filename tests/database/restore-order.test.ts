@@ -59,7 +59,7 @@ function readOldBackup(): Record<string, string> {
   return JSON.parse(gunzipSync(readFileSync(path)).toString('utf8'))
 }
 
-test('a database that differs in one byte, or by a row, is told from its backup', async (t) => {
+test('a database that differs from its backup in one byte or one row is detected', async (t) => {
   const { sql, place } = await makeSource(t)
   const from = join(makeFolder(t), 'copy')
   const manifest = await backup({ place, kind: 'external', target: from })

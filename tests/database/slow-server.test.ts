@@ -80,12 +80,12 @@ test('a command waits while the server is starting', async (t) => {
   await assert.rejects(openDatabase(options(t, url, false)), /starting up/)
 })
 
-test('a server that is not there is told at once', async (t) => {
+test('a missing server is reported at once', async (t) => {
   const url = 'postgres://tributary@127.0.0.1:1/tributary'
   await assert.rejects(openDatabase(options(t, url, true)), /cannot reach .* ECONNREFUSED/)
 })
 
-test('a backup is made and restored where every connection takes its time', async (t) => {
+test('a backup is taken and restored where every connection is slow', async (t) => {
   const [source, target] = [await makeSource(t), await makeEmpty(t)]
   const slowly = () => sleep(SLOW_MS).then(() => true)
   const folder = join(makeFolder(t), 'copy')

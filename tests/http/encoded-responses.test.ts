@@ -166,7 +166,7 @@ describe('a response', () => {
     }
   })
 
-  test('is plain if asked so, if short, and if it is an error', async () => {
+  test('is plain if requested, if short, and if it is an error', async () => {
     script = answerWhole
     for (const accepted of ['identity', 'gzip;q=0', 'identity, *;q=0', 'compress']) {
       const response = await chat({ 'accept-encoding': accepted })

@@ -48,7 +48,7 @@ describe('Expect: 100-continue', () => {
     ...more,
   })
 
-  test('a request that may be served is asked for its body', async () => {
+  test('a request that may be served gets 100 Continue', async () => {
     const { key } = await gateway.tenant()
     const { sent, answer } = await converse(CHAT, json(key), BODY)
     assert.ok(sent)

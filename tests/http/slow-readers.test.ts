@@ -82,7 +82,7 @@ describe('an answer that nobody takes', { concurrency: true }, () => {
     assert.ok(bytes > LARGE_BYTES)
   })
 
-  test('one that is still being made is waited for', async () => {
+  test('a response in progress is waited for', async () => {
     const socket = await ask('/late')
     let text = ''
     socket.on('data', (data) => {

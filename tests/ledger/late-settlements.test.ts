@@ -118,7 +118,7 @@ describe('a settlement of a call that was closed as lost', () => {
     return { spent, held }
   }
 
-  test('the counter shared by rotated keys is corrected, whichever made the call', async () => {
+  test('the counter shared by rotated keys is corrected, whichever sent the call', async () => {
     const { sql } = database
     const caller = await createCaller(sql)
     await changeKey(sql, caller.keyId, { spendLimitNanos: 500n })

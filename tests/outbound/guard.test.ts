@@ -138,7 +138,7 @@ test('an endless body is cut by bytes, a dripping one by time, the status stays'
   await until('the end of both', () => ended === 2)
 })
 
-test('who stops is told so', async (t) => {
+test('a stopped request says so', async (t) => {
   const stopping = new AbortController()
   const port = await listen(
     t,

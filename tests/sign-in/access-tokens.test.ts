@@ -51,7 +51,7 @@ async function script(token: string, method: string, path: string, body?: object
 const works = async (token: string) => (await script(token, 'GET', '/me')).status
 
 describe('an access token', () => {
-  test('is shown once, lasts 90 days and reads, unless it is asked for otherwise', async () => {
+  test('is shown once, lasts 90 days and reads by default', async () => {
     const { browser, email, accountId } = await owner()
     const made = await create(browser, { name: 'deploy' })
     assert.match(made.token, /^tra-[0-9A-Za-z]{49}$/)
@@ -211,7 +211,7 @@ describe('beside cookies', () => {
     assert.equal((await as('Basic eDp5')).json.user.email, other.email)
   })
 
-  test('no header of the console is asked for, and no origin', async () => {
+  test('no header of the console is required, and no origin', async () => {
     const { browser, accountId } = await owner()
     const { token } = await create(browser, { name: 'x', scope: 'write' })
     const answer = await fetch(`${console.url}/admin/v1/accounts/${accountId}`, {
@@ -276,7 +276,7 @@ describe('what a token does', () => {
 })
 
 describe('wrong access tokens', () => {
-  test('are told why, and an address that sends many is slowed down; right ones still work', async () => {
+  test('get the reason, and an address that sends many is slowed down; valid ones still work', async () => {
     const other = await startConsole()
     try {
       const person = await other.person()

@@ -80,7 +80,7 @@ describe('requests that other sites make', () => {
       }
     })
 
-    test('links are made of the configured address, not of the Host header', async () => {
+    test('links have the configured address, not that of the Host header', async () => {
       const { email } = await console.person({ isOperator: true })
       const browser = await console.signedIn(email)
       await console.sql`insert into passkey (id, person_id, name, credential_id, public_key)

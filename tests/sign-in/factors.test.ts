@@ -34,7 +34,7 @@ describe('codes as second factor', () => {
     return browser
   }
 
-  test('an app is asked for after its first code, and the password alone opens nothing', async () => {
+  test('an app is required after its first code, and the password alone opens nothing', async () => {
     const { email } = await console.person()
     const [browser, other] = [await console.signedIn(email), await console.signedIn(email)]
     await browser.send('POST', '/profile/totp')

@@ -136,7 +136,7 @@ describe('passkeys', () => {
     assert.equal((await at(6)).status, 200)
   })
 
-  test('is not added with a lie, twice, or with a key that was not asked for', async () => {
+  test('is not added with a false ceremony, twice, or without a challenge', async () => {
     const { email } = await console.person()
     const browser = await console.signedIn(email)
     const lies: Partial<Ceremony>[] = [

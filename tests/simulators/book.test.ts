@@ -48,7 +48,7 @@ const CALLS: Call[] = [
   },
 ]
 
-test('300 concurrent calls of four kinds: each is booked once, with what its client was told', async () => {
+test('300 concurrent calls of four kinds: each is booked once, with what its client got', async () => {
   await sim.get('/sim/book', {}, 'DELETE')
   const told = await Promise.all(
     Array.from({ length: 300 }, (_, index) => {

@@ -34,7 +34,7 @@ describe('faults instead of an answer', () => {
     assert.match(JSON.parse(long.body.toString()).error.message, /maximum context length/)
   })
 
-  test('reset and close before the head are told apart and not billed', async () => {
+  test('reset and close before the head differ and are not billed', async () => {
     const reset = await whole('[[fault:reset-before-head]][[call:f-reset]]')
     assert.equal(reset.ending, 'reset')
     assert.equal(reset.head, '')

@@ -15,7 +15,7 @@ function signed(secret: string, timestamp = Math.floor(Date.now() / 1000)) {
   }
 }
 
-test('it keeps what it gets, by path', async () => {
+test('it keeps requests by path', async () => {
   await sim.post('/receiver/one', {}, BODY)
   await sim.post('/receiver/two', {}, BODY)
   const { json } = await sim.get('/receiver/log?path=/one')
@@ -40,7 +40,7 @@ test('it checks signatures against the secret of the address', async () => {
   )
 })
 
-test('it fails as often as the address says, for each address by itself', async () => {
+test('it fails as often as each address says', async () => {
   const statuses = async (name: string) => {
     const seen = []
     for (let count = 0; count < 3; count += 1) {

@@ -6,7 +6,7 @@ const sim = simulated()
 const WEB = '/search/search_api/web_search'
 const GLOBAL = '/search/search_api/global_search'
 
-test('web search: count, summary and content as asked', async () => {
+test('web search: count, summary and content as requested', async () => {
   const plain = await sim.post(WEB, KEYS.search, { Query: 'rivers', Count: 3 })
   assert.equal(plain.json.Result?.ResultCount, 3)
   const [first] = list(plain.json.Result?.WebResults)

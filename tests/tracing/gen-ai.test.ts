@@ -174,7 +174,7 @@ describe('a traced call', () => {
   })
 })
 
-test('without a collector the caller’s trace passes unchanged, and none is made up', async (t) => {
+test('without a collector the caller’s trace passes unchanged, and none is invented', async (t) => {
   const { vendor, gateway, call } = await open({})
   t.after(() => vendor.server.close())
   await call({ traceparent: TRACEPARENT })

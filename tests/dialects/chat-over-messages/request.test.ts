@@ -160,7 +160,7 @@ describe('tool turns', () => {
     assert.deepEqual(types, ['tool_result', 'text'])
   })
 
-  test('ids are made to fit and unique over the conversation, results follow them', () => {
+  test('ids are shortened to fit, unique over the conversation, and results follow them', () => {
     const turns = turnsOf(
       user('hi'),
       calling(call('call.0')),
@@ -308,7 +308,7 @@ describe('parameters', () => {
     assert.match(plain.system[0].text, /one JSON object/)
   })
 
-  test('a stream is asked for as one', () => {
+  test('a stream is requested as a stream', () => {
     assert.equal(translate({}, {}, true).stream, true)
     assert.ok(!('stream' in translate({ stream: true })))
   })

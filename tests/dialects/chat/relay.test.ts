@@ -172,7 +172,7 @@ describe('deviations of upstreams, as the openai package reads them', () => {
     assert.deepEqual(answer, { text: 'Hi', calls: expected, reason: 'tool_calls' })
   })
 
-  test('a caller that asked with functions gets function_call as it came', () => {
+  test('a caller that sends functions gets function_call unchanged', () => {
     const body = fixture('chat/legacy-function.sse')
     const stream = createChatRelay({ includeUsage: true, legacyFunctions: true })
     assert.equal(run(stream, [body]), body.toString())

@@ -53,7 +53,7 @@ test('each of several images has its ending', () => {
   assert.equal(tap.report().usage?.image, 3)
 })
 
-test('fewer images than asked for are an answer when the body ends', () => {
+test('fewer images than requested are a response when the body ends', () => {
   const { tap } = run(WHOLE, 3)
   assert.equal(tap.end(), undefined)
   assert.equal(tap.report().finished, true)

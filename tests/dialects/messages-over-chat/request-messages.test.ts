@@ -86,7 +86,7 @@ describe('texts', () => {
     assert.equal(refusedField({ messages: 'hi' }), 'messages')
   })
 
-  test('a request that says nothing is refused', () => {
+  test('a request without content is refused', () => {
     assert.equal(refusedField({ messages: [user('')] }), 'messages')
   })
 

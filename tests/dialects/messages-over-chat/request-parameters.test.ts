@@ -111,7 +111,7 @@ describe('reasoning', () => {
     assert.equal(translate({}, { thinkingSwitch: true }).body.thinking, undefined)
   })
 
-  test('the answer shows thinking only to a caller that asked for it', () => {
+  test('the response shows thinking only to a caller that requested it', () => {
     assert.equal(translate({ thinking: { type: 'adaptive' } }).context.showsThinking, true)
     assert.equal(translate({ thinking: { type: 'disabled' } }).context.showsThinking, false)
     assert.equal(translate({}).context.showsThinking, false)
@@ -207,7 +207,7 @@ describe('tools', () => {
 describe('structured output', () => {
   const format = { type: 'json_schema', schema: schema({ a: {} }) }
 
-  test('under both names, and no property is made required', () => {
+  test('under both names, and no property becomes required', () => {
     const json_schema = { name: 'answer', schema: format.schema }
     for (const fields of [{ output_config: { format } }, { output_format: format }]) {
       const { body } = translate(fields)

@@ -54,7 +54,7 @@ describe('usage', () => {
     assert.deepEqual(tapped('two-deltas').report.usage, USAGE)
   })
 
-  test('what is known of a stream that breaks off is what it said at its start', () => {
+  test('a stream that breaks off counts by the usage in its start', () => {
     const { report } = tapped('cut')
     const { output_token: _, ...usage } = USAGE
     assert.deepEqual(report, {

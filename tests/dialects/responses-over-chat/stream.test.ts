@@ -318,7 +318,7 @@ test('a JSON document in place of a stream becomes one', () => {
   assert.equal(response.output[0]?.content[0]?.text, 'hi')
 })
 
-test('the response repeats what the caller asked for', () => {
+test('the response repeats the parameters of the request', () => {
   const options = answerOptions({ instructions: 'A', temperature: 0.5, metadata: { a: 'b' } })
   const relay = createResponsesStream(options)
   const out = run(relay, [Buffer.from([...HELLO, chat.finish('stop'), chat.DONE].join(''))])

@@ -15,7 +15,7 @@ function prepare(body: string): string {
   return prepareSpeechRequest(bytes, parsed.fields, parsed.value).toString()
 }
 
-test('additions given as an object become a text, spelled as the caller spelled it', () => {
+test('additions sent as an object become a text, spelled as the caller spelled it', () => {
   assert.equal(
     prepare(
       '{"req_params": {"text":"a","additions": { "silence_duration": 1.0, "x":"\\"é" }, "z":1}}',

@@ -74,7 +74,7 @@ test('a recording is known by its first bytes', () => {
   }
 })
 
-test('what says nothing of its length is bounded by its bytes', () => {
+test('a file that states no length is bounded by its bytes', () => {
   assert.equal(measure(Buffer.from('RIFF'), 1).seconds, 1)
   assert.equal(measure(Buffer.alloc(5_000), 64).seconds, 5)
   const wav = makeWav(Buffer.alloc(2_000))

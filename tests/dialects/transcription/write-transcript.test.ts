@@ -67,7 +67,7 @@ test('text, srt and vtt', () => {
   assert.equal(write({ response_format: 'vtt' }), vtt.join('\n'))
 })
 
-test('verbose_json has the granularities that were asked for, segments by default', () => {
+test('verbose_json has the requested granularities, segments by default', () => {
   const ask = (granularities?: string) =>
     JSON.parse(
       write({

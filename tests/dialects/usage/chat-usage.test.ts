@@ -292,7 +292,7 @@ describe('places and repetitions', () => {
     assert.deepEqual(reader.reading().usage, expected)
   })
 
-  test('an hour that was asked for is the lifetime of writes that tell none', () => {
+  test('a requested hour is the lifetime of cache writes that state none', () => {
     const details = { cache_write_tokens: 2 }
     const document = { usage: { ...usage, prompt_tokens_details: details } }
     const { usage: stated } = readChatUsage(document, { writeLifetime: '1h' })

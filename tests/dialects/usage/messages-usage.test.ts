@@ -38,7 +38,7 @@ describe('cache writes', () => {
     )
   }
 
-  test('an hour that was asked for is the lifetime of writes that tell none', () => {
+  test('a requested hour is the lifetime of cache writes that state none', () => {
     const { usage } = read(counts, {}, { writeLifetime: () => '1h' })
     assert.deepEqual(usage, { ...rest, cache_write_1h_token: 4000 })
   })

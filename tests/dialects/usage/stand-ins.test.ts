@@ -26,7 +26,7 @@ describe('models that may stand in', () => {
     }
   })
 
-  test('without them the model of an answer says nothing', () => {
+  test('without them the model of a response decides nothing', () => {
     assert.deepEqual(readChatUsage({ model: 'x', usage: { prompt_tokens: 1 } }), {
       usage: { input_token: 1 },
     })

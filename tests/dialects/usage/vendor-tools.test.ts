@@ -55,7 +55,7 @@ describe('tools that the vendor ran', () => {
     assert.deepEqual(read(usage).unknownUsage, ['usage.server_tool_use.dream_requests'])
   })
 
-  test('citations count for a request that asked for a search, once', () => {
+  test('citations count once, for a request with a search', () => {
     const annotations = [{ type: 'url_citation' }, { type: 'url_citation' }]
     const document = { choices: [{ message: { content: 'a', annotations } }] }
     assert.equal(readChatUsage(document).usage, undefined)

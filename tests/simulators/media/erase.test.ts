@@ -40,7 +40,7 @@ test('the same film without its subtitle, billed by its seconds', async () => {
   assert.deepEqual(sim.running.book.entries().at(-1)?.units, { second: 6 })
 })
 
-test('calls back with what the look says', async () => {
+test('calls back with what a poll says', async () => {
   const { url, received } = await receiver()
   const more = { callback_url: url, callback_args: 'mine' }
   const made = await erase({ video_url: await video(), ...more })

@@ -18,7 +18,7 @@ function sizeOf(bytes: Buffer): [number, number] {
 
 const bytesOf = (entry: Json | undefined) => Buffer.from(String(entry?.b64_json), 'base64')
 
-test('ARK: an address of a PNG of the asked size, billed by the picture', async () => {
+test('ARK: an address of a PNG of the requested size, billed by the picture', async () => {
   const { json } = await sim.post(ARK, KEYS.ark, picture('a cat [[call:i-1]]'))
   assert.deepEqual(json.usage, { generated_images: 1, output_tokens: 16384, total_tokens: 16384 })
   const [first] = list(json.data)

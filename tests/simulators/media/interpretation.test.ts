@@ -132,7 +132,7 @@ test('no audio, no packets and no message fail as the vendor says', async () => 
   assert.equal((await broken.until(153)).code, 45000001)
 })
 
-test('a cancelled session is billed for what was heard, and the socket takes another', async () => {
+test('a cancelled session is billed for the audio received, and the socket takes another', async () => {
   const client = await connectTo(sim.url)
   client.socket.send(startMessage('s-1'))
   client.socket.send(eventMessage('s-1', 200, Buffer.alloc(2560 * 2, 1)))

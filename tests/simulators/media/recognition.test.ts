@@ -40,7 +40,7 @@ test('the request id is the task; utterances with speakers; billed by duration',
   assert.deepEqual([entry?.request_id, entry?.units], [id, { second: 20 }])
 })
 
-test('without being asked for there are no utterances, and no speakers', async () => {
+test('without a request for them there are no utterances and no speakers', async () => {
   const id = randomUUID()
   await submit(id, 'https://a.example/a.wav?[[fault:polls=1;media-seconds=5]]')
   assert.deepEqual(Object.keys((await query(id)).json.result ?? {}), ['text'])

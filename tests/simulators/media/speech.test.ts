@@ -113,7 +113,7 @@ describe('usage and billing', () => {
     assert.equal(tagged.lines.at(-1)?.usage?.text_words, 3)
   })
 
-  test('subtitles come only when asked for, with times that follow the audio', async () => {
+  test('subtitles come only on request, with times that follow the audio', async () => {
     const plain = await speak(USAGE, body())
     assert.ok(plain.lines.every((line) => !('sentence' in line)))
     const asked = await speak(USAGE, body({ audio: { enable_subtitle: true } }))

@@ -38,7 +38,7 @@ test('a task that fails carries its error under HTTP 200 and is not billed', asy
   )
 })
 
-test('a task that never ends expires after the time it was given', async () => {
+test('a task that never ends expires after its time', async () => {
   const more = { execution_expires_after: 3600 }
   const id = await create('[[fault:never-ends]]', more)
   const { json } = await untilValue(() => look(id), isOver)
@@ -72,7 +72,7 @@ test('the same id twice is one task', async () => {
   assert.equal(booked('f-6').length, 0)
 })
 
-test('looks are answered 429 and 500 as often as asked', async () => {
+test('polls are answered 429 and 500 as often as requested', async () => {
   const storm = await create('[[fault:poll-storm=2;polls=3]]')
   const statuses = []
   for (let count = 0; count < 3; count += 1) statuses.push((await look(storm)).status)
@@ -82,7 +82,7 @@ test('looks are answered 429 and 500 as often as asked', async () => {
   assert.equal((await look(errors)).json.status, 'succeeded')
 })
 
-test('polls: the number of looks decides, not the clock', async () => {
+test('the number of polls decides, not the clock', async () => {
   const id = await create('[[fault:polls=3]]')
   const states = []
   for (let count = 0; count < 3; count += 1) states.push((await look(id)).json.status)
@@ -108,7 +108,7 @@ test('a success turns into a failure and back; usage is bent; a file is missing'
   assert.deepEqual(empty.json.content, {})
 })
 
-describe('refused before anything is made', () => {
+describe('refused before anything is created', () => {
   const image = (role?: string) => {
     const item = { type: 'image_url', image_url: { url: 'https://a.example/i.png' } }
     return role === undefined ? item : { ...item, role }

@@ -71,7 +71,7 @@ describe('in a browser', { skip }, () => {
     return seen
   }
 
-  test('asked size and length, sought and played to its end; erased, without its subtitle', async () => {
+  test('has the requested size and length, seeks and plays to its end; erased, it has no subtitle', async () => {
     const path = '/ark/api/v3/contents/generations/tasks'
     const made = await sim.post(path, KEYS.ark, {
       model: 'doubao-seedance-2-5-260628',

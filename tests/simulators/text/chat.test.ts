@@ -81,7 +81,7 @@ describe('chat completions with the real SDK', () => {
 })
 
 describe('chat completions on the wire', () => {
-  test('usage comes only when asked for, and then other chunks say null', async () => {
+  test('usage comes only on request, and then other chunks say null', async () => {
     const plain = await sim.post(PATH, KEYS.openai, chat('hi', { stream: true }))
     assert.ok(dataLines(plain.text).every((chunk) => !('usage' in chunk)))
     const options = { stream: true, stream_options: { include_usage: true } }

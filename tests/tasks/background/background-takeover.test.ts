@@ -73,7 +73,7 @@ describe('a gateway killed in a stream', () => {
     assert.deepEqual(stage.worth('rest'), { nanos: row.charged, jobs: 1 })
   })
 
-  test('nobody asks for the rest: a worker of the other one settles', async () => {
+  test('without a reader a worker of the other gateway settles', async () => {
     const { id } = await streamAndKill('left')
     const row = await stage.ended(id)
     assert.deepEqual([row.state, row.basis, row.charges], ['succeeded', 'usage', 1])

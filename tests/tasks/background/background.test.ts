@@ -45,7 +45,7 @@ describe('a response in the background', () => {
     assert.equal((await stage.gateway.record(created, tenant.key)).held, foreground.held)
   })
 
-  test('whoever reads the end first settles, once: many readers and the worker at once', async () => {
+  test('many readers and the worker at once: the first to read the end settles, once', async () => {
     const tenant = await stage.gateway.tenant()
     const created = await stage.create(tenant, '[[call:b2]][[fault:queue-time=0;run-time=150]]')
     const path = `${RESPONSES}/${created.json.id}`
@@ -239,7 +239,7 @@ describe('a response in the background', () => {
     await stage.ended(built.json.id)
   })
 
-  test('one that is still made is not deleted; one that has ended is settled first', async () => {
+  test('a running one is not deleted; one that has ended is settled first', async () => {
     const tenant = await stage.gateway.tenant()
     const created = await stage.create(tenant, `[[call:b13]][[tokens:9]][[fault:${SLOW}]]`)
     const remove = (id: string) =>

@@ -137,7 +137,7 @@ describe('a stream', () => {
     }
   }
 
-  test('that breaks off after one of three images: that one is charged, the caller is told', async () => {
+  test('that breaks off after one of three images: one is charged, the caller gets an error', async () => {
     const { text, record } = await stream(SEEDREAM, '[[fault:reset-mid=1]]')
     assert.match(text, /partial_succeeded/)
     assert.match(text, /event: error\ndata: .*upstream provider error/)

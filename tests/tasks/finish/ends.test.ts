@@ -51,7 +51,7 @@ describe('a task', () => {
     assert.equal(shown.video_url, undefined)
   })
 
-  test('of which its upstream knows nothing for a moment goes on', async () => {
+  test('that its upstream does not know for a moment goes on', async () => {
     const { tenant, id, upstreamId, task } = await begin()
     stage.vendor.tasks.delete(upstreamId)
     const goneSince = async () => {
@@ -65,7 +65,7 @@ describe('a task', () => {
     await stage.until(tenant, id, 'succeeded')
   })
 
-  test('of which its upstream knows nothing any more fails, and the cost is noted', async () => {
+  test('that its upstream no longer knows fails, and the cost is noted', async () => {
     const { tenant, id, upstreamId } = await begin()
     stage.vendor.tasks.delete(upstreamId)
     const { error } = await stage.until(tenant, id, 'failed')
@@ -83,7 +83,7 @@ describe('a task', () => {
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
   })
 
-  test('whose worker wakes with an old answer is settled by whoever has it now, once', async () => {
+  test('whose worker wakes with an old answer is settled once, by the holder of its lease', async () => {
     const { tenant, id, upstreamId, task } = await begin()
     task.status = 'succeeded'
     stage.vendor.holdsPolls = true

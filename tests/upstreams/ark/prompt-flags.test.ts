@@ -64,7 +64,7 @@ test('other texts order nothing', () => {
   }
 })
 
-test('what is sent says what the prompt says', async () => {
+test('the request to the vendor has the flags of the prompt', async () => {
   let sent = ''
   const wire = {
     async send({ body }: { body: Buffer }) {

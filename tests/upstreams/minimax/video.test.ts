@@ -153,7 +153,7 @@ const SUCCESS = {
   video_height: 768,
 }
 
-test('v1: a success is a file that is asked for', async (t) => {
+test('v1: after a success its file is requested', async (t) => {
   const file = { file_id: 205258526306433, download_url: 'https://cdn.example/o.mp4' }
   const answers = { [QUERY_1]: { body: SUCCESS }, [FILE]: { body: { file, base_resp: OK } } }
   assert.deepEqual(await pollTask(t, HAILUO, answers), {
@@ -232,7 +232,7 @@ for (const [code, kind] of [
   })
 }
 
-test('the address for callbacks is given; where the vendor refuses it, the task is made without', async (t) => {
+test('the callback address is sent; where the vendor refuses it, the task is created without', async (t) => {
   const attempt = { ...ATTEMPT, vendorCallbackUrl: 'https://gateway.example/hook' }
   const unreachable = { ...refused(2013), status_msg: 'invalid params, fail to check callback url' }
   for (const [model, path] of [
