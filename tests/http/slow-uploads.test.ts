@@ -50,7 +50,8 @@ async function trickle(path: string, pieces: number, bytes: number, everyMs: num
   const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`
   socket.write(`${head}content-length: ${pieces * bytes}\r\n\r\n`)
   let sent = 0
-  const ended = once(socket, 'close')
+  // A cut-off may also reset the connection, at which `once` would reject.
+  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   await drip(socket, everyMs, () => {
     if (sent === pieces) return undefined
     sent += 1
