@@ -12,7 +12,6 @@ const DELTA_KEYS = [Buffer.from('"delta":"'), Buffer.from('"delta": "')]
 const SEQUENCE_KEY = Buffer.from('"sequence_number":')
 const DIGITS = /^\d{1,15}(?=[,}])/
 const LF = 0x0a
-const CR = 0x0d
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
@@ -22,23 +21,34 @@ const BACKSLASH = 0x5c
  */
 export function readEventType(frame: Buffer): string {
   if (startsWith(frame, EVENT_LINE)) {
-    let end = frame.indexOf(LF, EVENT_LINE.length)
-    if (frame[end - 1] === CR) end--
-    return frame.toString('latin1', EVENT_LINE.length, end)
-  }
-  if (startsWith(frame, TYPE_FIRST)) {
+    const name = readLine(frame, EVENT_LINE.length)
+    if (isEventName(name)) return name
+  } else if (startsWith(frame, TYPE_FIRST)) {
     const start = TYPE_FIRST.length
     return frame.toString('latin1', start, frame.indexOf(QUOTE, start))
   }
   return readTypeSlowly(frame)
 }
 
-/** Reads the type in any order of lines and keys, with any line ends. */
+/** Returns the rest of a line, which ends in LF, CR or both. */
+function readLine(frame: Buffer, start: number): string {
+  const lf = frame.indexOf(LF, start)
+  const line = frame.toString('latin1', start, lf === -1 ? frame.length : lf)
+  const cr = line.indexOf('\r')
+  return cr === -1 ? line : line.slice(0, cr)
+}
+
+function isEventName(name: string | undefined): name is string {
+  return name === 'error' || (name?.startsWith('response.') ?? false)
+}
+
+/** Reads the type in any order of lines and keys. Clients read the data, whatever its name. */
 function readTypeSlowly(frame: Buffer): string {
   const event = readSseFrame(frame)
   if (!event) return ''
+  if (isEventName(event.event)) return event.event
   const eventName = event.event === 'message' ? undefined : event.event
-  return eventName ?? asString(parseEventData(event)?.type) ?? ''
+  return asString(parseEventData(event)?.type) ?? eventName ?? ''
 }
 
 function startsWith(frame: Buffer, prefix: Buffer): boolean {

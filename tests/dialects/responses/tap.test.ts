@@ -21,6 +21,8 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   text: { report: COMPLETED },
   'no-event-lines': { report: COMPLETED },
   crlf: { report: COMPLETED },
+  cr: { report: COMPLETED },
+  'other-names': { report: COMPLETED },
   spaced: { report: COMPLETED },
   'comments-done': { report: COMPLETED },
   'items-only': { report: COMPLETED },
