@@ -3,11 +3,10 @@
  * a late answer delays no later request, and time counts from when a request was due. `node
  * benchmarks/latency.ts [--rounds 5] [--seconds 6]`; with Portkey in `npm run bench`.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { Agent } from 'undici'
 import { pinTree } from '../testbed/proc.ts'
-import { median, quantile, readConditions, report, round, table } from '../testbed/results.ts'
+import { median, readConditions, report, round, table } from '../testbed/results.ts'
+import { type Paced, paceCalls, type Target } from './peers/pace-calls.ts'
 import {
   OTHER_CORE,
   type Peer,
@@ -18,7 +17,7 @@ import {
   startTributary,
   startUpstream,
 } from './peers/start-peers.ts'
-import { PATH, requestBody } from './peers/wrk.ts'
+import { PATH } from './peers/wrk.ts'
 
 const { values } = parseArgs({
   options: {
@@ -32,17 +31,9 @@ const seconds = Number(values.seconds)
 const PER_SECOND = Number(values.rate)
 const GOAL = { p50: 1.5, p99: 8 }
 const DIRECT = 'direct'
-const BODY = requestBody(false)
 
-interface Target extends Pick<Peer, 'name' | 'url' | 'headers'> {
-  readonly path: string
-}
-
-interface Measured {
+interface Measured extends Paced {
   readonly peer: string
-  readonly p50: number
-  readonly p99: number
-  readonly errors: number
 }
 
 const conditions = readConditions(
@@ -79,43 +70,8 @@ try {
 finish()
 
 async function measure(target: Target, duration: number): Promise<Measured> {
-  const agent = new Agent({ connections: 256, pipelining: 1 })
-  const times: number[] = []
-  const open: Promise<void>[] = []
-  let errors = 0
-  const start = performance.now()
-  for (let started = 0; performance.now() - start < duration * 1_000; ) {
-    const due = Math.floor(((performance.now() - start) * PER_SECOND) / 1_000)
-    for (; started < due; started += 1) {
-      const dueAt = start + (started * 1_000) / PER_SECOND
-      open.push(
-        send(agent, target).then((ok) => {
-          if (!ok) errors += 1
-          times.push(performance.now() - dueAt)
-        }),
-      )
-    }
-    await sleep(1)
-  }
-  await Promise.all(open)
-  await agent.close()
-  return { peer: target.name, p50: quantile(times, 0.5), p99: quantile(times, 0.99), errors }
-}
-
-async function send(agent: Agent, { url, path, headers }: Target): Promise<boolean> {
-  try {
-    const answer = await agent.request({
-      origin: url,
-      path,
-      method: 'POST',
-      body: BODY,
-      headers: { 'content-type': 'application/json', ...headers },
-    })
-    await answer.body.dump()
-    return answer.statusCode === 200
-  } catch {
-    return false
-  }
+  const paced = await paceCalls(target, { perSecond: PER_SECOND, seconds: duration })
+  return { peer: target.name, ...paced }
 }
 
 function finish(): void {

@@ -15,6 +15,7 @@ const ALL = [
   'throughput',
   'latency',
   'open-streams',
+  'stream-storm',
   'interpretations',
   'board',
 ]

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
-import { median, readConditions, report, round, table } from '../testbed/results.ts'
-import type { ServerTask } from './edge/server.ts'
+import { median, readConditions, report, round, table } from '../../testbed/results.ts'
+import type { ServerTask } from './server.ts'
 
 const FASTIFY = '5.12.8'
 const ROUNDS = 5
@@ -29,7 +29,7 @@ interface Server {
 }
 
 async function startServer(task: ServerTask): Promise<Server> {
-  const child = fork(join(import.meta.dirname, 'edge', 'server.ts'))
+  const child = fork(join(import.meta.dirname, 'server.ts'))
   child.send(task)
   const [port] = await once(child, 'message')
   return {
@@ -109,7 +109,7 @@ try {
   ])
   const [one, other] = results
   const ratio = round((other?.cpuPerRequest ?? 0) / (one?.cpuPerRequest ?? 1))
-  report('edge', readConditions('node benchmarks/edge.ts'), { results, cpuRatio: ratio }, [
+  report('edge', readConditions('node benchmarks/edge/main.ts'), { results, cpuRatio: ratio }, [
     `JSON pass-through of 1 KB, ${CONNECTIONS} connections, medians of ${ROUNDS}, in turns.`,
     '',
     ...table([['', 'requests/s', 'CPU µs/request'], ...rows]),
