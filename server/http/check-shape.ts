@@ -16,6 +16,12 @@ export function readShape<Schema extends ZodType>(
   const parsed = schema.safeParse(value, { error: describeProblem })
   if (parsed.success) return { value: parsed.data }
   const [issue = { path: [], message: 'invalid' }] = parsed.error.issues
+  if ('keys' in issue && issue.code === 'unrecognized_keys') {
+    return {
+      param: printPath([...issue.path, ...issue.keys.slice(0, 1)]),
+      problem: 'unknown field',
+    }
+  }
   const { path, message } = locateProblem(issue)
   return { param: printPath(path), problem: message }
 }

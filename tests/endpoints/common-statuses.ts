@@ -17,6 +17,8 @@ export interface CommonCase {
     readonly bytesMax: number
   }
   readonly model: string
+  /** A field that makes another request; `user` by default. */
+  readonly other?: Body
   readonly envelope: 'flat' | 'nested' | 'native'
   /** Headers that the endpoint needs on every request. */
   readonly headers?: Readonly<Record<string, string>>
@@ -184,7 +186,7 @@ const CASES: readonly Case[] = [
   ],
   [
     '409 and 422 by Idempotency-Key, and the first answer again',
-    async ({ gateway, post, path, body }) => {
+    async ({ gateway, post, path, body, other: more = { user: { uid: 'other' } } }) => {
       const { key, accountId } = await gateway.tenant()
       const header = { 'idempotency-key': 'once' }
       const first = await post(path, key, body, header)
@@ -199,7 +201,7 @@ const CASES: readonly Case[] = [
         assert.equal(second.text, first.text)
         assert.equal(second.headers.get('idempotent-replayed'), first.headers.get('x-request-id'))
       }
-      const other = await post(path, key, { ...body, user: { uid: 'other' } }, header)
+      const other = await post(path, key, { ...body, ...more }, header)
       assert.equal(other.status, 422)
       assert.equal((await holds()).length, length, 'held once')
     },

@@ -2,7 +2,7 @@
  * Translates POST /v1/audio/speech for Doubao speech V3
  * (docs/protocols/volcengine-speech.md#synthesis-request).
  */
-import { asString } from '../../lib/json.ts'
+import { asString, isObject } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { type AudioFormat, readAudioFormat } from '../synthesis/formats.ts'
 
@@ -18,8 +18,40 @@ const OPUS_SAMPLE_RATE = 48_000
 const RATE_MIN = -50
 const RATE_MAX = 100
 
-/** Returns the body for the vendor. Throws InvalidRequest for a format that it does not make. */
+/** Fields that are translated, or that concern the answer: it is a stream in any case. */
+const TAKEN: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'voice',
+  'response_format',
+  'speed',
+  'stream_format',
+  'instructions',
+  'stream',
+  'user',
+])
+
+/** Throws InvalidRequest for a field that would be dropped. */
+function refuseUntaken(value: Readonly<Record<string, unknown>>): void {
+  const { user, voice, stream } = value
+  const name = Object.keys(value).find((one) => !TAKEN.has(one))
+  if (name !== undefined) throw new InvalidRequest(name, 'this model does not take it')
+  const inside = isObject(voice) ? Object.keys(voice).find((one) => one !== 'id') : undefined
+  if (inside) throw new InvalidRequest(`voice.${inside}`, 'this model does not take it')
+  if (!['string', 'undefined'].includes(typeof user)) {
+    throw new InvalidRequest('user', 'must be a string')
+  }
+  if (!['boolean', 'undefined'].includes(typeof stream)) {
+    throw new InvalidRequest('stream', 'must be true or false')
+  }
+}
+
+/**
+ * Returns the body for the vendor. Throws InvalidRequest for a format that it does not make, and
+ * for fields that it does not take.
+ */
 export function translateSynthesisRequest(value: Readonly<Record<string, unknown>>): Buffer {
+  refuseUntaken(value)
   const requestedFormat = readAudioFormat(value)
   const format = VENDOR_FORMATS[requestedFormat]
   if (format === undefined) {
@@ -28,6 +60,7 @@ export function translateSynthesisRequest(value: Readonly<Record<string, unknown
   const speed = typeof value.speed === 'number' ? value.speed : 1
   const instructions = asString(value.instructions)
   const body = {
+    ...(value.user === undefined ? {} : { user: { uid: value.user } }),
     req_params: {
       text: value.input,
       speaker: voiceName(value.voice),

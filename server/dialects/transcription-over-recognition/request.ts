@@ -47,12 +47,14 @@ function describe(head: Buffer): string {
 }
 
 /**
- * Returns the body without its audio. Throws InvalidRequest for a language that is not supported.
+ * Returns the body without its audio. Throws InvalidRequest for a language that is not supported,
+ * and for fields that the vendor does not take.
  */
 export function translateTranscriptionRequest(
   value: Readonly<Record<string, unknown>>,
   name: string,
 ): { readonly audio: JsonObject; readonly request: JsonObject } {
+  refuseUntaken(value)
   const language = readLanguage(asString(value.language))
   const prompt = asString(value.prompt)?.trim()
   return {
@@ -64,6 +66,25 @@ export function translateTranscriptionRequest(
       show_utterances: true,
       ...(prompt ? { corpus: { context: writeContext(prompt) } } : {}),
     },
+  }
+}
+
+/** Fields that are translated, or that only shape the answer. */
+const TAKEN: ReadonlySet<string> = new Set([
+  'model',
+  'language',
+  'prompt',
+  'response_format',
+  'timestamp_granularities[]',
+  'stream',
+])
+
+/** The vendor has no temperature: like the temperature 0, it takes the likeliest words. */
+function refuseUntaken(value: Readonly<Record<string, unknown>>): void {
+  for (const [name, text] of Object.entries(value)) {
+    if (TAKEN.has(name)) continue
+    const isLikeliest = name === 'temperature' && Number(text) === 0
+    if (!isLikeliest) throw new InvalidRequest(name, 'this model does not take it')
   }
 }
 

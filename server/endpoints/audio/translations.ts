@@ -8,6 +8,7 @@ import {
 } from '../../dialects/interpretation/languages.ts'
 import { readInterpretationOrder } from '../../dialects/interpretation/read-order.ts'
 import { BYTES_PER_SECOND, createWavReader } from '../../dialects/interpretation/read-wav.ts'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { foldLanguage } from '../../lib/text/fold-language.ts'
 import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
@@ -56,6 +57,8 @@ const translationAnswer = z.object({
 })
 
 function check({ value }: RequestParts): void {
+  const unknown = Object.keys(value).find((name) => !Object.hasOwn(translationRequest.shape, name))
+  if (unknown) throw new InvalidRequest(unknown, 'unknown field')
   const { languages, mode, voice } = readInterpretationOrder(value)
   checkLanguages(languages, mode, voice !== '')
 }

@@ -35,7 +35,7 @@ const language = z
   .transform((tag) => foldLanguage(tag, LANGUAGES) ?? tag)
   .pipe(z.enum(LANGUAGES))
 
-const features = z.looseObject({
+const features = z.strictObject({
   summary: z.boolean().optional().describe('Summary of the whole text.'),
   chapters: z.boolean().optional().describe('Chapters with a summary each.'),
   todos: z.boolean().optional().describe('Action items with their owners.'),
@@ -45,7 +45,7 @@ const features = z.looseObject({
   target_lang: language.optional().describe('Target of the translation, zh_cn or en_us.'),
 })
 
-const minutesRequest = z.looseObject({
+const minutesRequest = z.strictObject({
   model: z.string().min(1).describe('`vendor-minutes` or `service-minutes`.'),
   file_url: z
     .url({
@@ -66,7 +66,7 @@ const minutesRequest = z.looseObject({
     .min(0)
     .max(SPEAKERS_MAX)
     .default(0)
-    .describe('0: detected automatically.'),
+    .describe('0: detected automatically, as `service-minutes` always does.'),
   hot_words: z.string().max(20_000).optional().describe('Expected words, comma-separated.'),
   need_word_time_series: z.boolean().default(false).describe('Word timestamps.'),
   features: features
@@ -76,13 +76,7 @@ const minutesRequest = z.looseObject({
 })
 
 function readParameters(value: Body): JsonObject {
-  // The gateway measures both itself: a caller's length would set the size of the hold.
-  const {
-    features: requested,
-    recording_seconds: _,
-    media_type: _type,
-    ...parameters
-  } = minutesRequest.parse(value)
+  const { features: requested, ...parameters } = minutesRequest.parse(value)
   const { qa, ...named } = requested ?? {}
   return {
     ...parameters,

@@ -20,7 +20,7 @@ const AGE_MS_MAX = 23 * 3_600_000
 const MODEL_DEFAULT = 'subtitle-erase'
 const FIELD = 'video_task_id'
 
-const eraseRequest = z.looseObject({
+const eraseRequest = z.strictObject({
   video_task_id: z
     .string()
     .min(1, 'required, and not empty')

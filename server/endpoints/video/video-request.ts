@@ -1,9 +1,10 @@
 /** Reads the request of both APIs for video tasks: each field with its rule and default. */
 import { z } from 'zod'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { VIDEO_RESULT_FIELDS } from '../../dialects/video/video-task.ts'
 import { invalidField } from '../../lib/errors.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import type { Body } from '../../pipeline/metering.ts'
+import type { Body, RequestParts } from '../../pipeline/metering.ts'
 import type { NamedUrl, SourceTask } from '../../tasks/submission.ts'
 import { callbackUrl } from '../callback-url.ts'
 
@@ -94,14 +95,17 @@ export const videoRequest = z.looseObject({
     .optional(),
 })
 
+/** Members that the gateway adds from a draft. */
+const OWN_MEMBERS = ['draft_seconds', 'source_channel']
+
+/** Throws InvalidRequest for members that only the gateway may set. */
+export function refuseOwnMembers({ value }: RequestParts): void {
+  const own = OWN_MEMBERS.find((name) => Object.hasOwn(value, name))
+  if (own) throw new InvalidRequest(own, 'unknown field')
+}
+
 export function readVideoParameters(value: Body): JsonObject {
-  // These are the gateway's own, known from the draft.
-  const {
-    draft_seconds: _seconds,
-    source_channel: _channel,
-    ...parameters
-  } = videoRequest.parse(value)
-  return parameters
+  return videoRequest.parse(value)
 }
 
 /** Returns the id of the draft that the video is made of; undefined for other requests. */

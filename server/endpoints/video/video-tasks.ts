@@ -13,6 +13,7 @@ import {
   listMediaUrls,
   readDraftId,
   readVideoParameters,
+  refuseOwnMembers,
   useDraft,
   videoRequest,
 } from './video-request.ts'
@@ -55,6 +56,7 @@ export function videoSubmission(
     bodyBytesMax: VIDEO_BODY_BYTES_MAX,
     takesPictures: true,
     schema: videoRequest,
+    check: refuseOwnMembers,
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: () => false,
     inputTokens: () => 0,

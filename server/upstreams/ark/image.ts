@@ -4,6 +4,7 @@
  */
 
 import { type JsonEdits, spliceJson } from '../../dialects/splice.ts'
+import { member } from '../../lib/json.ts'
 import { answerImages } from '../answer-images.ts'
 import { sendWithKey } from '../send-with-key.ts'
 import type { CallRequest, UpstreamAnswer, UpstreamCall } from '../upstream.ts'
@@ -29,9 +30,11 @@ export async function image(
 function editsFor(value: CallRequest['value'], upstreamModel: string): JsonEdits {
   const { n, size, sequential_image_generation: sequence } = value
   const isMany = typeof n === 'number' && n > 1
+  const options = value.sequential_image_generation_options
+  const hasMost = typeof member(options, 'max_images') === 'number'
   const remove = ['n', ...(size === 'auto' ? ['size'] : [])]
   const set = { model: JSON.stringify(upstreamModel) }
-  if (!isMany || (sequence !== undefined && sequence !== null)) return { remove, set }
+  if (!isMany || (sequence === 'auto' && hasMost)) return { remove, set }
   return {
     remove,
     set: { ...set, sequential_image_generation: '"auto"' },

@@ -45,6 +45,15 @@ function judgeSize(size: unknown, upstreamModel: string): void {
 function judgeCount(value: JsonObject, upstreamModel: string): void {
   const { n, sequential_image_generation: sequence, image } = value
   const pictures = typeof n === 'number' ? n : 1
+  const options = value.sequential_image_generation_options
+  const sequenceMax = isObject(options) ? options.max_images : undefined
+  if (pictures > 1 && sequence === 'disabled') {
+    throw new InvalidRequest('n', 'more than one needs sequential_image_generation, or none named')
+  }
+  if (pictures > 1 && typeof sequenceMax === 'number' && sequenceMax !== pictures) {
+    const other = 'sequential_image_generation_options.max_images'
+    throw new InvalidRequest('n', `differs from ${other}: send one of them`)
+  }
   const references = Array.isArray(image) ? image.length : image ? 1 : 0
   if (SINGLE.test(upstreamModel)) {
     if (pictures > 1) throw new InvalidRequest('n', 'this model makes one image a call')
@@ -56,8 +65,6 @@ function judgeCount(value: JsonObject, upstreamModel: string): void {
   if (references > REFERENCES_MAX) {
     throw new InvalidRequest('image', `at most ${REFERENCES_MAX} images`)
   }
-  const options = value.sequential_image_generation_options
-  const sequenceMax = isObject(options) ? options.max_images : undefined
   const most = Math.max(
     pictures,
     sequence === 'auto' && typeof sequenceMax === 'number' ? sequenceMax : 1,

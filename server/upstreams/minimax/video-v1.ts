@@ -9,7 +9,7 @@ import {
   judgeVideo,
   sortContent,
 } from '../../dialects/video/content.ts'
-import { asString, type JsonObject, member } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
 import type {
@@ -49,7 +49,8 @@ function prepare(order: Order): PreparedTask {
   const found =
     judgeOwn(order, duration) ??
     judgeVideo({ ...parameters, duration }, sentFields, rulesFor(order)) ??
-    findUntaken(parameters, sentFields, ['watermark', ...OWN_FIELDS])
+    findUntaken(parameters, sentFields, ['watermark', ...OWN_FIELDS]) ??
+    findUntakenInside(parameters)
   if (found) {
     const { param, problem } = found
     throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
@@ -88,6 +89,22 @@ function judgeOwn(order: Order, duration: number): ContentProblem | undefined {
   }
   if (duration > LENGTH_DEFAULT && resolutionOf(order) === LONG_RESOLUTION) {
     return { param: 'duration', problem: `in ${LONG_RESOLUTION} this model makes 6 seconds` }
+  }
+  return undefined
+}
+
+/** Only texts and addresses of images are taken from the content. */
+function findUntakenInside(parameters: JsonObject): ContentProblem | undefined {
+  for (const [index, item] of contentOf(parameters).filter(isObject).entries()) {
+    const type = String(item.type)
+    const media = isObject(item[type]) ? item[type] : {}
+    const untaken = [
+      ...Object.keys(item).filter((name) => !['type', 'role', type].includes(name)),
+      ...Object.keys(media).flatMap((name) => (name === 'url' ? [] : [`${type}.${name}`])),
+    ]
+    const [first] = untaken
+    if (first === undefined) continue
+    return { param: `content[${index}].${first}`, problem: 'this model does not take it' }
   }
   return undefined
 }

@@ -19,7 +19,14 @@ const OTHER_FIELDS = ['Type', 'model', 'Count', 'Filter']
 /** Refuses fields of web search, which would be dropped. */
 function refuseUntaken(value: CallRequest['value']): void {
   const taken: readonly string[] = [...GLOBAL_FIELDS, ...OTHER_FIELDS]
-  const filter = isObject(value.Filter) ? Object.keys(value.Filter) : []
+  const { Filter: filters } = value
+  if (filters !== undefined && !isObject(filters)) {
+    throw new InvalidRequest('Filter', 'must be an object')
+  }
+  if (!['boolean', 'undefined'].includes(typeof filters?.IcpHostOnly)) {
+    throw new InvalidRequest('Filter.IcpHostOnly', 'must be true or false')
+  }
+  const filter = Object.keys(filters ?? {})
   const nested = filter.filter((name) => name !== 'IcpHostOnly').map((name) => `Filter.${name}`)
   for (const name of [...Object.keys(value), ...nested]) {
     if (!taken.includes(name)) throw new InvalidRequest(name, 'global search does not take it')

@@ -304,6 +304,7 @@ for (const mode of ['s2t', 's2s']) {
   testCommonStatuses(() => booth.gateway, {
     path: ROUTE,
     body,
+    other: { source_language: 'en', target_language: 'zh' },
     form: { file: makeWav(200), bytesMax: 3600 * 32_000 + 1024 * 1024 },
     model: `${body.model} ${mode}`,
     envelope: 'flat',

@@ -48,8 +48,7 @@ describe('minutes of an own file', () => {
     test(`${name}: the hold`, async () => {
       const tenant = await gateway.tenant()
       const { url } = await upload(tenant, content, name)
-      // A length in the request is ignored.
-      const created = await create(tenant, url, { recording_seconds: 1 })
+      const created = await create(tenant, url)
       assert.equal(created.status, 200, created.text)
       assert.equal((await gateway.record(created, tenant.key)).held, held)
     })

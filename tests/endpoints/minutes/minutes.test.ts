@@ -383,6 +383,7 @@ describe(PATH, () => {
   testCommonStatuses(() => gateway, {
     path: PATH,
     body: ALL,
+    other: { number_of_speakers: 2 },
     model: 'vendor-minutes',
     envelope: 'flat',
     failure: 'status=503',

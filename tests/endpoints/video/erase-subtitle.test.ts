@@ -255,6 +255,7 @@ describe(ERASE_PATH, () => {
   testCommonStatuses(() => withVideos(stage), {
     path: ERASE_PATH,
     body: { video_task_id: 'THE VIDEO', model: 'erase-paid' },
+    other: { callback_url: null },
     model: 'erase-paid',
     envelope: 'flat',
     withWords: () => ({ video_task_id: 'THE BROKEN VIDEO', model: 'erase-paid' }),
