@@ -34,6 +34,7 @@ import type {
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
 import { hasResult } from './follow-task.ts'
+import { readFormat } from './read-format.ts'
 
 /** Fast speech has six Chinese characters a second, of at most two tokens each. */
 const TOKENS_PER_SECOND = 12
@@ -43,25 +44,10 @@ const OUTPUT_TOKENS = 16_000
 /** An invalid parameter; of a query, whose only one is the id: there is no such task. */
 const UNKNOWN_ID = '45000001'
 
-/** Formats by the suffix of the address; the vendor detects the codec of other containers. */
-const FORMATS: Readonly<Record<string, string>> = {
-  wav: 'wav',
-  mp3: 'mp3',
-  ogg: 'ogg',
-  opus: 'ogg',
-  pcm: 'raw',
-}
-
-/** Formats by the media type that the file or its server states. */
-const FORMAT_OF_TYPE: readonly (readonly [RegExp, string])[] = [
-  [/^audio\/(?:x-|vnd\.)?wave?\b/, 'wav'],
-  [/^audio\/(?:mpeg|mp3)\b/, 'mp3'],
-  [/^(?:audio|application)\/(?:ogg|opus)\b/, 'ogg'],
-]
-
 type Order = TaskOrder<RecordingSettings>
 
 function prepare({ parameters, details }: Order): PreparedTask {
+  formatOf(parameters)
   const second = readSeconds(parameters)
   const summary = {
     input_token: second * TOKENS_PER_SECOND + PROMPT_TOKENS,
@@ -89,7 +75,7 @@ function encodeSubmission(parameters: JsonObject): JsonObject {
   return {
     audio: {
       url: parameters.file_url,
-      format: readFormat(parameters),
+      format: formatOf(parameters),
       // Without a language the vendor recognises Chinese, its dialects and English.
       ...(parameters.source_lang === 'en_us' ? { language: 'en-US' } : {}),
     },
@@ -104,10 +90,14 @@ function encodeSubmission(parameters: JsonObject): JsonObject {
   }
 }
 
-function readFormat({ file_url: url, media_type: type }: JsonObject): string {
-  const stated = FORMAT_OF_TYPE.find(([pattern]) => pattern.test(asString(type) ?? ''))?.[1]
-  const suffix = /\.(\w{1,5})$/.exec(URL.parse(String(url))?.pathname ?? '')?.[1]
-  return stated ?? FORMATS[suffix?.toLowerCase() ?? ''] ?? 'mp3'
+/** Throws `rejected` for a container that the vendor does not take. */
+function formatOf(parameters: JsonObject): string {
+  const found = readFormat(parameters)
+  if ('format' in found) return found.format
+  const message =
+    `file_url: this model takes wav, mp3, ogg and raw pcm, not ${found.untaken}; convert the ` +
+    `recording, for example with: ffmpeg -i recording.${found.untaken} -vn recording.mp3`
+  throw new UpstreamFailure('rejected', { status: 400, message, param: 'file_url' })
 }
 
 /** Finds the task by its id: any answer but "unknown id" proves that it exists. */

@@ -1,6 +1,7 @@
 /** The recognition driver, against the answers that its documentation shows. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { UpstreamFailure } from '../../../server/upstreams/failure.ts'
 import { doubaoRecognitionDriver as driver } from '../../../server/upstreams/doubao-recognition/recognition.ts'
 import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
 
@@ -19,6 +20,9 @@ for (const [file, type, format] of [
   ['a.mp3', 'audio/ogg; codecs=opus', 'ogg'],
   ['download', 'application/ogg', 'ogg'],
   ['a.wav', 'application/octet-stream', 'wav'],
+  ['a.m4a', 'audio/mpeg', 'mp3'],
+  ['a', 'audio/x-mpeg', 'mp3'],
+  ['a.opus?m4a=1', undefined, 'ogg'],
   ['a', undefined, 'mp3'],
 ] as const) {
   test(`the format of ${file} as ${type ?? 'an unknown type'} is ${format}`, async (t) => {
@@ -27,6 +31,30 @@ for (const [file, type, format] of [
     const order = { ...channel, parameters, details: {}, sentFields: new Set<string>() }
     await driver.submit(wire, order, { id: 'att_1' })
     assert.equal(JSON.parse(seen[0]?.body ?? '').audio.format, format)
+  })
+}
+
+for (const [file, type, found] of [
+  ['a.m4a', undefined, 'm4a'],
+  ['A.MP4', 'application/octet-stream', 'mp4'],
+  ['a.flac', undefined, 'flac'],
+  ['a.mp3', 'audio/mp4', 'mp4'],
+  ['a', 'video/webm; codecs=opus', 'webm'],
+  ['a', 'audio/x-m4a', 'm4a'],
+] as const) {
+  test(`${file} as ${type ?? 'an unknown type'} is refused before the hold: ${found}`, async (t) => {
+    const { seen, ...channel } = await vendor(t, { code: 20000000 })
+    const parameters = { file_url: `https://files.example/${file}`, media_type: type }
+    const order = { ...channel, parameters, details: {}, sentFields: new Set<string>() }
+    assert.throws(
+      () => driver.prepare(order),
+      (error) =>
+        error instanceof UpstreamFailure &&
+        error.kind === 'rejected' &&
+        error.details.param === 'file_url' &&
+        error.message.includes(`not ${found}; convert`),
+    )
+    assert.equal(seen.length, 0)
   })
 }
 
