@@ -1,5 +1,6 @@
 /** Kinds of upstream failures, which decide about the hold and about other routes. */
 import type { Readable } from 'node:stream'
+import { unpackBytes } from '../lib/detect-packed.ts'
 
 /**
  * - `not_sent`: nothing reached the vendor; any route may be tried.
@@ -80,7 +81,8 @@ const ERROR_BYTES_MAX = 256 * 1024
 
 /** Reads an error body up to 256 KiB; returns the part received if it is cut off. */
 export async function readErrorBody(response: { readonly body: Readable }): Promise<Buffer> {
-  return readAtMost(response.body, ERROR_BYTES_MAX)
+  const body = await readAtMost(response.body, ERROR_BYTES_MAX)
+  return unpackBytes(body, ERROR_BYTES_MAX, true).catch(() => body)
 }
 
 async function readAtMost(body: Readable, limit: number): Promise<Buffer> {

@@ -1,4 +1,5 @@
 /** Reads a vendor's JSON answer whole. */
+import { unpackBytes } from '../lib/detect-packed.ts'
 import { asString, isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { WireResponse } from './wire.ts'
@@ -43,5 +44,9 @@ export async function readJsonDocument(response: WireResponse, bytesMax: number)
     response.body.destroy()
     throw new UpstreamFailure('unknown', { cause, message: 'the answer broke off' })
   }
-  return tryParseJson(Buffer.concat(chunks))
+  try {
+    return tryParseJson(await unpackBytes(Buffer.concat(chunks), bytesMax, true))
+  } catch (cause) {
+    throw new UpstreamFailure('unknown', { cause, message: 'the answer cannot be decompressed' })
+  }
 }

@@ -7,6 +7,7 @@ import type { Relay, RelayReport } from '../../dialects/relay.ts'
 import { OUTPUT_UNITS } from '../../lib/units.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
+import { detectIn, PackedStream, unpackStream, unpackWhole } from './unpack-answer.ts'
 
 export interface WholeAnswer {
   readonly kind: 'whole'
@@ -40,12 +41,19 @@ export type OpenedAnswer = WholeAnswer | StreamAnswer
  * Opens an answer. Rejects with an UpstreamFailure if the answer is a refusal, or if a whole answer
  * or the first event of a stream is not complete within `withinMs`, if set.
  */
-export function openAnswer(
+export async function openAnswer(
   answer: UpstreamAnswer,
   bytesMax: number,
   withinMs?: number,
 ): Promise<OpenedAnswer> {
-  return answer.stream ? openStream(answer, withinMs) : openWhole(answer, bytesMax, withinMs)
+  if (!answer.stream) return openWhole(answer, bytesMax, withinMs)
+  try {
+    return await openStream(answer, detectIn(answer), withinMs)
+  } catch (cause) {
+    if (!(cause instanceof PackedStream)) throw cause
+    const unpacked = { ...answer, body: unpackStream(answer.body, cause) }
+    return await openStream(unpacked, detectIn(unpacked, true), withinMs)
+  }
 }
 
 /** Throws the refusal in an answer without output. Stated output is billed, even if not visible. */
@@ -67,7 +75,10 @@ async function openWhole(
   bytesMax: number,
   withinMs: number | undefined,
 ): Promise<WholeAnswer> {
-  const chunks = await readWhole(answer.body, bytesMax, withinMs)
+  const received = await readWhole(answer.body, bytesMax, withinMs)
+  const chunks = await unpackWhole(received, bytesMax, answer).catch((cause: unknown) => {
+    throw unreadable(cause)
+  })
   const parts = readRelay(answer, chunks)
   refuse(answer)
   const bytes = parts.filter((part) => part !== undefined)
@@ -129,40 +140,32 @@ function readWhole(
   })
 }
 
-function openStream(answer: UpstreamAnswer, withinMs: number | undefined): Promise<StreamAnswer> {
-  const { body, relay, status, headers } = answer
+/** Reads the start of a stream by `reader`, which is the answer's relay behind a detector. */
+function openStream(
+  answer: UpstreamAnswer,
+  reader: Pick<Relay, 'push' | 'end'>,
+  withinMs: number | undefined,
+): Promise<StreamAnswer> {
+  const { body, relay } = answer
   if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the stream broke off'))
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let timer: NodeJS.Timeout | undefined
-    const finish = (ended: boolean) => {
+    const stopReading = () => {
       clearTimeout(timer)
       body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
-      // An error before the delivery adds its own listeners must not be uncaught.
+      // An error before the next reader adds its own listeners must not be uncaught.
       body.on('error', ignore)
+    }
+    const finish = (ended: boolean) => {
+      stopReading()
       try {
         refuse(answer)
       } catch (failure) {
         reject(failure)
         return
       }
-      const stopsOnCancel = answer.stopsOnCancel ?? false
-      const { heartbeat, cutsWhenBroken = false } = answer
-      resolve({
-        kind: 'stream',
-        status,
-        headers,
-        takeFirst() {
-          const taken = parts.splice(0)
-          return taken.length > 1 ? Buffer.concat(taken) : taken[0]
-        },
-        body,
-        relay,
-        ended,
-        stopsOnCancel,
-        cutsWhenBroken,
-        heartbeat,
-      })
+      resolve(describeStream(answer, parts, ended))
     }
     const take = (read: () => Buffer | undefined): boolean => {
       try {
@@ -170,19 +173,27 @@ function openStream(answer: UpstreamAnswer, withinMs: number | undefined): Promi
         if (out && out.length > 0) parts.push(out)
         return true
       } catch (cause) {
+        if (cause instanceof PackedStream) {
+          stopReading()
+          body.pause()
+          // At once: a stream that was read to its end emits it in the next tick.
+          body.unshift(cause.start)
+          reject(cause)
+          return false
+        }
         onError(unreadable(cause))
         body.destroy()
         return false
       }
     }
     const onData = (chunk: Buffer) => {
-      if (!take(() => relay.push(chunk))) return
+      if (!take(() => reader.push(chunk))) return
       if (parts.length === 0 && !relay.report().error) return
       body.pause()
       finish(false)
     }
     const onEnd = () => {
-      if (take(() => relay.end())) finish(true)
+      if (take(() => reader.end())) finish(true)
     }
     const onError = (cause: Error) => {
       clearTimeout(timer)
@@ -198,6 +209,25 @@ function openStream(answer: UpstreamAnswer, withinMs: number | undefined): Promi
     }
     body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
+}
+
+function describeStream(answer: UpstreamAnswer, parts: Buffer[], ended: boolean): StreamAnswer {
+  const { status, headers, body, relay, heartbeat } = answer
+  return {
+    kind: 'stream',
+    status,
+    headers,
+    takeFirst() {
+      const taken = parts.splice(0)
+      return taken.length > 1 ? Buffer.concat(taken) : taken[0]
+    },
+    body,
+    relay,
+    ended,
+    stopsOnCancel: answer.stopsOnCancel ?? false,
+    cutsWhenBroken: answer.cutsWhenBroken ?? false,
+    heartbeat,
+  }
 }
 
 /** Returns the adapter's own failure, or else one of unknown outcome. */

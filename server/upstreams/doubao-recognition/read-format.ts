@@ -28,7 +28,7 @@ export type RecordingFormat =
   /** The container that is not taken. */
   | { readonly untaken: string }
 
-/** Prefers the type to the suffix. Without either the vendor is told mp3, its most common format. */
+/** Prefers the type to the suffix. Without either it is mp3, the most common format. */
 export function readFormat({ file_url: url, media_type: type }: JsonObject): RecordingFormat {
   const mediaType = asString(type) ?? ''
   const stated = FORMAT_OF_TYPE.find(([pattern]) => pattern.test(mediaType))?.[1]

@@ -1,8 +1,8 @@
 /** The recognition driver, against the answers that its documentation shows. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { UpstreamFailure } from '../../../server/upstreams/failure.ts'
 import { doubaoRecognitionDriver as driver } from '../../../server/upstreams/doubao-recognition/recognition.ts'
+import { UpstreamFailure } from '../../../server/upstreams/failure.ts'
 import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
 
 const QUERY = '/api/v3/auc/bigmodel/query'

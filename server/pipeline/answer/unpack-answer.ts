@@ -1,0 +1,92 @@
+/** Decompresses answers that their headers do not call compressed, by their first bytes. */
+import { pipeline, type Readable } from 'node:stream'
+import type { Relay } from '../../dialects/relay.ts'
+import { detectPacking, type Packing, unpackBytes } from '../../lib/detect-packed.ts'
+import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
+
+const HEAD_BYTES = 4
+const BINARY_BYTES = 512
+
+/** Returns true if the caller gets a text, which no signature can begin. */
+function isText({ headers }: UpstreamAnswer): boolean {
+  return /json|event-stream|^text\//.test(headers['content-type'] ?? '')
+}
+
+/** Throws for control characters that no JSON and no event contains, as of Brotli. */
+function refuseBinary(text: Buffer): void {
+  for (const byte of text.subarray(0, BINARY_BYTES)) {
+    if (byte < 0x09 || (byte > 0x0d && byte < 0x20)) throw new Error('the answer is no text')
+  }
+}
+
+/**
+ * Rejects if the bytes cannot be decompressed, or only to more than `bytesMax`, and for a text that
+ * begins with other data.
+ */
+export async function unpackWhole(
+  chunks: readonly Buffer[],
+  bytesMax: number,
+  answer: UpstreamAnswer,
+): Promise<readonly Buffer[]> {
+  const isOfText = isText(answer)
+  const heads = chunks.slice(0, HEAD_BYTES).map((chunk) => chunk.subarray(0, HEAD_BYTES))
+  const isPacked = detectPacking(Buffer.concat(heads), isOfText) !== undefined
+  const unpacked = isPacked
+    ? [await unpackBytes(Buffer.concat(chunks), bytesMax, isOfText)]
+    : chunks
+  if (isOfText && unpacked[0]) refuseBinary(unpacked[0])
+  return unpacked
+}
+
+/** Thrown for a stream that is compressed; `start` are the bytes that were read of it. */
+export class PackedStream extends Error {
+  readonly packing: Packing
+  readonly start: Buffer
+
+  constructor(packing: Packing, start: Buffer) {
+    super('the stream is compressed')
+    this.packing = packing
+    this.start = start
+  }
+}
+
+/**
+ * Returns the relay of an answer behind a detector, which throws PackedStream for a compressed one,
+ * and another error for a text that begins with other data. What was decompressed here is not
+ * decompressed again.
+ */
+export function detectIn(answer: UpstreamAnswer, isUnpacked = false): Pick<Relay, 'push' | 'end'> {
+  const { relay } = answer
+  const isOfText = isText(answer)
+  let kept: Buffer | undefined
+  let isPlain = false
+  return {
+    push(chunk) {
+      if (isPlain) return relay.push(chunk)
+      const start = kept ? Buffer.concat([kept, chunk]) : chunk
+      const packing = isUnpacked ? undefined : detectPacking(start, isOfText)
+      if (packing === 'undecided') {
+        kept = start
+        return undefined
+      }
+      if (packing) throw new PackedStream(packing, start)
+      kept = undefined
+      isPlain = true
+      if (isOfText) refuseBinary(start)
+      return relay.push(start)
+    },
+    end() {
+      if (kept && isOfText) refuseBinary(kept)
+      const first = kept && relay.push(kept)
+      const last = relay.end()
+      return first && last ? Buffer.concat([first, last]) : (first ?? last)
+    },
+  }
+}
+
+/** Returns the decompressed content of a paused stream, whose start was put back. */
+export function unpackStream(body: Readable, { packing }: PackedStream): Readable {
+  const decoder = packing.createDecoder()
+  pipeline(body, decoder, () => undefined)
+  return decoder
+}
