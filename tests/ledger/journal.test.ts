@@ -168,3 +168,67 @@ test('a full disk has room for the first settlements', { skip: noSmallDisk }, as
   assert.deepEqual([read(), errors], [rows, []])
   await journal.close()
 })
+
+test('a disk that takes a part gets the rest later', { skip: noSmallDisk }, async (t) => {
+  const disk = mountSmallDisk(t, 1)
+  const { journal, read, errors } = open(t, join(disk, 'settlements'))
+  await journal.add(rowOf('hold_0'))
+  const ballast = join(disk, 'ballast')
+  assert.throws(() => writeFileSync(ballast, Buffer.alloc(2 ** 21)), /ENOSPC/)
+  const rows = Array.from({ length: 1_500 }, (_, index) => rowOf(`hold_${index}`))
+  await Promise.all(rows.slice(1).map((row) => journal.add(row)))
+  assert.ok(errors.length > 0, 'it is reported')
+  rmSync(ballast)
+  const last = rowOf('hold_last')
+  await journal.add(last)
+  assert.deepEqual(read(), [...rows, last])
+  await journal.close()
+})
+
+test('a settlement that waits holds up neither the others nor the sweep after them', async (t) => {
+  const { folder, path, journal: own } = open(t)
+  await own.close()
+  const log = { error: () => undefined, warn: () => undefined }
+  const journal = openJournal({ folder, ownerId: 'own_2', log, settleMsMax: 50 })
+  const dead = join(folder, 'own_0.jsonl')
+  writeFileSync(dead, `${JSON.stringify(rowOf('hold_locked'))}\n`)
+  writeFileSync(path, `${JSON.stringify(rowOf('hold_1'))}\n`)
+  const settled: string[] = []
+  const unlocked = Promise.withResolvers<void>()
+  const by = {
+    isAlive: async () => false,
+    async settle(row: SettleRow) {
+      settled.push(row.hold_id)
+      if (row.hold_id === 'hold_locked') await unlocked.promise
+      return 'closed' as const
+    },
+  }
+  await journal.settleOthers(by)
+  await journal.settleOthers(by)
+  assert.deepEqual(settled.sort(), ['hold_1', 'hold_locked'], 'each once')
+  assert.deepEqual([existsSync(dead), existsSync(path)], [true, false])
+  unlocked.resolve()
+  await until('its deletion', () => !existsSync(dead) || undefined)
+  await journal.close()
+})
+
+test('what a process writes after it was taken for dead is settled too', async (t) => {
+  const { folder, path, journal: own } = open(t)
+  await own.close()
+  const log = { error: () => undefined, warn: () => undefined }
+  const journal = openJournal({ folder, ownerId: 'own_2', log })
+  const text = (...ids: string[]) => ids.map((id) => `${JSON.stringify(rowOf(id))}\n`).join('')
+  writeFileSync(path, text('hold_1'))
+  const settled = new Set<string>()
+  await journal.settleOthers({
+    isAlive: async () => false,
+    async settle({ hold_id: id }) {
+      if (!settled.has(id)) writeFileSync(path, text('hold_1', 'hold_2'))
+      settled.add(id)
+      return 'closed'
+    },
+  })
+  assert.deepEqual([...settled], ['hold_1', 'hold_2'])
+  assert.equal(existsSync(path), false)
+  await journal.close()
+})

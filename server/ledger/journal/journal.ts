@@ -2,7 +2,7 @@
  * Keeps settlements on the local disk while the database is away. A response may be sent before its
  * settlement is committed; if the process then dies, the next one finds the settlement here.
  */
-import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,6 +15,8 @@ import { parseRows } from './parse-rows.ts'
 const RESERVED_BYTES = 256 * 1024
 /** A response does not wait longer than this for the disk. */
 const WRITE_MS_MAX = 2_000
+/** The sweep waits no longer for journals of dead processes: an account of theirs may be locked. */
+const SETTLE_MS_MAX = 10_000
 const SUFFIX = '.jsonl'
 /** Of journals that are kept for the operator. */
 const UNKNOWN_SUFFIX = '.unknown'
@@ -34,7 +36,8 @@ export interface Journal {
   remove(holdId: string): void
   /**
    * Settles what dead processes left in the same folder. A journal with unknown holds, such as
-   * those of another database, is set aside.
+   * those of another database, is set aside. Resolves after ten seconds at the latest; what is not
+   * settled by then, such as a call of a locked account, goes on.
    */
   settleOthers(by: Settling): Promise<void>
   /** Deletes the file unless it contains settlements. */
@@ -54,6 +57,7 @@ export function openJournal(options: {
   readonly folder: string
   readonly ownerId: string
   readonly log: JournalLog
+  readonly settleMsMax?: number
 }): Journal {
   return new FileJournal(options)
 }
@@ -62,16 +66,21 @@ class FileJournal implements Journal {
   private readonly path: string
   private readonly folder: string
   private readonly log: JournalLog
+  private readonly settleMsMax: number
   /** The holds whose settlement is in the file or about to be. */
   private readonly kept = new Set<string>()
   /** Lines to be written, by hold. */
   private readonly lines = new Map<string, string>()
   private file: FileHandle | undefined
   private writtenBytes = 0
+  /** Journals of other processes whose settlements are under way, by path. */
+  private readonly settling = new Map<string, Promise<void>>()
   private work: Promise<void>
 
-  constructor({ folder, ownerId, log }: Parameters<typeof openJournal>[0]) {
+  constructor(options: Parameters<typeof openJournal>[0]) {
+    const { folder, ownerId, log, settleMsMax = SETTLE_MS_MAX } = options
     this.folder = folder
+    this.settleMsMax = settleMsMax
     this.path = this.pathOf(ownerId)
     this.log = log
     this.work = this.reopen().catch((error: unknown) => this.report(error))
@@ -91,18 +100,28 @@ class FileJournal implements Journal {
   async settleOthers({ isAlive, settle }: Settling): Promise<void> {
     for (const owner of readOwners(this.folder)) {
       const path = this.pathOf(owner)
-      if (path === this.path || (await isAlive(owner))) continue
-      try {
-        await this.settleFile(path, settle)
-      } catch (error) {
+      if (path === this.path || this.settling.has(path) || (await isAlive(owner))) continue
+      const settled = this.settleFile(path, settle).catch((error: unknown) => {
         this.log.error({ error, file: path }, 'the journal of a dead process cannot be settled')
-      }
+      })
+      this.settling.set(
+        path,
+        settled.finally(() => this.settling.delete(path)),
+      )
     }
+    const all = Promise.all(this.settling.values())
+    await Promise.race([all, sleep(this.settleMsMax, undefined, { ref: false })])
   }
 
   private async settleFile(path: string, settle: Settling['settle']): Promise<void> {
-    const rows = parseRows(readFileSync(path, 'utf8'))
-    const verdicts = await Promise.all(rows.map(settle))
+    const verdicts: SettleVerdict[] = []
+    // A process that was not dead after all may have written more in the meantime.
+    for (let seen = '', text = readFileSync(path, 'utf8'); text !== seen; ) {
+      verdicts.push(...(await Promise.all(parseRows(text).map(settle))))
+      seen = text
+      // Another process may have settled and deleted it.
+      if (existsSync(path)) text = readFileSync(path, 'utf8')
+    }
     const posted = verdicts.filter((one) => one === 'closed' || one === 'corrected')
     if (posted.length > 0) {
       const fields = { count: posted.length, file: path }
@@ -135,7 +154,7 @@ class FileJournal implements Journal {
     if (lines.length > 0) {
       const text = Buffer.from(lines.map(([, line]) => line).join(''))
       const file = await this.current()
-      await file.write(text, 0, text.length, this.writtenBytes)
+      await writeWhole(file, text, this.writtenBytes)
       await file.datasync()
       this.writtenBytes += text.length
       for (const [holdId] of lines) this.lines.delete(holdId)
@@ -173,6 +192,14 @@ class FileJournal implements Journal {
 
   private report(error: unknown): void {
     this.log.error({ error, file: this.path }, UNWRITTEN)
+  }
+}
+
+/** A disk that fills up takes a part of the bytes first, without an error. */
+async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done)
+    done += bytesWritten
   }
 }
 
