@@ -32,7 +32,7 @@ class ImagesTap implements Relay {
   /** The last event that stated usage or the vendor's choices. */
   private usageEvent: unknown
   /** The event over the limit that is passing. */
-  private large: LargeObjectReader | undefined
+  private large: { readonly name: string; readonly object: LargeObjectReader } | undefined
   private finished = false
   private error: ReportedError | undefined
   /** True once the gateway has written the last event in the upstream's place. */
@@ -101,10 +101,11 @@ class ImagesTap implements Relay {
 
   /** Reads the small members of a large event as it passes; its large one is the image. */
   private onOverflow(piece: Buffer, isLast: boolean): void {
-    this.large ??= createLargeObjectReader(OWN_MEMBERS)
-    const data = this.large.push(piece)
+    this.large ??= { name: readEventName(piece), object: createLargeObjectReader(OWN_MEMBERS) }
+    const { name, object } = this.large
+    const data = object.push(piece)
     if (isLast) this.large = undefined
-    const type = asString(data?.type) ?? ''
+    const type = data ? (asString(data.type) ?? name) : ''
     if (this.finished || !/\.(?:completed|partial_succeeded)$/.test(type)) return
     this.images += 1
     this.outputBytes += EVENT_LIMIT_BYTES
@@ -140,6 +141,12 @@ class ImagesTap implements Relay {
     const failed = { type: 'error', error: { type, message, code, param: null } }
     return Buffer.from(encodeSseEvent('error', JSON.stringify(failed)))
   }
+}
+
+/** Returns the `event:` field at the beginning of an event; empty without one. */
+function readEventName(piece: Buffer): string {
+  const [, name = ''] = /^event:\s*([\w.]+)/.exec(piece.toString('latin1', 0, 100)) ?? []
+  return name
 }
 
 function usageOf(data: unknown): { readonly usage: JsonObject } | undefined {

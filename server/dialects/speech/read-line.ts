@@ -4,6 +4,7 @@
  */
 import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
 import { scanMembers } from '../json-scan.ts'
+import { readCount } from '../usage/read-count.ts'
 import { SPEECH_FINISHED } from './errors.ts'
 
 export interface SpeechLine {
@@ -40,8 +41,8 @@ function countAudioBytes(bytes: Buffer, start: number, end: number): number {
 function readDocument(document: unknown): Omit<SpeechLine, 'audioBytes'> {
   const source = isObject(member(document, 'header')) ? member(document, 'header') : document
   const code = Number(member(source, 'code') ?? 0)
-  const words = member(member(document, 'usage'), 'text_words')
-  const characters = typeof words === 'number' ? { characters: words } : {}
+  const words = readCount(member(member(document, 'usage'), 'text_words'))
+  const characters = words === undefined ? {} : { characters: words }
   if (code === SPEECH_FINISHED) return { ...characters, finished: true }
   if (code === 0 || Number.isNaN(code)) return { ...characters, finished: false }
   const message = asString(member(source, 'message')) ?? ''

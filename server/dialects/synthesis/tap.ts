@@ -6,6 +6,8 @@ import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
+import { readCount } from '../usage/read-count.ts'
+import { isEmpty } from '../usage/usage-reading.ts'
 
 /** Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off. */
 export function createAudioTap(): Relay {
@@ -57,20 +59,26 @@ export function printAudioFailure({ type, message }: RelayFailure): Buffer {
 function readEvent(report: RelayReport, { event: name, data }: SseEvent): RelayReport {
   const outputBytes = report.outputBytes + data.length
   // Deltas are long and state nothing else: they are not parsed.
-  if (data.includes('"speech.audio.delta"')) return { ...report, outputBytes }
+  const isDelta = data.includes('"speech.audio.delta"') && !data.includes('"usage"')
+  if (isDelta) return { ...report, outputBytes }
   const document = tryParseJson(Buffer.from(data))
+  const usage = { ...report.usage, ...readUsage(member(document, 'usage')) }
+  const stated = isEmpty(usage) ? report : { ...report, usage }
   const error = member(document, 'error')
   if (isObject(error)) {
     const message = asString(member(error, 'message')) ?? 'upstream provider error'
-    return { ...report, error: { type: 'server_error', message } }
+    return { ...stated, error: { type: 'server_error', message } }
   }
-  const usage = readUsage(member(document, 'usage'))
   const finished = report.finished || (member(document, 'type') ?? name) === 'speech.audio.done'
-  return { ...report, outputBytes, finished, ...(usage ? { usage } : {}) }
+  return { ...stated, outputBytes, finished }
 }
 
-function readUsage(usage: unknown): Quantities | undefined {
-  if (!isObject(usage)) return undefined
-  const count = (value: unknown) => (typeof value === 'number' ? value : Number.NaN)
-  return { input_token: count(usage.input_tokens), output_token: count(usage.output_tokens) }
+/** A count that is not stated keeps its earlier value. */
+function readUsage(usage: unknown): Quantities {
+  const input = readCount(member(usage, 'input_tokens'))
+  const output = readCount(member(usage, 'output_tokens'))
+  return {
+    ...(input === undefined ? {} : { input_token: input }),
+    ...(output === undefined ? {} : { output_token: output }),
+  }
 }

@@ -91,7 +91,7 @@ function readEvent(report: RelayReport, name: string, event: unknown): RelayRepo
   const error = member(event, 'error')
   if (isObject(error)) {
     const message = asString(member(error, 'message')) ?? 'upstream provider error'
-    return { ...report, error: { type: 'server_error', message } }
+    return { ...report, ...readUsage(event), error: { type: 'server_error', message } }
   }
   const finished = report.finished || (member(event, 'type') ?? name) === 'transcript.text.done'
   const isStated = finished || isObject(member(event, 'usage'))

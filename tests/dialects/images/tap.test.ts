@@ -93,3 +93,14 @@ test('an event that is too large passes, and its image and its usage count', () 
   assert.deepEqual(tap.report().facts, { quality: 'high' })
   assert.equal(tap.report().finished, true)
 })
+
+test('an image over the limit counts by the name of its event, where the data has no type', () => {
+  const usage = JSON.stringify(USAGE)
+  for (const type of ['', '"type":"image_generation.completed",']) {
+    const image = 'A'.repeat(24 * 1024 * 1024)
+    const data = `{${type}"b64_json":"${image}","usage":${usage}}`
+    const { tap } = run(`event: image_generation.completed\ndata: ${data}\n\n`, 1, 1024 * 1024)
+    assert.equal(tap.report().finished, true)
+    assert.deepEqual(tap.report().usage, { image: 1, input_token: 5, image_output_token: 272 })
+  }
+})

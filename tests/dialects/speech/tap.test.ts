@@ -118,7 +118,7 @@ test('usage that is no number is not usage', () => {
   tap.push(Buffer.from('{"usage":{"text_words":5}}{"usage":{"text_words":"9"}}{"usage":[]}'))
   assert.deepEqual(tap.report().usage, { character: 5 })
   tap.push(Buffer.from('{"usage":{"text_words":-4}}'))
-  assert.deepEqual(tap.report().usage, { character: -4 })
+  assert.deepEqual(tap.report().usage, { character: 5 })
 })
 
 test('property: no usage and no code is missed, whatever the order, space and escapes', () => {
@@ -144,4 +144,13 @@ test('property: no usage and no code is missed, whatever the order, space and es
     }),
     { numRuns: 1000 },
   )
+})
+
+test('characters that are stated stay when a later line states no count', () => {
+  for (const words of ['-5', '1.5', '"9"', 'null', '9007199254740993']) {
+    const tap = createSpeechTap()
+    tap.push(Buffer.from('{"code":0,"data":"AAAA","usage":{"text_words":41}}\n'))
+    tap.push(Buffer.from(`{"code":20000000,"usage":{"text_words":${words}}}\n`))
+    assert.deepEqual(tap.report().usage, { character: 41 }, words)
+  }
 })

@@ -1,0 +1,40 @@
+/** Events of speech: usage is read from whichever of them states it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createAudioEventTap } from '../../../server/dialects/synthesis/tap.ts'
+
+const DELTA = event({ type: 'speech.audio.delta', audio: 'AAAA' })
+const USAGE = { input_tokens: 10, output_tokens: 20 }
+const STATED = { input_token: 10, output_token: 20 }
+
+function event(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`
+}
+
+function read(...events: readonly string[]) {
+  const tap = createAudioEventTap()
+  for (const text of events) tap.push(Buffer.from(text))
+  tap.end()
+  return tap.report()
+}
+
+test('usage is kept when a later event states none', () => {
+  const first = event({ type: 'speech.audio.usage', usage: USAGE })
+  for (const usage of [undefined, null, {}, { input_tokens: null }, { output_tokens: -1 }]) {
+    const { usage: stated, finished } = read(first, event({ type: 'speech.audio.done', usage }))
+    assert.deepEqual([stated, finished], [STATED, true])
+  }
+})
+
+test('usage is read from an error and from a piece of audio', () => {
+  const error = read(DELTA, event({ error: { message: 'no' }, usage: USAGE }))
+  assert.deepEqual([error.usage, error.error?.message], [STATED, 'no'])
+  const piece = event({ type: 'speech.audio.delta', audio: 'AAAA', usage: USAGE })
+  assert.deepEqual(read(piece, event({ type: 'speech.audio.done' })).usage, STATED)
+})
+
+test('without any statement there is no usage', () => {
+  const { usage, outputBytes, finished } = read(DELTA, event({ type: 'speech.audio.done' }))
+  assert.equal(usage, undefined)
+  assert.ok(outputBytes > 0 && finished)
+})
