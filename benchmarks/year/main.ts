@@ -3,11 +3,16 @@
  * with calls spread over twelve months, with holds and entries as the ledger posts them:
  * `node benchmarks/year/main.ts [--calls 2000000]`.
  */
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createGzip, createZstdCompress } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import type { Sql } from 'postgres'
+import { createLog } from '../../server/app/log.ts'
+import { archiveMonth } from '../../server/archive/archive-month.ts'
+import { type Month, monthOf } from '../../server/archive/months.ts'
+import { readStated, verifyMonth } from '../../server/archive/verify-archives.ts'
+import { createBlobs } from '../../server/assets/storage/blobs.ts'
+import { createDiskStorage } from '../../server/assets/storage/disk-storage.ts'
 import { connect } from '../../server/database/connection/client.ts'
 import { startEmbedded } from '../../server/database/embedded/embedded.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
@@ -20,13 +25,15 @@ const { values } = parseArgs({ options: { calls: { type: 'string', default: '200
 const calls = Number(values.calls)
 const STEP = 100_000
 const STATEMENT_MS = 1_800_000
+/** A month in the middle of the year, which is present as a whole. */
+const MONTH_AGE_MS = 180 * 86_400_000
 const TABLES = ['call', 'hold', 'entry', 'ledger_block', 'usage_hour', 'usage_part', 'latency_hour']
 
 const conditions = readConditions(`node benchmarks/year/main.ts --calls ${calls}`)
 const place = await openPlace('http://127.0.0.1:9')
 const times: Record<string, number> = {}
 let bytes: readonly (readonly [string, number, number])[] = []
-let archived = { rows: 0, plain: 0, gzip: 0, zstd: 0 }
+const archived = { calls: 0, plain: 0, gzip: 0, zstd: 0 }
 let isClean = false
 try {
   // The gateway's own connections end statements after seconds.
@@ -64,19 +71,25 @@ async function measure(sql: Sql): Promise<void> {
   })
   isClean = await timed('audit', async () => (await audit(sql)).ok)
   bytes = await readBytes(sql)
-  await timed('archive a month', () => archive(sql))
-  await timed('partition a month', () => partition(sql))
-  await timed('drop a partition', async () => {
-    await sql`drop table call_month`
+  const month = monthOf(new Date(Date.now() - MONTH_AGE_MS))
+  await timed('write a month as JSONL', () => measurePacking(sql, month))
+  const blobs = createBlobs({
+    sql,
+    storage: createDiskStorage(join(place.dataDir, 'files')),
+    log: createLog({ level: 'silent', format: 'json' }),
   })
-  await timed('delete a month of holds', async () => {
-    await sql`delete from hold where closed_at < now() - interval '11 months' and state <> 'open'`
-  })
-  await timed('delete a month of calls', async () => {
-    await sql`delete from call where finished_at < now() - interval '11 months'`
+  await timed('archive a month', async () => {
+    archived.calls = (await archiveMonth(month, { sql, blobs })).holds
   })
   await timed('vacuum after it', async () => {
-    for (const name of ['call', 'hold']) await sql`vacuum ${sql(name)}`
+    for (const name of ['call', 'hold', 'entry']) await sql`vacuum ${sql(name)}`
+  })
+  await timed('verify the month', async () => {
+    const [stated] = await readStated(sql, month.name)
+    if (!stated || (await verifyMonth(sql, blobs, stated)).problems.length > 0) isClean = false
+  })
+  await timed('audit after it', async () => {
+    if (!(await audit(sql)).ok) isClean = false
   })
 }
 
@@ -141,48 +154,21 @@ async function readBytes(sql: Sql): Promise<(readonly [string, number, number])[
   return rows.map(({ name, heap, indexes }) => [name, Number(heap), Number(indexes)] as const)
 }
 
-/** Reads calls, holds and entries of one month as lines of JSON, compressed in two ways. */
-async function archive(sql: Sql): Promise<void> {
-  const until = sql`now() - interval '11 months'`
-  const count = async (method: 'gzip' | 'zstd') => {
-    const compress = method === 'gzip' ? createGzip() : createZstdCompress()
-    let plain = 0
-    let packed = 0
-    let rows = 0
-    const start = performance.now()
-    async function* lines() {
-      for (const query of [
-        sql`select row_to_json(c)::text as line from call c where finished_at < ${until}`,
-        sql`select row_to_json(h)::text as line from hold h where closed_at < ${until}`,
-        sql`select row_to_json(e)::text as line from entry e where at < ${until}`,
-      ]) {
-        for await (const batch of query.cursor(5_000)) {
-          rows += batch.length
-          const text = `${batch.map(({ line }) => line).join('\n')}\n`
-          plain += text.length
-          yield text
-        }
-      }
-    }
-    await pipeline(Readable.from(lines()), compress, async (packs) => {
-      for await (const pack of packs) packed += (pack as Buffer).length
-    })
-    times[`archive by ${method}`] = round((performance.now() - start) / 1000)
-    return { plain, packed, rows }
+/** Compresses the lines of one month in two ways. */
+async function measurePacking(sql: Sql, month: Month): Promise<void> {
+  const lines = sql<{ line: string }[]>`
+    select line from archive_lines(${month.afterId}, ${month.endId}, null)`
+  for await (const rows of lines.cursor(5_000)) {
+    const text = rows.map(({ line }) => `${line}\n`).join('')
+    archived.plain += text.length
+    archived.gzip += gzipSync(text).length
+    archived.zstd += zstdCompressSync(text).length
   }
-  const { rows, plain, packed } = await count('gzip')
-  archived = { rows, plain, gzip: packed, zstd: (await count('zstd')).packed }
-}
-
-/** Copies a month of calls into a table of its own, as a partition would have it. */
-async function partition(sql: Sql): Promise<void> {
-  await sql`create table call_month (like call including all)`
-  await sql`
-    insert into call_month select * from call where finished_at < now() - interval '11 months'`
 }
 
 function finish(): void {
   const perCall = (size: number) => round(size / calls)
+  const perArchived = (size: number) => round(size / Math.max(1, archived.calls))
   const sum = bytes.reduce((all, [, heap, indexes]) => all + heap + indexes, 0)
   report('year', conditions, { calls, times, bytes, archived, isClean }, [
     ...table([
@@ -193,9 +179,9 @@ function finish(): void {
     '',
     ...table([['', 'seconds'], ...Object.entries(times)]),
     '',
-    `The archive of a month has ${archived.rows} rows; bytes per call:`,
-    `${perCall(archived.plain * 12)} as JSONL, ${perCall(archived.gzip * 12)} by gzip, ` +
-      `${perCall(archived.zstd * 12)} by zstd.`,
+    `The month has ${archived.calls} calls; bytes for each:`,
+    `${perArchived(archived.plain)} as JSONL, ${perArchived(archived.gzip)} by gzip, ` +
+      `${perArchived(archived.zstd)} by zstd.`,
     `audit ${isClean ? 'clean' : 'NOT CLEAN'}`,
   ])
 }

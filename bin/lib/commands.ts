@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   migrate: async () => (await import('../commands/database/migrate.ts')).addMigrateCommand,
   backup: async () => (await import('../commands/database/backup.ts')).addBackupCommand,
   restore: async () => (await import('../commands/database/restore.ts')).addRestoreCommand,
+  archive: async () => (await import('../commands/database/archive.ts')).addArchiveCommands,
   rekey: async () => (await import('../commands/database/rekey.ts')).addRekeyCommand,
   config: async () => (await import('../commands/run/config.ts')).addConfigCommand,
 }

@@ -141,6 +141,8 @@ export async function startSpend(
         and key_id in ${rotated} and state = 'open'), 0),
       coalesce((select sum(charged) from call where account_id = ${accountId}
         and key_id in ${rotated}), 0)
+        + coalesce((select sum(charged) from archived_key where account_id = ${accountId}
+          and key_id in ${rotated}), 0)
     on conflict (key_id) do update set held = excluded.held, spent = excluded.spent`
   await sql`
     update hold set spend_limited = true where account_id = ${accountId}

@@ -77,9 +77,16 @@ export interface StoredAnswer {
 /**
  * `corrected`: the hold had been closed as lost, and the difference is posted. `superseded`: it had
  * been closed as lost, and its Idempotency-Key has since been charged for another request, so
- * nothing more is charged.
+ * nothing more is charged. `archived`: it was closed so long ago that it is no longer in the
+ * database, and nothing was posted.
  */
-export type SettleVerdict = 'closed' | 'already' | 'unknown' | 'corrected' | 'superseded'
+export type SettleVerdict =
+  | 'closed'
+  | 'already'
+  | 'unknown'
+  | 'corrected'
+  | 'superseded'
+  | 'archived'
 
 export interface StoredCheckpoint {
   readonly charge: string
@@ -117,6 +124,12 @@ export async function readBalance(
   const [row] = await sql<BalanceRow[]>`
     select currency, available, held, debt from balance where account_id = ${accountId}`
   return row
+}
+
+/** Returns whether the month of a hold is archived, or is being archived. */
+export async function isArchived(sql: Sql, holdId: string): Promise<boolean> {
+  const [row] = await sql<{ archived: boolean }[]>`select is_archived(${holdId}) as archived`
+  return row?.archived === true
 }
 
 export interface CreditRequest {

@@ -154,6 +154,19 @@ export async function findByCost(
   return rows.map(({ id }) => id)
 }
 
+/** Returns the archived months that have a part of a period. */
+export async function findArchivedMonths(
+  sql: TransactionSql,
+  { timeZone, from, to }: Omit<ReconcileFilter, 'channel'>,
+): Promise<string[]> {
+  const rows = await sql<{ month: string }[]>`
+    select to_char(month, 'YYYY-MM') as month from archive
+    where month::timestamp at time zone 'UTC' < ${midnight(sql, to, timeZone)}
+      and (month + interval '1 month') at time zone 'UTC' > ${midnight(sql, from, timeZone)}
+    order by 1`
+  return rows.map(({ month }) => month)
+}
+
 export async function channelExists(sql: TransactionSql, channel: string): Promise<boolean> {
   const [row] = await sql`select 1 from channel where id = ${channel}`
   return row !== undefined

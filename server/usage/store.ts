@@ -167,6 +167,13 @@ export async function findUsage(
   return running
 }
 
+/** Returns whether the month of a call is archived, or is being archived. */
+export async function isUsageArchived(sql: Sql, requestId: string): Promise<boolean> {
+  const [row] = await sql<{ archived: boolean }[]>`
+    select is_archived(${holdIdOf(requestId)}) as archived`
+  return row?.archived === true
+}
+
 export interface UsageEntry {
   readonly step: string
   readonly source: string

@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import {
   findUsage,
+  isUsageArchived,
   listEntries,
   selectUsage,
   type UsageEntry,
@@ -13,6 +14,8 @@ import {
 export interface UsageReader {
   list(filter: UsageFilter): Promise<UsageSummary[]>
   find(accountId: string, requestId: string): Promise<UsageRow | undefined>
+  /** Returns whether the month of a call is archived, or is being archived. */
+  isArchived(requestId: string): Promise<boolean>
   entries(holdId: string): Promise<UsageEntry[]>
 }
 
@@ -20,6 +23,7 @@ export function createUsageReader(sql: Sql): UsageReader {
   return {
     list: (filter) => selectUsage(sql, filter),
     find: (accountId, requestId) => findUsage(sql, accountId, requestId),
+    isArchived: (requestId) => isUsageArchived(sql, requestId),
     entries: (holdId) => listEntries(sql, holdId),
   }
 }

@@ -20,6 +20,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   catalog: ['lib', 'database'],
   'sign-in': ['lib', 'database', 'http'],
   assets: ['lib', 'database', 'outbound'],
+  archive: ['lib', 'database', 'ledger', 'usage', 'assets'],
   webhooks: ['lib', 'database', 'outbound'],
   upstreams: ['lib', 'dialects'],
   pipeline: ['lib', 'dialects', 'http', 'accounts', 'catalog', 'ledger', 'upstreams'],

@@ -1,18 +1,34 @@
 /** `tributary audit`: recomputes the books; fails if an invariant is broken. */
 import type { Command } from 'commander'
+import { auditArchives } from '../../../server/archive/audit-archives.ts'
 import { audit } from '../../../server/ledger/audit/audit.ts'
+import { openArchives } from '../../lib/open-archives.ts'
 import { printJson, printTable } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
+
+interface Flags {
+  readonly archives?: boolean
+  readonly json?: boolean
+}
 
 export function addAuditCommand(program: Command): void {
   program
     .command('audit')
     .description('check every ledger invariant; exit code 1 if one is broken')
+    .option('--archives', 'read archived months too: every object and every sealed block')
     .option('--json', 'as JSON')
-    .addHelpText('after', '\nSafe beside a running gateway: all checks see one instant.')
-    .action((options: { readonly json?: boolean }) =>
-      withSession(async ({ sql }) => {
-        const result = await audit(sql)
+    .addHelpText(
+      'after',
+      '\nSafe beside a running gateway: all checks see one instant. Without --archives,\n' +
+        'archived entries count by the sums that the database has of them.',
+    )
+    .action((options: Flags) =>
+      withSession(async ({ sql, config }) => {
+        const live = await audit(sql)
+        const storage = openArchives(sql, config)
+        const archived = options.archives ? await auditArchives(sql, storage) : []
+        const checks = [...live.checks, ...archived]
+        const result = { ok: checks.every(({ ok }) => ok), checks }
         if (!result.ok) process.exitCode = 1
         if (options.json) return printJson(result)
         printTable(

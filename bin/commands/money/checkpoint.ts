@@ -15,6 +15,7 @@ import {
 } from '../../../server/ledger/books/statement.ts'
 import { writeCheckpoint } from '../../../server/ledger/books/write-checkpoint.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { openArchivedEntries, openBackedUpEntries } from '../../lib/open-archives.ts'
 import { printJson } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
 
@@ -91,10 +92,18 @@ async function verify(file: string, flags: VerifyFlags): Promise<void> {
   const key = flags.publicKey === undefined ? undefined : readPublicKey(readText(flags.publicKey))
   const judgement =
     flags.backup === undefined
-      ? await withSession(({ sql }) =>
-          withDatabaseChain(sql, (source) => judgeCheckpoint(signed, source, key)),
+      ? await withSession(({ sql, config }) =>
+          withDatabaseChain(
+            sql,
+            (source) => judgeCheckpoint(signed, source, key),
+            openArchivedEntries(config),
+          ),
         )
-      : await judgeCheckpoint(signed, openBackupChain(flags.backup), key)
+      : await judgeCheckpoint(
+          signed,
+          openBackupChain(flags.backup, openBackedUpEntries(flags.backup)),
+          key,
+        )
   if (judgement.verdict !== 'ok') process.exitCode = 1
   const { block, created_at } = signed.statement
   const keyId = key ? keyIdOf(key) : null

@@ -4,7 +4,12 @@ import { withReadOnlySnapshot } from '../../../server/ledger/audit/audit-store.t
 import { formatAmount, parseAmount } from '../../../server/lib/money.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { UNITS } from '../../../server/lib/units.ts'
-import { channelExists, sumCosts, sumUnits } from '../../../server/usage/reconcile-store.ts'
+import {
+  channelExists,
+  findArchivedMonths,
+  sumCosts,
+  sumUnits,
+} from '../../../server/usage/reconcile-store.ts'
 import { readDay } from '../../lib/invoices/invoice.ts'
 import { openInvoice } from '../../lib/invoices/open-invoice.ts'
 import { printJson, printTable } from '../../lib/print.ts'
@@ -99,6 +104,8 @@ async function run(flags: Flags): Promise<void> {
       if (!(await channelExists(view, channel))) {
         throw new OperatorError(`there is no channel ${channel}`)
       }
+      const archived = await findArchivedMonths(view, filter)
+      if (archived.length > 0) throw new OperatorError(refuseArchived(archived))
       const records = { days: await sumCosts(view, filter), units: await sumUnits(view, filter) }
       const compared = compare(vendors, records, { models, tolerance: flags.tolerance })
       const explained: Row[] = []
@@ -118,6 +125,13 @@ async function run(flags: Flags): Promise<void> {
   const { currency = null, hasAmounts } = vendors
   if (flags.json) return printJson(toJson(rows, { ...filter, currency, isWithin, hasAmounts }))
   printRows(rows, hasAmounts, currency)
+}
+
+function refuseArchived(months: readonly string[]): string {
+  return (
+    `the calls of ${months.join(', ')} are archived: choose other days with --from and --to, or ` +
+    `read them with \`tributary archive read --month ${months[0]}\``
+  )
 }
 
 function toJson(

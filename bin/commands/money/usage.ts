@@ -6,6 +6,7 @@ import { formatAmount } from '../../../server/lib/money.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import {
   findUsage,
+  isUsageArchived,
   listEntries,
   selectUsage,
   type UsageSummary,
@@ -88,6 +89,11 @@ async function show(requestId: string, options: { readonly json?: boolean }): Pr
   const { row, entries } = await withSession(async ({ sql }) => {
     const accountId = await accountOfRequest(sql, requestId)
     const found = accountId && (await findUsage(sql, accountId, requestId))
+    if (!found && (await isUsageArchived(sql, requestId))) {
+      throw new OperatorError(
+        `the calls of the month of ${requestId} are archived: tributary archive show ${requestId}`,
+      )
+    }
     if (!found) throw new OperatorError(`there is no call ${requestId}`)
     return { row: found, entries: await listEntries(sql, found.hold_id) }
   })

@@ -12,6 +12,10 @@ export async function selectContentKeys(
     where storage_key > ${after} and not published and expires_at > now()
     union all
     select storage_key from asset where storage_key > ${after}
+    union all
+    select storage_key from archive_object where storage_key > ${after}
+    union all
+    select manifest_key from archive where manifest_key > ${after}
     order by key limit ${limit}`
   return rows.map(({ key }) => key)
 }

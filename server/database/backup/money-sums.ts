@@ -2,6 +2,8 @@
 
 /** Columns of nano-units, by table. */
 const MONEY_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  archived_key: ['charged', 'limited'],
+  archived_sum: ['amount'],
   balance: ['available', 'held', 'debt'],
   call: ['held', 'charged', 'returned', 'debt'],
   credit: ['amount'],

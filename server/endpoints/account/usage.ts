@@ -86,6 +86,8 @@ export const listUsage: AccountEndpoint = {
   },
 }
 
+const ARCHIVED = 'no such request: the calls of its month are archived'
+
 export const getUsage: AccountEndpoint = {
   kind: 'account',
   method: 'GET',
@@ -106,8 +108,12 @@ export const getUsage: AccountEndpoint = {
     await catchUp(services)
     const id = context.params.request_id ?? ''
     // Malformed and foreign ids get the same answer as unknown ones.
-    const row = REQUEST_ID.test(id) && (await services.usage.find(caller.accountId, id))
-    if (!row) throw new GatewayError('not_found', { message: 'no such request' })
+    const isId = REQUEST_ID.test(id)
+    const row = isId && (await services.usage.find(caller.accountId, id))
+    if (!row) {
+      const isArchived = isId && (await services.usage.isArchived(id))
+      throw new GatewayError('not_found', { message: isArchived ? ARCHIVED : 'no such request' })
+    }
     const entries = await services.usage.entries(row.hold_id)
     sendJson(context, 200, explainUsage(row, entries))
   },

@@ -5,11 +5,14 @@ const LIST_LIMIT = 20
 
 export const contentHasOneOwner: Invariant = {
   id: 'I13',
-  title: 'stored content belongs to one file or one asset, and is not marked for removal',
+  title: 'stored content belongs to one file, asset or archive, and is not marked for removal',
   find: (sql) => sql<Violation[]>`
     with owned as (
       select storage_key, id from file
-      union all select storage_key, id from asset where storage_key is not null)
+      union all select storage_key, id from asset where storage_key is not null
+      union all select storage_key, format('archive of %s', month) from archive_object
+      union all select manifest_key, format('archive of %s', month) from archive
+        where manifest_key is not null)
     select storage_key as subject, format('owned by %s', string_agg(id, ', ')) as found,
       'one owner' as expected
     from owned group by storage_key having count(*) > 1

@@ -33,12 +33,16 @@ const sumIsZero: Invariant = {
 
 const balancesMatchEntries: Invariant = {
   id: 'I2',
-  title: 'each balance is the sum of its entries',
+  title: 'each balance is the sum of its entries, archived ones included',
   find: (sql) => sql<Violation[]>`
     with moved as (
       select account_id, source as pot, -amount as amount from entry
       union all
       select account_id, destination, amount from entry
+      union all
+      select account_id, source, -amount from archived_sum
+      union all
+      select account_id, destination, amount from archived_sum
     ), summed as (
       select account_id,
         coalesce(sum(amount) filter (where pot = 'available'), 0) as available,
@@ -176,12 +180,16 @@ const spendIsCounted: Invariant = {
   id: 'I17',
   title: 'the spend counter that a key shares with its rotations matches their limited calls',
   find: (sql) => sql<Violation[]>`
-    with limited as (
-      select coalesce(k.counter_key_id, h.key_id) as key_id,
-        coalesce(sum(h.amount) filter (where h.state = 'open'), 0) as held,
-        coalesce(sum(c.charged), 0) as spent
-      from hold h left join api_key k on k.id = h.key_id left join call c on c.hold_id = h.id
-      where h.spend_limited group by 1)
+    with used as (
+      select h.key_id, case when h.state = 'open' then h.amount else 0 end as held,
+        coalesce(c.charged, 0) as spent
+      from hold h left join call c on c.hold_id = h.id where h.spend_limited
+      union all
+      select key_id, 0, limited from archived_key where limited > 0
+    ), limited as (
+      select coalesce(k.counter_key_id, u.key_id) as key_id, sum(u.held) as held,
+        sum(u.spent) as spent
+      from used u left join api_key k on k.id = u.key_id group by 1)
     select coalesce(s.key_id, l.key_id) as subject,
       case when k.counter_key_id is null then format('held %s, spent %s', s.held, s.spent)
         else format('a counter of its own beside that of %s', k.counter_key_id) end as found,

@@ -10,11 +10,22 @@ import {
 } from '../../database/backup/backup-manifest.ts'
 import { cutRows } from '../../database/backup/copy-text.ts'
 import { DatabaseProblem } from '../../database/problem.ts'
-import type { ChainSource } from './chain-source.ts'
-import { readBlocks, readEntries } from './read-rows.ts'
+import {
+  type ArchivedObject,
+  type ChainSource,
+  type ReadArchived,
+  refuseArchived,
+} from './chain-source.ts'
+import { readArchivedObjects, readBlocks, readEntries } from './read-rows.ts'
 
-/** Throws DatabaseProblem if the folder is not a backup of a gateway. */
-export function openBackupChain(folder: string): ChainSource {
+/**
+ * Archived entries come from the objects that the backup names. Throws DatabaseProblem if the
+ * folder is not a backup of a gateway.
+ */
+export function openBackupChain(
+  folder: string,
+  readArchived: ReadArchived = refuseArchived,
+): ChainSource {
   const from = resolve(folder)
   if (!existsSync(join(from, MANIFEST_FILE))) {
     throw new DatabaseProblem(`${from} is not a backup: it has no ${MANIFEST_FILE}`)
@@ -22,9 +33,18 @@ export function openBackupChain(folder: string): ChainSource {
   const manifest = readManifest(readFileSync(join(from, MANIFEST_FILE), 'utf8'))
   const entries = findTable(manifest, 'entry')
   const blocks = findTable(manifest, 'ledger_block')
+  // Backups of earlier versions have no archives.
+  const archived = manifest.tables.find(({ name }) => name === 'archive_object')
   return {
     blocks: () => readBlocks(readLines(from, blocks), blocks.columns),
-    entries: () => readEntries(readLines(from, entries), entries.columns),
+    async *entries() {
+      yield* readEntries(readLines(from, entries), entries.columns)
+      if (!archived) return
+      const objects: ArchivedObject[] = []
+      const rows = readArchivedObjects(readLines(from, archived), archived.columns)
+      for await (const object of rows) objects.push(object)
+      yield* readArchived(objects)
+    },
   }
 }
 

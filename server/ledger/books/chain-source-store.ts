@@ -2,19 +2,36 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import { withSnapshot } from '../../database/backup/backup-store.ts'
 import { cutRows } from '../../database/backup/copy-text.ts'
-import type { ChainSource } from './chain-source.ts'
+import {
+  type ArchivedObject,
+  type ChainSource,
+  type ReadArchived,
+  refuseArchived,
+} from './chain-source.ts'
 import { BLOCK_COLUMNS, ENTRY_COLUMNS, readBlocks, readEntries } from './read-rows.ts'
 
-/** Reads plain rows, without relying on any function of the database. */
+/**
+ * Reads plain rows, without relying on any function of the database; archived entries come from
+ * their objects.
+ */
 export function withDatabaseChain<T>(
   sql: Sql,
   work: (source: ChainSource) => Promise<T>,
+  readArchived: ReadArchived = refuseArchived,
 ): Promise<T> {
   return withSnapshot(sql, (view) =>
     work({
       blocks: () => readBlocks(copyBlocks(view), BLOCK_COLUMNS),
-      entries: () => readEntries(copyEntries(view), ENTRY_COLUMNS),
+      entries: () => readAll(view, readArchived),
     }),
+  )
+}
+
+async function* readAll(view: TransactionSql, readArchived: ReadArchived) {
+  yield* readEntries(copyEntries(view), ENTRY_COLUMNS)
+  yield* readArchived(
+    await view<ArchivedObject[]>`
+      select storage_key, sha256, content_sha256 from archive_object order by month, first_id`,
   )
 }
 

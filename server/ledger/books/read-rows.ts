@@ -2,6 +2,7 @@
 import { readCopyLine } from '../../database/backup/copy-text.ts'
 import { DatabaseProblem } from '../../database/problem.ts'
 import type { BlockFields, EntryFields } from './canonical.ts'
+import type { ArchivedObject } from './chain-source.ts'
 
 export const ENTRY_COLUMNS = [
   'id',
@@ -67,6 +68,19 @@ export async function* readBlocks(
       totals: take('totals'),
       sealed_at: take('sealed_at'),
       hash: bytes(take('hash')),
+    }
+  }
+}
+
+export async function* readArchivedObjects(
+  lines: AsyncIterable<string>,
+  columns: readonly string[],
+): AsyncGenerator<ArchivedObject> {
+  for await (const take of readFields(lines, columns)) {
+    yield {
+      storage_key: take('storage_key'),
+      sha256: bytes(take('sha256')),
+      content_sha256: bytes(take('content_sha256')),
     }
   }
 }

@@ -3,6 +3,7 @@
  * corrected, a hold of unknown outcome is released, and unexpected verdicts are logged with their
  * amounts and counted.
  */
+import type { Sql } from 'postgres'
 import { formatAmount, type Nanos } from '../../lib/money.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Continuity } from '../leases/continuity.ts'
@@ -10,7 +11,7 @@ import type { Moves } from '../posting/moves.ts'
 import { toReleaseRow, toSettleRow } from '../posting/rows.ts'
 import type { SettlementLog, Settlements } from '../posting/settlements.ts'
 import type { HoldRequest, Settlement } from '../requests.ts'
-import type { SettleRow, SettleVerdict } from '../store.ts'
+import { isArchived, type SettleRow, type SettleVerdict } from '../store.ts'
 import type { Corrections } from './corrections.ts'
 import type { Hold } from './hold.ts'
 
@@ -41,6 +42,7 @@ export interface Endings {
 }
 
 interface Options {
+  readonly sql: Sql
   readonly moves: Moves
   readonly settlements: Settlements
   readonly corrections: Corrections
@@ -64,7 +66,10 @@ export function createEndings(options: Options): Endings {
   /** Closes a hold; corrects one that was closed as lost in the meantime. */
   async function end(row: SettleRow, closed: Promise<SettleVerdict>): Promise<SettleVerdict> {
     const verdict = await closed
-    return verdict === 'already' ? await corrections.add(row) : verdict
+    if (verdict === 'already') return await corrections.add(row)
+    if (verdict !== 'unknown') return verdict
+    const archived = await isArchived(options.sql, row.hold_id).catch(() => false)
+    return archived ? 'archived' : verdict
   }
 
   async function release(holdId: string, request: HoldRequest): Promise<void> {

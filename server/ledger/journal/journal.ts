@@ -127,7 +127,8 @@ class FileJournal implements Journal {
       const fields = { count: posted.length, file: path }
       this.log.warn(fields, 'posted settlements from the journal of a dead process')
     }
-    if (!verdicts.includes('unknown')) return rmSync(path, { force: true })
+    const isKept = verdicts.some((one) => one === 'unknown' || one === 'archived')
+    if (!isKept) return rmSync(path, { force: true })
     const kept = `${path}${UNKNOWN_SUFFIX}`
     renameSync(path, kept)
     this.log.error({ file: kept }, FOREIGN)

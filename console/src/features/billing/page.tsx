@@ -161,7 +161,7 @@ function useColumns(currency: string, rows: readonly Movement[]): Column<Movemen
       key: 'about',
       header: t('about'),
       render: (row) =>
-        row.kind === 'charge' ? (
+        row.kind === 'charge' && row.reason === null ? (
           <TextLink to="/usage" search={{ id: row.id }} size="sm">
             {row.model ?? row.id}
           </TextLink>

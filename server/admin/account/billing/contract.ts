@@ -8,7 +8,7 @@ const TAG = 'Console: money'
 const creditKind = z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness'])
 
 const movement = z.object({
-  id: z.string().describe('A request id or a credit’s id.'),
+  id: z.string().describe('A request id, a credit’s id, or `archive_` with an archived month.'),
   at: time.describe('When the call began or the credit was posted.'),
   kind: z.enum(['charge', ...creditKind.options]),
   amount: amount.describe('Negative for a charge.'),
@@ -16,7 +16,7 @@ const movement = z.object({
   model: z.string().nullable(),
   endpoint: z.string().nullable(),
   task_id: z.string().nullable(),
-  reason: z.string().nullable().describe('Reason of a credit.'),
+  reason: z.string().nullable().describe('Reason of a credit, or what a sum of archived calls is.'),
 })
 
 const credit = z.object({

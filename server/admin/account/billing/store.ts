@@ -56,6 +56,15 @@ export function listMovements(
       where account_id = b.account_id ${beyond('request_id')} ${upToFirstRead('finished_at')}
       order by created_at desc, request_id desc limit ${limit})
       union all
+      (select * from (
+        select 'archive_' || to_char(month, 'YYYY-MM') as id,
+          (month + interval '1 month' - interval '1 microsecond') at time zone 'UTC' as created_at,
+          'charge', -sum(case when source = 'revenue' then -amount else amount end)::bigint,
+          null, null, null, 'all archived calls of ' || to_char(month, 'YYYY-MM')
+        from archived_sum
+        where account_id = b.account_id and 'revenue' in (source, destination) group by month) a
+      where true ${beyond('id')})
+      union all
       (select id, created_at, kind, amount, null, null, null, reason
       from credit where account_id = b.account_id ${beyond('id')} ${upToFirstRead('created_at')}
       order by created_at desc, id desc limit ${limit})

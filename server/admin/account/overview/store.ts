@@ -35,7 +35,8 @@ export async function readOverview(
         and d.created_at > now() - interval '7 days') as dropped,
       exists (select 1 from credit c where c.account_id = a.id) as has_credit,
       exists (select 1 from api_key k where k.account_id = a.id and k.purpose = 'calls') as has_key,
-      exists (select 1 from call c where c.account_id = a.id) as has_call
+      exists (select 1 from call c where c.account_id = a.id)
+        or exists (select 1 from archived_key k where k.account_id = a.id) as has_call
     from account a join balance b on b.account_id = a.id
     cross join lateral (
       select count(*) filter (where state <> 'processing')::int as queued,

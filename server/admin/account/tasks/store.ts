@@ -43,7 +43,7 @@ export interface TaskListRow {
 export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<TaskListRow[]> {
   const { accountId, limit, after, from, to, kind, states, model, id } = filter
   return sql<TaskListRow[]>`
-    select t.*, b.currency, h.amount as held, c.charged, d.state as callback_state,
+    select t.*, b.currency, coalesce(h.amount, 0) as held, c.charged, d.state as callback_state,
       d.attempts::int as callback_attempts
     from (
       select id, kind, model, state, key_id, request_id, hold_id, account_id, webhook_url,
@@ -69,7 +69,7 @@ export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<Tas
         }
       order by created_at desc, id desc limit ${limit}) t
     join balance b on b.account_id = t.account_id
-    join hold h on h.id = t.hold_id
+    left join hold h on h.id = t.hold_id
     left join call c on c.request_id = t.request_id
     left join delivery d on d.task_id = t.id and d.redelivery_of is null
     order by t.created_at desc, t.id desc`

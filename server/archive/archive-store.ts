@@ -1,0 +1,187 @@
+/** SQL of archives. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { Month } from './months.ts'
+import type { WrittenObject } from './objects.ts'
+
+type AnySql = Sql | TransactionSql
+
+export interface ArchiveRow {
+  /** For example `2030-01`. */
+  readonly month: string
+  readonly after_id: string
+  readonly end_id: string
+  readonly begun_at: Date
+  /** Null while rows of the month may still be in the database. */
+  readonly finished_at: Date | null
+  readonly manifest_key: string | null
+  readonly manifest_sha256: Buffer | null
+  readonly objects: number
+  readonly holds: bigint
+  readonly entries: bigint
+  readonly bytes: bigint
+}
+
+/** Lists archived months, the oldest first. */
+export async function selectArchives(sql: AnySql, month?: string): Promise<ArchiveRow[]> {
+  return await sql<ArchiveRow[]>`
+    select to_char(a.month, 'YYYY-MM') as month, a.after_id, a.end_id, a.begun_at, a.finished_at,
+      a.manifest_key, a.manifest_sha256, o.objects, o.holds, o.entries, o.bytes
+    from archive a cross join lateral (
+      select count(*)::int as objects, coalesce(sum(holds), 0)::bigint as holds,
+        coalesce(sum(entries), 0)::bigint as entries, coalesce(sum(bytes), 0)::bigint as bytes
+      from archive_object where archive_object.month = a.month) o
+    where ${month === undefined ? sql`true` : sql`a.month = ${`${month}-01`}::date`}
+    order by a.month`
+}
+
+export interface ObjectRow {
+  readonly storage_key: string
+  readonly first_id: string
+  readonly last_id: string
+  readonly holds: number
+  readonly entries: number
+  readonly bytes: bigint
+  readonly sha256: Buffer
+  readonly content_sha256: Buffer
+  readonly first_block: bigint | null
+  readonly last_block: bigint | null
+}
+
+/** Lists the objects of a month in the order of ids, or those of all months. */
+export async function selectObjects(sql: AnySql, month?: string): Promise<ObjectRow[]> {
+  return await sql<ObjectRow[]>`
+    select storage_key, first_id, last_id, holds, entries, bytes, sha256, content_sha256,
+      first_block, last_block
+    from archive_object
+    where ${month === undefined ? sql`true` : sql`month = ${`${month}-01`}::date`}
+    order by month, first_id`
+}
+
+/** Returns the objects that may have a hold. */
+export async function selectObjectsOfHold(sql: AnySql, holdId: string): Promise<ObjectRow[]> {
+  return await sql<ObjectRow[]>`
+    select storage_key, first_id, last_id, holds, entries, bytes, sha256, content_sha256,
+      first_block, last_block
+    from archive_object where ${holdId} between first_id and last_id`
+}
+
+export interface SumRow {
+  readonly account_id: string
+  readonly currency: string
+  readonly source: string
+  readonly destination: string
+  readonly entries: bigint
+  readonly amount: bigint
+}
+
+/** Returns what the archived entries of a month moved. */
+export async function selectSums(sql: AnySql, month: string): Promise<SumRow[]> {
+  return await sql<SumRow[]>`
+    select account_id, currency, source, destination, entries, amount from archived_sum
+    where month = ${`${month}-01`}::date
+    order by account_id, currency, source, destination`
+}
+
+/** Returns the lowest id of a hold with a time, and the database's clock. */
+export async function readFirstHold(sql: Sql): Promise<{ first: string | null; now: Date }> {
+  const [row] = await sql<{ first: string | null; now: Date }[]>`
+    select (select id from hold where id > 'hold_0' order by id limit 1) as first, now() as now`
+  return row ?? { first: null, now: new Date() }
+}
+
+/** Returns how many holds of a month are in the database, and how many of them are open. */
+export async function countHolds(sql: Sql, month: Month) {
+  const [row] = await sql<{ holds: bigint; open: bigint }[]>`
+    select count(*) as holds,
+      count(*) filter (where state = 'open' or closed_at > now() - interval '7 days') as open
+    from hold where id > ${month.afterId} and id < ${month.endId}`
+  return { holds: row?.holds ?? 0n, open: row?.open ?? 0n }
+}
+
+export async function beginArchive(sql: Sql, month: Month): Promise<void> {
+  await sql`
+    insert into archive (month, after_id, end_id)
+    values (${`${month.name}-01`}::date, ${month.afterId}, ${month.endId})
+    on conflict (month) do nothing`
+}
+
+export interface LineRow {
+  readonly id: string
+  readonly line: string
+}
+
+/** Returns the next lines of a month after an id. */
+export async function selectLines(
+  sql: Sql,
+  range: { readonly after: string; readonly endId: string },
+  most: number,
+): Promise<LineRow[]> {
+  return await withoutTimeout(
+    sql,
+    (transaction) => transaction<LineRow[]>`
+      select id, line from archive_lines(${range.after}, ${range.endId}, ${most})`,
+  )
+}
+
+export type RemoveVerdict =
+  | 'removed'
+  | 'changed'
+  | 'open'
+  | 'unexplained'
+  | 'uncounted'
+  | 'unsealed'
+  | 'altered'
+
+/** Removes the rows of an object and adds their sums; see archive_remove. */
+export async function removeRows(
+  transaction: TransactionSql,
+  range: { readonly month: string; readonly after: string; readonly upto: string },
+  object: WrittenObject,
+): Promise<RemoveVerdict> {
+  const [row] = await transaction<{ verdict: RemoveVerdict }[]>`
+    select archive_remove(${`${range.month}-01`}::date, ${range.after}, ${range.upto},
+      ${object.content_sha256}, ${object.storage_key}, ${object.bytes}, ${object.sha256})
+      as verdict`
+  return row?.verdict ?? 'changed'
+}
+
+/** Records the manifest. Returns the key of an earlier one. */
+export async function finishArchive(
+  transaction: TransactionSql,
+  month: string,
+  manifest: { readonly key: string; readonly sha256: Buffer },
+): Promise<string | null> {
+  const day = `${month}-01`
+  const [earlier] = await transaction<{ manifest_key: string | null }[]>`
+    select manifest_key from archive where month = ${day}::date for update`
+  await transaction`
+    update archive set finished_at = clock_timestamp(), manifest_key = ${manifest.key},
+      manifest_sha256 = ${manifest.sha256}
+    where month = ${day}::date`
+  return earlier?.manifest_key ?? null
+}
+
+/** Returns those of the entries whose digests are not the ones that were sealed. */
+export async function selectUnmarked(
+  sql: AnySql,
+  entries: readonly { readonly id: bigint; readonly digest: Buffer }[],
+): Promise<bigint[]> {
+  const ids = entries.map(({ id }) => id.toString())
+  const digests = entries.map(({ digest }) => `\\x${digest.toString('hex')}`)
+  const rows = await sql<{ id: bigint }[]>`
+    select id from ledger_unmarked(${ids}::bigint[], ${digests}::text[]::bytea[]) as u(id)
+    order by id limit 20`
+  return rows.map(({ id }) => id)
+}
+
+/** A batch of a busy month takes longer than the statements of a gateway may. */
+export async function withoutTimeout<T>(
+  sql: Sql,
+  work: (transaction: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const outcome = await sql.begin(async (transaction) => {
+    await transaction`set local statement_timeout = '30min'`
+    return { value: await work(transaction) }
+  })
+  return outcome.value
+}

@@ -1,0 +1,339 @@
+/** Archiving a month: nothing is lost, and the books stay exact between any two steps. */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { startSpend } from '../../server/accounts/key-store.ts'
+import { listMovements } from '../../server/admin/account/billing/store.ts'
+import {
+  type ArchiveStep,
+  archiveMonth,
+  checkMonth,
+  listMonths,
+} from '../../server/archive/archive-month.ts'
+import { auditArchives } from '../../server/archive/audit-archives.ts'
+import { findArchived } from '../../server/archive/find-record.ts'
+import { monthOf, readMonth } from '../../server/archive/months.ts'
+import { readStated, verifyMonth } from '../../server/archive/verify-archives.ts'
+import { pathOfContent } from '../../server/assets/storage/disk-storage.ts'
+import { sealEverything } from '../../server/ledger/books/sealer.ts'
+import { renewLease } from '../../server/ledger/leases/owner-store.ts'
+import { createLedger } from '../../server/ledger/ledger.ts'
+import { closeHolds, correctLost, takeHolds } from '../../server/ledger/posting/move-store.ts'
+import { brokenInvariants, createCaller, holdRow, quiet, settleRow } from '../ledger/support.ts'
+import {
+  backdate,
+  countRows,
+  MONTH,
+  oldHold,
+  openShelf,
+  postCalls,
+  type Shelf,
+  sumBooks,
+} from './support.ts'
+
+const TIMES = { leaseSeconds: 20, patienceSeconds: 10, quietSeconds: 600 }
+
+async function brokenArchives({ sql, blobs }: Shelf) {
+  const checks = await auditArchives(sql, blobs)
+  return checks.flatMap(({ id, details }) => details.map((one) => `${id} ${one.found}`))
+}
+
+async function assertExact(shelf: Shelf, sums: Record<string, bigint>): Promise<void> {
+  assert.deepEqual(await sumBooks(shelf.sql), sums)
+  assert.deepEqual(await brokenInvariants(shelf.sql), [])
+}
+
+/** One of the calls leaves a debt. */
+async function open(t: TestContext, calls: number): Promise<Shelf> {
+  const shelf = await openShelf(t)
+  await postCalls(shelf.sql, shelf.callers, { calls: calls - 1 })
+  const poor = await createCaller(shelf.sql, 100n)
+  await postCalls(shelf.sql, [poor], { calls: 1, charges: [150n] })
+  return shelf
+}
+
+test('a month leaves the database, and every sum stays', async (t) => {
+  const shelf = await open(t, 40)
+  const { sql, blobs } = shelf
+  const later = readMonth('2025-02')
+  await postCalls(sql, shelf.callers, { calls: 9, month: later })
+  const sums = await sumBooks(sql)
+  const archived = await archiveMonth(MONTH, { sql, blobs, holdsMax: 7 })
+  assert.deepEqual(archived, { month: '2025-01', holds: 40, objects: 6 })
+  assert.deepEqual((await countRows(sql))?.holds, 9)
+  await assertExact(shelf, sums)
+  assert.deepEqual(await brokenArchives(shelf), [])
+  assert.deepEqual(await archiveMonth(MONTH, { sql, blobs }), { ...archived, holds: 0, objects: 0 })
+
+  assert.deepEqual(
+    (await listMonths(sql, new Date())).map(({ name }) => name),
+    ['2025-02'],
+  )
+  const renew = () => renewLease(sql, { id: 'own_test', address: '' }, TIMES)
+  const { newest_entry: newest } = await renew()
+  await archiveMonth(later, { sql, blobs })
+  assert.deepEqual(await countRows(sql), { calls: 0, holds: 0, entries: 0 })
+  // A gateway that saw it fall would take the database for an older one.
+  assert.ok((await renew()).newest_entry >= newest)
+  await assertExact(shelf, sums)
+  assert.deepEqual(await brokenArchives(shelf), [])
+})
+
+test('an archived call is read back as it was', async (t) => {
+  const shelf = await openShelf(t)
+  const { sql, blobs } = shelf
+  const [hold] = await postCalls(sql, shelf.callers, { calls: 3 })
+  assert.ok(hold)
+  const [call] = await sql`select * from call where hold_id = ${hold.id}`
+  const entries = await sql`select * from entry where posting = ${hold.id} order by id`
+  await archiveMonth(MONTH, { sql, blobs })
+  const found = await findArchived(sql, blobs, hold.request_id)
+  assert.equal(found?.call.charged, String(call?.charged))
+  assert.equal(found?.hold.amount, '100')
+  assert.deepEqual(
+    found?.entries.map(({ id, step, amount }) => [BigInt(id), step, BigInt(amount)]),
+    entries.map(({ id, step, amount }) => [id, step, amount]),
+  )
+  assert.equal(await findArchived(sql, blobs, oldHold(shelf.caller, 1).request_id), undefined)
+})
+
+for (const step of ['begun', 'written', 'verified', 'removing', 'removed', 'listed'] as const) {
+  for (const pass of [1, 2]) {
+    test(`after a failure at "${step}" (${pass}) the next run goes on`, async (t) => {
+      const shelf = await open(t, 20)
+      const { sql, blobs } = shelf
+      const sums = await sumBooks(sql)
+      let passes = 0
+      const onStep = (reached: ArchiveStep) => {
+        if (reached !== step) return
+        passes += 1
+        if (passes === pass) throw new Error('as if killed')
+      }
+      const failing = archiveMonth(MONTH, { sql, blobs, holdsMax: 6, onStep })
+      if (pass === 1 || !['begun', 'listed'].includes(step)) {
+        await assert.rejects(failing, /as if killed/)
+      } else await failing
+      await assertExact(shelf, sums)
+      await archiveMonth(MONTH, { sql, blobs, holdsMax: 6 })
+      assert.deepEqual(await countRows(sql), { calls: 0, holds: 0, entries: 0 })
+      await assertExact(shelf, sums)
+      assert.deepEqual(await brokenArchives(shelf), [])
+      const [stated] = await readStated(sql, MONTH.name)
+      assert.ok(stated)
+      assert.equal((await verifyMonth(sql, blobs, stated)).holds, 20)
+    })
+  }
+}
+
+test('content of a failed run is left to housekeeping, and that of the archive is not', async (t) => {
+  const shelf = await open(t, 5)
+  const { sql, blobs } = shelf
+  const onStep = (step: ArchiveStep) => {
+    if (step === 'verified') throw new Error('as if killed')
+  }
+  await assert.rejects(archiveMonth(MONTH, { sql, blobs, onStep }))
+  await archiveMonth(MONTH, { sql, blobs })
+  await sql`update loose_blob set due_at = now()`
+  assert.equal(await blobs.clearDue(), 1)
+  assert.deepEqual(await brokenArchives(shelf), [])
+})
+
+test('a month is refused while it is young or has an open hold', async (t) => {
+  const shelf = await open(t, 5)
+  const { sql, blobs, caller } = shelf
+  await assert.rejects(checkMonth(sql, monthOf(new Date())), /before 35 days/)
+  const hold = oldHold(caller, 99)
+  await takeHolds(sql, [hold])
+  await assert.rejects(archiveMonth(MONTH, { sql, blobs }), /holds of 2025-01 are open.*1 of 6/)
+  await closeHolds(sql, [settleRow(hold, 5n)])
+  await assert.rejects(archiveMonth(MONTH, { sql, blobs }), /closed in the last 7 days/)
+  assert.equal((await countRows(sql))?.calls, 6)
+  await backdate(sql)
+  assert.equal((await archiveMonth(MONTH, { sql, blobs })).holds, 6)
+})
+
+test('calls go on meanwhile, and a correction that comes first is archived', async (t) => {
+  const shelf = await open(t, 30)
+  const { sql, blobs, caller } = shelf
+  const lost = oldHold(caller, 500)
+  await takeHolds(sql, [lost])
+  await closeHolds(sql, [settleRow(lost, 20n, { status: 'lost' })])
+  await backdate(sql)
+  let calls = 0
+  const onStep = async (step: ArchiveStep) => {
+    const hold = holdRow(caller)
+    await takeHolds(sql, [hold])
+    await closeHolds(sql, [settleRow(hold, 1n)])
+    calls += 1
+    if (step === 'verified' && calls < 4) {
+      assert.equal(await correctLost(sql, settleRow(lost, 25n)), 'corrected')
+      await backdate(sql)
+    }
+  }
+  await archiveMonth(MONTH, { sql, blobs, onStep })
+  assert.equal((await countRows(sql))?.calls, calls)
+  assert.equal((await findArchived(sql, blobs, lost.request_id))?.call.charged, '25')
+  assert.deepEqual(await brokenInvariants(sql), [])
+  await sealEverything(sql)
+  assert.deepEqual(await brokenArchives(shelf), [])
+})
+
+test('a settlement that comes after the archive posts nothing and says so', async (t) => {
+  const shelf = await openShelf(t)
+  const { sql, blobs, caller } = shelf
+  const lost: string[] = []
+  const errors: object[] = []
+  const ledger = createLedger({
+    sql,
+    ownerId: 'own_test',
+    isUnavailable: () => false,
+    log: { ...quiet, error: (fields: object) => errors.push(fields) },
+    continuity: { broken: () => undefined, compare: () => undefined, lost: (id) => lost.push(id) },
+  })
+  t.after(() => ledger.stop())
+  const old = oldHold(caller, 1)
+  const held = await ledger.hold({
+    requestId: old.request_id,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    endpoint: 'test',
+    model: 'm',
+    amountNanos: 100n,
+    priceVersion: null,
+    estimate: {},
+    spendLimitNanos: null,
+    idempotency: null,
+  })
+  assert.ok('hold' in held)
+  await closeHolds(sql, [settleRow(old, null, { status: 'lost' })])
+  await backdate(sql)
+  await archiveMonth(MONTH, { sql, blobs })
+  const sums = await sumBooks(sql)
+  const verdict = await ledger.settle(held.hold, {
+    chargeNanos: 50n,
+    status: 'succeeded',
+    basis: 'usage',
+    lines: [],
+    attempts: [],
+  })
+  assert.equal(verdict, 'archived')
+  assert.deepEqual(lost, [])
+  assert.match(JSON.stringify(errors), /0\.00000005/)
+  await assertExact(shelf, sums)
+})
+
+test('a key that gets its limit later starts with its archived charges', async (t) => {
+  const shelf = await open(t, 8)
+  const { sql, blobs, caller } = shelf
+  const { keyId, accountId } = caller
+  const [before] = await sql`select sum(charged) as charged from call where key_id = ${keyId}`
+  await archiveMonth(MONTH, { sql, blobs })
+  await sql.begin((transaction) => startSpend(transaction, { first: keyId, accountId }))
+  const [spend] = await sql`select spent::text from key_spend where key_id = ${keyId}`
+  assert.equal(spend?.spent, String(before?.charged))
+  assert.deepEqual(await brokenInvariants(sql), [])
+})
+
+test('a ledger page starts from nothing, with one line for the archived month', async (t) => {
+  const { sql, blobs, caller } = await open(t, 20)
+  const list = () => listMovements(sql, { accountId: caller.accountId, limit: 100 })
+  assert.equal((await list()).length, 11)
+  await archiveMonth(MONTH, { sql, blobs })
+  const rows = await list()
+  assert.deepEqual(
+    rows.map(({ id, kind }) => [id.split('_')[0], kind]),
+    [
+      ['cred', 'top_up'],
+      ['archive', 'charge'],
+    ],
+  )
+  const oldest = rows[1]
+  assert.equal(oldest && oldest.balance_after - oldest.amount, 0n)
+})
+
+test('batches of any size, failing anywhere, keep every sum', async (t) => {
+  const shelf = await openShelf(t)
+  const { sql, blobs } = shelf
+  let month = readMonth('2024-01')
+  const steps = fc.constantFrom<ArchiveStep>('written', 'verified', 'removing', 'removed', 'listed')
+  const runs = fc.array(fc.record({ step: steps, pass: fc.integer({ min: 1, max: 4 }) }), {
+    maxLength: 3,
+  })
+  const property = fc.asyncProperty(
+    fc.integer({ min: 1, max: 12 }),
+    fc.integer({ min: 1, max: 6 }),
+    runs,
+    async (calls, holdsMax, failures) => {
+      await postCalls(sql, shelf.callers, { calls, month })
+      const sums = await sumBooks(sql)
+      for (const { step, pass } of failures) {
+        let passes = 0
+        const onStep = (reached: ArchiveStep) => {
+          if (reached === step && ++passes === pass) throw new Error('as if killed')
+        }
+        await archiveMonth(month, { sql, blobs, holdsMax, onStep }).catch(() => undefined)
+        await assertExact(shelf, sums)
+      }
+      await archiveMonth(month, { sql, blobs, holdsMax })
+      assert.equal((await countRows(sql))?.holds, 0)
+      await assertExact(shelf, sums)
+      month = monthOf(month.end)
+    },
+  )
+  await fc.assert(property, { numRuns: 6, endOnFailure: true })
+  assert.deepEqual(await brokenArchives(shelf), [])
+})
+
+test('a changed object is noticed', async (t) => {
+  const shelf = await open(t, 12)
+  const { sql, blobs, folder } = shelf
+  await archiveMonth(MONTH, { sql, blobs, holdsMax: 5 })
+  const [object] = await sql`select storage_key from archive_object order by first_id limit 1`
+  const path = pathOfContent(join(folder, 'files'), object?.storage_key)
+  const bytes = readFileSync(path)
+  bytes.writeUInt8(bytes.readUInt8(30) ^ 1, 30)
+  writeFileSync(path, bytes)
+  assert.match((await brokenArchives(shelf)).join(), /I21 .*another SHA-256.*I22 .*another SHA-256/)
+  assert.deepEqual(await brokenInvariants(sql), [])
+})
+
+for (const [name, change, found] of [
+  ['sum', 'update archived_sum set amount = amount + 1', /I2"|I15"/],
+  ['block', 'update archived_block set entries = entries - 1 where number = 1', /I14"/],
+  ['charge', 'update archived_key set charged = charged + 1', /I20"/],
+] as const) {
+  test(`a changed ${name} of the archive breaks the audit`, async (t) => {
+    const shelf = await open(t, 12)
+    await archiveMonth(MONTH, { sql: shelf.sql, blobs: shelf.blobs })
+    await shelf.sql.unsafe(change)
+    assert.match((await brokenInvariants(shelf.sql)).join(), found)
+  })
+}
+
+test('an entry that is not what was sealed is not archived', async (t) => {
+  const { sql, blobs } = await open(t, 12)
+  await sealEverything(sql)
+  await sql.unsafe(`alter table entry disable trigger user;
+    update entry set at = at + interval '1 second' where posting =
+      (select min(id) from hold);
+    alter table entry enable trigger user`)
+  await assert.rejects(archiveMonth(MONTH, { sql, blobs }), /not what was sealed/)
+  assert.equal((await countRows(sql))?.calls, 12)
+})
+
+test('a live entry of a block with archived ones cannot be removed', async (t) => {
+  const shelf = await open(t, 12)
+  const { sql, blobs, caller } = shelf
+  const hold = holdRow(caller)
+  await takeHolds(sql, [hold])
+  await closeHolds(sql, [settleRow(hold, 30n)])
+  await archiveMonth(MONTH, { sql, blobs })
+  assert.deepEqual(await brokenInvariants(sql), [])
+  await assert.rejects(sql`delete from entry where posting = ${hold.id}`, /append-only/)
+  await sql.unsafe(`alter table entry disable trigger user;
+    delete from entry where posting = '${hold.id}' and step = 'return';
+    alter table entry enable trigger user`)
+  assert.match((await brokenInvariants(sql)).join(), /I14.*archived/)
+})
