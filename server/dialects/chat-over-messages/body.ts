@@ -62,17 +62,15 @@ function buildMessage(
   }
   const text = join('text', 'text')
   const reasoning = join('thinking', 'thinking')
-  const signatures = blocks.flatMap(({ type, signature }) =>
-    type === 'thinking' ? [signature] : [],
-  )
-  const isSigned = showsSignatures && signatures.length === 1
+  const signed = blocks.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
+  const isSigned = showsSignatures && signed.length > 0
   const calls = blocks.filter(({ type }) => type === 'tool_use').map(buildCall)
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     refusal: null,
-    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-    ...(isSigned ? { reasoning_signature: signatures[0] } : {}),
+    ...(reasoning === '' || isSigned ? {} : { reasoning_content: reasoning }),
+    ...(isSigned ? { signed_reasoning: signed } : {}),
     ...(legacyFunctions || calls.length === 0 ? {} : { tool_calls: calls }),
     ...(legacyFunctions && calls[0] ? { function_call: calls[0].function } : {}),
   }

@@ -5,8 +5,8 @@ import { InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
 import { translateChatMessages } from './translate-conversation.ts'
 import { describeAnswerFormat, translateChatParameters } from './translate-parameters.ts'
-import { textBlock } from './translate-part.ts'
-import { translateChatTools } from './translate-tools.ts'
+import { type MessagesBlock, textBlock } from './translate-part.ts'
+import { standInTools, translateChatTools } from './translate-tools.ts'
 import type { MessagesTurn } from './turns.ts'
 
 export interface TranslateChatRequestOptions {
@@ -28,7 +28,8 @@ export function translateChatRequest(
   if (turns.length === 0) throw new InvalidRequest('messages', 'must say something')
   const formatInstruction = describeAnswerFormat(request.response_format, quirks)
   const systemBlocks = formatInstruction === '' ? system : [...system, textBlock(formatInstruction)]
-  const tools = translateChatTools(request)
+  const offered = translateChatTools(request, quirks)
+  const tools = offered.tools === undefined ? standInTools(turns) : offered
   const canThink = !isForced(tools.tool_choice) && !answersUnsigned(turns)
   const parameters = translateChatParameters(
     request,
@@ -58,12 +59,16 @@ function isForced(choice: unknown): boolean {
 function answersUnsigned(turns: readonly MessagesTurn[]): boolean {
   const last = turns.at(-1)
   if (last?.role !== 'user' || last.content[0]?.type !== 'tool_result') return false
-  return turns.at(-2)?.content[0]?.type !== 'thinking'
+  return !isThinking(turns.at(-2)?.content[0])
 }
 
 function withoutThinking(turns: readonly MessagesTurn[]): readonly MessagesTurn[] {
   return turns.flatMap(({ role, content }) => {
-    const rest = content.filter(({ type }) => type !== 'thinking')
+    const rest = content.filter((block) => !isThinking(block))
     return rest.length > 0 ? [{ role, content: rest }] : []
   })
+}
+
+function isThinking(block: MessagesBlock | undefined): boolean {
+  return block?.type === 'thinking' || block?.type === 'redacted_thinking'
 }

@@ -38,6 +38,8 @@ class ChatStream implements Relay {
   private readonly usage = createMessagesUsageReader()
   /** Calls by the index of their block: a proxy may open the next before it closes one. */
   private readonly calls = new Map<unknown, OpenCall>()
+  /** Signatures of open thinking blocks, by index. */
+  private readonly signatures = new Map<unknown, string>()
   private callCount = 0
   private out = ''
   private hasStarted = false
@@ -128,7 +130,9 @@ class ChatStream implements Relay {
     if (block.type === 'text') this.writeText('content', asString(block.text) ?? '')
     if (block.type === 'thinking') {
       this.writeText('reasoning_content', asString(block.thinking) ?? '')
+      this.signatures.set(index, asString(block.signature) ?? '')
     }
+    if (block.type === 'redacted_thinking') this.writeSigned({ data: block.data })
     if (block.type !== 'tool_use') return
     // The older form has room for one call, and the request allows no more.
     if (this.options.legacyFunctions && this.callCount > 0) return
@@ -145,12 +149,18 @@ class ChatStream implements Relay {
     const type = member(data.delta, 'type')
     if (type === 'text_delta') this.writeText('content', text)
     if (type === 'thinking_delta') this.writeText('reasoning_content', text)
-    if (type === 'signature_delta') this.writeSignature(member(data.delta, 'signature'))
+    if (type === 'signature_delta') {
+      const signature = asString(member(data.delta, 'signature')) ?? ''
+      this.signatures.set(data.index, (this.signatures.get(data.index) ?? '') + signature)
+    }
     if (type === 'input_json_delta') this.writeArguments(this.calls.get(data.index), text)
   }
 
   /** A call without arguments has them as an object at its start, most often an empty one. */
   private onBlockStop({ index }: JsonObject): void {
+    const signature = this.signatures.get(index)
+    this.signatures.delete(index)
+    if (signature) this.writeSigned({ signature })
     const call = this.calls.get(index)
     this.calls.delete(index)
     if (!call || call.hasArguments) return
@@ -192,8 +202,9 @@ class ChatStream implements Relay {
     this.writeDelta({ [field]: text })
   }
 
-  private writeSignature(signature: unknown): void {
-    if (this.options.showsSignatures) this.writeDelta({ reasoning_signature: signature })
+  /** Ends a block of reasoning: the signature of its text, or all of it as the vendor's secret. */
+  private writeSigned(block: JsonObject): void {
+    if (this.options.showsSignatures) this.writeDelta({ signed_reasoning: [block] })
   }
 
   /** Drops arguments of a block that is not the caller's tool, such as a search by the vendor. */

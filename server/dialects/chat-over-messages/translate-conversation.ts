@@ -21,14 +21,19 @@ export function translateChatMessages(messages: unknown): MessagesConversation {
     if (!isObject(message)) throw new InvalidRequest(param, 'must be an object')
     const isSystem = message.role === 'system' || message.role === 'developer'
     isLeading &&= isSystem
-    if (isLeading) system.push(...translateChatContent(message.content, `${param}.content`))
+    if (isLeading) system.push(...readContent(message, param))
     else addMessage(turns, message, param)
   }
-  return { system, messages: trimPrefill(turns.finish()) }
+  const translated = trimPrefill(turns.finish())
+  // The format requires a user turn.
+  if (translated.length === 0 && system.length > 0) {
+    return { system: [], messages: [{ role: 'user', content: system }] }
+  }
+  return { system, messages: translated }
 }
 
 function addMessage(turns: Turns, message: JsonObject, param: string): void {
-  const content = translateChatContent(message.content, `${param}.content`)
+  const content = readContent(message, param)
   switch (message.role) {
     case 'user':
       turns.addUser(content)
@@ -61,10 +66,22 @@ function addMessage(turns: Turns, message: JsonObject, param: string): void {
   }
 }
 
+/** Some chat clients mark a whole message for caching: the format marks its last block. */
+function readContent(message: JsonObject, param: string): MessagesBlock[] {
+  const blocks = translateChatContent(message.content, `${param}.content`)
+  const last = blocks.at(-1)
+  const { cache_control: mark } = message
+  return last && isObject(mark)
+    ? [...blocks.slice(0, -1), { ...last, cache_control: mark }]
+    : blocks
+}
+
 /** Reasoning with the signature that the vendor requires; chat's own has none. */
 function readThinking({ thinking_blocks: signed }: JsonObject): MessagesBlock[] {
   if (!Array.isArray(signed)) return []
-  return signed.flatMap((block) => {
+  return signed.flatMap((block): MessagesBlock[] => {
+    const data = asString(member(block, 'data'))
+    if (data) return [{ type: 'redacted_thinking', data }]
     const thinking = asString(member(block, 'thinking'))
     const signature = asString(member(block, 'signature'))
     return thinking === undefined || !signature ? [] : [{ type: 'thinking', thinking, signature }]
@@ -91,9 +108,15 @@ function readCalls(message: JsonObject, param: string): ToolUse[] {
   if (!Array.isArray(calls)) throw new InvalidRequest(`${param}.tool_calls`, 'must be an array')
   return calls.map((call, position) => {
     const at = `${param}.tool_calls[${position}]`
+    const custom = member(call, 'custom')
+    const id = readId(member(call, 'id'), `${at}.id`)
+    if (isObject(custom)) {
+      const name = readId(custom.name, `${at}.custom.name`)
+      return { id, name, input: { input: asString(custom.input) ?? '' } }
+    }
     const functionCall = member(call, 'function')
     return {
-      id: readId(member(call, 'id'), `${at}.id`),
+      id,
       name: readId(member(functionCall, 'name'), `${at}.function.name`),
       input: parseInput(member(functionCall, 'arguments')),
     }

@@ -8,21 +8,46 @@ const TEMPERATURE_MAX = 1
 
 /** Copies known fields only, since a native vendor rejects those of the other format. */
 export function translateChatParameters(request: JsonObject, quirks: MessagesQuirks): JsonObject {
-  const { n, temperature, top_p: topP, user } = request
-  if (n !== undefined && n !== null && n !== 1) {
-    throw new InvalidRequest('n', 'this model gives one answer per request')
-  }
+  const { user } = request
+  refuseUnsupported(request)
   const thinking = translateEffort(request, quirks)
-  // Thinking excludes a temperature.
-  const isSampled = typeof temperature === 'number' && !('thinking' in thinking)
   return {
     max_tokens: readMaxTokens(request, quirks),
-    ...(isSampled ? { temperature: Math.min(temperature, TEMPERATURE_MAX) } : {}),
-    ...(typeof topP === 'number' ? { top_p: topP } : {}),
+    ...translateSampling(request, 'thinking' in thinking),
     ...translateStop(request.stop),
     ...translateFormat(request.response_format, quirks),
     ...thinking,
     ...(typeof user === 'string' ? { metadata: { user_id: user } } : {}),
+  }
+}
+
+/** Throws for fields whose effect the caller would miss in the answer. */
+function refuseUnsupported({ n, logprobs, modalities, ...request }: JsonObject): void {
+  if (isSet(n) && n !== 1) throw new InvalidRequest('n', 'this model gives one answer per request')
+  if (logprobs === true) throw new InvalidRequest('logprobs', 'this model states none')
+  if (Array.isArray(modalities) && modalities.some((modality) => modality !== 'text')) {
+    throw new InvalidRequest('modalities', 'this model answers in text only')
+  }
+  if (isSet(request.web_search_options)) {
+    throw new InvalidRequest('web_search_options', 'this model does not search by itself')
+  }
+}
+
+/** The smallest `top_p` beside thinking. */
+const THINKING_TOP_P_MIN = 0.95
+
+function translateSampling(request: JsonObject, isThinking: boolean): JsonObject {
+  const { temperature, top_p: topP, top_k: topK } = request
+  // Thinking excludes a temperature and `top_k`.
+  const isSampled = typeof temperature === 'number' && !isThinking
+  // Newer models refuse both fields together, and 1 changes nothing.
+  const isRedundant = topP === 1 && isSampled
+  const isTooLow = isThinking && Number(topP) < THINKING_TOP_P_MIN
+  const sendsTopP = typeof topP === 'number' && !isRedundant && !isTooLow
+  return {
+    ...(isSampled ? { temperature: Math.min(temperature, TEMPERATURE_MAX) } : {}),
+    ...(sendsTopP ? { top_p: topP } : {}),
+    ...(Number.isSafeInteger(topK) && !isThinking ? { top_k: topK } : {}),
   }
 }
 

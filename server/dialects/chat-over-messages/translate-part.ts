@@ -58,8 +58,13 @@ function translateImage(image: unknown): MessagesBlock {
   if (url === undefined) return omitted('an image without a URL')
   const inline = readDataUrl(url)
   if (!inline) return { type: 'image', source: { type: 'url', url } }
-  const { media, data } = inline
-  return { type: 'image', source: { type: 'base64', media_type: media, data } }
+  return imageBlock(inline)
+}
+
+function imageBlock({ media, data }: DataUrl): MessagesBlock {
+  // A common misspelling, which the format refuses.
+  const type = media === 'image/jpg' ? 'image/jpeg' : media
+  return { type: 'image', source: { type: 'base64', media_type: type, data } }
 }
 
 function translateFile(file: unknown): MessagesBlock {
@@ -68,6 +73,7 @@ function translateFile(file: unknown): MessagesBlock {
   if (!inline) return omitted(`the file ${title ?? 'named by its id'}`)
   const titleField = title === undefined ? {} : { title }
   const { media, data } = inline
+  if (media.startsWith('image/')) return imageBlock(inline)
   if (!media.startsWith('text/')) {
     return { type: 'document', source: { type: 'base64', media_type: media, data }, ...titleField }
   }

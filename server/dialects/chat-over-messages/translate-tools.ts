@@ -1,24 +1,38 @@
 /** Translates the tool definitions of a chat request, and the choice among them. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
+import type { MessagesQuirks } from '../messages/quirks.ts'
+import type { MessagesTurn } from './turns.ts'
 
-/** Reads `tools`, or the legacy `functions`; tools of other types are left out. */
-export function translateChatTools(request: JsonObject): JsonObject {
-  const { tools: definitions = [], functions = [] } = request
+/**
+ * Reads `tools`, or the legacy `functions`. Throws for tools of other types: chat clients send them
+ * only to use them.
+ */
+export function translateChatTools(request: JsonObject, quirks: MessagesQuirks): JsonObject {
+  const { tools: definitions = [], functions = [], tool_choice: choice } = request
   if (!Array.isArray(definitions)) throw new InvalidRequest('tools', 'must be an array')
   if (!Array.isArray(functions)) throw new InvalidRequest('functions', 'must be an array')
+  const allowed = readAllowed(choice)
   const tools = [
-    ...definitions.flatMap((tool, position) => {
-      if (member(tool, 'type') !== 'function') return []
-      return [translateFunction(member(tool, 'function'), `tools[${position}].function`)]
-    }),
+    ...definitions.map((tool, position) => translateTool(tool, `tools[${position}]`, quirks)),
     ...functions.map((definition, position) =>
-      translateFunction(definition, `functions[${position}]`),
+      translateFunction(definition, `functions[${position}]`, quirks),
     ),
-  ]
+  ].filter(({ name }) => allowed?.names.has(name) ?? true)
   if (tools.length === 0) return {}
-  const choice = translateChoice(request)
-  return choice ? { tools, tool_choice: choice } : { tools }
+  const toolChoice = translateChoice(request, allowed?.mode ?? choice)
+  return toolChoice ? { tools, tool_choice: toolChoice } : { tools }
+}
+
+function translateTool(tool: unknown, param: string, quirks: MessagesQuirks): JsonObject {
+  const type = member(tool, 'type') ?? 'function'
+  if (type !== 'function') {
+    throw new InvalidRequest(`${param}.type`, 'this model takes functions only')
+  }
+  const definition = member(tool, 'function')
+  const translated = translateFunction(definition, `${param}.function`, quirks)
+  const mark = member(tool, 'cache_control') ?? member(definition, 'cache_control')
+  return isObject(mark) ? { ...translated, cache_control: mark } : translated
 }
 
 /** Returns true if the answer to a request is expected in the older form, `function_call`. */
@@ -26,7 +40,11 @@ export function usesLegacyFunctions({ functions, tools }: JsonObject): boolean {
   return functions !== undefined && tools === undefined
 }
 
-function translateFunction(definition: unknown, param: string): JsonObject {
+function translateFunction(
+  definition: unknown,
+  param: string,
+  { structuredOutput }: MessagesQuirks,
+): JsonObject {
   const name = member(definition, 'name')
   if (typeof name !== 'string' || name === '') {
     throw new InvalidRequest(`${param}.name`, 'is required')
@@ -38,14 +56,35 @@ function translateFunction(definition: unknown, param: string): JsonObject {
     name,
     ...(description ? { description } : {}),
     input_schema: { type: 'object', ...schema },
+    ...(structuredOutput && member(definition, 'strict') === true ? { strict: true } : {}),
   }
 }
 
-function translateChoice(request: JsonObject): JsonObject | undefined {
-  const { tool_choice: choice = request.function_call, parallel_tool_calls: parallel } = request
+interface AllowedTools {
+  /** The choice among the allowed tools. */
+  readonly mode: unknown
+  readonly names: ReadonlySet<unknown>
+}
+
+/** Reads `allowed_tools`, for which the format has no field: the other tools are not sent. */
+function readAllowed(choice: unknown): AllowedTools | undefined {
+  if (member(choice, 'type') !== 'allowed_tools') return undefined
+  const allowed = member(choice, 'allowed_tools')
+  const tools = member(allowed, 'tools')
+  if (!Array.isArray(tools)) {
+    throw new InvalidRequest('tool_choice.allowed_tools.tools', 'must be an array')
+  }
+  const names = new Set(tools.map((tool) => member(member(tool, 'function'), 'name')))
+  return { mode: member(allowed, 'mode'), names }
+}
+
+function translateChoice(
+  request: JsonObject,
+  choice: unknown = request.function_call,
+): JsonObject | undefined {
   const toolChoice = readChoice(choice)
   // An answer in the older form has room for one call.
-  const isSingle = parallel === false || usesLegacyFunctions(request)
+  const isSingle = request.parallel_tool_calls === false || usesLegacyFunctions(request)
   if (!isSingle || toolChoice?.type === 'none') return toolChoice
   return { ...(toolChoice ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
@@ -55,4 +94,18 @@ function readChoice(choice: unknown): JsonObject | undefined {
   if (choice === 'required') return { type: 'any' }
   const name = asString(member(member(choice, 'function'), 'name') ?? member(choice, 'name'))
   return name === undefined ? undefined : { type: 'tool', name }
+}
+
+/**
+ * Returns stand-ins for the tools of earlier calls in a request without tools: the format refuses
+ * calls without definitions. None of them can be called.
+ */
+export function standInTools(turns: readonly MessagesTurn[]): JsonObject {
+  const names = new Set<unknown>()
+  for (const { content } of turns) {
+    for (const { type, name } of content) if (type === 'tool_use') names.add(name)
+  }
+  if (names.size === 0) return {}
+  const tools = [...names].map((name) => ({ name, input_schema: { type: 'object' } }))
+  return { tools, tool_choice: { type: 'none' } }
 }

@@ -1,15 +1,27 @@
 /** Reads what a chunk of a chat stream, or a whole completion, adds to the answer. */
-import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { readContentText, readReasoning } from './read-message.ts'
 import type { ToolCallPiece, ToolCallTracker } from './tool-calls.ts'
+
+/** A block of reasoning, or the end of one whose text came before. */
+export interface SignedReasoning {
+  /** Empty if it came as `reasoning`. */
+  readonly text: string
+  /** The vendor's signature of the text. */
+  readonly signature: string
+  /** Reasoning that only its vendor can read, in place of a text. */
+  readonly data: string
+}
 
 export interface ChatDelta {
   /** In the order of generation: reasoning, text, tool calls. Empty if absent. */
   readonly reasoning: string
   readonly text: string
   readonly refusal: string
-  /** The vendor's signature of the reasoning before it. */
-  readonly signature: string | undefined
+  /** Blocks of reasoning that their vendor wants back, from a translation. */
+  readonly signed: readonly SignedReasoning[]
+  /** Sources of the text: `{type: 'url_citation', url_citation}`. */
+  readonly annotations: readonly JsonObject[]
   readonly tools: readonly ToolCallPiece[]
   /** The finish reason, once stated. */
   readonly reason: string | undefined
@@ -29,7 +41,8 @@ export function readChatChunk(document: JsonObject, tools: ToolCallTracker): Cha
     reasoning: readReasoning(delta),
     text: readContentText(delta.content),
     refusal: readContentText(delta.refusal),
-    signature: readFilled(delta.reasoning_signature),
+    signed: readSigned(delta.signed_reasoning),
+    annotations: readObjects(delta.annotations),
     tools: tools.read(delta),
     reason: readFilled(reason),
     stopSequence: readFilled(stopped),
@@ -56,4 +69,19 @@ function firstChoice(document: JsonObject): JsonObject {
 
 function readFilled(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+const NONE: readonly never[] = []
+
+function readObjects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : NONE
+}
+
+function readSigned(value: unknown): readonly SignedReasoning[] {
+  if (value === undefined) return NONE
+  return readObjects(value).map(({ thinking, signature, data }) => ({
+    text: asString(thinking) ?? '',
+    signature: asString(signature) ?? '',
+    data: asString(data) ?? '',
+  }))
 }

@@ -24,11 +24,10 @@ export interface ChatToolCall {
   readonly function: { readonly name: string; readonly arguments: string }
 }
 
-/** Reasoning as its vendor signed it. */
-export interface SignedThinking {
-  readonly thinking: string
-  readonly signature: string
-}
+/** Reasoning as its vendor signed it, or as data that only the vendor can read. */
+export type SignedThinking =
+  | { readonly thinking: string; readonly signature: string }
+  | { readonly data: string }
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant' | 'tool'

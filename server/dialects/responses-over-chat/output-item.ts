@@ -4,7 +4,8 @@
  */
 
 import type { JsonObject } from '../../lib/json.ts'
-import { writeJson } from '../../lib/json.ts'
+import { isObject, writeJson } from '../../lib/json.ts'
+import type { SignedThinking } from '../messages-over-chat/chat-request.ts'
 import { sealReasoning } from './sealed-reasoning.ts'
 
 /** Takes an event: its type, and its own members as JSON text without the braces. */
@@ -43,6 +44,7 @@ export type PartKind = 'output_text' | 'refusal'
 
 interface Part {
   readonly kind: PartKind
+  readonly annotations: JsonObject[]
   text: string
 }
 
@@ -67,6 +69,16 @@ export class MessageItem implements OutputItem {
     this.emit(`response.${kind}.delta`, `,"delta":${JSON.stringify(text)}${logprobs}`)
   }
 
+  /** Adds a source of the text: chat nests its fields under the type. */
+  annotate({ type, url_citation: citation }: JsonObject): void {
+    const part = this.parts.at(-1)
+    if (part?.kind !== 'output_text' || type !== 'url_citation' || !isObject(citation)) return
+    const annotation = { type, ...citation }
+    const index = part.annotations.push(annotation) - 1
+    const members = `,"annotation_index":${index},"annotation":${writeJson(annotation)}`
+    this.emit('response.output_text.annotation.added', members)
+  }
+
   close(status: ItemStatus): void {
     this.closePart()
     emitDone(this.place, this.build(status))
@@ -78,7 +90,7 @@ export class MessageItem implements OutputItem {
   }
 
   private openPart(kind: PartKind): Part {
-    const part = { kind, text: '' }
+    const part: Part = { kind, annotations: [], text: '' }
     this.parts.push(part)
     this.emit('response.content_part.added', `,"part":${writeJson(buildPart(part))}`)
     return part
@@ -99,44 +111,52 @@ export class MessageItem implements OutputItem {
   }
 }
 
-function buildPart({ kind, text }: Part): JsonObject {
+function buildPart({ kind, annotations, text }: Part): JsonObject {
   if (kind === 'refusal') return { type: kind, refusal: text }
-  return { type: kind, text, annotations: [], logprobs: [] }
+  return { type: kind, text, annotations: [...annotations], logprobs: [] }
 }
 
 /** The model's reasoning, sent as a summary, which clients show and send back. */
 export class ReasoningItem implements OutputItem {
   private readonly place: ItemPlace
-  private text = ''
-  private signature = ''
+  private sealed: string | undefined
+  /** Empty if the vendor shows none of it. */
+  text = ''
 
   constructor(place: ItemPlace) {
     this.place = place
     emitAdded(place, { id: place.id, type: 'reasoning', summary: [] })
-    this.emit('response.reasoning_summary_part.added', `"part":${JSON.stringify(this.part())}`)
+  }
+
+  /** True once the vendor's signature is in: nothing can be added. */
+  get isSealed(): boolean {
+    return this.sealed !== undefined
   }
 
   add(text: string): void {
+    if (this.text === '') {
+      this.emit('response.reasoning_summary_part.added', `"part":${JSON.stringify(this.part())}`)
+    }
     this.text += text
     this.emit('response.reasoning_summary_text.delta', `"delta":${JSON.stringify(text)}`)
   }
 
-  /** Adds the vendor's signature, which arrives in pieces or whole. */
-  sign(signature: string): void {
-    this.signature += signature
+  seal(reasoning: SignedThinking): void {
+    this.sealed = sealReasoning(reasoning)
   }
 
   close(): void {
-    this.emit('response.reasoning_summary_text.done', `"text":${JSON.stringify(this.text)}`)
-    this.emit('response.reasoning_summary_part.done', `"part":${JSON.stringify(this.part())}`)
+    if (this.text !== '') {
+      this.emit('response.reasoning_summary_text.done', `"text":${JSON.stringify(this.text)}`)
+      this.emit('response.reasoning_summary_part.done', `"part":${JSON.stringify(this.part())}`)
+    }
     emitDone(this.place, this.build())
   }
 
   build(): JsonObject {
-    const { text: thinking, signature } = this
-    const sealed =
-      signature === '' ? {} : { encrypted_content: sealReasoning({ thinking, signature }) }
-    return { id: this.place.id, type: 'reasoning', summary: [this.part()], ...sealed }
+    const summary = this.text === '' ? [] : [this.part()]
+    const sealed = this.sealed === undefined ? {} : { encrypted_content: this.sealed }
+    return { id: this.place.id, type: 'reasoning', summary, ...sealed }
   }
 
   private part(): JsonObject {

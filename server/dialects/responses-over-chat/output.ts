@@ -4,7 +4,7 @@
  * because upstreams interleave parallel calls.
  */
 import type { JsonObject } from '../../lib/json.ts'
-import type { ChatDelta } from '../chat/read-chunk.ts'
+import type { ChatDelta, SignedReasoning } from '../chat/read-chunk.ts'
 import type { ToolCall, ToolCallPiece } from '../chat/tool-calls.ts'
 import { CALL_ID_PREFIXES, type CallItem, openCall } from './call-item.ts'
 import {
@@ -49,10 +49,11 @@ export class Output {
   }
 
   /** Adds in the order of generation: reasoning, text, tool calls. */
-  add({ reasoning, signature, text, refusal, tools }: ChatDelta): void {
+  add({ reasoning, signed, text, annotations, refusal, tools }: ChatDelta): void {
     if (reasoning !== '') this.addReasoning(reasoning)
-    if (signature !== undefined) this.sign(signature)
+    for (const block of signed) this.addSigned(block)
     if (text !== '') this.addText('output_text', text)
+    for (const annotation of annotations) this.annotate(annotation)
     if (refusal !== '') this.addText('refusal', refusal)
     for (const piece of tools) this.addCall(piece)
   }
@@ -76,17 +77,33 @@ export class Output {
 
   private addReasoning(text: string): void {
     this.bytes += Buffer.byteLength(text)
-    if (!(this.speech instanceof ReasoningItem)) {
-      this.closeBefore()
-      this.speech = this.open(new ReasoningItem(this.nextPlace('rs')))
-    }
-    this.speech.add(text)
+    this.openReasoning().add(text)
   }
 
-  private sign(signature: string): void {
-    if (this.options.sealsReasoning && this.speech instanceof ReasoningItem) {
-      this.speech.sign(signature)
+  /** Returns the open item of reasoning, or a new one if it is whole. */
+  private openReasoning(): ReasoningItem {
+    if (this.speech instanceof ReasoningItem && !this.speech.isSealed) return this.speech
+    this.closeBefore()
+    const item = this.open(new ReasoningItem(this.nextPlace('rs')))
+    this.speech = item
+    return item
+  }
+
+  private addSigned({ text, signature, data }: SignedReasoning): void {
+    if (text !== '') this.addReasoning(text)
+    if (!this.options.sealsReasoning) return
+    if (data !== '') {
+      this.closeSpeech('completed')
+      this.openReasoning().seal({ data })
+    } else if (signature !== '') {
+      const item = this.openReasoning()
+      item.seal({ thinking: item.text, signature })
     }
+  }
+
+  /** Adds a source to the open text; without one there is nothing that it belongs to. */
+  private annotate(annotation: JsonObject): void {
+    if (this.speech instanceof MessageItem) this.speech.annotate(annotation)
   }
 
   private addText(kind: PartKind, text: string): void {

@@ -54,6 +54,7 @@ export function toChatRequest(
   { upstreamModel, stream, quirks }: ResponseRequestOptions,
 ): ResponseAsChat {
   refuseMemory(request)
+  refuseProbabilities(request)
   const map = createToolMap()
   // The offered tools come first, so that they keep their own names.
   const tools = translateResponseTools(request, quirks, map)
@@ -92,6 +93,17 @@ function refuseMemory(request: JsonObject): void {
   }
   if (request.background === true) {
     throw new InvalidRequest('background', 'is not supported by this model')
+  }
+}
+
+/** Throws for log probabilities, which a translated answer does not have. */
+function refuseProbabilities({ top_logprobs: count, include }: JsonObject): void {
+  const message = 'is not supported by this model'
+  if (count !== undefined && count !== null && count !== 0) {
+    throw new InvalidRequest('top_logprobs', message)
+  }
+  if (Array.isArray(include) && include.includes('message.output_text.logprobs')) {
+    throw new InvalidRequest('include', `message.output_text.logprobs ${message}`)
   }
 }
 

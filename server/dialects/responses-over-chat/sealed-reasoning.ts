@@ -17,6 +17,8 @@ export function openReasoning(content: unknown): SignedThinking | undefined {
   if (typeof content !== 'string' || !content.startsWith(PREFIX)) return undefined
   const sealed = tryParseJson(Buffer.from(content.slice(PREFIX.length), 'base64url'))
   if (!isObject(sealed)) return undefined
+  const data = asString(sealed.data)
+  if (data) return { data }
   const thinking = asString(sealed.thinking)
   const signature = asString(sealed.signature)
   return thinking === undefined || !signature ? undefined : { thinking, signature }

@@ -102,11 +102,27 @@ class InputReader {
       case 'tool_search_output':
         if (item.call_id) this.addSearchOutput(item, param)
         return
+      case 'compaction':
+      case 'compaction_summary':
+        throw new InvalidRequest(param, 'only its vendor can read it: send the items themselves')
       case 'item_reference':
         throw new InvalidRequest(param, 'item_reference is not supported: send the item itself')
       default:
-        if (asString(type)?.endsWith('_output')) this.addOutput(item, param)
+        this.addOther(item, param)
     }
+  }
+
+  /**
+   * Adds calls of tools without a definition that the caller runs (a shell, patches, a computer),
+   * and results of any call. Calls that the vendor ran are left out.
+   */
+  private addOther(item: JsonObject, param: string): void {
+    const type = asString(item.type) ?? ''
+    if (type.endsWith('_output')) this.addOutput(item, param)
+    const action = item.action ?? item.operation
+    if (!type.endsWith('_call') || !item.call_id || !isObject(action)) return
+    const name = type.slice(0, -'_call'.length)
+    this.addCall({ ...item, name }, param, 'function', stringifyWellFormed(action))
   }
 
   private addReasoning(item: JsonObject): void {
@@ -163,10 +179,9 @@ class InputReader {
 
   private addOutput(item: JsonObject, param: string): void {
     const id = readCallId(item, param)
-    const { output, status } = item
-    const content = isObject(output) ? stringifyWellFormed(output) : output
+    const { status } = item
     this.endTurn()
-    const parts = translateParts(content, `${param}.output`, this.quirks)
+    const parts = translateParts(readOutput(item.output), `${param}.output`, this.quirks)
     this.conversation.addToolResult(id, parts, FAILED.has(asString(status) ?? ''))
   }
 
@@ -204,6 +219,20 @@ function readReasoning({ content, summary }: JsonObject): string {
     if (text !== '') return text
   }
   return ''
+}
+
+/** Returns a result as a text or content parts: other objects become their JSON text. */
+function readOutput(output: unknown): unknown {
+  if (Array.isArray(output)) {
+    return output.map((part) => {
+      const isData = isObject(part) && part.type === undefined && part.text === undefined
+      return isData ? textPart(stringifyWellFormed(part)) : part
+    })
+  }
+  if (!isObject(output)) return output
+  const { type, image_url: image } = output
+  if (type === 'computer_screenshot') return [{ type: 'input_image', image_url: image }]
+  return stringifyWellFormed(output)
 }
 
 /** Returns an object's JSON text, as the chat format requires. */

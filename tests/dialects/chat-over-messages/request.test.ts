@@ -105,6 +105,34 @@ describe('conversation', () => {
     assert.match(audio.text, /input_audio was left out/)
   })
 
+  test('a misspelt image type, and an image sent as a file', () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/jpg;base64,aW1n' } }
+    const file = { type: 'file', file: { file_data: 'data:image/png;base64,aW1n' } }
+    const [jpeg, png] = turnsOf(user([image, file]))[0].content
+    assert.equal(jpeg.source.media_type, 'image/jpeg')
+    assert.deepEqual([png.type, png.source.media_type], ['image', 'image/png'])
+  })
+
+  test('a mark for caching on a message is on its last block', () => {
+    const cache_control = { type: 'ephemeral' }
+    const marked = { role: 'user', content: [text('a'), text('b')], cache_control }
+    assert.deepEqual(turnsOf(marked)[0].content, [text('a'), { ...text('b'), cache_control }])
+  })
+
+  test('instructions alone are the user turn that the format requires', () => {
+    const body = translate({ messages: [{ role: 'system', content: 'Say hi.' }] })
+    assert.deepEqual(body.messages, [user([text('Say hi.')])])
+    assert.ok(!('system' in body))
+  })
+
+  test('a custom call in the history keeps its text', () => {
+    const custom = { id: 'c', type: 'custom', custom: { name: 'patch', input: '*** x' } }
+    const [, turn] = turnsOf(user('hi'), calling(custom), tool('c', 'done'))
+    assert.deepEqual(turn.content, [
+      { type: 'tool_use', id: 'c', name: 'patch', input: { input: '*** x' } },
+    ])
+  })
+
   test('lone surrogates are replaced', () => {
     assert.equal(turnsOf(user('a\ud83d'))[0].content[0].text, 'a\ufffd')
   })
@@ -213,7 +241,52 @@ describe('tools', () => {
   test('a tool always has an object schema', () => {
     const [tool] = translate({ tools: [lookup] }).tools
     const input_schema = { type: 'object', properties: {} }
-    assert.deepEqual(tool, { name: 'lookup', description: 'd', input_schema })
+    const named = { name: 'lookup', description: 'd', input_schema }
+    assert.deepEqual(tool, { ...named, strict: true })
+    const [older] = translate({ tools: [lookup] }, { structuredOutput: false }).tools
+    assert.deepEqual(older, named)
+    const [untyped] = translate({ tools: [{ function: { name: 'f' } }] }).tools
+    assert.equal(untyped.name, 'f')
+  })
+
+  test('a tool that is no function is refused by name', () => {
+    const custom = { type: 'custom', custom: { name: 'patch' } }
+    assert.equal(refusedField({ tools: [lookup, custom] }), 'tools[1].type')
+    assert.equal(refusedField({ tools: [{ type: 'web_search' }] }), 'tools[0].type')
+    assert.equal(refusedField({ web_search_options: {} }), 'web_search_options')
+  })
+
+  test('a mark for caching stays on its tool', () => {
+    const cache_control = { type: 'ephemeral' }
+    const [tool] = translate({ tools: [{ ...lookup, cache_control }] }).tools
+    assert.deepEqual(tool.cache_control, cache_control)
+  })
+
+  test('allowed_tools are the only ones sent', () => {
+    const other = { type: 'function', function: { name: 'other' } }
+    const named = { type: 'function', function: { name: 'lookup' } }
+    const allowed_tools = { mode: 'required', tools: [named] }
+    const tool_choice = { type: 'allowed_tools', allowed_tools }
+    const body = translate({ tools: [other, lookup], tool_choice })
+    assert.deepEqual(
+      body.tools.map(({ name }: { name: string }) => name),
+      ['lookup'],
+    )
+    assert.deepEqual(body.tool_choice, { type: 'any' })
+    const auto = { ...tool_choice, allowed_tools: { ...allowed_tools, mode: 'auto' } }
+    assert.deepEqual(choose({ tool_choice: auto }), { type: 'auto' })
+    const none = { type: 'allowed_tools', allowed_tools: {} }
+    assert.equal(
+      refusedField({ tools: [lookup], tool_choice: none }),
+      'tool_choice.allowed_tools.tools',
+    )
+  })
+
+  test('earlier calls without tools get stand-ins that cannot be called', () => {
+    const messages = [user('hi'), calling(call('a'), call('b')), tool('a', '1'), tool('b', '2')]
+    const { tools, tool_choice } = translate({ messages })
+    assert.deepEqual(tools, [{ name: 'lookup', input_schema: { type: 'object' } }])
+    assert.deepEqual(tool_choice, { type: 'none' })
   })
 
   test('the choice in the other words', () => {
@@ -268,9 +341,25 @@ describe('parameters', () => {
       seed: 1,
       store: true,
       stream_options: {},
-      logprobs: true,
+      logprobs: false,
+      modalities: ['text'],
     })
     assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_tokens'])
+  })
+
+  test('what the answer would lack is refused by name', () => {
+    assert.equal(refusedField({ logprobs: true }), 'logprobs')
+    assert.equal(refusedField({ modalities: ['text', 'audio'] }), 'modalities')
+  })
+
+  test('sampling as newer models and thinking allow it', () => {
+    assert.equal(translate({ top_k: 5 }).top_k, 5)
+    assert.ok(!('top_p' in translate({ temperature: 0.5, top_p: 1 })))
+    assert.equal(translate({ top_p: 1 }).top_p, 1)
+    const thinking = { reasoning_effort: 'high', max_tokens: 9_000, top_k: 5 }
+    const low = translate({ ...thinking, top_p: 0.5 }, { reasoning: 'adaptive' })
+    assert.ok(low.thinking && !('top_p' in low) && !('top_k' in low))
+    assert.equal(translate({ ...thinking, top_p: 0.99 }, { reasoning: 'adaptive' }).top_p, 0.99)
   })
 
   test('effort as the upstream knows it', () => {

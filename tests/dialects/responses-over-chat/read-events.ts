@@ -9,6 +9,7 @@ export interface Part {
   readonly type: string
   readonly text?: string
   readonly refusal?: string
+  readonly annotations?: readonly unknown[]
 }
 
 export interface Item {
@@ -135,6 +136,8 @@ function checkPart(
   } else if (type.endsWith('_part.done')) {
     assert.ok(open.delete(part))
     assert.equal(event.part.text ?? event.part.refusal, texts.get(part))
+  } else if (type === 'response.output_text.annotation.added') {
+    assert.ok(open.has(part))
   } else if (type.endsWith('.delta')) {
     texts.set(part, (texts.get(part) ?? '') + event.delta)
   } else {

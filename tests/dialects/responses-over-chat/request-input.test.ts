@@ -208,7 +208,7 @@ test('images and files of a user, and what cannot be taken, keep their order', (
 
 test('items that a vendor ran itself are passed over, unknown ones too', () => {
   const web = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
-  const input = [user('hi'), web, { type: 'compaction', encrypted_content: 'x' }, assistant('a')]
+  const input = [user('hi'), web, { type: 'hologram', encrypted_content: 'x' }, assistant('a')]
   assert.deepEqual(toMessages(input), [hi, { role: 'assistant', content: 'a' }])
 })
 
@@ -216,7 +216,39 @@ test('lone surrogates become readable text', () => {
   assert.deepEqual(toMessages('a\ud83d')[0]?.content, 'a\ufffd')
 })
 
+test('calls of tools that the caller runs keep their result', () => {
+  const shell = { type: 'shell_call', call_id: '1', action: { commands: ['ls'] } }
+  const listed = { stdout: 'a.txt', stderr: '', outcome: { type: 'exit', exit_code: 0 } }
+  const screen = { type: 'computer_call', call_id: '2', action: { type: 'screenshot' } }
+  const url = 'data:image/png;base64,AAAA'
+  const input = [
+    shell,
+    screen,
+    { type: 'shell_call_output', call_id: '1', output: [listed] },
+    {
+      type: 'computer_call_output',
+      call_id: '2',
+      output: { type: 'computer_screenshot', image_url: url },
+    },
+  ]
+  const [calls, ...results] = toMessages(input)
+  assert.deepEqual(calls?.tool_calls, [
+    { id: '1', type: 'function', function: { name: 'shell', arguments: '{"commands":["ls"]}' } },
+    {
+      id: '2',
+      type: 'function',
+      function: { name: 'computer', arguments: '{"type":"screenshot"}' },
+    },
+  ])
+  assert.deepEqual(results, [
+    tool('1', JSON.stringify(listed)),
+    tool('2', '[the result is in the next message]'),
+    { role: 'user', content: [{ type: 'image_url', image_url: { url } }] },
+  ])
+})
+
 const REFUSED: readonly [string, unknown, string][] = [
+  ['a compaction of another vendor', [{ type: 'compaction', encrypted_content: 'x' }], 'input[0]'],
   ['no input', undefined, 'input'],
   ['a number', 5, 'input'],
   ['an empty input', [], 'input'],

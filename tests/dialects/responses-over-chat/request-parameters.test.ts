@@ -90,6 +90,8 @@ for (const [field, value] of Object.entries({
   conversation: { id: 'conv_1' },
   prompt: { id: 'pmpt_1' },
   background: true,
+  top_logprobs: 2,
+  include: ['message.output_text.logprobs'],
 })) {
   test(`${field} is refused`, () => {
     assert.equal(refusal({ input: 'hi', [field]: value }), field)

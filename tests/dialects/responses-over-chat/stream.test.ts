@@ -259,6 +259,15 @@ test('a refusal is a content part of the message', () => {
   assert.deepEqual(refusal, { type: 'refusal', refusal: 'I cannot' })
 })
 
+test('sources of a text are its annotations', () => {
+  const source = { url: 'https://x.example/', title: 'X', start_index: 0, end_index: 5 }
+  const cited = chat.chunk({ annotations: [{ type: 'url_citation', url_citation: source }] })
+  const { types, response } = play(cited, ...HELLO, cited, chat.finish('stop'), chat.DONE)
+  const [part] = response.output[0]?.content ?? []
+  assert.deepEqual(part?.annotations, [{ type: 'url_citation', ...source }])
+  assert.equal(types.filter((type) => type === 'response.output_text.annotation.added').length, 1)
+})
+
 test('an upstream error is response.failed with its message', () => {
   const broken = 'data: {"error":{"message":"slow down","type":"rate_limit_error"}}\n\n'
   const { ending, response, report } = play(...HELLO, broken, chat.text('late'), chat.DONE)

@@ -1,10 +1,12 @@
 /** Responses over a messages-native upstream: the request that it gets, and its answer. */
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { anthropic } from '../../../server/upstreams/anthropic/index.ts'
 import { anthropicSettings } from '../../../server/upstreams/anthropic/settings.ts'
 import type { UpstreamAnswer } from '../../../server/upstreams/upstream.ts'
 import type { Wire } from '../../../server/upstreams/wire.ts'
+import { readEvents } from '../../dialects/responses-over-chat/read-events.ts'
 import { startRecorded, wire } from '../recording-vendor.ts'
 
 const PIXEL = 'data:image/png;base64,iVBORw0KGgo='
@@ -149,6 +151,76 @@ test('sealed reasoning goes back with its signature beside the call', async (t) 
   assert.equal(other.sent.thinking, undefined)
 })
 
+const REDACTED = { type: 'redacted_thinking', data: 'c2VjcmV0' }
+const OMITTED = { type: 'thinking', thinking: '', signature: 'sig2==' }
+const MORE = { type: 'thinking', thinking: 'aha', signature: 'sig3==' }
+const BLOCKS = [THOUGHT, REDACTED, OMITTED, MORE, CALL]
+
+/** The events of a message, with signatures and arguments in two pieces. */
+function toEvents(blocks: readonly Readonly<Record<string, unknown>>[]): string {
+  const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+  const parts = blocks.map((block, index) => {
+    const { thinking, signature, input } = block
+    const delta = (fields: object) => event({ type: 'content_block_delta', index, delta: fields })
+    const halves = (text: string) => [text.slice(0, 3), text.slice(3)]
+    const empty = { ...block, thinking: '', signature: '', input: {} }
+    const deltas = [
+      ...(thinking ? [delta({ type: 'thinking_delta', thinking })] : []),
+      ...(signature ? halves(`${signature}`) : []).map((part) =>
+        delta({ type: 'signature_delta', signature: part }),
+      ),
+      ...(input ? halves(JSON.stringify(input)) : []).map((part) =>
+        delta({ type: 'input_json_delta', partial_json: part }),
+      ),
+    ]
+    const start = event({ type: 'content_block_start', index, content_block: empty })
+    return start + deltas.join('') + event({ type: 'content_block_stop', index })
+  })
+  const start = event({ type: 'message_start', message: { usage: USAGE } })
+  const stop = event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: USAGE })
+  return start + parts.join('') + stop + event({ type: 'message_stop' })
+}
+
+for (const stream of [false, true]) {
+  test(`every block of reasoning keeps its own signature; stream: ${stream}`, async (t) => {
+    const include = ['reasoning.encrypted_content']
+    const asked = { reasoning: { effort: 'low' }, include, tools: TOOLS }
+    const sending: Wire = {
+      ...wire,
+      send: async () => ({
+        status: 200,
+        headers: {},
+        body: Readable.from([
+          Buffer.from(stream ? toEvents(BLOCKS) : JSON.stringify(message(BLOCKS, 'tool_use'))),
+        ]),
+      }),
+    }
+    const value = { ...asked, input: 'go' }
+    const answer = await anthropic.calls.responses?.(sending, call('http://x', value, stream))
+    assert.ok(answer)
+    const text = await readAnswer(answer)
+    const { output } = stream ? readEvents(text).response : JSON.parse(text)
+    const items = output as readonly { type: string; summary: unknown[]; call_id: string }[]
+    assert.deepEqual(
+      items.map(({ type, summary }) => [type, summary?.length]),
+      [
+        ['reasoning', 1],
+        ['reasoning', 0],
+        ['reasoning', 0],
+        ['reasoning', 1],
+        ['function_call', undefined],
+      ],
+    )
+    const callId = items.at(-1)?.call_id
+    const result = { type: 'function_call_output', call_id: callId, output: 'done' }
+    const input = [{ role: 'user', content: 'go' }, ...items, result]
+    const { sent } = await ask(t, message([]), { ...asked, input })
+    assert.deepEqual(sent.messages[1].content, BLOCKS)
+    const plain = await ask(t, message([]), { input, tools: TOOLS })
+    assert.deepEqual(plain.sent.messages[1].content, [CALL])
+  })
+}
+
 test('a document in place of a stream is the stream; its usage stands', async (t) => {
   const document = message([{ type: 'text', text: 'whole' }])
   const seen = await ask(t, document, { input: 'x' }, true)
@@ -184,7 +256,6 @@ test('a stream in place of a document is collected; one that breaks off is an er
     [whole, true],
     [start + event(text), false],
   ] as const) {
-    const { Readable } = await import('node:stream')
     const sending: Wire = {
       ...wire,
       send: async () => ({
