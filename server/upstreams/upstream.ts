@@ -25,6 +25,7 @@ import type { Wire, WireResponse } from './wire.ts'
 /** The synchronous operations. Each has one request and answer dialect. */
 export type Operation =
   | 'chat'
+  | 'compaction'
   | 'completion'
   | 'embedding'
   | 'moderation'
@@ -78,6 +79,8 @@ export interface CallRequest {
 export interface UpstreamCall<Settings> {
   readonly settings: Settings
   readonly upstreamModel: string
+  /** The model's own output limit, if it is known. */
+  readonly outputTokensMax?: number | undefined
   readonly request: CallRequest
 }
 

@@ -178,6 +178,7 @@ async function attempt(
     const answer: UpstreamAnswer = await adapter(wire, {
       settings: route.target.settings,
       upstreamModel: route.upstreamModel,
+      outputTokensMax: call.model.limits.max_output_tokens,
       request: call.request,
     })
     const unwatch = watchCaller(context, answer, call, services)

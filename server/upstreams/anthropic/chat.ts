@@ -20,10 +20,10 @@ import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
 
 export async function chat(
   wire: Wire,
-  { settings, upstreamModel, request }: UpstreamCall<AnthropicSettings>,
+  { settings, upstreamModel, outputTokensMax, request }: UpstreamCall<AnthropicSettings>,
 ): Promise<UpstreamAnswer> {
   const { stream, model, value } = request
-  const quirks = readMessagesQuirks(settings)
+  const quirks = readMessagesQuirks(settings, outputTokensMax)
   const body = translateChatRequest(value, { upstreamModel, stream, quirks })
   const response = await wire.send(
     buildMessagesRequest(settings, { ...request, headers: {} }, body),

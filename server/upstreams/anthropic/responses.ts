@@ -29,12 +29,12 @@ const IN_BETWEEN: ChatQuirks = {
 
 export async function responses(
   wire: Wire,
-  { settings, upstreamModel, request }: UpstreamCall<AnthropicSettings>,
+  { settings, upstreamModel, outputTokensMax, request }: UpstreamCall<AnthropicSettings>,
 ): Promise<UpstreamAnswer> {
   const { stream, model, value, createdAtSeconds } = request
   const inputTokensEstimate = request.estimateInputTokens()
   const { chat, context } = toChatRequest(value, { upstreamModel, stream, quirks: IN_BETWEEN })
-  const quirks = readMessagesQuirks(settings)
+  const quirks = readMessagesQuirks(settings, outputTokensMax)
   const body = translateChatRequest(chat, { upstreamModel, stream, quirks })
   const response = await wire.send(
     buildMessagesRequest(settings, { ...request, headers: {} }, body),

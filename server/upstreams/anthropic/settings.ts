@@ -33,10 +33,14 @@ export const anthropicSettings = z.strictObject({
 
 export type AnthropicSettings = z.infer<typeof anthropicSettings>
 
-export function readMessagesQuirks({ quirks }: AnthropicSettings): MessagesQuirks {
+/** `outputTokensMax` is the model's own limit: a request without one may use all of it. */
+export function readMessagesQuirks(
+  { quirks }: AnthropicSettings,
+  outputTokensMax: number = DEFAULT_MESSAGES_QUIRKS.maxTokensDefault,
+): MessagesQuirks {
   const { max_tokens_limit: maxTokensLimit } = quirks
   return {
-    maxTokensDefault: quirks.max_tokens_default ?? DEFAULT_MESSAGES_QUIRKS.maxTokensDefault,
+    maxTokensDefault: quirks.max_tokens_default ?? outputTokensMax,
     reasoning: quirks.reasoning ?? DEFAULT_MESSAGES_QUIRKS.reasoning,
     structuredOutput: quirks.structured_output ?? DEFAULT_MESSAGES_QUIRKS.structuredOutput,
     ...(maxTokensLimit === undefined ? {} : { maxTokensLimit }),

@@ -151,6 +151,20 @@ test('sealed reasoning goes back with its signature beside the call', async (t) 
   assert.equal(other.sent.thinking, undefined)
 })
 
+test('a request without a limit may use all of the model’s output', async (t) => {
+  const { url, seen } = await startRecorded(t, () => ({ '/v1/messages': { body: message([]) } }))
+  const send = async (quirks: object, outputTokensMax?: number) => {
+    const settings = anthropicSettings.parse({ base_url: url, api_key: 'k', quirks })
+    const one = { ...(call(url, { input: 'x' }) as object), settings, outputTokensMax }
+    await anthropic.calls.responses?.(wire, one as never)
+    return JSON.parse(seen.at(-1)?.body ?? '{}').max_tokens
+  }
+  assert.equal(await send({}, 64_000), 64_000)
+  assert.equal(await send({ max_tokens_default: 8_192 }, 64_000), 8_192)
+  assert.equal(await send({ max_tokens_limit: 32_000 }, 64_000), 32_000)
+  assert.equal(await send({}), 4_096)
+})
+
 const REDACTED = { type: 'redacted_thinking', data: 'c2VjcmV0' }
 const OMITTED = { type: 'thinking', thinking: '', signature: 'sig2==' }
 const MORE = { type: 'thinking', thinking: 'aha', signature: 'sig3==' }
