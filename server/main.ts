@@ -24,6 +24,7 @@ import type { OpenedDatabase } from './database/open.ts'
 import { DatabaseProblem } from './database/problem.ts'
 import type { PlainServices } from './endpoints/endpoint.ts'
 import { listEndpoints } from './endpoints/index.ts'
+import { createSockets } from './endpoints/sockets.ts'
 import { watchDrain } from './http/drain.ts'
 import { createHttpServer } from './http/server.ts'
 import { newId } from './lib/ids.ts'
@@ -94,6 +95,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     webhooks: createWebhooks(sql, secrets),
     notReady: async () => core.readiness.reason(),
     publicUrl: config.publicUrl,
+    sockets: createSockets(),
     endpoints: () => endpoints,
   }
   const pages = { sql: pagesSql, secrets }
@@ -104,8 +106,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const admin = { ...services, ...pages, catalog, signIn: openedSignIn.signIn, live, system }
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   const tracer = openTracer(config, core.dispatcher, { metrics: core.metrics, log })
-  const server = createHttpServer(config.server, createGatewayListener(services, config, tracer))
-  const drain = watchDrain(server)
+  const { server, drain } = createGatewayServer(services, config, tracer)
   await listen(server, config)
   const url = toUrl(config.host, port())
   const metricsServer = await openMetrics(config, core.metrics.registry, log)
@@ -146,6 +147,16 @@ async function migrateDatabase({ sql }: OpenedDatabase, log: Log): Promise<void>
   const { newer } = await migrate(sql, MIGRATIONS)
   if (newer.length === 0) return
   log.warn({ reason: newer.join(' ') }, 'the database is of a newer, compatible version')
+}
+
+function createGatewayServer(
+  services: PlainServices,
+  config: Config,
+  tracer: ReturnType<typeof openTracer>,
+) {
+  const server = createHttpServer(config.server, createGatewayListener(services, config, tracer))
+  services.sockets.serve(server)
+  return { server, drain: watchDrain(server, services.sockets) }
 }
 
 function systemOf({ site, topUpSecret }: Config, ownerId: string) {

@@ -84,7 +84,7 @@ export function createStop(parts: Parts): Stop {
     const { copier, housekeeping, rollup, sealer } = parts.backgroundWorkers ?? {}
     await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop(), sealer?.stop()])
     await ledger.stop()
-    setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS).unref()
+    setTimeout(() => drain.closeAll(), LAST_BYTES_MS).unref()
     await closed
     parts.readiness.stop()
     parts.metricsServer?.close()

@@ -19,6 +19,7 @@ import type { TaskSubmission } from '../tasks/submission.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { UsageReader } from '../usage/usage.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
+import type { Sockets } from './sockets.ts'
 
 /** A working request and its answer; both must pass the endpoint's schemas. */
 export interface Example {
@@ -95,6 +96,7 @@ export interface PlainServices extends Services {
   /** Returns the reason why this process should get no traffic now, or undefined. */
   readonly notReady: () => Promise<string | undefined>
   readonly publicUrl: string
+  readonly sockets: Sockets
   /** Returns all endpoints of this process, for the reference. */
   readonly endpoints: () => readonly Endpoint[]
 }

@@ -36,13 +36,15 @@ import { openapi } from './reference/openapi-endpoint.ts'
 import { search } from './search.ts'
 import { healthz, readyz } from './service/health.ts'
 import { chatCompletions } from './text/chat-completions.ts'
+import { compactResponses } from './text/compaction.ts'
 import { completions } from './text/completions.ts'
 import { countTokens } from './text/count-tokens.ts'
 import { embeddings } from './text/embeddings.ts'
 import { inputTokens } from './text/input-tokens.ts'
 import { messagesEndpoint } from './text/messages.ts'
 import { moderations } from './text/moderations.ts'
-import { responses, upgradeResponses } from './text/responses.ts'
+import { responses } from './text/responses.ts'
+import { responsesSocket } from './text/socket/responses-socket.ts'
 import {
   cancelResponse,
   deleteResponse,
@@ -67,7 +69,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   messagesEndpoint,
   countTokens,
   responses,
-  upgradeResponses,
+  responsesSocket,
+  compactResponses,
   inputTokens,
   getResponse,
   listInputItems,

@@ -44,11 +44,6 @@ export const UNSPOKEN: readonly PathHint[] = [
   ),
   hint(/^\/v1\/realtime\b/, 'realtime sessions are not offered', 'use the paths below /v1/audio'),
   hint(
-    /^\/v1\/responses\/compact\b/,
-    'compacting is not offered',
-    'ask a model for a summary with POST /v1/responses',
-  ),
-  hint(
     /^\/v1\/images\/(?:edits|variations)\b/,
     'forms with pictures are not taken',
     'send `image` as a data URL to POST /v1/images/generations, with a model that reads pictures',

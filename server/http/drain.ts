@@ -2,6 +2,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 
+/** Connections that no longer speak HTTP, which the server does not know. */
+export interface Upgraded {
+  /** From now on they are closed as soon as they are idle. */
+  closeWhenIdle(): void
+  terminateAll(): void
+}
+
 export interface Drain {
   /** From now on each response asks its caller to close the connection. */
   closeAfterResponses(): void
@@ -11,12 +18,14 @@ export interface Drain {
   unused(timeoutMs: number): Promise<void>
   /** Resolves once no request is being answered, or after `timeoutMs`. */
   idle(timeoutMs: number): Promise<void>
+  /** Ends every connection at once. */
+  closeAll(): void
 }
 
 const POLL_INTERVAL_MS = 20
 
 /** Watches the requests of `server`; called before it listens. */
-export function watchDrain(server: Server): Drain {
+export function watchDrain(server: Server, upgraded?: Upgraded): Drain {
   const active = new Set<ServerResponse>()
   let isClosing = false
   const watch = (_request: IncomingMessage, response: ServerResponse) => {
@@ -37,6 +46,7 @@ export function watchDrain(server: Server): Drain {
     closeAfterResponses() {
       isClosing = true
       for (const response of active) response.shouldKeepAlive = false
+      upgraded?.closeWhenIdle()
     },
     stopListening() {
       // The server's own close() would also close idle connections, on which a proxy may be
@@ -51,5 +61,9 @@ export function watchDrain(server: Server): Drain {
       return wait(timeoutMs, () => isClosed)
     },
     idle: (timeoutMs) => wait(timeoutMs, () => active.size === 0),
+    closeAll() {
+      server.closeAllConnections()
+      upgraded?.terminateAll()
+    },
   }
 }

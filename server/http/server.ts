@@ -51,6 +51,7 @@ export function createHttpServer(
     maxHeaderSize: limits.headerBytesMax,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     noDelay: true,
+    shouldUpgradeCallback: wantsSocket,
     // Requests with both Content-Length and Transfer-Encoding are treated as smuggling and
     // rejected.
     insecureHTTPParser: false,
@@ -78,6 +79,11 @@ export function createHttpServer(
   server.maxConnections = limits.connectionsMax
   server.on('clientError', answerClientError)
   return server
+}
+
+/** Other upgrades, such as HTTP/2 in clear text, are declined: the request is served as it is. */
+function wantsSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 function refuseHeaders(response: ServerResponse): void {

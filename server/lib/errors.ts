@@ -80,7 +80,7 @@ export const ERRORS = {
   upgrade_required: {
     status: 426,
     type: 'invalid_request_error',
-    message: 'WebSocket is not supported here: send a POST request',
+    message: 'open a WebSocket here, or send a POST request',
   },
   rate_limited: {
     status: 429,

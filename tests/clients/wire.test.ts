@@ -150,7 +150,7 @@ test('HEAD requests with which agents probe the server need no key', async () =>
   assert.equal(response.status, 200)
 })
 
-test('a WebSocket upgrade of /v1/responses is refused with 426, so that agents fall back to POST', async () => {
+test('426 where a proxy drops the upgrade of /v1/responses, so that agents send a POST', async () => {
   const { key } = await gateway.tenant()
   assert.equal((await gateway.get('/v1/responses', key)).status, 426)
 })

@@ -79,7 +79,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'server/tasks': 'door callbacks finish submit calls background recover poll tasks.ts'.split(' '),
   'server/endpoints': `door account text audio images video minutes files webhooks service reference
     index.ts`.split(/\s+/),
-  'server/endpoints/text': ['billing', 'door'],
+  'server/endpoints/text': ['billing', 'socket', 'door'],
   'server/admin': `door live services.ts handler.ts operator account people contract.ts handlers.ts
     endpoints.ts`.split(/\s+/),
   'console/src/components': ['door', 'text', 'state', 'charts', 'page', 'prices', 'form', 'list'],
@@ -131,7 +131,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   postgres: ['server/database/'],
   s3mini: ['server/assets/storage/s3-storage.ts'],
   'prom-client': ['server/metrics/'],
-  ws: ['server/pipeline/send/wire-socket.ts'],
+  ws: ['server/endpoints/sockets.ts', 'server/pipeline/send/wire-socket.ts'],
   undici: [
     'server/pipeline/send/wire.ts',
     'server/outbound/',

@@ -1,10 +1,9 @@
-/** POST /v1/responses: the Responses dialect, and the refusal of its WebSocket upgrade. */
+/** POST /v1/responses: the Responses dialect. */
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { GatewayError } from '../../lib/errors.ts'
 import type { Metering, RequestParts } from '../../pipeline/metering.ts'
 import { callbackUrl } from '../callback-url.ts'
-import type { MeteredEndpoint, PlainEndpoint } from '../endpoint.ts'
+import type { MeteredEndpoint } from '../endpoint.ts'
 import { onEveryPrefix } from '../native-prefixes.ts'
 import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'
@@ -121,21 +120,5 @@ export const responses: MeteredEndpoint = {
       },
     }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
-  },
-}
-
-/** Refuses WebSockets, which some agents try first: a 426 makes them send a POST at once. */
-export const upgradeResponses: PlainEndpoint = {
-  kind: 'plain',
-  method: 'GET',
-  paths: ['/v1/responses'],
-  envelope: 'nested',
-  documentation: {
-    summary: 'WebSocket is not offered',
-    tag: 'Text',
-    errors: [426],
-  },
-  async handle() {
-    throw new GatewayError('upgrade_required')
   },
 }

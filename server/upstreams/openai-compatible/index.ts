@@ -4,6 +4,7 @@ import { eachKey } from '../key-header.ts'
 import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
+import { compaction } from './compaction.ts'
 import { embedding } from './embedding.ts'
 import { image } from './image.ts'
 import { judgeCompatibleImage } from './judge-image.ts'
@@ -29,6 +30,7 @@ export const openaiCompatible = defineUpstream({
   probe: listCompatibleModels,
   calls: {
     chat,
+    compaction,
     completion: completeByChat(chat, (settings) => readQuirks(settings).maxTokensField),
     embedding,
     image,

@@ -85,7 +85,7 @@ test('the refusal of a vendor without this API is passed on, and nothing is char
   assert.deepEqual(await gateway.balance(accountId), before)
 })
 
-test('426 to a WebSocket, so that agents fall back at once', async () => {
+test('426 to a GET without an upgrade, so that agents fall back at once', async () => {
   const { key } = await gateway.tenant()
   const response = await gateway.fetch(PATH, { key })
   assert.equal(response.status, 426)

@@ -1,0 +1,79 @@
+/** POST /v1/responses/compact: a shorter input that stands for a conversation. */
+import { z } from 'zod'
+import type { MeteredEndpoint } from '../endpoint.ts'
+import { measureResponses } from './billing/measure-responses.ts'
+import { PLAIN_RESPONSES } from './billing/plain-members.ts'
+import { readResponsesOptions } from './billing/responses-options.ts'
+import {
+  countInputCeiling,
+  estimateText,
+  quoteText,
+  TEXT_BODY_BYTES_MAX,
+  TEXT_NEEDS,
+  type TextDialect,
+} from './billing/text-billing.ts'
+
+const dialect: TextDialect = {
+  limits: [],
+  plain: PLAIN_RESPONSES,
+  measure: measureResponses,
+  readOptions: ({ value }, measure) => readResponsesOptions(value, measure),
+}
+
+const compactionRequest = z.looseObject({
+  model: z.string().min(1).describe('A model whose vendor compacts, from GET /v1/models.'),
+  input: z
+    .union([z.string(), z.array(z.looseObject({}))], { error: 'a string or an array of items' })
+    .nullish(),
+  instructions: z.string().nullish(),
+  previous_response_id: z.string().nullish().describe('The id of a stored response of yours.'),
+})
+
+const compactionAnswer = z.looseObject({
+  id: z.string(),
+  object: z.string(),
+  output: z.array(z.looseObject({ type: z.string() })),
+  usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
+})
+
+export const compactResponses: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/responses/compact'],
+  envelope: 'nested',
+  metering: {
+    endpoint: 'responses.compact',
+    operation: 'compaction',
+    modelTypes: ['chat'],
+    bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    takesPictures: true,
+    schema: compactionRequest,
+    model: ({ value }) => value.model as string,
+    buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
+    streams: () => false,
+    inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureResponses(value)),
+    quote: (request) => quoteText(request, dialect),
+    needs: TEXT_NEEDS,
+    fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
+    billsBroken: true,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Compact a conversation',
+    description:
+      'Passed to the vendor, and charged by its tokens. The output replaces the input of the ' +
+      'next request at the same model. Only models whose vendor has the Responses API compact.',
+    tag: 'Text',
+    answer: compactionAnswer,
+    example: (model) => ({
+      body: { model, input: 'Name a river.' },
+      answer: {
+        id: 'resp_68f2',
+        object: 'response.compaction',
+        output: [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAAB…' }],
+        usage: { input_tokens: 11, output_tokens: 5, total_tokens: 16 },
+      },
+    }),
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

@@ -1,0 +1,168 @@
+/** The timers and the backpressure of a WebSocket of responses, without a network. */
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import { IncomingMessage, type ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { ResponseSession } from '../../../../server/endpoints/text/socket/response-session.ts'
+
+class FakeSocket extends EventEmitter {
+  readonly OPEN = 1
+  readyState = 1
+  bufferedAmount = 0
+  closed: number | string | undefined
+  pings = 0
+  readonly sent: string[] = []
+  onSent: (() => void) | undefined
+
+  send(text: string, onSent: () => void): void {
+    this.sent.push(text)
+    this.onSent = onSent
+  }
+  ping(): void {
+    this.pings += 1
+  }
+  close(code: number): void {
+    this.closed ??= code
+  }
+  terminate(): void {
+    this.closed ??= 'terminated'
+    this.emit('close')
+  }
+}
+
+function open(t: TestContext, found: Promise<undefined> = Promise.resolve(undefined)) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  const socket = new FakeSocket()
+  const responses: ServerResponse[] = []
+  const services = {
+    sockets: {
+      handle: (_request: IncomingMessage, response: ServerResponse) => {
+        responses.push(response)
+      },
+    },
+    storedAnswers: { find: () => found },
+    log: { error: () => undefined },
+  }
+  const handshake = new IncomingMessage(new Socket())
+  handshake.headers = {
+    authorization: 'Bearer key',
+    'idempotency-key': 'one',
+    upgrade: 'websocket',
+  }
+  const options = { socket, handshake, path: '/v1/responses', accountId: 'acc', services }
+  const session = new ResponseSession(options as never)
+  const create = async () => {
+    socket.emit('message', Buffer.from('{"type":"response.create","model":"m","input":"x"}'))
+    await new Promise((resolve) => setImmediate(resolve))
+    return responses.at(-1)
+  }
+  t.after(() => socket.emit('close'))
+  return { socket, session, create, responses, tick: (ms: number) => t.mock.timers.tick(ms) }
+}
+
+const MINUTE_MS = 60_000
+
+test('an idle connection is closed after ten minutes, a busy one is not', async (t) => {
+  const { socket, create, tick } = open(t)
+  const keepAlive = (minutes: number) => {
+    for (let half = 0; half < minutes * 2; half += 1) {
+      tick(MINUTE_MS / 2)
+      socket.emit('pong')
+    }
+  }
+  keepAlive(9)
+  const response = await create()
+  keepAlive(15)
+  assert.equal(socket.closed, undefined)
+  response?.end()
+  keepAlive(9)
+  assert.equal(socket.closed, undefined)
+  keepAlive(2)
+  assert.equal(socket.closed, 1000)
+})
+
+test('a connection is closed after an hour, once its response has ended', async (t) => {
+  const { socket, create, tick } = open(t)
+  let response: ServerResponse | undefined
+  for (let minute = 0; minute < 61; minute += 1) {
+    tick(MINUTE_MS / 2)
+    socket.emit('pong')
+    tick(MINUTE_MS / 2)
+    socket.emit('pong')
+    if (minute % 5 === 0 && minute < 60) response?.end()
+    if (minute % 5 === 0) response = await create()
+  }
+  assert.equal(socket.closed, undefined)
+  response?.end()
+  assert.equal(socket.closed, 1000)
+  const { type, status, error } = JSON.parse(socket.sent.at(-1) ?? '')
+  assert.deepEqual([type, status, error.code], ['error', 400, 'websocket_connection_limit_reached'])
+})
+
+test('a peer that answers no ping is disconnected, and its response knows', async (t) => {
+  const { socket, create, tick } = open(t)
+  const response = await create()
+  let isClosed = false
+  response?.once('close', () => {
+    isClosed = true
+  })
+  tick(MINUTE_MS / 2)
+  assert.equal(socket.closed, undefined)
+  tick(MINUTE_MS / 2)
+  assert.equal(socket.closed, 'terminated')
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.ok(isClosed && response?.destroyed)
+})
+
+test('a slow reader makes the response wait until its messages have left', async (t) => {
+  const { socket, create } = open(t)
+  const response = await create()
+  response?.writeHead(200, { 'content-type': 'text/event-stream' })
+  let drains = 0
+  response?.on('drain', () => {
+    drains += 1
+  })
+  assert.equal(response?.write(Buffer.from('data: {"a":1}\n\n')), true)
+  socket.bufferedAmount = 2 * 1024 * 1024
+  assert.equal(response?.write(Buffer.from('data: {"a":2}\n\ndata: [DONE]\n\n: x\n\n')), false)
+  socket.onSent?.()
+  assert.equal(drains, 0)
+  socket.bufferedAmount = 0
+  socket.onSent?.()
+  assert.equal(drains, 1)
+  assert.deepEqual(socket.sent, ['{"a":1}', '{"a":2}'])
+})
+
+test('an answer that was not streamed has the events that clients need', async (t) => {
+  const { socket, create } = open(t)
+  const response = await create()
+  response?.writeHead(200, { 'content-type': 'application/json' })
+  const output = [{ type: 'message', id: 'msg_1' }]
+  response?.end(Buffer.from(JSON.stringify({ id: 'resp_1', status: 'incomplete', output })))
+  const types = socket.sent.map((text) => JSON.parse(text).type)
+  assert.deepEqual(types, [
+    'response.created',
+    'response.output_item.added',
+    'response.output_item.done',
+    'response.incomplete',
+  ])
+})
+
+test('nothing starts for a caller that left while its message was read', async (t) => {
+  let find: (() => void) | undefined
+  const found = new Promise<undefined>((resolve) => {
+    find = () => resolve(undefined)
+  })
+  const { socket, responses } = open(t, found)
+  const warm = { type: 'response.create', model: 'm', generate: false, input: 'x' }
+  socket.emit('message', Buffer.from(JSON.stringify(warm)))
+  await new Promise((resolve) => setImmediate(resolve))
+  const { id } = JSON.parse(socket.sent.at(-1) ?? '').response
+  const next = { type: 'response.create', model: 'm', previous_response_id: id, input: 'y' }
+  socket.emit('message', Buffer.from(JSON.stringify(next)))
+  socket.emit('close')
+  find?.()
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(responses.length, 0)
+})
