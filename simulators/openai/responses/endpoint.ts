@@ -19,6 +19,7 @@ import { withPromptCache } from '../../model/prompt-cache.ts'
 import { invalid } from '../errors.ts'
 import { type ResponseAnswer, responseAnswer, responseObject, responseUsage } from './answer.ts'
 import { answerCreation, BackgroundJob } from './background.ts'
+import { compactRoute } from './compact.ts'
 import { inputItems, responseConversation, responsesText } from './conversation.ts'
 import { checkPairs, itemType } from './items.ts'
 import { oddItems, oddResponse, oddSteps } from './oddities.ts'
@@ -49,6 +50,7 @@ export function responsesRoutes(dialect: ResponsesDialect): Route[] {
       text: (json) => scriptText(responsesText(json)),
       handle: (exchange) => handle(exchange, dialect, store),
     },
+    compactRoute(dialect),
     ...storeRoutes(store),
   ]
 }
