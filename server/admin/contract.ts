@@ -19,6 +19,7 @@ import { operatorModelsContract } from './operator/models/contract.ts'
 import { operatorOverviewContract } from './operator/overview/contract.ts'
 import { operatorProofContract } from './operator/proof/contract.ts'
 import { operatorSystemContract } from './operator/system/contract.ts'
+import { operatorVendorsContract } from './operator/vendors/contract.ts'
 import { operatorWorkContract } from './operator/work/contract.ts'
 import { membersContract } from './people/members/contract.ts'
 import { profileContract } from './people/profile/contract.ts'
@@ -46,6 +47,7 @@ export const ADMIN_CONTRACT = {
   ...operatorAccountsContract,
   ...operatorCodesContract,
   ...operatorChannelsContract,
+  ...operatorVendorsContract,
   ...operatorModelsContract,
   ...operatorWorkContract,
   ...operatorProofContract,

@@ -21,6 +21,7 @@ import { operatorModelsHandlers } from './operator/models/handlers.ts'
 import { operatorOverviewHandlers } from './operator/overview/handlers.ts'
 import { operatorProofHandlers } from './operator/proof/handlers.ts'
 import { operatorSystemHandlers } from './operator/system/handlers.ts'
+import { operatorVendorsHandlers } from './operator/vendors/handlers.ts'
 import { operatorWorkHandlers } from './operator/work/handlers.ts'
 import { membersHandlers } from './people/members/handlers.ts'
 import { profileHandlers } from './people/profile/handlers.ts'
@@ -47,6 +48,7 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...operatorAccountsHandlers,
   ...operatorCodesHandlers,
   ...operatorChannelsHandlers,
+  ...operatorVendorsHandlers,
   ...operatorModelsHandlers,
   ...operatorWorkHandlers,
   ...operatorProofHandlers,

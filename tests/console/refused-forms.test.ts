@@ -78,10 +78,10 @@ describe('forms', { skip: noBrowser }, () => {
     const { page } = watched
     const saves = collectSaves(page)
     const drawer = page.getByRole('dialog', { name: 'test-openai', exact: true })
-    const address = drawer.getByLabel('base_url')
+    const address = drawer.getByLabel('Address of the API')
     const stored = await address.inputValue()
     await address.fill('nonsense')
-    await drawer.getByLabel('api_key', { exact: true }).fill('sk-canary-of-a-form')
+    await drawer.getByLabel('API key', { exact: true }).fill('sk-canary-of-a-form')
     await drawer.getByRole('button', { name: 'Save as new version' }).click()
     const ask = page.getByRole('dialog', { name: 'Save test-openai with these changes?' })
     await ask.waitFor()

@@ -63,7 +63,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
     ...(await applyChannels(sql, channels, options)),
     ...(await applyModels(sql, models, options)),
   ]
-  const { files, replace = false } = options
+  const { files, replace = false, partial = false } = options
   const sources = new Set(files.flatMap(listSources))
   const named = {
     channel: new Set(files.flatMap((file) => file.content.channels.map(({ id }) => id))),
@@ -71,7 +71,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   }
   const findRetired = (kind: 'channel' | 'model', rows: readonly Retirable[]) =>
     rows
-      .filter((row) => row.status === 'active' && !named[kind].has(row.id))
+      .filter((row) => !partial && row.status === 'active' && !named[kind].has(row.id))
       .filter((row) => replace || sources.has(row.source))
       .map(({ id }): CatalogChange => ({ kind, id, change: 'retired', what: [] }))
   const retired = [...findRetired('channel', channels), ...findRetired('model', models)]

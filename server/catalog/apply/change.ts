@@ -13,6 +13,8 @@ export interface ApplyOptions {
   readonly environment: Environment
   /** Retires everything that none of the files names. */
   readonly replace?: boolean
+  /** Retires nothing: the files hold some of their entries. */
+  readonly partial?: boolean
   /** Reports the changes without making them. */
   readonly dryRun?: boolean
   /** Further changes in the same transaction. */

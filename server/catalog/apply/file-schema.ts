@@ -273,6 +273,13 @@ export const catalogFile = z.strictObject({
   ).optional(),
   /** Further names by which a vendor's file is added. */
   aliases: z.array(z.string().max(64)).max(20).optional(),
+  /** The vendor in people's words, and the page where its keys are created. */
+  vendor: z
+    .strictObject({
+      name: z.string().min(1).max(100),
+      key_page: z.url({ protocol: /^https$/ }).optional(),
+    })
+    .optional(),
   currency: currency.default('CNY'),
   channels: z.array(channel).max(1000).default([]),
   models: z.array(model).max(10_000).default([]),

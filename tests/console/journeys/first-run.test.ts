@@ -59,16 +59,17 @@ async function becomeOperator(page: Page, link: string): Promise<void> {
   await addApp(page)
 }
 
-/** The fields are those of the upstream's schema: their labels are its settings' names. */
+/** A server of one's own: the fields are those of the upstream's schema. */
 async function addChannel(page: Page, simulators: string): Promise<void> {
   await goTo(page, '/operator/channels', 'Channels')
   await page.getByRole('button', { name: 'Add a channel' }).first().click()
   const drawer = page.getByRole('dialog', { name: 'Add a channel' })
+  await drawer.getByRole('button', { name: /^Another vendor/ }).click()
   await drawer.getByRole('combobox', { name: 'Upstream' }).click()
   await page.getByRole('option', { name: /^openai-compatible/ }).click()
   await drawer.getByRole('textbox', { name: 'Channel', exact: true }).fill('main')
-  await drawer.getByRole('textbox', { name: 'base_url' }).fill(`${simulators}/openai/v1`)
-  await drawer.getByRole('textbox', { name: 'api_key', exact: true }).fill('sim-openai-key')
+  await drawer.getByRole('textbox', { name: 'Address of the API' }).fill(`${simulators}/openai/v1`)
+  await drawer.getByRole('textbox', { name: 'API key', exact: true }).fill('sim-openai-key')
   await drawer.getByRole('button', { name: 'Add channel' }).click()
   const opened = page.getByRole('dialog', { name: 'main' })
   await proveUntil(page, opened.getByRole('button', { name: 'Test' }))

@@ -9,7 +9,6 @@ import { notifyDone } from '../../components/state/notify.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
-import { FieldInput } from './field-input.tsx'
 import { messages } from './messages.ts'
 import {
   listSettingChanges,
@@ -18,6 +17,7 @@ import {
   type Settings,
   toSettings,
 } from './setting-fields.ts'
+import { SettingInputs } from './setting-inputs.tsx'
 
 export type UpstreamListing = AdminAnswer<'GET /operator/upstreams'>['data'][number]
 export type EditedChannel = AdminAnswer<'GET /operator/channels/:channel_id'>
@@ -128,15 +128,12 @@ function SettingsForm({ id, upstream, channel, onSaved, children }: SettingsForm
         }
       >
         {children}
-        {fields.map((field) => (
-          <FieldInput
-            key={field.name}
-            field={field}
-            value={values[field.name] ?? ''}
-            isStored={channel?.settings[field.name] !== undefined}
-            onChange={(value) => setValues({ ...values, [field.name]: value })}
-          />
-        ))}
+        <SettingInputs
+          fields={fields}
+          values={values}
+          stored={channel?.settings ?? {}}
+          onChange={setValues}
+        />
       </CheckedForm>
       <ChangesDialog title={t('saveTitle', { id })} act={t('save')} {...confirmed.dialog} />
     </>

@@ -1,9 +1,10 @@
 /** One setting as an input of its kind. */
-import { JsonInput, PasswordInput, Select, Switch, TextInput } from '@mantine/core'
+import { JsonInput, PasswordInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useFieldError } from '../../components/form/checked-form.tsx'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 import type { Field } from './setting-fields.ts'
+import { messages as words } from './setting-messages.ts'
 
 interface FieldInputProps {
   readonly field: Field
@@ -15,14 +16,15 @@ interface FieldInputProps {
 
 export function FieldInput({ field, value, isStored, onChange }: FieldInputProps) {
   const t = useMessages(messages)
-  const { name, kind, description, choices, isRequired } = field
-  const error = useFieldError(`settings.${name}`)
-  const shared = { label: name, description, value, error }
+  const { kind, choices, isRequired } = field
+  const { label, description } = useSettingWords(field)
+  const error = useFieldError(`settings.${field.name}`)
+  const shared = { label, description, value, error }
   switch (kind) {
     case 'switch':
       return (
         <Switch
-          label={name}
+          label={label}
           description={description}
           error={error}
           aria-invalid={error !== undefined}
@@ -50,6 +52,19 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
           onChange={({ currentTarget }) => onChange(currentTarget.value)}
         />
       )
+    case 'secret-list':
+      return (
+        <Textarea
+          {...shared}
+          description={isStored ? t('secretKept') : description}
+          autosize
+          minRows={1}
+          maxRows={8}
+          autoComplete="off"
+          styles={{ input: { fontFamily: 'monospace', fontSize: 12 } }}
+          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      )
     case 'json':
     case 'secret-json':
       return (
@@ -74,5 +89,19 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
           onChange={({ currentTarget }) => onChange(currentTarget.value)}
         />
       )
+  }
+}
+
+type Word = keyof (typeof words)['en']
+
+const isWord = (key: string): key is Word => Object.hasOwn(words.en, key)
+
+/** Returns a setting's name and help in people's words; unknown settings keep their own. */
+function useSettingWords({ name, description }: Field) {
+  const { language } = useLanguage()
+  const say = (key: string, absent: string) => (isWord(key) ? words[language][key] : absent)
+  return {
+    label: say(`label_${name}`, name),
+    description: say(`help_${name}`, description),
   }
 }

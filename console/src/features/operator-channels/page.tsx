@@ -1,6 +1,5 @@
 /** The channels, configured accounts at upstreams, with their health. */
 import { Button, Switch, Text } from '@mantine/core'
-import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
@@ -13,8 +12,9 @@ import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
+import { AddChannel } from './add-channel.tsx'
 import { ChannelDetails } from './channel-details.tsx'
-import { ChannelForm, type UpstreamListing } from './channel-form.tsx'
+import type { UpstreamListing } from './channel-form.tsx'
 import { messages } from './messages.ts'
 
 const REFRESH_MS = 5_000
@@ -22,25 +22,23 @@ type Row = AdminAnswer<'GET /operator/channels'>['data'][number]
 
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState(['id', 'retired'])
-  const { id, retired } = url.values
+  const url = useUrlState(['id', 'retired', 'add'])
+  const { id, retired, add: step } = url.values
   const upstreams = useAdmin('GET /operator/upstreams', {})
   const channels = useAdmin(
     'GET /operator/channels',
     { query: { retired: retired === 'true' ? 'true' : 'false' } },
     { refetchEveryMs: REFRESH_MS, keepPrevious: true },
   )
-  const [isAdding, setAdding] = useState(false)
   const add = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+    <Button
+      leftSection={<Icon name="plus" size={16} />}
+      onClick={() => url.push({ add: 'choose' })}
+    >
       {t('newChannel')}
     </Button>
   )
   const known = upstreams.data?.data ?? []
-  const opened = (channel: string) => {
-    setAdding(false)
-    url.push({ id: channel })
-  }
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} actions={add} />
@@ -68,8 +66,20 @@ export function Page() {
         }
       />
       <OpenChannel id={id} upstreams={known} onClose={() => url.push({ id: '' })} />
-      <DetailDrawer isOpen={isAdding} title={t('newChannel')} onClose={() => setAdding(false)}>
-        {known.length > 0 ? <ChannelForm upstreams={known} onSaved={opened} /> : null}
+      <DetailDrawer
+        isOpen={step !== ''}
+        title={t('newChannel')}
+        onClose={() => url.push({ add: '' })}
+      >
+        {known.length > 0 ? (
+          <AddChannel
+            key={step}
+            upstreams={known}
+            step={step}
+            onStep={(next) => url.set({ add: next })}
+            onOpen={(channel) => url.push({ add: '', id: channel })}
+          />
+        ) : null}
       </DetailDrawer>
     </>
   )

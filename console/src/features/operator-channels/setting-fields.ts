@@ -1,8 +1,16 @@
 /** Converts an upstream's JSON Schema of settings to form fields, and their values to settings. */
 import { type Change, listChanges } from '../../components/form/list-changes.ts'
 
-/** `secret-json`: a secret of several members. */
-export type FieldKind = 'text' | 'secret' | 'secret-json' | 'number' | 'switch' | 'choice' | 'json'
+/** `secret-json`: a secret of several members; `secret-list`: several secrets. */
+export type FieldKind =
+  | 'text'
+  | 'secret'
+  | 'secret-json'
+  | 'secret-list'
+  | 'number'
+  | 'switch'
+  | 'choice'
+  | 'json'
 
 export interface Field {
   readonly name: string
@@ -39,6 +47,7 @@ export function listSettingFields(schema: Schema, secrets: readonly string[]): F
 }
 
 function kindOf(schema: Schema, isSecret: boolean): FieldKind {
+  if (isSecret && Array.isArray(schema.anyOf)) return 'secret-list'
   if (isSecret) return schema.type === 'object' ? 'secret-json' : 'secret'
   if (Array.isArray(schema.enum)) return 'choice'
   if (schema.type === 'boolean') return 'switch'
@@ -54,7 +63,7 @@ function toText(value: unknown): string {
 export function readValues(fields: readonly Field[], settings: Schema): SettingValues {
   const entries = fields.map(({ name, kind, initial }) => {
     const current = settings[name]
-    if (kind === 'secret' || kind === 'secret-json') return [name, ''] as const
+    if (isSecretKind(kind)) return [name, ''] as const
     return [name, current === undefined ? initial : toText(current)] as const
   })
   return Object.fromEntries(entries)
@@ -71,6 +80,7 @@ export function toSettings(
     if (text === '') continue
     if (kind === 'number') settings[name] = Number(text)
     else if (kind === 'switch') settings[name] = text === 'true'
+    else if (kind === 'secret-list') settings[name] = splitLines(text)
     else if (kind === 'json' || kind === 'secret-json') {
       try {
         settings[name] = JSON.parse(text)
@@ -91,9 +101,19 @@ export function listSettingChanges(
   const read = toSettings(fields, readValues(fields, stored))
   const before = 'settings' in read ? read.settings : {}
   return fields.flatMap(({ name, kind }): Change[] => {
-    if (kind !== 'secret' && kind !== 'secret-json') {
+    if (!isSecretKind(kind)) {
       return listChanges(before[name], next[name], name)
     }
     return next[name] === undefined ? [] : [{ path: name, isSecret: true }]
   })
+}
+
+const isSecretKind = (kind: FieldKind) => kind.startsWith('secret')
+
+/** A line each, or separated by commas. */
+function splitLines(text: string): string[] {
+  return text
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 }

@@ -155,6 +155,18 @@ export function toPrices(drafts: readonly PriceDraft[], { param, badJson }: Json
   }))
 }
 
+/** Returns the prices that are complete, for a comparison while they are typed. */
+export function readDrafts(drafts: readonly PriceDraft[]): StoredPrice[] {
+  return drafts.flatMap((draft) => {
+    const isComplete = /^\d+(\.\d+)?$/.test(draft.amount.trim()) && Number(draft.per) > 0
+    try {
+      return isComplete ? toPrices([draft], { param: 'prices', badJson: '' }) : []
+    } catch {
+      return []
+    }
+  }) as StoredPrice[]
+}
+
 function readObject(place: JsonPlace, text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
   const value = readJson(place, text)

@@ -11,7 +11,8 @@ import { WorkStatus } from '../../components/state/work-status.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { formatShare } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { toModelDraft } from './draft.ts'
 import { Margins } from './margins.tsx'
@@ -19,6 +20,7 @@ import { messages } from './messages.ts'
 import { ModelForm } from './model-form.tsx'
 import { PlannedPrices } from './planned-prices.tsx'
 import { PriceProblems } from './price-problems.tsx'
+import { shareRoutes } from './route-shares.ts'
 
 const TONES = { planned: 'busy', current: 'good', past: 'quiet', withdrawn: 'quiet' } as const
 
@@ -61,7 +63,9 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
 
 function Facts({ model }: { readonly model: Model }) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const { currency, prices, free, routes, fallbacks } = model
+  const shares = shareRoutes(routes)
   return (
     <KeyValue
       facts={[
@@ -74,14 +78,14 @@ function Facts({ model }: { readonly model: Model }) {
         {
           label: t('routes'),
           value: [
-            ...routes.map((route) => (
+            ...routes.map((route, index) => (
               <div key={`${route.channel} ${route.upstream_model}`}>
                 <TextLink to="/operator/channels" search={{ id: route.channel }}>
                   {route.channel}
                 </TextLink>{' '}
                 <Text component="span" size="xs" c="dimmed">
-                  {route.upstream_model} · {t('priority')} {route.priority} · {t('weight')}{' '}
-                  {route.weight}
+                  {route.upstream_model} · {t('priority')} {route.priority} ·{' '}
+                  {t('share', { share: formatShare(shares[index] ?? 0, language) })}
                 </Text>
                 <Costs currency={route.currency} costs={route.costs} />
               </div>

@@ -21,6 +21,7 @@ import { MarginShare, smallestMargin } from './margins.tsx'
 import { messages } from './messages.ts'
 import { ModelDetails } from './model-details.tsx'
 import { ModelForm } from './model-form.tsx'
+import { PriceBook } from './price-book.tsx'
 import { sortProblems, useProblemWords } from './price-problems.tsx'
 
 const KEY = 'GET /operator/models'
@@ -28,8 +29,8 @@ type Row = AdminAnswer<typeof KEY>['data'][number]
 
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState(['search', 'type', 'retired', 'id'])
-  const { id, ...filters } = url.values
+  const url = useUrlState(['search', 'type', 'retired', 'id', 'book'])
+  const { id, book, ...filters } = url.values
   const models = useAdmin(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
   const [isAdding, setAdding] = useState(false)
   const add = (
@@ -43,7 +44,18 @@ export function Page() {
   }
   return (
     <>
-      <PageHeader title={t('title')} description={t('description')} actions={add} />
+      <PageHeader
+        title={t('title')}
+        description={t('description')}
+        actions={
+          <>
+            <Button variant="default" onClick={() => url.push({ book: 'choose' })}>
+              {t('fromBook')}
+            </Button>
+            {add}
+          </>
+        }
+      />
       <Filters>
         <TextFilter
           label={t('search')}
@@ -85,6 +97,13 @@ export function Page() {
         }
       />
       <OpenModel id={id} onClose={() => url.push({ id: '' })} />
+      <DetailDrawer
+        isOpen={book !== ''}
+        title={t('fromBook')}
+        onClose={() => url.push({ book: '' })}
+      >
+        <PriceBook book={book} onChoose={(chosen) => url.set({ book: chosen })} />
+      </DetailDrawer>
       <DetailDrawer isOpen={isAdding} title={t('newModel')} onClose={() => setAdding(false)}>
         <ModelForm initial={NEW_DRAFT} isNew onSaved={added} />
       </DetailDrawer>

@@ -4,13 +4,13 @@ import { useState } from 'react'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
-import { PriceLines } from '../../components/prices/price-list.tsx'
+import { PriceComparison } from '../../components/prices/price-comparison.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
-import { toModelDraft, toPrices } from './draft.ts'
+import { readDrafts, toModelDraft, toPrices } from './draft.ts'
 import { messages } from './messages.ts'
 import { PriceProblems } from './price-problems.tsx'
 import { PriceRows } from './row-fields.tsx'
@@ -53,6 +53,7 @@ function OnePlan({ model, plan }: { readonly model: Model; readonly plan: Plan }
   const [isAsking, setAsking] = useState(false)
   const withdraw = useAdminChange('DELETE /operator/models/:model_id/planned-prices/:version')
   const { version, effective_from: from, prices } = plan
+  const currency = model.currency ?? 'CNY'
   return (
     <div>
       <Group justify="space-between" gap="xs">
@@ -63,7 +64,11 @@ function OnePlan({ model, plan }: { readonly model: Model; readonly plan: Plan }
           {t('withdraw')}
         </Button>
       </Group>
-      <PriceLines currency={model.currency ?? 'CNY'} prices={prices} />
+      <PriceComparison
+        label={t('planned')}
+        before={{ title: t('now'), currency, prices: model.prices }}
+        after={{ title: t('planPrice'), currency, prices }}
+      />
       <PriceProblems
         problems={plan.price_problems.filter(({ problem }) => problem !== 'unknown_cost')}
       />
@@ -97,6 +102,7 @@ function PlanForm({ model, onDone }: { readonly model: Model; readonly onDone: (
   const t = useMessages(messages)
   const [at, setAt] = useState(tomorrow)
   const [prices, setPrices] = useState(toModelDraft(model).prices)
+  const currency = model.currency ?? 'CNY'
   const change = useAdminChange('POST /operator/models/:model_id/planned-prices')
   const send = async () => {
     const body = {
@@ -129,6 +135,11 @@ function PlanForm({ model, onDone }: { readonly model: Model; readonly onDone: (
         act={t('addPrice')}
         rows={prices}
         onChange={setPrices}
+      />
+      <PriceComparison
+        label={t('planned')}
+        before={{ title: t('now'), currency, prices: model.prices }}
+        after={{ title: t('planPrice'), currency, prices: readDrafts(prices) }}
       />
     </CheckedSubmitForm>
   )

@@ -3,9 +3,11 @@ import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { UNIT_ORDER } from '../../components/prices/units.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { formatShare } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { NEW_PRICE, NEW_ROUTE, type PriceDraft, type RouteDraft } from './draft.ts'
 import { messages } from './messages.ts'
+import { shareRoutes } from './route-shares.ts'
 
 const EXAMPLE = '{"resolution": "720p"}'
 
@@ -114,6 +116,7 @@ interface RouteRowsProps extends RowsProps<RouteDraft> {
 
 export function RouteRows({ rows, channels, onChange }: RouteRowsProps) {
   const t = useMessages(messages)
+  const shares = shareRoutes(rows)
   return (
     <Stack gap="xs">
       <Text fw={600} size="sm">
@@ -125,6 +128,7 @@ export function RouteRows({ rows, channels, onChange }: RouteRowsProps) {
           key={index}
           param={`routes[${index}]`}
           row={row}
+          share={shares[index] ?? 0}
           channels={channels}
           onChange={(change) => onChange(replaceAt(rows, index, { ...row, ...change }))}
           onRemove={() => onChange(rows.filter((_, at) => at !== index))}
@@ -138,13 +142,16 @@ export function RouteRows({ rows, channels, onChange }: RouteRowsProps) {
 interface RouteRowProps {
   readonly param: string
   readonly row: RouteDraft
+  /** Of the calls that reach its priority, from 0 to 1. */
+  readonly share: number
   readonly channels: readonly string[]
   readonly onChange: (change: Partial<RouteDraft>) => void
   readonly onRemove: () => void
 }
 
-function RouteRow({ param, row, channels, onChange, onRemove }: RouteRowProps) {
+function RouteRow({ param, row, share, channels, onChange, onRemove }: RouteRowProps) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   return (
     <Stack gap={6}>
       <Group gap={6} align="flex-end" wrap="wrap">
@@ -177,7 +184,8 @@ function RouteRow({ param, row, channels, onChange, onRemove }: RouteRowProps) {
           param={`${param}.weight`}
           label={t('weight')}
           value={row.weight}
-          width={70}
+          width={110}
+          suffix={`= ${formatShare(share, language)}`}
           onChange={(weight) => onChange({ weight })}
         />
         <RemoveRow onRemove={onRemove} />
@@ -201,10 +209,13 @@ interface FieldProps {
   readonly value: string
   readonly width?: number
   readonly placeholder?: string
+  /** Text at the end of the input. */
+  readonly suffix?: string
   readonly onChange: (value: string) => void
 }
 
-function Field({ param, label, value, width = 90, placeholder = '', onChange }: FieldProps) {
+function Field(props: FieldProps) {
+  const { param, label, value, width = 90, placeholder = '', suffix, onChange } = props
   const error = useFieldError(param)
   return (
     <TextInput
@@ -212,6 +223,16 @@ function Field({ param, label, value, width = 90, placeholder = '', onChange }: 
       size="xs"
       w={error ? Math.max(width, REASON_WIDTH) : width}
       placeholder={placeholder}
+      {...(suffix
+        ? {
+            rightSection: (
+              <Text size="xs" c="dimmed">
+                {suffix}
+              </Text>
+            ),
+            rightSectionWidth: 58,
+          }
+        : {})}
       error={error}
       value={value}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}

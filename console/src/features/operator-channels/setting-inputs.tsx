@@ -1,0 +1,61 @@
+/** Inputs of a channel's settings: the usual ones, and the others on demand. */
+import { Button, Group } from '@mantine/core'
+import { useState } from 'react'
+import { Icon } from '../../components/icon.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { FieldInput } from './field-input.tsx'
+import { messages } from './messages.ts'
+import type { Field, Settings, SettingValues } from './setting-fields.ts'
+
+/** Settings that are shown at once, besides required ones. */
+const PLAIN: readonly string[] = [
+  'base_url',
+  'api_key',
+  'api_keys',
+  'app_id',
+  'access_key',
+  'max_concurrent_calls',
+]
+
+interface SettingInputsProps {
+  readonly fields: readonly Field[]
+  readonly values: SettingValues
+  /** Settings of the channel as they are; empty for a new one. */
+  readonly stored: Settings
+  readonly onChange: (values: SettingValues) => void
+}
+
+export function SettingInputs({ fields, values, stored, onChange }: SettingInputsProps) {
+  const t = useMessages(messages)
+  const [isAdvanced, setAdvanced] = useState(false)
+  const isPlain = ({ name, isRequired }: Field) => isRequired || PLAIN.includes(name)
+  const input = (field: Field) => (
+    <FieldInput
+      key={field.name}
+      field={field}
+      value={values[field.name] ?? ''}
+      isStored={stored[field.name] !== undefined}
+      onChange={(value) => onChange({ ...values, [field.name]: value })}
+    />
+  )
+  const others = fields.filter((field) => !isPlain(field))
+  return (
+    <>
+      {fields.filter(isPlain).map(input)}
+      {others.length > 0 ? (
+        <Group>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            aria-expanded={isAdvanced}
+            leftSection={<Icon name={isAdvanced ? 'up' : 'down'} size={14} />}
+            onClick={() => setAdvanced(!isAdvanced)}
+          >
+            {t('advanced')}
+          </Button>
+        </Group>
+      ) : null}
+      {isAdvanced ? others.map(input) : null}
+    </>
+  )
+}

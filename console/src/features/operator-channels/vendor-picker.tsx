@@ -1,0 +1,69 @@
+/** The vendors to choose from, with what they serve. */
+import { Badge, Group, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { useState } from 'react'
+import { Icon } from '../../components/icon.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from './vendor-messages.ts'
+import classes from './vendor-picker.module.css'
+
+export type Vendor = AdminAnswer<'GET /operator/vendors'>['data'][number]
+
+interface VendorPickerProps {
+  readonly vendors: readonly Vendor[]
+  /** Receives a vendor's id, or `other`. */
+  readonly onChoose: (step: string) => void
+}
+
+export function VendorPicker({ vendors, onChoose }: VendorPickerProps) {
+  const t = useMessages(messages)
+  const [search, setSearch] = useState('')
+  const wanted = search.trim().toLowerCase()
+  const shown = vendors
+    .filter(({ id, name }) => `${id} ${name}`.toLowerCase().includes(wanted))
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
+  return (
+    <Stack gap="sm">
+      <TextInput
+        label={t('choose')}
+        placeholder={t('search')}
+        leftSection={<Icon name="search" size={15} />}
+        data-autofocus
+        value={search}
+        onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+      />
+      <div className={classes.list}>
+        {shown.map((vendor) => (
+          <UnstyledButton
+            key={vendor.id}
+            className={classes.choice}
+            onClick={() => onChoose(vendor.id)}
+          >
+            <Group gap={6} justify="space-between" wrap="nowrap">
+              <Text size="sm" fw={500}>
+                {vendor.name}
+              </Text>
+              {vendor.channels.every(({ exists }) => exists) ? (
+                <Badge size="xs" variant="default">
+                  {t('added')}
+                </Badge>
+              ) : null}
+            </Group>
+            <Text size="xs" c="dimmed">
+              {vendor.types.join(', ')} · {vendor.currency}
+            </Text>
+          </UnstyledButton>
+        ))}
+        {shown.length === 0 ? <Text size="sm">{t('none')}</Text> : null}
+        <UnstyledButton className={classes.choice} onClick={() => onChoose('other')}>
+          <Text size="sm" fw={500}>
+            {t('other')}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {t('otherText')}
+          </Text>
+        </UnstyledButton>
+      </div>
+    </Stack>
+  )
+}
