@@ -2,9 +2,22 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../support/until.ts'
-import { noBrowser, type WatchedPage } from './support/browser.ts'
+import { noBrowser, openPage, type WatchedPage } from './support/browser.ts'
 import { listPages } from './support/list-pages.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+/** What opens on a page besides what the navigation names. */
+const FURTHER = {
+  customer: ['/playground?kind=compare', '/playground?kind=image', '/usage?columns=time,rate'],
+  operator: [
+    '/operator/channels?add=choose',
+    '/operator/channels?add=deepseek',
+    '/operator/channels?add=volcengine-speech',
+    '/operator/models?book=openai',
+    '/operator/models?id=sim-chat',
+  ],
+} as const
+const SIGNED_OUT = ['/sign-in', '/setup', '/invite', '/reset', '/usage']
 
 /** Runs in the page before anything of it: what the policy refused, in words. */
 const WATCH = `window.refused = []
@@ -38,8 +51,11 @@ describe('the browser', { skip: noBrowser }, () => {
         await context.addInitScript(WATCH)
         const paths = await listPages(page)
         assert.ok(paths.length >= 11)
-        for (const path of paths) {
-          await page.goto(`${stage.console}${path}?account=${stage.account.id}`)
+        const { customer, operator } = FURTHER
+        const further = 'operator' in role ? [...customer, ...operator] : customer
+        for (const path of [...paths, ...further]) {
+          const join = path.includes('?') ? '&' : '?'
+          await page.goto(`${stage.console}${path}${join}account=${stage.account.id}`)
           await page.getByRole('heading', { level: 1 }).waitFor()
           const busy = page.locator('[aria-busy=true]')
           await until(`all of ${path}`, async () => (await busy.count()) === 0 || undefined)
@@ -49,6 +65,20 @@ describe('the browser', { skip: noBrowser }, () => {
       })
     }
   }
+
+  test('is silent on the pages of people who are signed out, refusals included', async () => {
+    const { page, context, complaints } = await openPage(stage.browser)
+    page.on('response', (answer) => {
+      if (answer.status() >= 400) complaints.push(`${answer.status()} ${answer.url()}`)
+    })
+    for (const path of SIGNED_OUT) {
+      await page.goto(`${stage.console}${path}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForLoadState('networkidle')
+      assert.deepEqual([path, complaints], [path, []])
+    }
+    await context.close()
+  })
 
   test('lets no script in that is not a file of this address, and no style', async () => {
     const watched = await stage.signedIn('/settings')

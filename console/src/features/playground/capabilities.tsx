@@ -20,7 +20,9 @@ export interface Tried {
 function bench<Values, Result>(load: () => Promise<Capability<Values, Result>>): Tried['Bench'] {
   return lazy(async () => {
     const capability = await load()
-    const Loaded = (props: BenchProps) => <Bench capability={capability} {...props} />
+    const Loaded = ({ model, picker }: BenchProps) => (
+      <Bench capability={capability} model={model} picker={picker} />
+    )
     return { default: Loaded }
   })
 }
@@ -30,6 +32,11 @@ export const CAPABILITIES: readonly Tried[] = [
     ...({ id: 'chat', label: 'kind_chat', icon: 'chat' } as const),
     paths: ['/v1/chat/completions', '/v1/messages', '/v1/responses'],
     Bench: bench(async () => (await import('./chat/chat.ts')).chat),
+  },
+  {
+    ...({ id: 'compare', label: 'kind_compare', icon: 'chart' } as const),
+    paths: ['/v1/chat/completions', '/v1/messages', '/v1/responses'],
+    Bench: lazy(async () => ({ default: (await import('./compare/compare.tsx')).Compare })),
   },
   {
     ...({ id: 'speech', label: 'kind_speech', icon: 'sound' } as const),

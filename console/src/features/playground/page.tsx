@@ -101,7 +101,7 @@ function Trial({ tried, models, modelId, onChoose }: TrialProps) {
   const picker = <Picker model={model} models={models} onChoose={onChoose} />
   return (
     <Suspense fallback={<Loader size="sm" />}>
-      <Bench model={model} picker={picker} />
+      <Bench model={model} models={models} picker={picker} />
     </Suspense>
   )
 }

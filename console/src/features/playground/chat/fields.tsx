@@ -5,6 +5,7 @@ import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/fields/choice.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
+import { PresetBar } from '../presets/preset-bar.tsx'
 import { messages } from './messages.ts'
 import { chosenDialect, dialectsOf } from './to-order.ts'
 import type { ChatValues } from './values.ts'
@@ -16,6 +17,7 @@ export function ChatFields({ model, values, change }: Props) {
   const most = model.limits.max_output_tokens
   return (
     <>
+      <PresetBar values={values} onChoose={change} />
       <Dialects model={model} values={values} change={change} />
       <Textarea
         label={t('system')}

@@ -15,11 +15,13 @@ import { Ask } from './send-bar.tsx'
 
 export interface BenchProps {
   readonly model: PlaygroundModel
+  /** All models that the capability can use. */
+  readonly models: readonly PlaygroundModel[]
   /** The model selector, above the fields. */
   readonly picker: ReactNode
 }
 
-interface Props<Values, Result> extends BenchProps {
+interface Props<Values, Result> extends Omit<BenchProps, 'models'> {
   readonly capability: Capability<Values, Result>
 }
 

@@ -1,0 +1,63 @@
+/** Texts of presets, with the ones that come with the console. */
+import { defineMessages } from '../../../lib/i18n.tsx'
+
+export const messages = defineMessages(
+  {
+    preset: 'Preset',
+    choose: 'Start from …',
+    shipped: 'Examples',
+    own: 'Yours, in this browser',
+    save: 'Save as preset',
+    saveText: 'System prompt, message and parameters, kept in this browser.',
+    name: 'Name',
+    saved: 'Preset {name} saved',
+    remove: 'Delete preset',
+    removed: 'Preset {name} deleted',
+    facts: 'Short facts',
+    facts_system: 'Answer in one sentence.',
+    facts_prompt: 'Which is the longest river in Europe, and how long is it?',
+    summary: 'Summary',
+    summary_system: 'Summarise the text in three short points.',
+    summary_prompt:
+      'The mill was built in 1840 beside the weir. It ground flour until 1921, then made ' +
+      'paper, and since 1998 its wheel drives a generator that supplies forty homes.',
+    data: 'Data as JSON',
+    data_system: 'Answer with a JSON object only: number, date, seller, amount, currency.',
+    data_prompt: 'Invoice 17 of 3 March 2026 from Riverside Mill Ltd. over CNY 1,250.00.',
+    code: 'Code',
+    code_system: 'Answer with code only, with short comments.',
+    code_prompt: 'A Python function that merges overlapping intervals.',
+    translation: 'Translation',
+    translation_system: 'Translate into Chinese. Answer with the translation only.',
+    translation_prompt: 'The hold is taken before the call; what is left over comes back.',
+  },
+  {
+    preset: '预设',
+    choose: '从预设开始…',
+    shipped: '示例',
+    own: '您的预设（保存在此浏览器）',
+    save: '保存为预设',
+    saveText: '系统提示词、消息与参数，保存在此浏览器。',
+    name: '名称',
+    saved: '已保存预设 {name}',
+    remove: '删除预设',
+    removed: '已删除预设 {name}',
+    facts: '简短事实',
+    facts_system: '用一句话回答。',
+    facts_prompt: '欧洲最长的河流是哪一条，有多长？',
+    summary: '摘要',
+    summary_system: '用三个要点概括这段文字。',
+    summary_prompt:
+      '这座磨坊 1840 年建在堰旁，磨面直到 1921 年，之后造纸；1998 年起，水轮带动一台发电机，' +
+      '为四十户人家供电。',
+    data: 'JSON 数据',
+    data_system: '只用 JSON 对象回答：number、date、seller、amount、currency。',
+    data_prompt: '2026 年 3 月 3 日河畔磨坊有限公司第 17 号发票，金额 1,250.00 元人民币。',
+    code: '代码',
+    code_system: '只回答代码，附简短注释。',
+    code_prompt: '一个合并重叠区间的 Python 函数。',
+    translation: '翻译',
+    translation_system: '翻译成英文，只回答译文。',
+    translation_prompt: '调用之前先冻结金额，剩余部分会退回。',
+  },
+)
