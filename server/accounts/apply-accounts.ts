@@ -85,7 +85,12 @@ async function applyKey(
   } else {
     const hash = Buffer.from(key.hash, 'hex')
     const columns = { id, name, models, limits, display: key.display, hash }
-    const place = { account_id: accountId, spend_limit: spend, expires_at: expires }
+    const place = {
+      account_id: accountId,
+      spend_limit: spend,
+      expires_at: expires,
+      created_by: null,
+    }
     await insertKey(sql, { ...columns, ...place })
   }
   if (disabled !== (row?.disabled ?? false)) await saveDisabled(sql, id, disabled)

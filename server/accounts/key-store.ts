@@ -20,13 +20,16 @@ export interface ApiKeyRow {
   readonly disabled_at: Date | null
   readonly replaced_by: string | null
   readonly created_at: Date
+  /** The person who created it in the console. */
+  readonly created_by: string | null
   /** Determined by the database's clock. */
   readonly state: 'active' | 'disabled' | 'expired'
 }
 
 export type KeyColumns = Pick<
   ApiKeyRow,
-  'id' | 'account_id' | 'name' | 'display' | 'models' | 'limits' | 'spend_limit' | 'expires_at'
+  | ('id' | 'account_id' | 'name' | 'display' | 'models' | 'limits' | 'spend_limit' | 'expires_at')
+  | 'created_by'
 >
 
 export async function accountExists(sql: Sql | TransactionSql, id: string): Promise<boolean> {
@@ -40,10 +43,10 @@ export async function insertKey(
 ): Promise<void> {
   await sql`
     insert into api_key (id, account_id, name, hash, display, models, limits, spend_limit,
-      expires_at)
+      expires_at, created_by)
     values (${key.id}, ${key.account_id}, ${key.name}, ${key.hash}, ${key.display},
       ${key.models}, ${JSON.stringify(key.limits)}::text::jsonb,
-      ${key.spend_limit?.toString() ?? null}, ${key.expires_at})`
+      ${key.spend_limit?.toString() ?? null}, ${key.expires_at}, ${key.created_by})`
 }
 
 /** Lists an account's keys, oldest first, or the one with this id. */
@@ -53,7 +56,7 @@ export function selectKeys(
 ): Promise<ApiKeyRow[]> {
   return sql<ApiKeyRow[]>`
     select k.id, k.account_id, k.name, k.display, k.models, k.limits, k.spend_limit,
-      s.spent, s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at,
+      s.spent, s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at, k.created_by,
       case when k.disabled_at is not null then 'disabled'
         when k.expires_at <= now() then 'expired' else 'active' end as state
     from api_key k

@@ -29,6 +29,8 @@ export interface NewKey {
   readonly limits?: CallLimits
   readonly spendLimitNanos?: Nanos | null
   readonly expiresAt?: Date | null
+  /** The id of the person who creates it. */
+  readonly createdBy?: string
 }
 
 /** A key with its text, which cannot be shown again. */
@@ -49,6 +51,7 @@ export async function createKey(sql: Sql, options: NewKey): Promise<CreatedKey> 
     limits: options.limits ?? {},
     spend_limit: spendLimitNanos,
     expires_at: expiresAt,
+    created_by: options.createdBy ?? null,
   })
 }
 
@@ -138,8 +141,8 @@ export async function rotateKey(
     const key = await showKey(transaction, id)
     if (key.replaced_by) throw new OperatorError(`${id} was rotated: use ${key.replaced_by}`)
     if (key.state !== 'active') throw new OperatorError(`${id} is ${key.state}: create a new key`)
-    const { account_id, name, models, limits, spend_limit, expires_at } = key
-    const content = { account_id, name, models, limits, spend_limit, expires_at }
+    const { account_id, name, models, limits, spend_limit, expires_at, created_by } = key
+    const content = { account_id, name, models, limits, spend_limit, expires_at, created_by }
     const created = await insertNew(transaction, content)
     await retireKey(transaction, { id, replacedBy: created.id, overlapSeconds })
     const renewed = { ...(await showKey(transaction, created.id)), key: created.key }

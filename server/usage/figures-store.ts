@@ -10,7 +10,7 @@ export interface FigureFilter {
   readonly to: Date
   readonly model?: string
   readonly endpoint?: string
-  readonly keyId?: string
+  readonly keyIds?: readonly string[]
 }
 
 export interface UsageFigures {
@@ -38,11 +38,11 @@ export interface SeriesStep {
   readonly timeZone: string
 }
 
-function narrow(sql: Sql, { model, endpoint, keyId }: FigureFilter) {
+function narrow(sql: Sql, { model, endpoint, keyIds }: FigureFilter) {
   return sql`
     ${model ? sql`and model = ${model}` : sql``}
     ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
-    ${keyId ? sql`and key_id = ${keyId}` : sql``}`
+    ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}`
 }
 
 function during(sql: Sql, { from, to }: FigureFilter) {
@@ -66,8 +66,8 @@ function uncounted(sql: Sql, filter: FigureFilter) {
 
 /** Selects counted figures: per dimension, or from all dimensions if a filter applies. */
 function counted(sql: Sql, filter: FigureFilter, part: Part) {
-  const { accountId, model, endpoint, keyId } = filter
-  if (!model && !endpoint && !keyId) {
+  const { accountId, model, endpoint, keyIds } = filter
+  if (!model && !endpoint && !keyIds) {
     return sql`
       select hour, name, calls, errors, cancelled, charged from usage_part
       where account_id = ${accountId} and part = ${part} and ${during(sql, filter)}`

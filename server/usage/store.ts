@@ -11,7 +11,7 @@ export interface UsageFilter {
   readonly to?: Date
   readonly model?: string
   readonly endpoint?: string
-  readonly keyId?: string
+  readonly keyIds?: readonly string[]
   readonly status?: 'succeeded' | 'failed' | 'cancelled' | 'lost'
   readonly taskId?: string
   readonly requestId?: string
@@ -48,9 +48,9 @@ export type UsageRow = UsageSummary
 
 /** Lists the usage records of finished calls, newest first unless stated. */
 export function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
-  const { model, endpoint, keyId, chargedAtLeast, status, requestId, taskId } = filter
+  const { model, endpoint, keyIds, chargedAtLeast, status, requestId, taskId } = filter
   const isFound = requestId ?? taskId ?? (status === 'succeeded' ? undefined : status)
-  const isScattered = model ?? endpoint ?? keyId ?? chargedAtLeast
+  const isScattered = model ?? endpoint ?? keyIds ?? chargedAtLeast
   if (isFound !== undefined || isScattered === undefined) return listInOrder(sql, filter)
   return listByHour(sql, filter)
 }
@@ -61,14 +61,14 @@ const columns = (sql: Sql) => sql`
 
 /** Returns the filter as conditions on a row of `call`. */
 function matches(sql: Sql, filter: UsageFilter) {
-  const { after, from, to, model, endpoint, keyId, status, taskId, requestId } = filter
+  const { after, from, to, model, endpoint, keyIds, status, taskId, requestId } = filter
   const { accountId, chargedAtLeast, isAscending = false } = filter
   return sql`account_id = ${accountId}
     ${from ? sql`and created_at >= ${from}` : sql``}
     ${to ? sql`and created_at < ${to}` : sql``}
     ${model ? sql`and model = ${model}` : sql``}
     ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
-    ${keyId ? sql`and key_id = ${keyId}` : sql``}
+    ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}
     ${status ? narrowStatus(sql, status) : sql``}
     ${requestId ? sql`and request_id = ${requestId}` : sql``}
     ${
@@ -102,19 +102,20 @@ function listInOrder(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
  * read, newest first, until there are enough.
  */
 function listByHour(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
-  const { accountId, from, to, model, endpoint, keyId, chargedAtLeast, after, limit } = filter
+  const { accountId, from, to, model, endpoint, keyIds, chargedAtLeast, after, limit } = filter
   const order = direction(sql, filter)
-  const has = (part: string, name: string | undefined) =>
-    name === undefined
+  const has = (part: string, names: readonly string[] | undefined) =>
+    names === undefined
       ? sql``
       : sql`and exists (select 1 from usage_part p where p.account_id = ${accountId}
-          and p.part = ${part} and p.name = ${name} and p.hour = h.hour)`
+          and p.part = ${part} and p.name = any(${names as string[]}::text[]) and p.hour = h.hour)`
   return sql<UsageSummary[]>`
     select c.* from (
       select hour from (
         select hour from usage_part h
         where h.account_id = ${accountId} and h.part = 'all' and h.name = ''
-          ${has('model', model)} ${has('key', keyId)} ${has('endpoint', endpoint)}
+          ${has('model', model ? [model] : undefined)} ${has('key', keyIds)}
+          ${has('endpoint', endpoint ? [endpoint] : undefined)}
           ${chargedAtLeast ? sql`and h.largest >= ${chargedAtLeast.toString()}::bigint` : sql``}
         union
         select date_trunc('hour', created_at, 'UTC') from (

@@ -45,6 +45,42 @@ describe('usage', () => {
     assert.equal(new Set(seen).size, CALLS)
   })
 
+  test('a member is who created the key; the filter holds in lists, figures and exports', async () => {
+    const user = { id: 'usr_maker', email: 'm@example.com', name: 'Mo', language: 'en' as const }
+    await stage.sql`
+      insert into person (id, email, name) values ('usr_maker', 'm@example.com', 'Mo')`
+    const mill = await stage.house('mill')
+    const params = { account_id: mill.accountId }
+    const memberships = [{ accountId: mill.accountId, accountName: 'mill', role: 'owner' as const }]
+    stage.enter('maker', { user: { ...user, operator: false }, memberships })
+    const made = await stage.read('POST /accounts/:account_id/keys', {
+      ...{ as: 'maker', params },
+      body: { name: 'by Mo' },
+    })
+    assert.deepEqual(made.created_by, { user_id: 'usr_maker', name: 'Mo' })
+    const rotated = await stage.read('POST /accounts/:account_id/keys/:key_id/rotate', {
+      as: 'mill-owner',
+      params: { ...params, key_id: made.id },
+      body: {},
+    })
+    await call(rotated.key)
+    const query = { member: 'usr_maker' }
+    const list = async (query: Record<string, string>) =>
+      (await stage.read(LIST, { as: 'mill-member', params, query })).data
+    const rows = await list(query)
+    assert.deepEqual(
+      rows.map(({ key_id: id, member }) => [id, member]),
+      [[rotated.id, 'Mo']],
+    )
+    assert.deepEqual(await list({ member: 'usr_none' }), [])
+    assert.deepEqual(await list({ ...query, key: mill.keyId }), [])
+    const { totals } = await stage.read(SUMMARY, { as: 'mill-member', params, query })
+    assert.equal(totals.calls, 1)
+    const columns = { ...query, columns: 'member,key_id' }
+    const csv = (await stage.ask(EXPORT, { as: 'mill-member', params, query: columns })).text
+    assert.match(csv, new RegExp(`member,key_id\\s+Mo,${rotated.id}\\s+$`))
+  })
+
   test('filters narrow', async () => {
     const [first] = (await read()).data
     assert.ok(first)

@@ -52,7 +52,7 @@ function readFilter(context: Context, accountId: string): UsageFilter {
     ...(to ? { to } : {}),
     ...(model ? { model } : {}),
     ...(endpoint ? { endpoint } : {}),
-    ...(key ? { keyId: key } : {}),
+    ...(key ? { keyIds: [key] } : {}),
   }
 }
 

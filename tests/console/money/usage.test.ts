@@ -51,6 +51,20 @@ describe('the usage page', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
+  test('members are picked by name: those who created keys', async () => {
+    await stage.sql`
+      update api_key set created_by = (select id from person order by created_at limit 1)
+      where account_id = ${stage.account.id}`
+    const { page } = await stage.signedIn('/usage?columns=model,member,charged')
+    await page.getByRole('cell', { name: /^Kim/ }).first().waitFor()
+    await page.getByRole('combobox', { name: 'Member' }).click()
+    await page.getByRole('option', { name: /^Kim/ }).click()
+    await page.waitForURL(/member=/)
+    await page.getByRole('cell', { name: 'sim-chat' }).first().waitFor()
+    await expectAccessible(page)
+    await page.context().close()
+  })
+
   test('the export has exactly the rows, order and columns that are shown', async () => {
     const path = '/usage?order=oldest&columns=model,input,charged'
     const { page } = await stage.signedIn(path)

@@ -19,6 +19,7 @@ const EXPORTED = {
   model: ['model'],
   endpoint: ['endpoint'],
   key: ['key_id', 'key_name'],
+  member: ['member'],
   status: ['status', 'review', 'error'],
   input: ['input_tokens'],
   cached: ['cached_input_tokens'],
@@ -67,6 +68,7 @@ function useAllColumns(): Readonly<Record<ColumnName, Omit<Column<Call>, 'key'>>
     model: { ...of('model'), render: (row) => <OneLine text={row.model} /> },
     endpoint: { ...of('endpoint'), render: (row) => <OneLine text={row.endpoint} />, minor: true },
     key: { ...of('key'), render: (row) => <OneLine text={row.key_name} />, minor: true },
+    member: { ...of('member'), render: (row) => <OneLine text={row.member || '–'} />, minor: true },
     status: {
       ...of('status'),
       render: (row) => <WorkStatus status={row.review ? 'review' : row.status} />,

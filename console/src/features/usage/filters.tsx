@@ -8,7 +8,9 @@ import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
-export const FILTERS = ['from', 'to', 'model', 'endpoint', 'key', 'status', 'request_id'] as const
+export const FILTERS = [
+  ...(['from', 'to', 'model', 'endpoint', 'key', 'member', 'status', 'request_id'] as const),
+] as const
 
 interface UsageFiltersProps {
   readonly list: ListState<(typeof FILTERS)[number]>
@@ -23,7 +25,7 @@ export function UsageFilters({ list, endpoints }: UsageFiltersProps) {
   const params = { account_id: id }
   const models = useAdmin('GET /accounts/:account_id/models', { params })
   const keys = useAdmin('GET /accounts/:account_id/keys', { params, query: { limit: 100 } })
-  const { model, endpoint, key } = list.filters
+  const { model, endpoint, key, member } = list.filters
   const modelIds = withChosen(
     (models.data?.data ?? []).map((one) => one.id),
     model,
@@ -32,6 +34,9 @@ export function UsageFilters({ list, endpoints }: UsageFiltersProps) {
     value,
     label: name ? `${name} · ${display}` : display,
   }))
+  const creators = new Map(
+    (keys.data?.data ?? []).flatMap(({ created_by: by }) => (by ? [[by.user_id, by.name]] : [])),
+  )
   const hasKey = key === '' || keyOptions.some(({ value }) => value === key)
   return (
     <>
@@ -43,6 +48,16 @@ export function UsageFilters({ list, endpoints }: UsageFiltersProps) {
         options={hasKey ? keyOptions : [...keyOptions, { value: key, label: key }]}
         {...list.field('key')}
       />
+      {creators.size > 0 || member !== '' ? (
+        <SelectFilter
+          label={t('member')}
+          options={withChosen([...creators.keys()], member).map((value) => ({
+            value,
+            label: creators.get(value) ?? value,
+          }))}
+          {...list.field('member')}
+        />
+      ) : null}
       <SelectFilter
         label={t('endpoint')}
         options={toOptions(withChosen(endpoints, endpoint))}

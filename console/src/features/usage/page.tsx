@@ -90,7 +90,7 @@ const readOrder = (text: string): Order => (text === 'oldest' ? 'oldest' : 'newe
 
 function useSummary(filters: UsageList['filters'], by: Grouping) {
   const { id } = useAccount()
-  const { from, to, model, endpoint, key } = filters
+  const { from, to, model, endpoint, key, member } = filters
   const period = useMemo(() => readPeriod({ from, to }, Date.now()), [from, to])
   const query = {
     ...period,
@@ -99,6 +99,7 @@ function useSummary(filters: UsageList['filters'], by: Grouping) {
     ...(model ? { model } : {}),
     ...(endpoint ? { endpoint } : {}),
     ...(key ? { key } : {}),
+    ...(member ? { member } : {}),
   }
   const options = { live: ['usage'], keepPrevious: true } as const
   return useAdmin(SUMMARY, { params: { account_id: id }, query }, options)

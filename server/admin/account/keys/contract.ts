@@ -35,6 +35,10 @@ const key = z.object({
   expires_at: time.nullable(),
   replaced_by: z.string().nullable().describe('The key that replaced it by rotation.'),
   created_at: time,
+  created_by: z
+    .object({ user_id: z.string(), name: z.string() })
+    .nullable()
+    .describe('The person who created it in the console, also through rotation.'),
 })
 
 const created = key.extend({ key: z.string().describe('Shown only once.') })

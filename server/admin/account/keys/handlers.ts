@@ -44,6 +44,8 @@ function describeKey(row: UsedKeyRow) {
     expires_at: row.expires_at?.toISOString() ?? null,
     replaced_by: row.replaced_by,
     created_at: row.created_at.toISOString(),
+    created_by:
+      row.created_by === null ? null : { user_id: row.created_by, name: row.creator_name ?? '' },
   }
 }
 
@@ -68,7 +70,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
     const filter = { accountId: params.account_id, limit: limit + 1, after: cursor }
     return toPage(await listUsedKeys(sql, filter), limit, ({ id }) => id, describeKey)
   },
-  async 'POST /accounts/:account_id/keys'({ params, body, note }, services) {
+  async 'POST /accounts/:account_id/keys'({ params, body, note, session }, services) {
     const { name, models, limits, spend_limit: spendLimit, expires_at: expiresAt } = body
     const created = await withOperatorErrors(
       createKey(services.sql, {
@@ -78,6 +80,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
         limits: mergeLimits({}, limits),
         spendLimitNanos: toNanos(spendLimit),
         expiresAt: toDate(expiresAt),
+        createdBy: session.user.id,
       }),
     )
     note({ key_id: created.id })

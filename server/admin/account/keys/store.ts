@@ -6,6 +6,7 @@ export interface UsedKeyRow extends ApiKeyRow {
   readonly calls: bigint
   readonly charged: bigint
   readonly last_used_at: Date | null
+  readonly creator_name: string | null
 }
 
 /** Lists keys, newest first, without those that the console creates for its playground. */
@@ -22,7 +23,8 @@ export function listUsedKeys(
   const { accountId, limit, after, id } = filter
   return sql<UsedKeyRow[]>`
     select k.id, k.account_id, k.name, k.display, k.models, k.limits, k.spend_limit, s.spent,
-      s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at,
+      s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at, k.created_by,
+      p.name as creator_name,
       case when k.disabled_at is not null then 'disabled'
         when k.expires_at <= now() then 'expired' else 'active' end as state,
       coalesce(u.calls, 0) as calls, coalesce(u.charged, 0) as charged, u.last_used_at
@@ -30,6 +32,7 @@ export function listUsedKeys(
     left join key_spend s
       on s.key_id = coalesce(k.counter_key_id, k.id) and k.spend_limit is not null
     left join key_use u on u.key_id = k.id
+    left join person p on p.id = k.created_by
     where k.account_id = ${accountId} and k.purpose = 'calls'
       ${id === undefined ? sql`` : sql`and k.id = ${id}`}
       ${

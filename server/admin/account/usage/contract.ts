@@ -14,6 +14,7 @@ const filters = {
   model: text(200).optional(),
   endpoint: text(200).optional(),
   key: text(200).optional().describe('A key id.'),
+  member: text(200).optional().describe('A user id: keys that this person created.'),
   status: z.enum(['succeeded', 'failed', 'cancelled', 'lost']).optional(),
   request_id: text(200).optional(),
   task_id: text(200).optional(),
@@ -57,6 +58,7 @@ export const usageContract = {
       model: filters.model,
       endpoint: filters.endpoint,
       key: filters.key,
+      member: filters.member,
       by: z
         .enum(['model', 'key', 'endpoint'])
         .optional()

@@ -7,6 +7,7 @@ import type { KeyName } from '../account-store.ts'
 
 export const describedCall = usageRecord.extend({
   key_name: z.string().describe('The key’s name, else its first and last characters.'),
+  member: z.string().describe('The person who created the key in the console; empty if unknown.'),
   input_tokens: z.number().describe('Billed input tokens of every kind, cached ones included.'),
   cached_input_tokens: z.number(),
   output_tokens: z.number().describe('Billed output tokens of every kind.'),
@@ -47,6 +48,7 @@ export function describeCall(row: UsageSummary, keys: ReadonlyMap<string, KeyNam
   return {
     ...describeUsage(row),
     key_name: key?.name || key?.display || '',
+    member: key?.member ?? '',
     input_tokens: sum(INPUT),
     cached_input_tokens: sum(CACHED),
     output_tokens: outputTokens,

@@ -11,7 +11,7 @@ const BATCH = 1000
 /** In the order of an export without a choice of columns. */
 const COLUMNS = [
   ...(['request_id', 'created_at', 'finished_at', 'endpoint', 'model', 'key_id'] as const),
-  ...(['key_name', 'status', 'held', 'charged', 'returned', 'debt', 'currency'] as const),
+  ...(['key_name', 'member', 'status', 'held', 'charged', 'returned', 'debt', 'currency'] as const),
   ...(['basis', 'review', 'task_id', 'error', 'input_tokens', 'cached_input_tokens'] as const),
   ...(['output_tokens', 'quantities', 'duration_ms', 'first_response_ms'] as const),
   'output_tokens_per_second' as const,

@@ -15,7 +15,7 @@ import { summariseUsage } from './usage-summary.ts'
 export const usageHandlers: HandlersOf<typeof usageContract> = {
   async 'GET /accounts/:account_id/usage'({ params, query }, services) {
     const { limit, cursor } = query
-    const filter = readUsageFilter(params.account_id, query)
+    const filter = await readUsageFilter(services.sql, params.account_id, query)
     await catchUp(services)
     const pageFilter = { ...filter, limit: limit + 1, ...(cursor ? { after: cursor } : {}) }
     const rows = await services.usage.list(pageFilter)
@@ -35,7 +35,7 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
   async 'GET /accounts/:account_id/usage/export'({ context, params, query }, services) {
     await catchUp(services)
     const { format } = query
-    const filter = readUsageFilter(params.account_id, query)
+    const filter = await readUsageFilter(services.sql, params.account_id, query)
     const columns = readColumns(query.columns)
     const batches = readExport(services, { filter, format, columns })
     await sendExport(context, { name: `usage-${params.account_id}`, format, batches })

@@ -1,7 +1,9 @@
 /** Converts the query of the usage pages to the store's filter. */
+import type { Sql } from 'postgres'
 import { parseAmount } from '../../../lib/money.ts'
 import type { UsageFilter } from '../../../usage/store.ts'
 import type { ReadQuery } from '../../route.ts'
+import { selectKeysOfMember } from '../account-store.ts'
 import type { usageContract } from './contract.ts'
 
 type Query = Omit<
@@ -9,9 +11,24 @@ type Query = Omit<
   'limit' | 'cursor'
 >
 
-export function readUsageFilter(accountId: string, query: Query): Omit<UsageFilter, 'limit'> {
-  const { from, to, model, endpoint, key, status, request_id, task_id, charged_at_least, order } =
-    query
+/** Returns the ids of the keys that the query names, by key or by member; undefined for all. */
+export async function readKeyIds(
+  sql: Sql,
+  accountId: string,
+  { key, member }: Pick<Query, 'key' | 'member'>,
+): Promise<readonly string[] | undefined> {
+  if (!member) return key ? [key] : undefined
+  const ids = await selectKeysOfMember(sql, accountId, member)
+  return key ? ids.filter((id) => id === key) : ids
+}
+
+export async function readUsageFilter(
+  sql: Sql,
+  accountId: string,
+  query: Query,
+): Promise<Omit<UsageFilter, 'limit'>> {
+  const { from, to, model, endpoint, status, request_id, task_id, charged_at_least, order } = query
+  const keyIds = await readKeyIds(sql, accountId, query)
   const chargedAtLeast = charged_at_least === undefined ? undefined : parseAmount(charged_at_least)
   return {
     accountId,
@@ -19,7 +36,7 @@ export function readUsageFilter(accountId: string, query: Query): Omit<UsageFilt
     ...(to ? { to } : {}),
     ...(model ? { model } : {}),
     ...(endpoint ? { endpoint } : {}),
-    ...(key ? { keyId: key } : {}),
+    ...(keyIds ? { keyIds } : {}),
     ...(status ? { status } : {}),
     ...(request_id ? { requestId: request_id } : {}),
     ...(task_id ? { taskId: task_id } : {}),

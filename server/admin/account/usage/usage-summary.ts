@@ -19,6 +19,7 @@ import { found } from '../../refusal.ts'
 import type { ReadQuery } from '../../route.ts'
 import { type KeyName, readKeyNames, selectAccountCurrency } from '../account-store.ts'
 import type { usageContract } from './contract.ts'
+import { readKeyIds } from './usage-filter.ts'
 
 type Query = ReadQuery<(typeof usageContract)['GET /accounts/:account_id/usage/summary']>
 
@@ -47,7 +48,8 @@ export function describeSeries(series: readonly BucketFigures[], latency: readon
 }
 
 export async function summariseUsage(sql: Sql, accountId: string, query: Query) {
-  const { step, time_zone: timeZone, model, endpoint, key } = query
+  const { step, time_zone: timeZone, model, endpoint } = query
+  const keyIds = await readKeyIds(sql, accountId, query)
   const currency = found(await selectAccountCurrency(sql, accountId), 'account')
   const to = query.to ?? new Date()
   const from = query.from ?? new Date(to.getTime() - DAY_MS)
@@ -60,7 +62,7 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
     to,
     ...(model ? { model } : {}),
     ...(endpoint ? { endpoint } : {}),
-    ...(key ? { keyId: key } : {}),
+    ...(keyIds ? { keyIds } : {}),
   }
   const by = { step, timeZone }
   const [series, latency, models, keys, endpoints, modelLatency] = await Promise.all([
