@@ -1,11 +1,11 @@
 /**
  * Pictures of the console's pages, to look at and for the documentation: wide and light, wide and
- * dark, on a phone. `node scripts/screenshots.ts OUTPUT [PATH…]` signs in to the demo that runs
+ * dark, on a phone, and in Chinese (which needs a font that has it). `node scripts/screenshots.ts OUTPUT [PATH…]` signs in to the demo that runs
  * beside (`DATA_DIR/demo.json`); without paths it takes every page of the navigation.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 interface Demo {
   readonly base_url: string
@@ -17,7 +17,20 @@ const LOOKS = [
   { name: 'light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
   { name: 'dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
   { name: 'phone', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+  {
+    name: 'zh',
+    viewport: { width: 1280, height: 800 },
+    colorScheme: 'light',
+    locale: 'zh-CN',
+  },
 ] as const
+/** What opens on a page besides what the navigation names. */
+const FURTHER = [
+  '/playground?kind=compare',
+  '/operator/channels?add=choose',
+  '/operator/channels?add=deepseek',
+  '/operator/models?book=deepseek',
+]
 const ENDING = process.env.PNG ? 'png' : 'jpg'
 /** Small enough to keep, sharp enough to judge: the first that fits. */
 const QUALITIES = [75, 65, 55, 45, 35] as const
@@ -46,6 +59,7 @@ try {
 async function takeAll(browser: Browser, look: (typeof LOOKS)[number], folder: string) {
   const context = await browser.newContext({ ...look, reducedMotion: 'reduce' })
   const { email, password } = demo.console
+  if (wanted.length === 0) await takeSignIn(context, join(folder, `sign-in-${look.name}.${ENDING}`))
   await context.request.post(`${demo.base_url}/admin/v1/session`, {
     headers: { 'x-tributary-console': '1' },
     data: { email, password },
@@ -68,7 +82,18 @@ async function listPages(page: Page): Promise<string[]> {
     const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')))
     paths.push(...hrefs.map((href) => (href ?? '').replace(/^\/console/, '') || '/'))
   }
-  return paths
+  return [...paths, ...FURTHER]
+}
+
+/** The page that people see first, before the session begins. */
+async function takeSignIn(context: BrowserContext, to: string): Promise<void> {
+  const page = await context.newPage()
+  await page.goto(`${demo.base_url}/console/sign-in`, { waitUntil: 'load' })
+  await page.locator('h1').first().waitFor()
+  await page.waitForTimeout(SETTLE_MS)
+  writeFileSync(to, await takeSmall(page))
+  console.log(to)
+  await page.close()
 }
 
 async function take(page: Page, path: string, to: string): Promise<void> {
