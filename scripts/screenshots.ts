@@ -1,7 +1,8 @@
 /**
  * Pictures of the console's pages, to look at and for the documentation: wide and light, wide and
- * dark, on a phone, and in Chinese (which needs a font that has it). `node scripts/screenshots.ts OUTPUT [PATH…]` signs in to the demo that runs
- * beside (`DATA_DIR/demo.json`); without paths it takes every page of the navigation.
+ * dark, on a phone, and in Chinese (which needs a font that has it). `node scripts/screenshots.ts
+ * OUTPUT [PATH…]` signs in to the demo that runs beside (`DATA_DIR/demo.json`); without paths it
+ * takes every page of the navigation.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -54,7 +54,8 @@ describe('usage', () => {
     const memberships = [{ accountId: mill.accountId, accountName: 'mill', role: 'owner' as const }]
     stage.enter('maker', { user: { ...user, operator: false }, memberships })
     const made = await stage.read('POST /accounts/:account_id/keys', {
-      ...{ as: 'maker', params },
+      as: 'maker',
+      params,
       body: { name: 'by Mo' },
     })
     assert.deepEqual(made.created_by, { user_id: 'usr_maker', name: 'Mo' })

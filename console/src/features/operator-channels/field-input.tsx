@@ -20,6 +20,7 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
   const { label, description } = useSettingWords(field)
   const error = useFieldError(`settings.${field.name}`)
   const shared = { label, description, value, error }
+  const secretNote = isStored ? t('secretKept') : t('secretNew')
   switch (kind) {
     case 'switch':
       return (
@@ -45,7 +46,7 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
       return (
         <PasswordInput
           {...shared}
-          description={isStored ? t('secretKept') : t('secretNew')}
+          description={secretNote}
           required={isRequired && !isStored}
           aria-invalid={error !== undefined}
           autoComplete="off"
@@ -53,24 +54,13 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
         />
       )
     case 'secret-list':
-      return (
-        <Textarea
-          {...shared}
-          description={isStored ? t('secretKept') : description}
-          autosize
-          minRows={1}
-          maxRows={8}
-          autoComplete="off"
-          styles={{ input: { fontFamily: 'monospace', fontSize: 12 } }}
-          onChange={({ currentTarget }) => onChange(currentTarget.value)}
-        />
-      )
+      return <SecretList {...shared} isStored={isStored} onChange={onChange} />
     case 'json':
     case 'secret-json':
       return (
         <JsonInput
           {...shared}
-          description={kind === 'json' ? description : isStored ? t('secretKept') : t('secretNew')}
+          description={kind === 'json' ? description : secretNote}
           placeholder={t('json')}
           validationError={t('badJson')}
           formatOnBlur
@@ -104,4 +94,30 @@ function useSettingWords({ name, description }: Field) {
     label: say(`label_${name}`, name),
     description: say(`help_${name}`, description),
   }
+}
+
+interface SecretListProps {
+  readonly label: string
+  readonly description: string
+  readonly value: string
+  readonly error: string | undefined
+  readonly isStored: boolean
+  readonly onChange: (value: string) => void
+}
+
+/** Several secrets, one per line. */
+function SecretList({ isStored, description, onChange, ...shared }: SecretListProps) {
+  const t = useMessages(messages)
+  return (
+    <Textarea
+      {...shared}
+      description={isStored ? t('secretKept') : description}
+      autosize
+      minRows={1}
+      maxRows={8}
+      autoComplete="off"
+      styles={{ input: { fontFamily: 'monospace', fontSize: 12 } }}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  )
 }

@@ -13,10 +13,10 @@ import { SettingInputs } from './setting-inputs.tsx'
 import { messages as settingMessages } from './setting-messages.ts'
 import { listNeeded, listPresets, type Needed, nameOf, toChannels } from './vendor-choice.ts'
 import { messages } from './vendor-messages.ts'
-import type { Vendor } from './vendor-picker.tsx'
+import type { VendorListing } from './vendor-picker.tsx'
 
 interface VendorFormProps {
-  readonly vendor: Vendor
+  readonly vendor: VendorListing
   readonly upstreams: readonly UpstreamListing[]
   /** Receives the ids of the new channels. */
   readonly onAdded: (ids: readonly string[]) => void
@@ -90,8 +90,19 @@ function useVendorForm({ vendor, upstreams, onAdded }: VendorFormProps) {
     onAdded(body.map(({ id }) => id))
   })
   return {
-    ...{ presets, only, needed, fields, values, setValues, typed, setTyped, name, setName },
-    ...{ isBusy, failure, submit: () => submit(undefined) },
+    presets,
+    only,
+    needed,
+    fields,
+    values,
+    setValues,
+    typed,
+    setTyped,
+    name,
+    setName,
+    isBusy,
+    failure,
+    submit: () => submit(undefined),
   }
 }
 

@@ -7,10 +7,10 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './vendor-messages.ts'
 import classes from './vendor-picker.module.css'
 
-export type Vendor = AdminAnswer<'GET /operator/vendors'>['data'][number]
+export type VendorListing = AdminAnswer<'GET /operator/vendors'>['data'][number]
 
 interface VendorPickerProps {
-  readonly vendors: readonly Vendor[]
+  readonly vendors: readonly VendorListing[]
   /** Receives a vendor's id, or `other`. */
   readonly onChoose: (step: string) => void
 }

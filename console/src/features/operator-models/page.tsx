@@ -56,27 +56,7 @@ export function Page() {
           </>
         }
       />
-      <Filters>
-        <TextFilter
-          label={t('search')}
-          value={filters.search}
-          onChange={(search) => url.set({ search })}
-        />
-        <SelectFilter
-          label={t('type')}
-          value={filters.type}
-          options={MODEL_TYPE_ORDER.map((value) => ({ value, label: value }))}
-          onChange={(type) => url.set({ type })}
-        />
-        <Switch
-          size="xs"
-          label={t('showRetired')}
-          checked={filters.retired === 'true'}
-          onChange={({ currentTarget }) =>
-            url.set({ retired: currentTarget.checked ? 'true' : '' })
-          }
-        />
-      </Filters>
+      <ModelFilters filters={filters} set={url.set} />
       <DataTable
         label={t('title')}
         pages={asPages(models)}
@@ -108,6 +88,36 @@ export function Page() {
         <ModelForm initial={NEW_DRAFT} isNew onSaved={added} />
       </DetailDrawer>
     </>
+  )
+}
+
+interface ModelFiltersProps {
+  readonly filters: Readonly<Record<'search' | 'type' | 'retired', string>>
+  readonly set: (changes: Partial<ModelFiltersProps['filters']>) => void
+}
+
+function ModelFilters({ filters, set }: ModelFiltersProps) {
+  const t = useMessages(messages)
+  return (
+    <Filters>
+      <TextFilter
+        label={t('search')}
+        value={filters.search}
+        onChange={(search) => set({ search })}
+      />
+      <SelectFilter
+        label={t('type')}
+        value={filters.type}
+        options={MODEL_TYPE_ORDER.map((value) => ({ value, label: value }))}
+        onChange={(type) => set({ type })}
+      />
+      <Switch
+        size="xs"
+        label={t('showRetired')}
+        checked={filters.retired === 'true'}
+        onChange={({ currentTarget }) => set({ retired: currentTarget.checked ? 'true' : '' })}
+      />
+    </Filters>
   )
 }
 

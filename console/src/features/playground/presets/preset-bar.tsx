@@ -67,23 +67,41 @@ export function PresetBar({ values, onChoose }: PresetBarProps) {
           </Button>
         ) : null}
       </Group>
-      <Dialog isOpen={isSaving} title={t('save')} onClose={() => setSaving(false)}>
-        <SubmitForm
-          act={t('save')}
-          onCancel={() => setSaving(false)}
-          onSend={async ({ name = '' }) => {
-            const { system, draft, temperature, maxTokens } = values
-            const preset = { name: name.trim(), system, draft, temperature, maxTokens }
-            setOwn(savePreset(localStorage, preset))
-            setChosen(`own:${preset.name}`)
-            setSaving(false)
-            notifyDone(t('saved', { name: preset.name }))
-          }}
-        >
-          <Text size="sm">{t('saveText')}</Text>
-          <TextInput name="name" label={t('name')} required maxLength={60} data-autofocus />
-        </SubmitForm>
-      </Dialog>
+      <SavePreset
+        isOpen={isSaving}
+        onClose={() => setSaving(false)}
+        onSave={(name) => {
+          const { system, draft, temperature, maxTokens } = values
+          setOwn(savePreset(localStorage, { name, system, draft, temperature, maxTokens }))
+          setChosen(`own:${name}`)
+        }}
+      />
     </>
+  )
+}
+
+interface SavePresetProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly onSave: (name: string) => void
+}
+
+function SavePreset({ isOpen, onClose, onSave }: SavePresetProps) {
+  const t = useMessages(messages)
+  return (
+    <Dialog isOpen={isOpen} title={t('save')} onClose={onClose}>
+      <SubmitForm
+        act={t('save')}
+        onCancel={onClose}
+        onSend={async ({ name = '' }) => {
+          onSave(name.trim())
+          onClose()
+          notifyDone(t('saved', { name: name.trim() }))
+        }}
+      >
+        <Text size="sm">{t('saveText')}</Text>
+        <TextInput name="name" label={t('name')} required maxLength={60} data-autofocus />
+      </SubmitForm>
+    </Dialog>
   )
 }
