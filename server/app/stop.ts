@@ -72,7 +72,7 @@ export function createStop(parts: Parts): Stop {
     if (delayMs > 0) await sleep(delayMs)
     parts.live.stop()
     const closed = once(server, 'close')
-    drain.stopListening()
+    await drain.stopListening()
     // A proxy uses the connections that it has kept; each ends with its next response.
     const unused = drain.unused(Math.min(delayMs, drainMs))
     await Promise.all([inFlight.drained(drainMs), drain.idle(drainMs), unused])

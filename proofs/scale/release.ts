@@ -1,0 +1,51 @@
+/** Another version of this repository, unpacked beside it and run by its own code. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+export interface Release {
+  readonly commit: string
+  /** The number of its newest migration. */
+  readonly schema: string
+  readonly openLaboratory: typeof import('../../testbed/laboratory.ts').openLaboratory
+  readonly startGateway: typeof import('../../tests/support/gateway.ts').startGateway
+  remove(): void
+}
+
+/** Returns the commit that CHANGELOG.md names as the last release. */
+export function findLastRelease(): string {
+  const text = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')
+  const commit = /^## \d+\.\d+\.\d+ \(.*commit ([0-9a-f]{7,40})\)$/m.exec(text)?.[1]
+  if (commit === undefined) throw new Error('CHANGELOG.md names no commit of a release')
+  return commit
+}
+
+export function readSchema(root = ROOT): string {
+  const names = readdirSync(join(root, 'migrations')).filter((name) => name.endsWith('.sql'))
+  return names.toSorted().at(-1)?.slice(0, 4) ?? ''
+}
+
+/** Unpacks `commit`. It runs with the packages installed here: their versions must be the same. */
+export async function unpackRelease(commit: string): Promise<Release> {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-release-'))
+  const archive = execFileSync('git', ['archive', '--format=tar', commit], {
+    cwd: ROOT,
+    maxBuffer: 1024 ** 3,
+  })
+  execFileSync('tar', ['-xf', '-', '-C', folder], { input: archive })
+  const lock = (root: string) => readFileSync(join(root, 'package-lock.json'), 'utf8')
+  if (lock(folder) !== lock(ROOT)) throw new Error(`${commit} has other packages than this version`)
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  const { openLaboratory } = await import(join(folder, 'testbed', 'laboratory.ts'))
+  const { startGateway } = await import(join(folder, 'tests', 'support', 'gateway.ts'))
+  return {
+    commit,
+    schema: readSchema(folder),
+    openLaboratory,
+    startGateway,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
