@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import { OperatorError } from '../lib/operator-error.ts'
 import { maskSecret, type SecretBox, SecretError } from '../lib/secrets/secrets.ts'
+import { hideCredentials } from '../lib/text/base-url.ts'
 import { type ChannelSettings, openSettings } from './channel-settings.ts'
 import { variableNameOf } from './environment.ts'
 import {
@@ -36,9 +37,15 @@ export async function describeChannel(
 ): Promise<ChannelSummary & { readonly settings: ChannelSettings }> {
   const row = (await listChannels(sql)).find((channel) => channel.id === id)
   if (!row) throw new OperatorError(`there is no channel ${id}`)
-  const { headers, ...open } = row.settings
-  // Headers that were stored before they became secrets are not sealed yet.
-  const settings = { ...open, ...(headers === undefined ? {} : { headers: mask(headers) }) }
+  const { headers, base_url: url, ...open } = row.settings
+  // These may have been stored before headers were sealed and credentials in addresses refused.
+  const settings = {
+    ...open,
+    ...(url === undefined
+      ? {}
+      : { base_url: typeof url === 'string' ? hideCredentials(url) : url }),
+    ...(headers === undefined ? {} : { headers: mask(headers) }),
+  }
   return { ...summarise(row), settings: { ...settings, ...maskedSecrets(row, secrets) } }
 }
 

@@ -1,11 +1,14 @@
 /** A channel's settings at the services for recordings: one key, or the older pair. */
+
 import { z } from 'zod'
+import { joinUrl } from '../lib/text/base-url.ts'
+import { baseUrl } from './base-url.ts'
 import { haveOneStyle, ONE_STYLE, speechCredentials } from './speech-credentials.ts'
 
 export const recordingSettings = (vendorUrl: string) =>
   z
     .strictObject({
-      base_url: z.url({ protocol: /^https?$/ }).default(vendorUrl),
+      base_url: baseUrl().default(vendorUrl),
       ...speechCredentials,
     })
     .refine(haveOneStyle, ONE_STYLE)
@@ -31,5 +34,5 @@ export function recordingHeaders(
 }
 
 export function recordingUrl(channel: RecordingSettings, path: string): string {
-  return channel.base_url.replace(/\/+$/, '') + path
+  return joinUrl(channel.base_url, path)
 }

@@ -1,4 +1,5 @@
 /** Sends requests to vendors that take JSON and a bearer key. */
+import { joinUrl } from '../lib/text/base-url.ts'
 import type { Wire, WireRequest, WireResponse } from './wire.ts'
 
 /** The part of a channel's settings that is needed here. */
@@ -17,7 +18,7 @@ export function sendWithKey(
 ): Promise<WireResponse> {
   return wire.send({
     method,
-    url: baseUrl.replace(/\/+$/, '') + path,
+    url: joinUrl(baseUrl, path),
     headers: {
       authorization: `Bearer ${apiKey}`,
       ...(body ? { 'content-type': 'application/json' } : {}),

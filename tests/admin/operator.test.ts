@@ -110,7 +110,10 @@ describe('operators', () => {
     const made = await put({ base_url, api_key: secret })
     assert.equal(made.status, 200, made.text)
     const { health, secrets } = made.json
-    assert.deepEqual([health.state, secrets], ['ready', ['api_key', 'api_keys', 'headers']])
+    assert.deepEqual(
+      [health.state, secrets],
+      ['ready', ['api_key', 'api_keys', 'headers', 'query']],
+    )
     const changed = await put({ base_url: `${base_url}/`, organization: 'o' })
     assert.deepEqual([changed.json.version, changed.json.health.state], [2, 'ready'])
     for (const one of [made.text, changed.text]) assert.ok(!one.includes(secret))

@@ -1,6 +1,8 @@
 /** Requests to a messages-native vendor, and its errors (docs/protocols/anthropic.md#errors). */
+
 import type { IncomingHttpHeaders } from 'node:http'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
+import { joinUrl } from '../../lib/text/base-url.ts'
 import { refineRejection } from '../account-refusal.ts'
 import {
   classifyStatus,
@@ -25,7 +27,7 @@ export function buildMessagesRequest(
 ): WireRequest {
   return {
     method: 'POST',
-    url: `${settings.base_url.replace(/\/+$/, '')}/v1/messages`,
+    url: joinUrl(settings.base_url, '/v1/messages'),
     headers: {
       ...forward(request.headers),
       ...(betas === undefined ? {} : { 'anthropic-beta': betas }),
@@ -76,7 +78,7 @@ function kindOf(status: number, type: string | undefined): FailureKind {
 export function listVendorModels(wire: Wire, settings: AnthropicSettings): Promise<WireResponse> {
   return wire.send({
     method: 'GET',
-    url: `${settings.base_url.replace(/\/+$/, '')}/v1/models?limit=1`,
+    url: joinUrl(settings.base_url, '/v1/models?limit=1'),
     headers: { ...keyHeader(settings), 'anthropic-version': settings.anthropic_version },
   })
 }

@@ -1,12 +1,13 @@
 /** A channel's settings at an upstream that speaks the messages format natively. */
 import { z } from 'zod'
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from '../../dialects/messages/quirks.ts'
+import { baseUrl } from '../base-url.ts'
 import { KEY_HEADERS, keySettings } from '../key-header.ts'
 import { priceSettings } from '../price-settings.ts'
 
 export const anthropicSettings = z.strictObject({
   /** Without the version path. */
-  base_url: z.url({ protocol: /^https?$/ }).default('https://api.anthropic.com'),
+  base_url: baseUrl().default('https://api.anthropic.com'),
   ...keySettings,
   /** The header of the key; routers and open servers read `bearer`. */
   auth: z.enum(KEY_HEADERS).default('x-api-key'),

@@ -1,9 +1,10 @@
 /** A channel's settings at the vendor's model platform. */
 import { z } from 'zod'
+import { baseUrl } from '../base-url.ts'
 
 export const arkSettings = z.strictObject({
   /** Including the version path. */
-  base_url: z.url({ protocol: /^https?$/ }).default('https://ark.cn-beijing.volces.com/api/v3'),
+  base_url: baseUrl().default('https://ark.cn-beijing.volces.com/api/v3'),
   api_key: z.string().min(1),
   /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */
   callbacks: z.boolean().default(true),

@@ -1,5 +1,8 @@
 /** A channel's settings at Doubao AST, and the address and headers that follow from them. */
+
 import { z } from 'zod'
+import { joinUrl } from '../../lib/text/base-url.ts'
+import { baseUrl } from '../base-url.ts'
 import {
   credentialHeaders,
   haveOneStyle,
@@ -9,7 +12,7 @@ import {
 
 export const settings = z
   .strictObject({
-    base_url: z.url({ protocol: /^(wss?|https?)$/ }).default('wss://openspeech.bytedance.com'),
+    base_url: baseUrl(/^(wss?|https?)$/).default('wss://openspeech.bytedance.com'),
     ...speechCredentials,
     /** Milliseconds from one chunk of 80 ms to the next; less is for tests only. */
     pace_ms: z.int().min(0).max(80).default(80),
@@ -21,7 +24,7 @@ export type AstSettings = z.infer<typeof settings>
 const PATH = '/api/v4/ast/v2/translate'
 
 export function socketUrl({ base_url: base }: AstSettings): string {
-  return `${base.replace(/^http/, 'ws').replace(/\/+$/, '')}${PATH}`
+  return joinUrl(base.replace(/^http/, 'ws'), PATH)
 }
 
 export function socketHeaders(

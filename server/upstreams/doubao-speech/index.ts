@@ -2,6 +2,7 @@
  * Doubao speech synthesis V3 over HTTP (docs/protocols/volcengine-speech.md#synthesis-request), as
  * a native pass-through and as a translation of POST /v1/audio/speech.
  */
+
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import type { RelayReport } from '../../dialects/relay.ts'
@@ -13,7 +14,9 @@ import { translateSynthesisRequest } from '../../dialects/synthesis-over-speech/
 import { createSynthesisStream } from '../../dialects/synthesis-over-speech/stream.ts'
 import { uuidOf } from '../../lib/ids.ts'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
+import { joinUrl } from '../../lib/text/base-url.ts'
 import { refineRejection } from '../account-refusal.ts'
+import { baseUrl } from '../base-url.ts'
 import {
   classifyStatus,
   type FailureKind,
@@ -38,7 +41,7 @@ import type { Wire, WireResponse } from '../wire.ts'
 
 const settings = z
   .strictObject({
-    base_url: z.url({ protocol: /^https?$/ }).default('https://openspeech.bytedance.com'),
+    base_url: baseUrl().default('https://openspeech.bytedance.com'),
     ...speechCredentials,
     stops_on_cancel: z.boolean().default(false),
   })
@@ -96,7 +99,7 @@ async function send(
 ): Promise<WireResponse> {
   const response = await wire.send({
     method: 'POST',
-    url: `${channel.base_url.replace(/\/+$/, '')}/api/v3/tts/unidirectional`,
+    url: joinUrl(channel.base_url, '/api/v3/tts/unidirectional'),
     headers: {
       ...credentialHeaders(channel),
       'x-api-resource-id': upstreamModel,

@@ -1,9 +1,10 @@
 /** A channel's settings at the vendor. */
 import { z } from 'zod'
+import { baseUrl } from '../base-url.ts'
 
 export const minimaxSettings = z.strictObject({
   /** Without a version path: the protocol names it. */
-  base_url: z.url({ protocol: /^https?$/ }).default('https://api.minimax.io'),
+  base_url: baseUrl().default('https://api.minimax.io'),
   api_key: z.string().min(1),
   /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */
   callbacks: z.boolean().default(true),

@@ -21,7 +21,7 @@ export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
   provider: 'openai',
   settings: openaiCompatibleSettings,
-  secrets: ['api_key', 'api_keys', 'headers'],
+  secrets: ['api_key', 'api_keys', 'headers', 'query'],
   eachKey,
   concurrency: ({ max_concurrent_calls: calls }) => calls,
   priceFacts: readPriceFacts,

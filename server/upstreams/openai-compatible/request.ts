@@ -1,4 +1,5 @@
 /** Builds requests to such a vendor, with the credentials of the channel alone. */
+import { joinUrl } from '../../lib/text/base-url.ts'
 import { keyHeader } from '../key-header.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
@@ -13,6 +14,14 @@ export function identityHeaders(settings: OpenaiCompatibleSettings): Record<stri
   }
 }
 
+/** Returns the address of `path` with the query parameters of the channel. */
+export function buildUrl(
+  { base_url: base, query }: OpenaiCompatibleSettings,
+  path: string,
+): string {
+  return joinUrl(base, path, new URLSearchParams(query).toString())
+}
+
 export function buildCompatibleRequest(
   settings: OpenaiCompatibleSettings,
   path: string,
@@ -21,7 +30,7 @@ export function buildCompatibleRequest(
 ): WireRequest {
   return {
     method: 'POST',
-    url: settings.base_url.replace(/\/+$/, '') + path,
+    url: buildUrl(settings, path),
     headers: {
       ...identityHeaders(settings),
       'content-type': 'application/json',
@@ -36,6 +45,6 @@ export function listCompatibleModels(
   wire: Wire,
   settings: OpenaiCompatibleSettings,
 ): Promise<WireResponse> {
-  const url = `${settings.base_url.replace(/\/+$/, '')}/models`
+  const url = buildUrl(settings, '/models')
   return wire.send({ method: 'GET', url, headers: identityHeaders(settings) })
 }

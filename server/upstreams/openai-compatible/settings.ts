@@ -1,6 +1,7 @@
 /** A channel's settings at an upstream that speaks OpenAI's API. */
 import { z } from 'zod'
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../dialects/chat/quirks.ts'
+import { baseUrl } from '../base-url.ts'
 import { KEY_HEADERS, keySettings } from '../key-header.ts'
 import { priceSettings } from '../price-settings.ts'
 
@@ -39,7 +40,7 @@ function toCamelCase(name: string): string {
 
 export const openaiCompatibleSettings = z.strictObject({
   /** Including the version path, for example https://api.openai.com/v1. */
-  base_url: z.url({ protocol: /^https?$/ }),
+  base_url: baseUrl(),
   ...keySettings,
   /** The header of the key: `Authorization: Bearer`, or one of its own. */
   auth: z.enum(KEY_HEADERS).default('bearer'),
@@ -47,6 +48,8 @@ export const openaiCompatibleSettings = z.strictObject({
   project: z.string().optional(),
   /** Further headers for every request; they may hold keys, so they are kept as secrets. */
   headers: z.record(z.string(), z.string()).default({}),
+  /** Further query parameters for every request; kept as secrets too. */
+  query: z.record(z.string(), z.string()).default({}),
   /** True if the vendor bills nothing more once its connection is closed. */
   stops_on_cancel: z.boolean().default(false),
   ...priceSettings,

@@ -4,7 +4,7 @@ import { createResponsesTap } from '../../dialects/responses/tap.ts'
 import type { Background, StoredAction, StoredRequest } from '../upstream.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import { readChatUsageOptions } from './read-usage-options.ts'
-import { identityHeaders } from './request.ts'
+import { buildUrl, identityHeaders } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
 const ACTIONS: Readonly<
@@ -22,11 +22,10 @@ export function stored(
   { action, id, query, stream = false }: StoredRequest,
 ): Promise<WireResponse> {
   const { method, suffix } = ACTIONS[action]
-  const base = settings.base_url.replace(/\/+$/, '')
   const path = `/responses/${encodeURIComponent(id)}${suffix}`
   return wire.send({
     method,
-    url: `${base}${path}${query ? `?${query}` : ''}`,
+    url: buildUrl(settings, query ? `${path}?${query}` : path),
     headers: {
       ...identityHeaders(settings),
       accept: stream ? 'text/event-stream' : 'application/json',

@@ -14,7 +14,7 @@ import type { RequestFile, UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { chatRefusal } from './chat.ts'
 import { readCompatibleFailure } from './read-failure.ts'
-import { identityHeaders } from './request.ts'
+import { buildUrl, identityHeaders } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
 const PIECE_BYTES = 64 * 1024
@@ -30,7 +30,7 @@ export async function transcription(
   const form = await openForm(boundary, fields, file)
   const response = await wire.send({
     method: 'POST',
-    url: `${settings.base_url.replace(/\/+$/, '')}/audio/transcriptions`,
+    url: buildUrl(settings, '/audio/transcriptions'),
     headers: {
       ...identityHeaders(settings),
       'content-type': `multipart/form-data; boundary=${boundary}`,

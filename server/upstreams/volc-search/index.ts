@@ -2,9 +2,12 @@
  * Volcengine's two search products (docs/protocols/volcengine-search.md). The result passes
  * unchanged.
  */
+
 import { z } from 'zod'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { asString, tryParseJson } from '../../lib/json.ts'
+import { joinUrl } from '../../lib/text/base-url.ts'
+import { baseUrl } from '../base-url.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from '../failure.ts'
 import { defineUpstream, type UpstreamAnswer, type UpstreamCall } from '../upstream.ts'
 import type { Wire, WireResponse } from '../wire.ts'
@@ -12,7 +15,7 @@ import { readSearchBody, type SearchError } from './read-body.ts'
 import { buildSearchBody } from './request.ts'
 
 const settings = z.strictObject({
-  base_url: z.url({ protocol: /^https?$/ }).default('https://open.feedcoopapi.com'),
+  base_url: baseUrl().default('https://open.feedcoopapi.com'),
   api_key: z.string().min(1),
   /** A free label that the vendor shows in its statistics. */
   traffic_tag: z.string().optional(),
@@ -27,7 +30,7 @@ async function search(
   let error: SearchError | undefined
   const response = await wire.send({
     method: 'POST',
-    url: `${channel.base_url.replace(/\/+$/, '')}/search_api/${encodeURIComponent(upstreamModel)}`,
+    url: joinUrl(channel.base_url, `/search_api/${encodeURIComponent(upstreamModel)}`),
     headers: {
       authorization: `Bearer ${channel.api_key}`,
       'content-type': 'application/json',
