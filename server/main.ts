@@ -102,7 +102,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const openedSignIn = openSignIn({ ...pages, config, sessions, port })
   const live = createLive({ sql, log })
   const { catalog } = core
-  const system = systemOf(config, ownerId)
+  const system = systemOf(config, ownerId, core.storage.isShared)
   const admin = { ...services, ...pages, catalog, signIn: openedSignIn.signIn, live, system }
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   const tracer = openTracer(config, core.dispatcher, { metrics: core.metrics, log })
@@ -159,8 +159,8 @@ function createGatewayServer(
   return { server, drain: watchDrain(server, services.sockets) }
 }
 
-function systemOf({ site, topUpSecret }: Config, ownerId: string) {
-  return { ownerId, site, topUpSecret, describeConfiguration: showConfig }
+function systemOf({ site, topUpSecret }: Config, ownerId: string, areFilesShared: () => boolean) {
+  return { ownerId, site, topUpSecret, areFilesShared, describeConfiguration: showConfig }
 }
 
 function toUrl(host: string, port: number): string {

@@ -20,6 +20,7 @@ export interface AdminServices extends PlainServices {
     /** Verifies payments; without it the gateway accepts none. */
     readonly topUpSecret: string | undefined
     /** Returns every variable with its value, secrets masked. */
+    readonly areFilesShared: () => boolean
     readonly describeConfiguration: () => { name: string; value: string; description: string }[]
   }
 }

@@ -23,6 +23,7 @@ import { openLedger } from './open-ledger.ts'
 import { createDispatcher, openGuard } from './open-outbound.ts'
 import { openMeters } from './open-telemetry.ts'
 import { type Readiness, watchReadiness } from './ready.ts'
+import { watchStorage } from './watch-storage.ts'
 
 /** Opens the ledger, the catalog, the limits and the connections to upstreams. */
 export async function openCore(parts: {
@@ -53,6 +54,7 @@ export async function openCore(parts: {
   const dispatcher = createDispatcher(config)
   const metrics = openMeters({ config, sql, inFlight, ledger, health, sweeper, dispatcher })
   const outbound = openGuard(config)
+  const storage = await watchStorage({ config, sql, ownerId, log })
   const assets = openMedia({ config, sql, guard: outbound.guard, log })
   const services: Services = {
     accounts,
@@ -84,6 +86,7 @@ export async function openCore(parts: {
     dispatcher,
     outbound,
     assets,
+    storage,
   }
 }
 

@@ -21,6 +21,7 @@ import type { BackgroundWorkers } from './background-workers.ts'
 import type { Demo } from './demo.ts'
 import type { Telemetry } from './open-telemetry.ts'
 import type { Readiness } from './ready.ts'
+import type { StorageWatch } from './watch-storage.ts'
 
 /** For aborted calls to settle. */
 const ABORT_MS = 2_000
@@ -34,6 +35,7 @@ interface Parts {
   readonly server: Server
   readonly drain: Drain
   readonly readiness: Readiness
+  readonly storage: StorageWatch
   readonly inFlight: InFlight
   readonly ledger: Ledger
   readonly metricsServer: Server | undefined
@@ -87,6 +89,7 @@ export function createStop(parts: Parts): Stop {
     setTimeout(() => drain.closeAll(), LAST_BYTES_MS).unref()
     await closed
     parts.readiness.stop()
+    parts.storage.stop()
     parts.metricsServer?.close()
     await parts.tracer?.stop()
     await parts.dispatcher.destroy()

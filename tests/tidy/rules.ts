@@ -39,6 +39,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'app/housekeeping.ts': ['lib'],
   'app/log.ts': ['lib'],
   'app/ready.ts': ['lib'],
+  'app/watch-storage.ts': ['lib', 'config', 'ledger'],
   'app/background-workers.ts': `lib config ledger assets outbound tasks usage webhooks
     metrics app/housekeeping.ts`.split(/\s+/),
   'app/open-callbacks.ts': ['lib', 'config', 'tasks'],

@@ -66,6 +66,19 @@ export async function countLiveOwners(sql: Sql): Promise<number> {
   return row?.live ?? 1
 }
 
+/** Records where a process keeps files. */
+export async function setStorage(sql: Sql, ownerId: string, storage: string): Promise<void> {
+  await sql`update owner set storage = ${storage} where id = ${ownerId}`
+}
+
+/** Returns in how many places the live processes keep files. */
+export async function countStorages(sql: Sql): Promise<number> {
+  const [row] = await sql<{ places: number }[]>`
+    select count(distinct storage)::int as places from owner
+    where lease_until > clock_timestamp() and ended_at is null`
+  return row?.places ?? 0
+}
+
 /** Closes holds of dead processes, at most `limit` of them; see ledger_sweep. */
 export async function sweepHolds(
   sql: Sql,

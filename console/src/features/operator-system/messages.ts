@@ -13,6 +13,9 @@ export const messages = defineMessages(
     notReady: 'Not ready',
     memory: 'Memory',
     inFlight: 'Calls in flight',
+    filesApart: 'Gateways keep files in different places',
+    filesApartHelp:
+      'They cannot serve the files of each other: give all one S3_BUCKET or a shared folder.',
     gateways: 'Gateways',
     address: 'Address',
     state: 'State',
@@ -40,6 +43,9 @@ export const messages = defineMessages(
     notReady: '未就绪',
     memory: '内存',
     inFlight: '进行中的调用',
+    filesApart: '各网关的文件存放在不同位置',
+    filesApartHelp:
+      '它们无法提供彼此的文件。请为所有网关设置相同的 S3_ENDPOINT 和 S3_BUCKET，或让 DATA_DIR/files 指向同一个共享目录。',
     gateways: '网关',
     address: '地址',
     state: '状态',

@@ -1,5 +1,5 @@
 /** The running gateway processes, their database and their configuration. */
-import { Box, ScrollArea, Stack, Table, Text } from '@mantine/core'
+import { Alert, Box, ScrollArea, Stack, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
@@ -30,6 +30,11 @@ export function Page() {
       {data ? (
         <Stack gap="lg">
           <Process system={data} />
+          {data.files_shared ? null : (
+            <Alert color="yellow" variant="light" title={t('filesApart')}>
+              {t('filesApartHelp')}
+            </Alert>
+          )}
           <Gateways gateways={data.gateways} />
           <Database database={data.database} />
           <Configuration configuration={data.configuration} />

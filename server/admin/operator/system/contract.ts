@@ -20,6 +20,9 @@ export const operatorSystemContract = {
       not_ready_reason: z.string().nullable(),
       memory_bytes: z.number(),
       calls_in_flight: z.number(),
+      files_shared: z
+        .boolean()
+        .describe('False while live gateways keep files in different places.'),
       gateways: z.array(
         z.object({
           id: z.string(),

@@ -42,6 +42,7 @@ export const operatorSystemHandlers: HandlersOf<typeof operatorSystemContract> =
       not_ready_reason: reason ?? null,
       memory_bytes: process.memoryUsage.rss(),
       calls_in_flight: inFlight.size(),
+      files_shared: system.areFilesShared(),
       gateways: gateways.map((row) => ({
         ...row,
         started_at: row.started_at.toISOString(),
