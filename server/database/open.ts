@@ -6,6 +6,7 @@ import { closeToOthers } from '../lib/secrets/private-files.ts'
 import { checkPooler, explainPooler } from './connection/check-pooler.ts'
 import { connect } from './connection/client.ts'
 import type { DatabasePlace } from './connection/open-client.ts'
+import { explainTls } from './connection/tls-options.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/embedded.ts'
 import { takeOwnership } from './embedded/ownership.ts'
 import { type OnTrouble, watchServer } from './embedded/watch-server.ts'
@@ -103,14 +104,27 @@ async function isInUse(place: DatabasePlace): Promise<boolean> {
   }
 }
 
-async function openExternal(place: DatabasePlace, options: OpenOptions): Promise<OpenedDatabase> {
+/** The client would try one host after the other for ever, and no statement would fail. */
+function refuseSeveralHosts(address: string): void {
+  if (!URL.parse(address)?.hostname.includes(',')) return
+  throw new DatabaseProblem(
+    'DATABASE_URL names several hosts: name one address that follows the primary, such as a DNS ' +
+      'name, a virtual address or a proxy in session mode',
+  )
+}
+
+async function openExternal(
+  place: Extract<DatabasePlace, { readonly url: string }>,
+  options: OpenOptions,
+): Promise<OpenedDatabase> {
+  refuseSeveralHosts(place.url)
   try {
     const check = options.owner ? () => checkPooler(place) : undefined
     return await openPool({ place, kind: 'external', check, close: async () => undefined }, options)
   } catch (cause) {
     if (cause instanceof DatabaseProblem) throw cause
-    const pooler = explainPooler(cause)
-    if (pooler !== undefined) throw new DatabaseProblem(pooler, cause)
+    const problem = explainPooler(cause) ?? explainTls(cause)
+    if (problem !== undefined) throw new DatabaseProblem(problem, cause)
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new DatabaseProblem(`cannot reach the database of DATABASE_URL: ${why}`, cause)
   }

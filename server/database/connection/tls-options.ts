@@ -1,6 +1,9 @@
 /** TLS settings of an address that node-postgres-style clients do not know. */
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { DatabaseProblem } from '../problem.ts'
+import { readErrorCode } from '../unavailable.ts'
 
 export interface TlsOptions {
   /** The address without the settings that are read here. */
@@ -8,8 +11,7 @@ export interface TlsOptions {
   readonly ssl?: {
     readonly ca: string
     readonly rejectUnauthorized: true
-    /** verify-ca checks the certificate, not the name. */
-    readonly checkServerIdentity?: () => undefined
+    readonly checkServerIdentity: (name: string, certificate: PeerCertificate) => Error | undefined
   }
 }
 
@@ -25,10 +27,13 @@ export function readTlsOptions(address: string): TlsOptions {
   url.searchParams.delete('sslmode')
   // As libpq: with a root certificate, `require` verifies it too.
   const isNameChecked = mode === 'verify-full'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
   const ssl = {
     ca,
     rejectUnauthorized: true,
-    ...(isNameChecked ? {} : { checkServerIdentity: () => undefined }),
+    // The client gives no name for an IP address, and Node.js would check `localhost` instead.
+    checkServerIdentity: (name: string, certificate: PeerCertificate) =>
+      isNameChecked ? checkServerIdentity(isIP(host) ? host : name, certificate) : undefined,
   } as const
   return { url: url.href, ...(mode === 'disable' ? {} : { ssl }) }
 }
@@ -40,4 +45,38 @@ function readCertificates(path: string): string {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new DatabaseProblem(`the sslrootcert of DATABASE_URL cannot be read: ${why}`, cause)
   }
+}
+
+const NOT_TRUSTED: ReadonlySet<string> = new Set([
+  'CERT_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+const NO_TLS = /wrong version number|packet length too long|before secure TLS/i
+
+/** Returns what to do about a TLS connection that failed, or undefined for another error. */
+export function explainTls(error: unknown): string | undefined {
+  const code = readErrorCode(error)
+  const message = error instanceof Error ? error.message : ''
+  if (NOT_TRUSTED.has(code)) {
+    return (
+      'the certificate of the database is signed by an authority that is not trusted: name the ' +
+      'file of its authority in DATABASE_URL (sslrootcert=/path/ca.pem)'
+    )
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const host = error instanceof Error && 'host' in error ? String(error.host) : 'of DATABASE_URL'
+    return (
+      `the certificate of the database is not for the host ${host}: use a name that it has, or ` +
+      'check its authority alone (sslmode=verify-ca)'
+    )
+  }
+  if (code === 'CERT_HAS_EXPIRED') return 'the certificate of the database has expired: renew it'
+  if (NO_TLS.test(message)) {
+    return 'the database does not offer TLS: switch it on there, or set sslmode=disable'
+  }
+  return undefined
 }

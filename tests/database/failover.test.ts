@@ -1,0 +1,146 @@
+/**
+ * The primary dies under load and its synchronous replica is promoted behind the same address: no
+ * settled call is lost, and the gateway goes on by itself.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, connect as dial, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createKey } from '../../server/accounts/manage-keys.ts'
+import { connect } from '../../server/database/connection/client.ts'
+import { migrate } from '../../server/database/migrations/migrate.ts'
+import { openDatabase } from '../../server/database/open.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
+import { startSimulators } from '../../simulators/index.ts'
+import { createCluster, createReplica, startTcpPostgres } from '../support/database/tcp-postgres.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { applySimulators, createTestAccount, startGateway } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
+const TRUSTED = 'all 127.0.0.1/32 trust'
+const RULES = ['local all all trust', `host all ${TRUSTED}`, `host replication ${TRUSTED}`]
+const CALLERS = 8
+const STREAM = '[[chunks:60]] [[chunk-delay:200]]'
+const STREAMS = 3
+
+/** Creates a primary with a catalog and a key, and a replica that each commit waits for. */
+async function openServers(t: TestContext, simulatorsUrl: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-failover-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const [first, second] = [join(folder, 'primary'), join(folder, 'replica')]
+  createCluster(first, RULES)
+  const prepared = await startTcpPostgres(first)
+  const sql = connect({ url: prepared.url() }, { connections: 1 })
+  await migrate(sql, MIGRATIONS)
+  await applySimulators(sql, simulatorsUrl)
+  const account = await createTestAccount(sql)
+  const { key } = await createKey(sql, { accountId: account.id })
+  await sql.end()
+  await prepared.stop()
+  createReplica(first, second, prepared.port)
+  const primary = await startTcpPostgres(
+    first,
+    ['synchronous_standby_names=replica'],
+    prepared.port,
+  )
+  const replica = await startTcpPostgres(second)
+  t.after(() => Promise.all([primary.stop(), replica.stop()]))
+  return { folder, primary, replica, key }
+}
+
+/** Passes connections to the port that is set, as a virtual address or a proxy does. */
+async function openAddress(t: TestContext, port: number) {
+  const sockets = new Set<Socket>()
+  const address = { target: port, port: await findFreePort() }
+  const server: Server = createServer((client) => {
+    const upstream = dial(address.target, '127.0.0.1')
+    for (const [socket, other] of [[client, upstream] as const, [upstream, client] as const]) {
+      sockets.add(socket)
+      socket.on('error', () => other.destroy()).on('close', () => other.destroy())
+      socket.pipe(other)
+    }
+  })
+  server.listen(address.port, '127.0.0.1')
+  t.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return address
+}
+
+/** Calls again and again from several callers, and keeps how each call was answered. */
+function startCalls(url: string, key: string) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const statuses: number[] = []
+  const served: string[] = []
+  let stopped = false
+  async function call(content: string, stream: boolean): Promise<string> {
+    const messages = [{ role: 'user', content }]
+    const body = JSON.stringify({ model: 'sim-chat', stream, messages })
+    const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+    const text = await answer.text()
+    statuses.push(answer.status)
+    if (answer.status === 200) served.push(answer.headers.get('x-request-id') ?? '')
+    return text
+  }
+  const streams = Array.from({ length: STREAMS }, () => call(STREAM, true))
+  const callers = Array.from({ length: CALLERS }, async () => {
+    while (!stopped) await call('hi', false)
+  })
+  return {
+    statuses,
+    served,
+    async stop() {
+      stopped = true
+      await Promise.all(callers)
+      return await Promise.all(streams)
+    },
+  }
+}
+
+test('the primary dies under load and its replica is promoted', async (t) => {
+  const simulators = await startSimulators({ port: 0 })
+  t.after(() => simulators.stop())
+  const { folder, primary, replica, key } = await openServers(t, simulators.url)
+  const dataDir = join(folder, 'data')
+  await assert.rejects(
+    openDatabase({ databaseUrl: replica.url(), dataDir, owner: true }),
+    /this PostgreSQL is a read-only replica: name the primary in DATABASE_URL/,
+  )
+  await assert.rejects(
+    openDatabase({ databaseUrl: replica.url('127.0.0.1,127.0.0.2'), dataDir, owner: true }),
+    /DATABASE_URL names several hosts: name one address that follows the primary/,
+  )
+  const address = await openAddress(t, primary.port)
+  const databaseUrl = `postgres://operator@127.0.0.1:${address.port}/postgres`
+  const gateway = await startGateway({ dataDir, databaseUrl })
+  t.after(() => gateway.signal('SIGKILL'))
+  const calls = startCalls(gateway.url, key)
+  await until('calls before', () => calls.served.length >= 40)
+
+  primary.kill()
+  address.target = replica.port
+  await until('a call while there is only the replica', () => calls.statuses.includes(503))
+  const sql = connect({ url: replica.url() }, { connections: 1 })
+  t.after(() => sql.end())
+  await sql`select pg_promote()`
+  const before = calls.served.length
+  await until('calls after', () => calls.served.length >= before + 40, 30_000)
+
+  const streams = await calls.stop()
+  for (const text of streams) assert.match(text, /data: \[DONE\]\n\n$/)
+  assert.deepEqual([...new Set(calls.statuses)].sort(), [200, 503], gateway.log())
+  assert.equal((await fetch(`${gateway.url}/readyz`)).status, 200)
+  await gateway.stop()
+  const settled = await sql<{ request_id: string }[]>`
+    select request_id from call where status = 'succeeded' and charged > 0`
+  const known = new Set(settled.map(({ request_id: id }) => id))
+  const lost = calls.served.filter((id) => !known.has(id))
+  assert.deepEqual(lost, [], 'every call that was served is in the books')
+  const [open] = await sql`select from hold where state = 'open'`
+  assert.equal(open, undefined)
+  assert.deepEqual((await audit(sql)).ok, true)
+})
