@@ -9,6 +9,7 @@ import { createLedger, type Ledger } from '../../server/ledger/ledger.ts'
 import type { HoldRequest } from '../../server/ledger/requests.ts'
 import { newId, newRequestId } from '../../server/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 describe('moves', () => {
   let database: TestDatabase
@@ -86,6 +87,36 @@ describe('moves', () => {
     assert.deepEqual(refusals.splice(0), ['settlement refused: closing without details'])
     const [row] = await database.sql`select review, charged from call where hold_id = ${bad.id}`
     assert.deepEqual({ ...row }, { review: true, charged: 60n })
+  })
+
+  test('a charge beyond what the books can hold is reduced, committed and reviewed', async () => {
+    const { sql } = database
+    const account = { name: 'beyond', openingBalanceNanos: 1_000n, actor: 'test' }
+    const beyond = { ...request(), accountId: (await createAccount(sql, account)).id }
+    const result = await ledger.hold(beyond)
+    assert.ok('hold' in result)
+    const settlement = { status: 'succeeded', basis: 'usage', lines: [], attempts: [] } as const
+    const verdict = await ledger.settle(result.hold, { ...settlement, chargeNanos: 2n ** 64n })
+    assert.equal(verdict, 'closed')
+    const [row] = await sql`
+      select c.charged, c.review, b.held, b.debt
+      from call c join balance b on b.account_id = c.account_id where hold_id = ${result.hold.id}`
+    const charged = 10n ** 18n - 1n
+    assert.deepEqual({ ...row }, { charged, review: true, held: 0n, debt: charged - 1_000n })
+  })
+
+  test('a checkpoint beyond what the books can hold does not fail the sweep', async () => {
+    const { sql } = database
+    const hold = await take()
+    ledger.watch(hold, () => ({ chargeNanos: 2n ** 64n, lines: [] }))
+    const stored = await until('the checkpoint', async () => {
+      const [row] = await sql<{ charge: bigint }[]>`
+        select (checkpoint ->> 'charge')::bigint as charge from hold
+        where id = ${hold.id} and checkpoint is not null`
+      return row?.charge
+    })
+    assert.equal(stored, 2n ** 63n - 1n)
+    assert.equal(await close(hold), 'closed')
   })
 
   test('a hold is closed once', async () => {

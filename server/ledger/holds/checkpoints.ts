@@ -5,6 +5,7 @@
 import type { Sql } from 'postgres'
 import type { Log } from '../../lib/log.ts'
 import type { Nanos } from '../../lib/money.ts'
+import { fitBooks } from '../posting/rows.ts'
 import { type CheckpointRow, type StoredCheckpoint, writeCheckpoints } from '../store.ts'
 
 const INTERVAL_MS = 1_000
@@ -26,7 +27,7 @@ interface Watched {
 
 function store({ chargeNanos, lines, attempts = [], cost }: Checkpoint): StoredCheckpoint {
   return {
-    charge: chargeNanos.toString(),
+    charge: fitBooks(chargeNanos).toString(),
     lines,
     attempts,
     upstream_cost: cost?.nanos.toString() ?? null,

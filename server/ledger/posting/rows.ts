@@ -33,9 +33,21 @@ export function toHoldRow(
   }
 }
 
-/** No balance covers more than the books can hold, so such a hold is refused like any other. */
-function fitBooks(nanos: Nanos): Nanos {
+/** Reduces an amount to what the books can hold; no balance covers a hold of so much. */
+export function fitBooks(nanos: Nanos): Nanos {
   return nanos > NANOS_MAX ? NANOS_MAX : nanos
+}
+
+/** The largest amount that can be written: nine digits on either side of the point. */
+const AMOUNT_MAX: Nanos = 10n ** 18n - 1n
+
+/**
+ * Reduces a charge that the books cannot hold: it could never be committed, and its hold would stay
+ * open. A charge within its hold always fits.
+ */
+function fitCharge({ chargeNanos }: Settlement, heldNanos: Nanos): Nanos | null {
+  const most = heldNanos > AMOUNT_MAX ? heldNanos : AMOUNT_MAX
+  return chargeNanos !== null && chargeNanos > most ? most : chargeNanos
 }
 
 /** Without `hold` the ledger looks up the hold's account first. */
@@ -44,13 +56,14 @@ export function toSettleRow(
   settlement: Settlement,
   hold?: Pick<HoldRequest, 'accountId' | 'amountNanos' | 'limits'>,
 ): SettleRow {
+  const chargeNanos = fitCharge(settlement, hold?.amountNanos ?? 0n)
   return {
     hold_id: holdId,
     ...(hold && { account_id: hold.accountId, held: hold.amountNanos.toString() }),
-    charge: settlement.chargeNanos?.toString() ?? null,
+    charge: chargeNanos?.toString() ?? null,
     status: settlement.status,
     basis: settlement.basis,
-    review: settlement.review ?? false,
+    review: chargeNanos !== settlement.chargeNanos || (settlement.review ?? false),
     lines: settlement.lines,
     attempts: settlement.attempts,
     upstream_cost: settlement.cost?.nanos.toString() ?? null,
