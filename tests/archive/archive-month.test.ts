@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { startSpend } from '../../server/accounts/key-store.ts'
 import { listMovements } from '../../server/admin/account/billing/store.ts'
+import { selectTaskList } from '../../server/admin/account/tasks/store.ts'
 import {
   type ArchiveStep,
   archiveMonth,
@@ -234,6 +235,30 @@ test('a key that gets its limit later starts with its archived charges', async (
   const [spend] = await sql`select spent::text from key_spend where key_id = ${keyId}`
   assert.equal(spend?.spent, String(before?.charged))
   assert.deepEqual(await brokenInvariants(sql), [])
+})
+
+test('a task stays, without its hold, and the audit knows why', async (t) => {
+  const shelf = await openShelf(t)
+  const { sql, blobs, caller } = shelf
+  const hold = oldHold(caller, 1, { task_id: 'task_old' })
+  await takeHolds(sql, [hold])
+  await sql`
+    insert into task (id, kind, account_id, key_id, request_id, hold_id, endpoint, model, state,
+      request, quantities, facts, attempt_id, channel_id, due_at, expires_at, finished_at)
+    values ('task_old', 'video', ${caller.accountId}, ${caller.keyId}, ${hold.request_id},
+      ${hold.id}, 'test', 'm', 'succeeded', '{}', '{}', '{}', 'att_old', 'main', null, now(), now())`
+  await closeHolds(sql, [settleRow(hold, 60n, { task_id: 'task_old' })])
+  await backdate(sql)
+  assert.deepEqual(await brokenInvariants(sql), [])
+  await archiveMonth(MONTH, { sql, blobs })
+  assert.deepEqual(await brokenInvariants(sql), [])
+  const listed = await selectTaskList(sql, { accountId: caller.accountId, limit: 9 })
+  assert.deepEqual(
+    listed.map(({ id, held, charged }) => [id, held, charged]),
+    [['task_old', 0n, null]],
+  )
+  await sql`update archive set after_id = end_id`
+  assert.match((await brokenInvariants(sql)).join(), /I7"/)
 })
 
 test('a ledger page starts from nothing, with one line for the archived month', async (t) => {

@@ -5,6 +5,7 @@ import type { Context } from '../../http/context.ts'
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { UsageFilter } from '../../usage/store.ts'
+import type { UsageReader } from '../../usage/usage.ts'
 import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
 import {
   describeUsage,
@@ -86,7 +87,14 @@ export const listUsage: AccountEndpoint = {
   },
 }
 
-const ARCHIVED = 'no such request: the calls of its month are archived'
+/** Describes a request that was not found. It depends on the time in the id alone. */
+export async function nameMissing(
+  usage: Pick<UsageReader, 'isArchived'>,
+  id: string,
+): Promise<string> {
+  const isArchived = REQUEST_ID.test(id) && (await usage.isArchived(id))
+  return isArchived ? 'request: the calls of its month are archived' : 'request'
+}
 
 export const getUsage: AccountEndpoint = {
   kind: 'account',
@@ -108,11 +116,10 @@ export const getUsage: AccountEndpoint = {
     await catchUp(services)
     const id = context.params.request_id ?? ''
     // Malformed and foreign ids get the same answer as unknown ones.
-    const isId = REQUEST_ID.test(id)
-    const row = isId && (await services.usage.find(caller.accountId, id))
+    const row = REQUEST_ID.test(id) && (await services.usage.find(caller.accountId, id))
     if (!row) {
-      const isArchived = isId && (await services.usage.isArchived(id))
-      throw new GatewayError('not_found', { message: isArchived ? ARCHIVED : 'no such request' })
+      const noun = await nameMissing(services.usage, id)
+      throw new GatewayError('not_found', { message: `no such ${noun}` })
     }
     const entries = await services.usage.entries(row.hold_id)
     sendJson(context, 200, explainUsage(row, entries))

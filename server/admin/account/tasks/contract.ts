@@ -16,7 +16,7 @@ const task = z.object({
   key_id: z.string(),
   request_id: z.string().describe('Its usage record.'),
   currency: z.string(),
-  held: amount.describe('The hold taken when it was created.'),
+  held: amount.describe('The hold taken when it was created; 0 once its call is archived.'),
   charged: amount.nullable().describe('Null until the task ends.'),
   callback: z
     .object({

@@ -1,5 +1,5 @@
 /** Consumption: usage records, figures, and exports. */
-import { catchUp } from '../../../endpoints/account/usage.ts'
+import { catchUp, nameMissing } from '../../../endpoints/account/usage.ts'
 import { explainUsage } from '../../../endpoints/account/usage-schemas.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { toPage } from '../../page.ts'
@@ -44,7 +44,7 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
   async 'GET /accounts/:account_id/usage/:request_id'({ params }, services) {
     await catchUp(services)
     const row = await services.usage.find(params.account_id, params.request_id)
-    if (!row) throw noSuch('request')
+    if (!row) throw noSuch(await nameMissing(services.usage, params.request_id))
     return explainUsage(row, await services.usage.entries(row.hold_id))
   },
 }
