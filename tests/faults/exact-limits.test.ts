@@ -121,6 +121,27 @@ test('concurrent calls: exactly the limit over both gateways, and freed as each 
   }
 })
 
+test('a task takes no slot of concurrent calls, and waits for none', async () => {
+  const key = await callerWith({ concurrent_calls: 1 })
+  const leave = new AbortController()
+  const slow = says('[[chunks:150]] [[chunk-delay:100]]', { stream: true })
+  assert.equal((await send(stage, key, slow, leave.signal)).status, 200)
+  assert.equal(await statusOf(await send(second, key, says('hi'))), 429)
+  const task = await fetch(`${second.url}/v1/videos/generations`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'doubao-seedance-2-0-260128',
+      content: [{ type: 'text', text: 'a river [[run-time:600000]]' }],
+    }),
+  })
+  assert.equal(task.status, 200, await task.text())
+  leave.abort()
+  // The task is still open.
+  const isFree = async () => (await statusOf(await send(stage, key, says('hi')))) === 200
+  await until('the slot of the stream', isFree, 60_000)
+})
+
 test('tokens per minute: the estimate is held, and what was not used is returned', async () => {
   const key = await callerWith({ tokens_per_minute: 1_000 })
   const small = says('hi [[tokens:10]]', { max_completion_tokens: 700 })

@@ -15,6 +15,22 @@ export function limitsOf(
   return collect([...ofCaller(caller), ...(model ? ofModel(caller, model) : [])], quantities)
 }
 
+/**
+ * Returns the limits of a task; undefined without any. It takes no slot of concurrent calls and
+ * waits for none: it runs for minutes or hours at its vendor.
+ */
+export function taskLimitsOf(
+  caller: Caller,
+  model: Pick<Model, 'id' | 'limits'>,
+  quantities: Quantities,
+): HoldLimits | undefined {
+  const subjects = [...ofCaller(caller), ...ofModel(caller, model)].flatMap(
+    ({ calls: _calls, ...rest }) =>
+      rest.requests === undefined && rest.tokens === undefined ? [] : [rest],
+  )
+  return collect(subjects, quantities)
+}
+
 /** Returns the limits of a request that costs nothing; undefined without any. */
 export function requestLimitsOf(caller: Caller): HoldLimits | undefined {
   const subjects = ofCaller(caller).flatMap(({ name, requests }) => {

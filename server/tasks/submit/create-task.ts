@@ -21,7 +21,7 @@ import { sendReplay } from '../../pipeline/meter.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { admit } from '../../pipeline/request/admit.ts'
 import { identify } from '../../pipeline/request/identify.ts'
-import { limitsOf } from '../../pipeline/request/limits.ts'
+import { taskLimitsOf } from '../../pipeline/request/limits.ts'
 import { type ResolvedCall, resolve } from '../../pipeline/request/resolve.ts'
 import type { Services } from '../../pipeline/services.ts'
 import type { UpstreamFailure } from '../../upstreams/failure.ts'
@@ -160,7 +160,7 @@ function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       amountNanos,
       estimate: prepared.quantities,
       spendLimitNanos: caller.spendLimitNanos,
-      limits: limitsOf(caller, call.model, prepared.quantities),
+      limits: taskLimitsOf(caller, call.model, prepared.quantities),
       idempotency: call.idempotency,
     })
     if ('refused' in hold) return hold
