@@ -83,10 +83,15 @@ class ChatStream implements Relay {
   }
 
   private onEvent(event: SseEvent): void {
-    if (this.isOver) return
     const data = parseEventData(event)
-    if (!data) this.onError(UPSTREAM_ERROR)
-    else this.onData(data)
+    if (this.isOver) {
+      // Usage behind the end counts as well.
+      if (data?.type === 'message_delta') this.usage.delta(data)
+    } else if (data) {
+      this.onData(data)
+    } else {
+      this.onError(UPSTREAM_ERROR)
+    }
   }
 
   private onData(data: JsonObject): void {

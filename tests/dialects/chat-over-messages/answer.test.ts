@@ -251,3 +251,15 @@ describe('body', () => {
     assert.deepEqual(report.error, error)
   })
 })
+
+test('usage that is stated behind the end of a stream counts', () => {
+  const relay = createChatStream(OPTIONS)
+  const event = (data: object) => relay.push(Buffer.from(`data: ${JSON.stringify(data)}\n\n`))
+  const usage = { input_tokens: 10, output_tokens: 1 }
+  event({ type: 'message_start', message: { id: 'msg_1', usage } })
+  event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 5 } })
+  event({ type: 'message_stop' })
+  event({ type: 'message_delta', delta: {}, usage: { output_tokens: 20 } })
+  relay.end()
+  assert.deepEqual(relay.report().usage, { input_token: 10, output_token: 20 })
+})
