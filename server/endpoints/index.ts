@@ -29,6 +29,7 @@ import {
 } from './files/library.ts'
 import { getMedia } from './files/media.ts'
 import { createImageTask, getImageTask } from './images/image-async.ts'
+import { imageEdits, imageVariations } from './images/image-edits.ts'
 import { imageGenerations } from './images/image-generations.ts'
 import { createMinutes, getMinutes } from './minutes/minutes.ts'
 import { docs, docsPage, llmsTxt } from './reference/docs.ts'
@@ -84,6 +85,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   translations,
   search,
   imageGenerations,
+  imageEdits,
+  imageVariations,
   createImageTask,
   getImageTask,
   createMinutes,

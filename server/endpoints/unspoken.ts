@@ -43,11 +43,6 @@ export const UNSPOKEN: readonly PathHint[] = [
     'send single calls, or POST /v1/responses with background: true',
   ),
   hint(/^\/v1\/realtime\b/, 'realtime sessions are not offered', 'use the paths below /v1/audio'),
-  hint(
-    /^\/v1\/images\/(?:edits|variations)\b/,
-    'forms with pictures are not taken',
-    'send `image` as a data URL to POST /v1/images/generations, with a model that reads pictures',
-  ),
   hint(/^\/v[12]\/rerank\b/, 'ranking is not offered', 'compare vectors of POST /v1/embeddings'),
   hint(
     /^\/v1\/(?:fine_tuning|fine-tunes|evals|vector_stores|uploads|containers|skills|chatkit)\b/,

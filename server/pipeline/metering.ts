@@ -20,6 +20,19 @@ export interface RequestParts {
   readonly headers: IncomingHttpHeaders
 }
 
+/** A multipart form that was read into memory. */
+export interface MemoryForm {
+  /** The values of each field, in order. */
+  readonly fields: ReadonlyMap<string, readonly string[]>
+  readonly files: readonly MemoryFile[]
+}
+
+export interface MemoryFile {
+  /** The name of its field. */
+  readonly name: string
+  readonly content: Buffer
+}
+
 /** Declares how the requests of calls or tasks are read. */
 export interface RequestMetering {
   /** The endpoint's name in usage records and logs, for example `chat.completions`. */
@@ -29,6 +42,8 @@ export interface RequestMetering {
   readonly bodyBytesMax: number
   /** Present if the request is a form with a file; the schema checks its fields as the body. */
   readonly form?: FormReading
+  /** Also takes a form, and returns the JSON that it stands for; throws InvalidRequest. */
+  readonly fromForm?: (form: MemoryForm) => Body
   /** Allows bodies as large as those of chats, since they may contain pictures. */
   readonly takesPictures?: true
   /** Takes a list of models (`models`), tried in turn. */

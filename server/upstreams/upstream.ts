@@ -34,6 +34,8 @@ export type Operation =
   | 'responses'
   | 'messages'
   | 'image'
+  | 'image-edit'
+  | 'image-variation'
   | 'interpretation'
   | 'synthesis'
   | 'transcription'

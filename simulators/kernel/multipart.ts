@@ -1,6 +1,6 @@
-// Reads a form from its bytes: fields as text, lists (`name[]`) as arrays, files as buffers.
+// Reads a form from its bytes: fields as text, files as buffers, lists (`name[]`) as arrays.
 
-export type Form = Record<string, string | string[] | Buffer>
+export type Form = Record<string, string | string[] | Buffer | Buffer[]>
 
 /** Returns undefined if the body is not such a form. */
 export function readForm(contentType: string, body: Buffer): Form | undefined {
@@ -23,9 +23,11 @@ function add(form: Form, part: Buffer): void {
   const name = /[; ]name="([^"]*)"/.exec(head)?.[1]
   if (end < 0 || name === undefined) return
   const content = part.subarray(end + 4)
-  if (/filename="/.test(head)) form[name] = content
-  else if (name.endsWith('[]')) {
-    const earlier = form[name]
-    form[name] = [...(Array.isArray(earlier) ? earlier : []), content.toString()]
+  const earlier = form[name]
+  if (/filename="/.test(head)) {
+    const files = (Array.isArray(earlier) ? earlier : []) as Buffer[]
+    form[name] = name.endsWith('[]') ? [...files, content] : content
+  } else if (name.endsWith('[]')) {
+    form[name] = [...((Array.isArray(earlier) ? earlier : []) as string[]), content.toString()]
   } else form[name] = content.toString()
 }

@@ -11,7 +11,7 @@ import { OPENAI_CHAT_RULES } from './chat/request.ts'
 import { WHOLE_ONLY_ODDITIES } from './chat/whole-oddities.ts'
 import { embeddingsRoute } from './embeddings.ts'
 import { invalid, openaiError, openaiFailure, rateLimits } from './errors.ts'
-import { imagesRoute } from './images.ts'
+import { imagesRoutes } from './images.ts'
 import { modelList, modelRoutes, unknownModel } from './models.ts'
 import { moderationsRoute } from './moderations.ts'
 import { BACKGROUND_SCENARIOS } from './responses/background.ts'
@@ -83,7 +83,7 @@ export function openai(options: OpenaiOptions, platform: Platform): Vendor {
         background: platform,
       }),
       moderationsRoute({ checkModel, headers }),
-      imagesRoute(models, platform),
+      ...imagesRoutes(models, platform),
       speechRoute(models),
       transcriptionRoute(models),
       ...modelRoutes(models),

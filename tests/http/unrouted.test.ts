@@ -113,8 +113,6 @@ test('a path of a protocol that is not spoken names a way that exists', async ()
     '/v1/threads/thread_1/runs',
     '/v1/messages/batches',
     '/v1/realtime/sessions',
-    '/v1/images/edits',
-    '/v1/images/variations',
     '/v1/rerank',
     '/v1/fine_tuning/jobs',
     '/v1/credits',

@@ -125,7 +125,7 @@ export const ADAPTER_MODULES: ReadonlySet<string> = new Set([
 /** The one place, or the few, of each runtime package. Types may be named anywhere. */
 export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf/wire': ['server/upstreams/doubao-ast/'],
-  busboy: ['server/assets/'],
+  busboy: ['server/assets/', 'server/pipeline/request/read-form.ts'],
   commander: ['bin/'],
   'find-my-way': ['server/http/router.ts'],
   'ipaddr.js': ['server/outbound/'],
@@ -287,6 +287,7 @@ export const SHARED_NAMES: readonly {
       'chat',
       'embedding',
       'image',
+      'imageEdit',
       'interpretation',
       'responses',
       'search',

@@ -7,6 +7,7 @@ import {
   readImageFacts,
 } from '../../dialects/images/read-request.ts'
 import type { RelayReport } from '../../dialects/relay.ts'
+import { member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import type { Body, Estimate, Metering, QuotedRequest } from '../../pipeline/metering.ts'
 import type { CallRequest } from '../../upstreams/upstream.ts'
@@ -66,7 +67,8 @@ function countText(value: Body, bodyBytes: number): number {
   for (const name of PICTURES) {
     const media = value[name]
     for (const one of Array.isArray(media) ? media : [media]) {
-      if (one !== undefined && one !== null) addMediaUrl(measure, 'image', one)
+      if (one === undefined || one === null) continue
+      addMediaUrl(measure, 'image', member(one, 'image_url') ?? one)
     }
   }
   return countInputCeiling(bodyBytes, measure)

@@ -165,7 +165,7 @@ function buildOperation(operation: ReferenceOperation, index: number): object {
     ...(text ? { description: text } : {}),
     security: listCredentials(operation),
     ...(parameters.length > 0 ? { parameters: parameters.map(buildParameter) } : {}),
-    ...(body ? { requestBody: buildBody(operation.bodyType, body, example?.body) } : {}),
+    ...(body ? { requestBody: buildBody(operation, body, example?.body) } : {}),
     responses: buildResponses(operation, envelope),
   }
 }
@@ -186,9 +186,14 @@ function buildParameter({
   return { in: place, name, required, ...(description ? { description } : {}), schema: rest }
 }
 
-function buildBody(type: string, schema: JsonSchema, example: unknown): object {
+function buildBody(
+  { bodyType, formBody }: ReferenceOperation,
+  schema: JsonSchema,
+  example: unknown,
+): object {
   const media = { schema, ...(example === undefined ? {} : { example }) }
-  return { required: true, content: { [type]: media } }
+  const form = formBody ? { 'multipart/form-data': { schema: formBody } } : {}
+  return { required: true, content: { [bodyType]: media, ...form } }
 }
 
 function buildResponses(operation: ReferenceOperation, envelope: Envelope): Record<string, object> {

@@ -37,6 +37,8 @@ export interface ReferenceOperation {
   readonly parameters: readonly Parameter[]
   readonly body: JsonSchema | undefined
   readonly bodyType: 'application/json' | 'multipart/form-data'
+  /** The form that is also taken; absent if none is. */
+  readonly formBody?: JsonSchema | undefined
   /** Undefined for an endpoint that always refuses. */
   readonly answer: { readonly type: string; readonly schema: JsonSchema } | undefined
   /** True if a success is 204, without a body. */
@@ -77,6 +79,7 @@ export function describeEndpoint(
     isPaid,
     parameters: listParameters(endpoint),
     body: body && (form ? withFile(describeRequest(body)) : describeRequest(body)),
+    formBody: body && metering?.fromForm ? withPictures(describeRequest(body)) : undefined,
     bodyType: form ? 'multipart/form-data' : 'application/json',
     answer: describeSuccess(documentation),
     answersNothing: documentation.answersNothing === true,
@@ -91,6 +94,15 @@ function withFile(fields: JsonSchema): JsonSchema {
   const file: JsonSchema = { type: 'string', format: 'binary', description: 'The recording.' }
   const { properties, required = [] } = fields
   return { ...fields, properties: { ...properties, file }, required: [...required, 'file'] }
+}
+
+const FILE: JsonSchema = { type: 'string', format: 'binary' }
+
+/** Replaces the pictures of JSON by files. */
+function withPictures({ properties, ...rest }: JsonSchema): JsonSchema {
+  const { images: _images, image: _image, mask, ...fields } = properties ?? {}
+  const image: JsonSchema = { type: 'array', items: FILE, description: '`image` or `image[]`.' }
+  return { ...rest, properties: { ...fields, image, ...(mask ? { mask: FILE } : {}) } }
 }
 
 function describeSuccess({ answer, answerType }: Documentation): ReferenceOperation['answer'] {

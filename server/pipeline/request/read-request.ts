@@ -13,6 +13,7 @@ import { dropUnset } from '../../http/unset.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { Body, FormReading, RequestMetering } from '../metering.ts'
 import type { ReceivedFile, Services } from '../services.ts'
+import { isForm, readForm as readWholeForm } from './read-form.ts'
 
 /** A JSON object without its fields that are not set. */
 export interface RequestJson {
@@ -43,9 +44,22 @@ export async function readRequest(
 ): Promise<ReceivedRequest> {
   const { form } = reading
   if (form) return readForm(context, form, caller, services)
-  const sent = await readJsonBody(context.request, bodyLimit(reading, services))
+  const sent = await readSent(context, reading, services)
   const json = parseJson(sent, reading.schema)
   return { ...json, file: undefined, digest: () => digestOf(context, sent) }
+}
+
+/** Returns the bytes of the JSON, or those that a form stands for. */
+async function readSent(
+  { request }: Context,
+  reading: RequestMetering,
+  services: Services,
+): Promise<Buffer> {
+  const { fromForm } = reading
+  const limitBytes = bodyLimit(reading, services)
+  if (!fromForm || !isForm(request)) return readJsonBody(request, limitBytes)
+  const form = await readWholeForm(request, limitBytes)
+  return Buffer.from(JSON.stringify(await withInvalidRequests(() => fromForm(form))))
 }
 
 /** Reads the JSON object of a request. Rejects with GatewayError: 400, 413 or 415. */

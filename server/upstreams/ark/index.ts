@@ -1,6 +1,7 @@
 /** The native protocol of Volcengine's and BytePlus's ARK platform. */
 import { defineUpstream } from '../upstream.ts'
 import { image } from './image.ts'
+import { imageEdit } from './image-edit.ts'
 import { judgeArkImage } from './judge-image.ts'
 import { arkSettings } from './settings.ts'
 import { arkVideo, listOneTask } from './video.ts'
@@ -10,7 +11,7 @@ export const ark = defineUpstream({
   settings: arkSettings,
   secrets: ['api_key'],
   probe: listOneTask,
-  calls: { image },
+  calls: { image, 'image-edit': imageEdit },
   judges: { image: judgeArkImage },
   tasks: { video: arkVideo },
 })

@@ -7,6 +7,7 @@ import { chat } from './chat.ts'
 import { compaction } from './compaction.ts'
 import { embedding } from './embedding.ts'
 import { image } from './image.ts'
+import { imageEdit, imageVariation } from './image-edit.ts'
 import { judgeCompatibleImage } from './judge-image.ts'
 import { sendCompatibleMessages } from './messages.ts'
 import { moderation } from './moderation.ts'
@@ -34,6 +35,8 @@ export const openaiCompatible = defineUpstream({
     completion: completeByChat(chat, (settings) => readQuirks(settings).maxTokensField),
     embedding,
     image,
+    'image-edit': imageEdit,
+    'image-variation': imageVariation,
     messages: sendCompatibleMessages,
     moderation,
     responses,

@@ -51,12 +51,25 @@ test('a model lists the paths that accept it, by the operations of its upstreams
   for (const [id, ...paths] of [
     ['subtitle-erase', '/v1/videos/erase-subtitle'],
     ['doubao-seedance-1-0-pro-250528', '/v1/videos/generations', '/v1/contents/generations/tasks'],
-    ['sim-image', '/v1/images/generations', '/v1/images/async'],
+    [
+      'sim-image',
+      '/v1/images/generations',
+      '/v1/images/edits',
+      '/v1/images/variations',
+      '/v1/images/async',
+    ],
     ['seed-tts-2.0', '/v1/audio/speech/unidirectional', '/v1/audio/speech'],
     ['sim-tts', '/v1/audio/speech'],
     ['sim-whisper', '/v1/audio/transcriptions'],
     ['sim-moderation', '/v1/moderations'],
-    ['sim-chat', '/v1/chat/completions', '/v1/completions', '/v1/messages', '/v1/responses'],
+    [
+      'sim-chat',
+      '/v1/chat/completions',
+      '/v1/completions',
+      '/v1/messages',
+      '/v1/responses',
+      '/v1/responses/compact',
+    ],
   ]) {
     const { json } = await gateway.get(`/v1/models/${id}`, key)
     assert.deepEqual(json.endpoints, paths)

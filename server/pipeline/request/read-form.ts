@@ -1,0 +1,59 @@
+/** Reads a multipart form with small files, whole and in memory. */
+import type { IncomingMessage } from 'node:http'
+import busboy from 'busboy'
+import { readBody } from '../../http/body.ts'
+import { GatewayError, invalidField } from '../../lib/errors.ts'
+import type { MemoryFile, MemoryForm } from '../metering.ts'
+
+const LIMITS = { files: 20, fields: 50, parts: 70, fieldSize: 256 * 1024 }
+
+export function isForm({ headers }: IncomingMessage): boolean {
+  return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
+}
+
+/** Rejects with GatewayError: 400, 413 or 415. */
+export async function readForm(request: IncomingMessage, limitBytes: number): Promise<MemoryForm> {
+  if (!/boundary=/i.test(request.headers['content-type'] ?? '')) {
+    throw new GatewayError('unsupported_media', { message: 'the form names no boundary' })
+  }
+  const body = await readBody(request, limitBytes)
+  return new Promise((resolve, reject) => {
+    const fields = new Map<string, string[]>()
+    const files: MemoryFile[] = []
+    const fail = (error: GatewayError) => {
+      reject(error)
+      parser?.destroy()
+    }
+    const parser = openParser(request, reject)
+    if (!parser) return
+    parser.on('field', (name, value, { valueTruncated }) => {
+      if (valueTruncated) fail(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
+      fields.set(name, [...(fields.get(name) ?? []), value])
+    })
+    parser.on('file', (name, stream) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => files.push({ name, content: Buffer.concat(chunks) }))
+      stream.on('error', () => undefined)
+    })
+    for (const event of ['fieldsLimit', 'filesLimit', 'partsLimit'] as const) {
+      parser.on(event, () => fail(malformed('the form has too many parts')))
+    }
+    parser.on('error', (cause) => reject(malformed('the form is not well formed', cause)))
+    parser.on('close', () => resolve({ fields, files }))
+    parser.end(body)
+  })
+}
+
+function openParser({ headers }: IncomingMessage, fail: (error: GatewayError) => void) {
+  try {
+    return busboy({ headers, limits: LIMITS, defParamCharset: 'utf8' })
+  } catch (cause) {
+    fail(malformed('the form is not well formed', cause))
+    return undefined
+  }
+}
+
+function malformed(message: string, cause?: unknown): GatewayError {
+  return new GatewayError('invalid_request', { message, cause })
+}
