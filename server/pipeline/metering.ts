@@ -76,8 +76,21 @@ export interface FormReading {
    */
   readonly inspect: () => {
     push(chunk: Buffer): void
-    end(): { readonly start: number; readonly bytes: number; readonly seconds?: number }
+    end(): InspectedFile
   }
+  /** Returns true if the model takes the other part of the file; absent if there is none. */
+  readonly takesOther?: (model: Model) => boolean
+}
+
+export interface FilePart {
+  readonly start: number
+  readonly bytes: number
+  readonly seconds?: number
+}
+
+export interface InspectedFile extends FilePart {
+  /** The part that other models take, or the InvalidRequest for which they cannot. */
+  readonly other?: FilePart | Error
 }
 
 export interface Metering extends RequestMetering {

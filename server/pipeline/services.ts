@@ -41,6 +41,8 @@ export interface PipelineLimits {
 
 /** The file of a form, on disk until it is closed. */
 export interface ReceivedFile extends RequestFile {
+  /** The part that other models take, or the InvalidRequest for which they cannot. */
+  readonly other?: Pick<RequestFile, 'bytes' | 'seconds' | 'read'> | Error
   /** SHA-256 of the whole file. */
   readonly sha256: Buffer
   /** Deletes the file; a published URL stops working. */

@@ -4,7 +4,7 @@ import type { Exchange, Reply, Vendor } from '../kernel/exchange.ts'
 import type { Platform } from '../kernel/platform.ts'
 import { oddityNames } from '../kernel/scenario.ts'
 import { speechRoute } from './audio/speech.ts'
-import { transcriptionRoute } from './audio/transcription.ts'
+import { transcriptionRoutes } from './audio/transcription.ts'
 import { chatRoute } from './chat/endpoint.ts'
 import { CHAT_STREAM_ODDITIES, ENDINGS } from './chat/oddities.ts'
 import { OPENAI_CHAT_RULES } from './chat/request.ts'
@@ -85,7 +85,7 @@ export function openai(options: OpenaiOptions, platform: Platform): Vendor {
       moderationsRoute({ checkModel, headers }),
       ...imagesRoutes(models, platform),
       speechRoute(models),
-      transcriptionRoute(models),
+      ...transcriptionRoutes(models),
       ...modelRoutes(models),
     ],
     authenticate: bearer(options.keys),

@@ -17,18 +17,29 @@ const PIECE_BYTES = 64 * 1024
 /** Inspects content as it arrives; at its end, states which part of it is the payload. */
 export interface Inspector {
   push(chunk: Buffer): void
-  end(): { readonly start: number; readonly bytes: number; readonly seconds?: number }
+  end(): Payload & { readonly other?: Payload | Error }
 }
 
-export interface SpoolFile {
+interface Payload {
+  readonly start: number
+  readonly bytes: number
+  readonly seconds?: number
+}
+
+export interface SpoolPart {
   /** Length of the payload. */
   readonly bytes: number
   /** Duration, as the inspector measured it. */
   readonly seconds?: number
-  /** Digest of the whole file. */
-  readonly sha256: Buffer
   /** Reads from `position` of the payload into the buffer. Returns 0 at its end. */
   read(buffer: Uint8Array, position: number): Promise<number>
+}
+
+export interface SpoolFile extends SpoolPart {
+  /** Another payload of the same file, or the reason why there is none. */
+  readonly other?: SpoolPart | Error
+  /** Digest of the whole file. */
+  readonly sha256: Buffer
   close(): Promise<void>
 }
 
@@ -72,20 +83,29 @@ export function createSpool(folder: string): Spool {
         await handle.close()
       }
       try {
-        const { start, ...written } = await write(handle, content, { inspector, add })
+        const { other, sha256, ...payload } = await write(handle, content, { inspector, add })
+        const otherPart = other instanceof Error ? other : other && openPart(handle, other)
         return {
-          ...written,
-          async read(buffer, position) {
-            const length = Math.min(buffer.length, Math.max(0, written.bytes - position))
-            if (length === 0) return 0
-            return (await handle.read(buffer, 0, length, start + position)).bytesRead
-          },
+          ...openPart(handle, payload),
+          ...(otherPart ? { other: otherPart } : {}),
+          sha256,
           close,
         }
       } catch (error) {
         await close()
         throw error
       }
+    },
+  }
+}
+
+function openPart(handle: FileHandle, { start, ...payload }: Payload): SpoolPart {
+  return {
+    ...payload,
+    async read(buffer, position) {
+      const length = Math.min(buffer.length, Math.max(0, payload.bytes - position))
+      if (length === 0) return 0
+      return (await handle.read(buffer, 0, length, start + position)).bytesRead
     },
   }
 }

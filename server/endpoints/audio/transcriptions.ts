@@ -2,16 +2,19 @@
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { foldKey } from '../../dialects/json-scan.ts'
+import type { RelayReport } from '../../dialects/relay.ts'
 import {
   createAudioMeter,
   SLOWEST_BYTES_PER_SECOND,
 } from '../../dialects/transcription/measure-audio.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
-import type { RequestParts } from '../../pipeline/metering.ts'
+import type { Quantities } from '../../lib/units.ts'
+import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
 import type { Ceiling } from '../../pipeline/price/ceiling.ts'
+import type { CallRequest } from '../../upstreams/upstream.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 
-const FILE_BYTES_MAX = 25 * 1024 * 1024
+export const RECORDING_BYTES_MAX = 25 * 1024 * 1024
 /** Token estimates for models that are billed by tokens. */
 const INPUT_TOKENS_PER_SECOND = 17
 const OUTPUT_TOKENS_PER_SECOND = 10
@@ -20,9 +23,9 @@ const OUTPUT_TOKENS_PER_SECOND = 10
  */
 const SECONDS_OF_SILENCE_MAX = 12 * 3600
 const TOKENS_PER_SECOND_MAX = 100
-const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
 
-const decimal = z
+export const temperature = z
   .string()
   .regex(/^(0(\.\d+)?|1(\.0+)?)$/, { error: 'a number between 0 and 1' })
   .optional()
@@ -37,8 +40,8 @@ const transcriptionRequest = z.object({
     .optional()
     .describe('Language of the recording; its region may be named (zh-CN).'),
   prompt: z.string().optional().describe('Expected words and style.'),
-  response_format: z.enum(FORMATS).default('json'),
-  temperature: decimal,
+  response_format: z.enum(TRANSCRIPT_FORMATS).default('json'),
+  temperature,
   'timestamp_granularities[]': z
     .string()
     .regex(/^(word|segment)(,(word|segment))?$/, { error: 'word, segment, or both' })
@@ -76,6 +79,30 @@ function boundRecording(bytes: number): Ceiling {
   return { inputTokens: tokens, outputTokens: tokens, units: { second }, others: 1 }
 }
 
+/** Quotes a recording by its length, for models of either kind of price. */
+export function quoteRecording({ fileSeconds = 0, fileBytes = 0 }: QuotedRequest): Estimate {
+  return {
+    quantities: {
+      second: fileSeconds,
+      audio_input_token: fileSeconds * INPUT_TOKENS_PER_SECOND,
+      output_token: fileSeconds * OUTPUT_TOKENS_PER_SECOND,
+      call: 1,
+    },
+    ceiling: boundRecording(fileBytes),
+  }
+}
+
+/** Estimates usage that is not stated, by the length in the file's header. */
+export function estimateRecording({ file }: CallRequest, { outputBytes }: RelayReport): Quantities {
+  const seconds = file?.seconds ?? 0
+  return {
+    second: seconds,
+    audio_input_token: seconds * INPUT_TOKENS_PER_SECOND,
+    output_token: estimateTokensOfBytes(outputBytes),
+    call: 1,
+  }
+}
+
 export const transcriptions: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
@@ -85,29 +112,16 @@ export const transcriptions: MeteredEndpoint = {
     endpoint: 'audio.transcriptions',
     operation: 'transcription',
     modelTypes: ['transcription'],
-    bodyBytesMax: FILE_BYTES_MAX,
-    form: { fileBytesMax: FILE_BYTES_MAX, inspect: createAudioMeter },
+    bodyBytesMax: RECORDING_BYTES_MAX,
+    form: { fileBytesMax: RECORDING_BYTES_MAX, inspect: createAudioMeter },
     schema: transcriptionRequest,
     check,
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: (value) => value.stream === 'true',
     inputTokens: () => 0,
-    quote: ({ fileSeconds = 0, fileBytes = 0 }) => ({
-      quantities: {
-        second: fileSeconds,
-        audio_input_token: fileSeconds * INPUT_TOKENS_PER_SECOND,
-        output_token: fileSeconds * OUTPUT_TOKENS_PER_SECOND,
-        call: 1,
-      },
-      ceiling: boundRecording(fileBytes),
-    }),
+    quote: quoteRecording,
     needs: ['second', 'audio_input_token', 'output_token', 'call'],
-    fallback: ({ file }, { outputBytes }) => ({
-      second: file?.seconds ?? 0,
-      audio_input_token: (file?.seconds ?? 0) * INPUT_TOKENS_PER_SECOND,
-      output_token: estimateTokensOfBytes(outputBytes),
-      call: 1,
-    }),
+    fallback: estimateRecording,
     billsBroken: false,
     passesRefusals: false,
   },

@@ -1,5 +1,9 @@
-/** POST /v1/audio/translations: interprets a recording simultaneously. */
+/**
+ * POST /v1/audio/translations: interprets a recording simultaneously, or translates it to English
+ * in OpenAI's dialect. The model's type decides, and each has fields of its own.
+ */
 import { z } from 'zod'
+import type { Model } from '../../catalog/catalog.ts'
 import { boundTokens, estimateAudioTokens } from '../../dialects/interpretation/estimate-tokens.ts'
 import {
   checkLanguages,
@@ -7,11 +11,23 @@ import {
   TARGET_LANGUAGES,
 } from '../../dialects/interpretation/languages.ts'
 import { readInterpretationOrder } from '../../dialects/interpretation/read-order.ts'
-import { BYTES_PER_SECOND, createWavReader } from '../../dialects/interpretation/read-wav.ts'
+import { BYTES_PER_SECOND } from '../../dialects/interpretation/read-wav.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import type { RelayReport } from '../../dialects/relay.ts'
+import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { foldLanguage } from '../../lib/text/fold-language.ts'
+import type { Quantities } from '../../lib/units.ts'
 import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
+import type { CallRequest } from '../../upstreams/upstream.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
+import { createEitherReader } from './read-either.ts'
+import {
+  estimateRecording,
+  quoteRecording,
+  RECORDING_BYTES_MAX,
+  TRANSCRIPT_FORMATS,
+  temperature,
+} from './transcriptions.ts'
 
 /** Longest recording in seconds; it is interpreted at the pace of speech. */
 const SECONDS_MAX = 3600
@@ -49,11 +65,22 @@ const translationRequest = z.object({
     .max(VOICE_LENGTH_MAX, { error: `at most ${VOICE_LENGTH_MAX} characters` })
     .default('')
     .describe('For `s2s`: speaks zh or en. If empty, the voice of the recording is cloned.'),
+  prompt: z.string().optional().describe('Of transcription models: expected words and style.'),
+  response_format: z
+    .enum(TRANSCRIPT_FORMATS)
+    .optional()
+    .describe('Of transcription models; json by default.'),
+  temperature: temperature.describe('Of transcription models.'),
 })
+const INTERPRETATION_FIELDS = ['mode', 'source_language', 'target_language', 'voice']
+const TRANSCRIPTION_FIELDS = ['prompt', 'response_format', 'temperature']
 
 const translationAnswer = z.object({
   text: z.string().describe('The translation.'),
-  source_text: z.string().describe('The recognised source text.'),
+  source_text: z
+    .string()
+    .optional()
+    .describe('The recognised source text; not of transcription models.'),
 })
 
 function check({ value }: RequestParts): void {
@@ -63,8 +90,31 @@ function check({ value }: RequestParts): void {
   checkLanguages(languages, mode, voice !== '')
 }
 
+const isInterpreter = ({ type }: Model) => type === 'ast'
+
+/** Throws a 400 for a field of the other kind of model, and for a recording that is too large. */
+function checkKind({ value, model, fileBytes = 0 }: QuotedRequest): void {
+  const others = isInterpreter(model) ? TRANSCRIPTION_FIELDS : INTERPRETATION_FIELDS
+  const other = Object.keys(value).find((name) => others.includes(name) && value[name] !== '')
+  if (other) {
+    const kind = isInterpreter(model) ? 'transcription models' : 'models of type ast'
+    throw invalidField(other, `only ${kind} take it, and '${model.id}' is ${describeKind(model)}`)
+  }
+  if (!isInterpreter(model) && fileBytes > RECORDING_BYTES_MAX) {
+    const message = `file is larger than ${RECORDING_BYTES_MAX} bytes`
+    throw new GatewayError('too_large', { message, param: 'file' })
+  }
+}
+
+function describeKind(model: Model): string {
+  return isInterpreter(model) ? 'an interpreter' : 'a transcription model'
+}
+
 /** Returns an upper bound of the audio's tokens; a vendor may count more at the ends. */
-function quote({ value, fileBytes = 0 }: QuotedRequest): Estimate {
+function quote(request: QuotedRequest): Estimate {
+  checkKind(request)
+  if (!isInterpreter(request.model)) return quoteRecording(request)
+  const { value, fileBytes = 0 } = request
   const { mode } = readInterpretationOrder(value)
   const quantities = boundTokens(fileBytes, mode)
   const { input_token: inputTokens = 0, output_token: outputTokens = 0 } = quantities
@@ -79,6 +129,14 @@ function quote({ value, fileBytes = 0 }: QuotedRequest): Estimate {
   }
 }
 
+/** Only a recording for transcription has its length measured. */
+function estimate(request: CallRequest, report: RelayReport, complete: boolean): Quantities {
+  const { value, file } = request
+  if (file?.seconds !== undefined) return estimateRecording(request, report)
+  const { mode } = readInterpretationOrder(value)
+  return estimateAudioTokens(file?.bytes ?? 0, mode, report.outputBytes, complete)
+}
+
 export const translations: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
@@ -87,11 +145,12 @@ export const translations: MeteredEndpoint = {
   metering: {
     endpoint: 'audio.translations',
     operation: 'interpretation',
-    modelTypes: ['ast'],
+    modelTypes: ['ast', 'transcription'],
     bodyBytesMax: SECONDS_MAX * BYTES_PER_SECOND + FRAME_BYTES_MAX,
     form: {
       fileBytesMax: SECONDS_MAX * BYTES_PER_SECOND + FRAME_BYTES_MAX,
-      inspect: () => createWavReader('file', SECONDS_MAX),
+      inspect: () => createEitherReader('file', SECONDS_MAX),
+      takesOther: isInterpreter,
     },
     schema: translationRequest,
     check,
@@ -99,14 +158,8 @@ export const translations: MeteredEndpoint = {
     streams: (value) => readInterpretationOrder(value).mode === 's2s',
     inputTokens: () => 0,
     quote,
-    needs: ['input_token', 'output_token'],
-    fallback: ({ value, file }, { outputBytes }, complete) =>
-      estimateAudioTokens(
-        file?.bytes ?? 0,
-        readInterpretationOrder(value).mode,
-        outputBytes,
-        complete,
-      ),
+    needs: ['input_token', 'output_token', 'second', 'audio_input_token', 'call'],
+    fallback: estimate,
     billsBroken: true,
     passesRefusals: false,
   },
@@ -116,7 +169,9 @@ export const translations: MeteredEndpoint = {
       'multipart/form-data: `file` is wav audio of 16 kHz, mono, 16-bit PCM, at most an ' +
       'hour long; one that is cut off is taken as far as it goes. The fields may come before ' +
       'or after it. The recording is interpreted in real time. Billed by the tokens that the ' +
-      'upstream states.',
+      'upstream states. With a transcription model the text is English: `file` of at most ' +
+      '25 MiB in any format that the model takes, `prompt`, `response_format` and ' +
+      '`temperature`, billed like a transcription.',
     tag: 'Audio',
     answer: translationAnswer,
     stream: {

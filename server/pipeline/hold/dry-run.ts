@@ -8,6 +8,7 @@ import { dropModelList, readModelList } from '../request/fallbacks.ts'
 import { withInvalidRequests } from '../request/read-request.ts'
 import {
   type Customer,
+  choosePart,
   findModelTarget,
   type ResolvedCall,
   readModelId,
@@ -51,6 +52,8 @@ export async function dryRun(
   const body = Buffer.from(JSON.stringify(value))
   const parsed = metering.form ? undefined : parseRequestJson(body)
   const fields = parsed?.ok ? parsed.fields : new Map()
+  const part =
+    inspected && (await withInvalidRequests(() => choosePart(inspected, metering, target.model)))
   return {
     ...target,
     idempotency: null,
@@ -61,7 +64,7 @@ export async function dryRun(
       value,
       headers,
       requestId,
-      ...(inspected ? { file: { ...inspected, ...UNREADABLE } } : {}),
+      ...(part ? { file: { ...part, ...UNREADABLE } } : {}),
       createdAtSeconds: 0,
       model: target.model.id,
       stream: metering.streams(value),

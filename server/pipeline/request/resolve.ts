@@ -99,6 +99,7 @@ async function match(
     canServe,
   )
   const { model, routes, fallbacks = [] } = found
+  const part = file && (await withInvalidRequests(() => choosePart(file, metering, model)))
   const isChoice = routes.length > 1 || fallbacks.length > 0
   // Estimated on first use: most calls never need it.
   let inputTokens: number | undefined
@@ -110,7 +111,7 @@ async function match(
       body,
       fields,
       value,
-      file,
+      file: part,
       headers,
       requestId: context.requestId,
       createdAtSeconds: Math.floor(Date.now() / 1000),
@@ -122,6 +123,18 @@ async function match(
       },
     },
   }
+}
+
+/** Returns the part of a file that the model takes. Throws InvalidRequest if there is none. */
+export function choosePart<File extends { readonly other?: object | Error }>(
+  file: File,
+  { form }: RequestMetering,
+  model: Model,
+): File {
+  if (!form?.takesOther?.(model)) return file
+  const { other } = file
+  if (other instanceof Error) throw other
+  return { ...file, seconds: undefined, ...other }
 }
 
 /** Checks the request's shape and returns the model that it names or implies. Throws 400. */

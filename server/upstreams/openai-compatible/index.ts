@@ -16,7 +16,7 @@ import { responses } from './responses.ts'
 import { openaiCompatibleSettings, readQuirks } from './settings.ts'
 import { background, stored } from './stored.ts'
 import { synthesis } from './synthesis.ts'
-import { transcription } from './transcription.ts'
+import { transcription, translation } from './transcription.ts'
 
 export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
@@ -35,6 +35,7 @@ export const openaiCompatible = defineUpstream({
     completion: completeByChat(chat, (settings) => readQuirks(settings).maxTokensField),
     embedding,
     image,
+    interpretation: translation,
     'image-edit': imageEdit,
     'image-variation': imageVariation,
     messages: sendCompatibleMessages,

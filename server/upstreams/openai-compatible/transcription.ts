@@ -1,4 +1,7 @@
-/** POST /audio/transcriptions: the caller's form is written anew around the file, which passes. */
+/**
+ * POST /audio/transcriptions and /audio/translations: the caller's form is written anew around the
+ * file, which passes.
+ */
 import { Readable } from 'node:stream'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { nameRecording, RECORDING_HEAD_BYTES } from '../../dialects/transcription/measure-audio.ts'
@@ -19,9 +22,21 @@ import type { OpenaiCompatibleSettings } from './settings.ts'
 
 const PIECE_BYTES = 64 * 1024
 
-export async function transcription(
+type Call = UpstreamCall<OpenaiCompatibleSettings>
+
+export function transcription(wire: Wire, call: Call): Promise<UpstreamAnswer> {
+  return send(wire, call, '/audio/transcriptions')
+}
+
+/** Translates a recording to English. */
+export function translation(wire: Wire, call: Call): Promise<UpstreamAnswer> {
+  return send(wire, call, '/audio/translations')
+}
+
+async function send(
   wire: Wire,
-  { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
+  { settings, upstreamModel, request }: Call,
+  path: string,
 ): Promise<UpstreamAnswer> {
   const { file, value } = request
   if (!file) throw new Error('a transcription without its file')
@@ -30,7 +45,7 @@ export async function transcription(
   const form = await openForm(boundary, fields, file)
   const response = await wire.send({
     method: 'POST',
-    url: buildUrl(settings, '/audio/transcriptions'),
+    url: buildUrl(settings, path),
     headers: {
       ...identityHeaders(settings),
       'content-type': `multipart/form-data; boundary=${boundary}`,

@@ -1,4 +1,5 @@
-// POST /audio/transcriptions of OpenAI: returns the text hidden in the file. Models whose name
+// POST /audio/transcriptions and /audio/translations of OpenAI: the text hidden in the file, of a
+// translation with `en ` before it. Models whose name
 // contains `tokens` are billed by tokens, all others by seconds.
 import { isObject, type Json, text } from '../../kernel/checks.ts'
 import { dataEvent } from '../../kernel/events.ts'
@@ -35,14 +36,31 @@ interface Order {
   recording: Recording
 }
 
-export function transcriptionRoute(models: ModelList): Route {
-  return {
-    method: 'POST',
-    path: '/audio/transcriptions',
-    operation: 'audio.transcriptions',
-    text: (json) => (isObject(json) ? text(json.prompt) : ''),
-    handle: (exchange) => transcribe(exchange, readOrder(exchange.json, models)),
-  }
+const TRANSLATION_KEYS = new Set(['file', 'model', 'prompt', 'response_format', 'temperature'])
+
+export function transcriptionRoutes(models: ModelList): Route[] {
+  const prompt = (json: unknown) => (isObject(json) ? text(json.prompt) : '')
+  return [
+    {
+      method: 'POST',
+      path: '/audio/transcriptions',
+      operation: 'audio.transcriptions',
+      text: prompt,
+      handle: (exchange) => transcribe(exchange, readOrder(exchange.json, models, KEYS)),
+    },
+    {
+      method: 'POST',
+      path: '/audio/translations',
+      operation: 'audio.translations',
+      text: prompt,
+      handle(exchange) {
+        const order = readOrder(exchange.json, models, TRANSLATION_KEYS)
+        const { recording } = order
+        const english = { ...recording, text: `en ${recording.text}` }
+        return transcribe(exchange, { ...order, recording: english })
+      },
+    },
+  ]
 }
 
 function transcribe(exchange: Exchange, order: Order): Reply {
@@ -112,10 +130,10 @@ function verbose({ recording, language, words, segments }: Order): Json {
   }
 }
 
-function readOrder(json: unknown, models: ModelList): Order {
+function readOrder(json: unknown, models: ModelList, keys: ReadonlySet<string>): Order {
   if (!isObject(json)) throw invalid('', undefined, 'The body must be multipart/form-data.')
   for (const key in json) {
-    if (KEYS.has(key)) continue
+    if (keys.has(key)) continue
     throw invalid(key, 'unknown_parameter', `Unknown parameter: '${key}'.`)
   }
   const { file, model, response_format: format = 'json' } = json

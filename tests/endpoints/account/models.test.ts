@@ -60,7 +60,7 @@ test('a model lists the paths that accept it, by the operations of its upstreams
     ],
     ['seed-tts-2.0', '/v1/audio/speech/unidirectional', '/v1/audio/speech'],
     ['sim-tts', '/v1/audio/speech'],
-    ['sim-whisper', '/v1/audio/transcriptions'],
+    ['sim-whisper', '/v1/audio/transcriptions', '/v1/audio/translations'],
     ['sim-moderation', '/v1/moderations'],
     [
       'sim-chat',
