@@ -12,8 +12,10 @@ export interface Tried {
   readonly id: string
   readonly label: Kind
   readonly icon: IconName
-  /** Models of these types can be tried. */
+  /** Models that are called on one of these paths can be tried. */
   readonly paths: readonly string[]
+  /** The type of the models, where those of another share the path. */
+  readonly type?: PlaygroundModel['type']
   readonly Bench: LazyExoticComponent<ComponentType<BenchProps>>
 }
 
@@ -66,6 +68,7 @@ export const CAPABILITIES: readonly Tried[] = [
   {
     ...({ id: 'interpretation', label: 'kind_interpretation', icon: 'globe' } as const),
     paths: ['/v1/audio/translations'],
+    type: 'ast',
     Bench: bench(async () => (await import('./interpretation/interpretation.ts')).interpretation),
   },
   {
@@ -81,8 +84,11 @@ export const CAPABILITIES: readonly Tried[] = [
 ]
 
 export function modelsFor(
-  { paths }: Tried,
+  { paths, type }: Tried,
   models: readonly PlaygroundModel[],
 ): readonly PlaygroundModel[] {
-  return models.filter(({ endpoints }) => endpoints.some((path) => paths.includes(path)))
+  return models.filter((model) => {
+    if (type !== undefined && model.type !== type) return false
+    return model.endpoints.some((path) => paths.includes(path))
+  })
 }
