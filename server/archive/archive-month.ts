@@ -109,10 +109,14 @@ export async function archiveMonth(month: Month, options: ArchiveOptions): Promi
 /** Archives the next holds after an id. Returns undefined if there are none. */
 async function archiveBatch(month: Month, after: string, options: ArchiveOptions) {
   const { sql, blobs, onStep } = options
+  let first: string | undefined
   for (let attempt = 1; ; attempt += 1) {
     const lines = await gatherLines(month, after, options)
     const last = lines.at(-1)?.id
     if (last === undefined) return undefined
+    // Another run has archived the holds of the last attempt.
+    if (lines[0]?.id !== first) attempt = 1
+    first = lines[0]?.id
     for (const { line } of lines) judgeLine(line)
     const object = await writeObject(blobs, lines.map(({ line }) => `${line}\n`).join(''))
     failpoint('archive-written')

@@ -311,6 +311,20 @@ test('batches of any size, failing anywhere, keep every sum', async (t) => {
   assert.deepEqual(await brokenArchives(shelf), [])
 })
 
+test('two runs at once archive each call once', async (t) => {
+  const shelf = await open(t, 24)
+  const { sql, blobs } = shelf
+  const sums = await sumBooks(sql)
+  const run = () => archiveMonth(MONTH, { sql, blobs, holdsMax: 2 })
+  const runs = await Promise.all([run(), run(), run()])
+  assert.equal(
+    runs.reduce((sum, { holds }) => sum + holds, 0),
+    24,
+  )
+  await assertExact(shelf, sums)
+  assert.deepEqual(await brokenArchives(shelf), [])
+})
+
 test('a changed object is noticed', async (t) => {
   const shelf = await open(t, 12)
   const { sql, blobs, folder } = shelf
