@@ -19,11 +19,13 @@ const ALL = [
   'interpretations',
   'board',
 ]
+/** Each in a folder of its own, run by name alone. */
+const BY_NAME = ['soak', 'workers']
 const WITH_PEERS = new Set(['throughput', 'latency', 'board'])
 
 const [name, ...more] = process.argv.slice(2)
-if (name !== undefined && !ALL.includes(name)) {
-  console.error(`there is no benchmark ${name}: ${ALL.join(', ')}`)
+if (name !== undefined && ![...ALL, ...BY_NAME].includes(name)) {
+  console.error(`there is no benchmark ${name}: ${[...ALL, ...BY_NAME].join(', ')}`)
   process.exit(1)
 }
 const chosen = name === undefined ? ALL : [name]
@@ -37,9 +39,10 @@ try {
 }
 
 function run(one: string): number {
-  const script = [process.execPath, join(import.meta.dirname, `${one}.ts`), ...more]
+  const file = BY_NAME.includes(one) ? join(one, 'main.ts') : `${one}.ts`
+  const script = [process.execPath, join(import.meta.dirname, file), ...more]
   const inside = ['-n', 'sh', '-c', 'ip link set lo up && exec "$@"', 'bench', ...script]
-  const [file = '', ...args] = isolated ? ['unshare', ...inside] : script
+  const [command = '', ...args] = isolated ? ['unshare', ...inside] : script
   const env = { ...process.env, ...(portkey === undefined ? {} : { BENCHMARK_PORTKEY: portkey }) }
-  return spawnSync(file, args, { stdio: 'inherit', env }).status ?? 1
+  return spawnSync(command, args, { stdio: 'inherit', env }).status ?? 1
 }

@@ -1,0 +1,165 @@
+/**
+ * Measures whether anything grows: 1,000 streams that come and go, with calls beside them, and the
+ * gateway's memory, descriptors and timers once a minute. `npm run bench -- soak [--minutes 60]
+ * [--streams 1000]`.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Agent, request } from 'undici'
+import { audit } from '../../server/ledger/audit/audit.ts'
+import { openLaboratory } from '../../testbed/laboratory.ts'
+import { openLiveMemory } from '../../testbed/live-memory.ts'
+import { readCpuSeconds } from '../../testbed/proc.ts'
+import { readConditions, report, round, table } from '../../testbed/results.ts'
+import { findFreePort } from '../../tests/support/free-port.ts'
+import { untilValue } from '../../tests/support/until.ts'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    streams: { type: 'string', default: '1000' },
+  },
+})
+const minutes = Number(values.minutes)
+const streams = Number(values.streams)
+const SAMPLE_MS = 60_000
+/** Until then caches, compiled code and pools grow. */
+const WARM_UP_MINUTES = Math.min(10, minutes / 3)
+/** A stream lives for 12 to 28 seconds. */
+const CHUNKS_MIN = 24
+const CHUNKS_MAX = 56
+const CHUNK_DELAY_MS = 500
+const SLOPE_MB_MAX = 1
+
+interface Sample {
+  readonly minute: number
+  readonly rssMb: number
+  /** Heap and buffers in use after a collection. */
+  readonly liveMb: number
+  readonly descriptors: number
+  readonly timers: number
+  readonly open: number
+}
+
+const conditions = readConditions(`npm run bench -- soak --minutes ${minutes} --streams ${streams}`)
+const laboratory = await openLaboratory({ keys: 20 })
+const memory = openLiveMemory()
+const metricsPort = await findFreePort()
+const gateway = await laboratory.startGateway({
+  ...memory.environment,
+  METRICS_PORT: String(metricsPort),
+})
+const agent = new Agent({ connections: null })
+const counts = { calls: 0, failed: 0, open: 0 }
+let stopped = false
+
+async function call(index: number): Promise<void> {
+  const key = laboratory.keys[index % laboratory.keys.length]?.key ?? ''
+  const chunks = CHUNKS_MIN + Math.floor(Math.random() * (CHUNKS_MAX - CHUNKS_MIN))
+  const content = `[[chunks:${chunks}]] [[chunk-delay:${CHUNK_DELAY_MS}]]`
+  counts.open += 1
+  try {
+    const answer = await request(`${gateway.url}/v1/chat/completions`, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'sim-chat',
+        stream: true,
+        messages: [{ role: 'user', content }],
+      }),
+    })
+    const text = await answer.body.text()
+    if (!text.endsWith('data: [DONE]\n\n')) counts.failed += 1
+  } catch {
+    counts.failed += 1
+  }
+  counts.open -= 1
+  counts.calls += 1
+}
+
+async function keepStream(index: number): Promise<void> {
+  await sleep((index * CHUNKS_MAX * CHUNK_DELAY_MS) / streams)
+  while (!stopped) await call(index)
+}
+
+async function readTimers(): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`)
+  const text = await answer.text()
+  return Number(/^nodejs_active_resources\{type="Timeout"\} (\d+)/m.exec(text)?.[1] ?? 0)
+}
+
+async function sample(minute: number): Promise<Sample> {
+  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
+  const rssMb = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1_024
+  const descriptors = readdirSync(`/proc/${gateway.pid}/fd`).length
+  const timers = await readTimers()
+  const liveMb = (await memory.read(gateway)) / 1_024 ** 2
+  const taken = { minute, rssMb, liveMb, descriptors, timers, open: counts.open }
+  console.log(JSON.stringify(taken))
+  return taken
+}
+
+/** Returns the slope of a straight line through the samples, per minute. */
+function slopeOf(samples: readonly Sample[], read: (one: Sample) => number): number {
+  const mean = (list: readonly number[]) => list.reduce((sum, one) => sum + one, 0) / list.length
+  const middle = mean(samples.map(({ minute }) => minute))
+  const level = mean(samples.map(read))
+  const sum = (term: (one: Sample) => number) =>
+    samples.reduce((total, one) => total + term(one), 0)
+  const rise = sum((one) => (one.minute - middle) * (read(one) - level))
+  return rise / sum((one) => (one.minute - middle) ** 2)
+}
+
+const before = await sample(0)
+const cpuBefore = readCpuSeconds(gateway.pid)
+const running = Array.from({ length: streams }, (_, index) => keepStream(index))
+const samples: Sample[] = []
+const startedAt = performance.now()
+for (let minute = 1; minute <= minutes; minute += 1) {
+  await sleep(startedAt + minute * SAMPLE_MS - performance.now())
+  samples.push(await sample(minute))
+}
+const seconds = (performance.now() - startedAt) / 1_000
+const cores = (readCpuSeconds(gateway.pid) - cpuBefore) / seconds
+stopped = true
+await Promise.all(running)
+await agent.close()
+await untilValue(
+  () => readdirSync(`/proc/${gateway.pid}/fd`).length,
+  (descriptors) => descriptors <= before.descriptors + 20,
+).catch(() => undefined)
+const after = await sample(minutes + 1)
+const rows = await laboratory.withDatabase(async (sql) => {
+  const [row] = await sql<{ holds: number; slots: number }[]>`
+    select (select count(*)::int from hold where state = 'open') as holds,
+      (select count(*)::int from call_slot) as slots`
+  return { ...row, auditOk: (await audit(sql)).ok }
+})
+await gateway.stop()
+memory.close()
+await laboratory.close()
+
+const steady = samples.filter(({ minute }) => minute >= WARM_UP_MINUTES)
+const rssSlope = slopeOf(steady, ({ rssMb }) => rssMb)
+const liveSlope = slopeOf(steady, ({ liveMb }) => liveMb)
+const isFlat = rssSlope <= SLOPE_MB_MAX && liveSlope <= SLOPE_MB_MAX
+const line = (name: string, { rssMb, liveMb, descriptors, timers, open }: Sample) =>
+  [name, Math.round(rssMb), Math.round(liveMb), descriptors, timers, open] as const
+const result = { ...counts, cores, rssSlope, liveSlope, before, samples, after, rows }
+report('soak', conditions, result, [
+  `${counts.calls} streams, ${counts.failed} failed, ${round(cores)} cores with the database`,
+  '',
+  ...table([
+    ['', 'RSS MB', 'live MB', 'descriptors', 'timers', 'streams'],
+    line('before', before),
+    ...samples.map((one) => line(`minute ${one.minute}`, one)),
+    line('after', after),
+  ]),
+  '',
+  `from minute ${Math.ceil(WARM_UP_MINUTES)}: RSS ${round(rssSlope)}, live ${round(liveSlope)} ` +
+    `MB a minute (goal: at most ${SLOPE_MB_MAX}): ${isFlat ? 'met' : 'NOT MET'}`,
+  `left over: ${rows.holds} open holds, ${rows.slots} slots`,
+  `audit ${rows.auditOk ? 'clean' : 'BROKEN'}`,
+])

@@ -1,0 +1,100 @@
+/**
+ * Measures what a second worker process costs a call and brings, in turns with one process: `npm
+ * run bench -- workers [--rounds 5] [--seconds 4]`. Nothing is pinned but the load.
+ */
+import { parseArgs } from 'node:util'
+import { openPlace } from '../../testbed/laboratory.ts'
+import { findPostmaster } from '../../testbed/postmaster.ts'
+import { readCpuSeconds } from '../../testbed/proc.ts'
+import { median, readConditions, report, round, table } from '../../testbed/results.ts'
+import { type Peer, startUpstream } from '../peers/start-peers.ts'
+import { runWrk } from '../peers/wrk.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
+    connections: { type: 'string', default: '64' },
+  },
+})
+const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
+const connections = Number(values.connections)
+
+interface Measured {
+  readonly perSecond: number
+  /** The processor time of a call in the gateway's processes, and in its database. */
+  readonly own: number
+  readonly database: number
+  readonly errors: number
+}
+
+async function start(upstreamUrl: string, workers: number): Promise<Peer> {
+  const place = await openPlace(upstreamUrl)
+  const gateway = await place.startGateway({ WORKERS: String(workers) })
+  const databasePid = findPostmaster(place.dataDir)
+  if (databasePid === undefined) throw new Error('no database')
+  return {
+    name: `${workers} worker${workers === 1 ? '' : 's'}`,
+    url: gateway.url,
+    headers: { authorization: `Bearer ${place.keys[0]?.key}` },
+    pid: gateway.pid,
+    databasePid,
+    async stop() {
+      await gateway.stop()
+      await place.close()
+    },
+  }
+}
+
+async function measure(peer: Peer, duration: number): Promise<Measured> {
+  const { pid, databasePid = 0 } = peer
+  const before = [readCpuSeconds(pid, databasePid), readCpuSeconds(databasePid)] as const
+  const run = await runWrk(peer, { stream: false, connections, seconds: duration })
+  const each = (spent: number) => (spent * 1e6) / Math.max(1, run.requests)
+  return {
+    perSecond: run.perSecond,
+    own: each(readCpuSeconds(pid, databasePid) - before[0]),
+    database: each(readCpuSeconds(databasePid) - before[1]),
+    errors: run.errors,
+  }
+}
+
+const conditions = readConditions(
+  `npm run bench -- workers --rounds ${rounds} --seconds ${seconds} --connections ${connections}`,
+)
+const upstream = await startUpstream()
+const peers = [await start(upstream.url, 1), await start(upstream.url, 2)]
+const measured = new Map<string, Measured[]>(peers.map(({ name }) => [name, []]))
+try {
+  for (const peer of peers) await measure(peer, 2)
+  for (let turn = 0; turn < rounds; turn += 1) {
+    for (const peer of peers) measured.get(peer.name)?.push(await measure(peer, seconds))
+  }
+} finally {
+  await Promise.all(peers.map((peer) => peer.stop()))
+  await upstream.stop(2_000)
+}
+const rows = [...measured].map(([name, runs]) => ({
+  name,
+  perSecond: median(runs.map((run) => run.perSecond)),
+  own: median(runs.map((run) => run.own)),
+  database: median(runs.map((run) => run.database)),
+  errors: runs.reduce((sum, run) => sum + run.errors, 0),
+}))
+report('workers', conditions, { rounds, seconds, connections, rows }, [
+  ...table([
+    ['1 KB bodies', 'calls/s', 'µs of CPU', 'database µs', 'errors'],
+    ...rows.map(({ name, perSecond, own, database, errors }) => [
+      name,
+      Math.round(perSecond),
+      Math.round(own),
+      Math.round(database),
+      errors,
+    ]),
+  ]),
+  '',
+  `two workers: ${round((rows[1]?.own ?? 0) / (rows[0]?.own ?? 1))}× the CPU of a call`,
+  `in turns, medians of ${rounds} runs of ${seconds} s, ${connections} connections; load, upstream`,
+  'and database share the same cores',
+])
