@@ -4,6 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { changeKey, rotateKey, showKey } from '../../server/accounts/manage-keys.ts'
+import { isUnavailable } from '../../server/database/unavailable.ts'
+import { createCorrections } from '../../server/ledger/holds/corrections.ts'
 import { endLease, renewLease, sweepHolds } from '../../server/ledger/leases/owner-store.ts'
 import { closeHolds, correctLost, takeHolds } from '../../server/ledger/posting/move-store.ts'
 import {
@@ -21,6 +23,7 @@ import {
   brokenInvariants,
   createCaller,
   holdRow,
+  quiet,
   settleRow,
   storedCheckpoint,
   type TestCaller,
@@ -72,6 +75,22 @@ describe('a settlement of a call that was closed as lost', () => {
     const recorded = { status: 'succeeded', charged: 90n, debt: 0n, lost_charge: 40n }
     assert.deepEqual(await readCall(hold), recorded)
     assert.equal((await readBalance(database.sql, caller.accountId))?.available, 910n)
+  })
+
+  test('a correction that the database refuses delays no other of its account', async () => {
+    const { sql } = database
+    const caller = await createCaller(sql)
+    const [refused, other] = [await lose(caller, 40n), await lose(caller, 40n)]
+    const corrections = createCorrections({ sql, isUnavailable, log: quiet })
+    // What the first would charge does not fit into the debt.
+    const setDebt = (debt: bigint) =>
+      sql`update balance set debt = ${debt.toString()} where account_id = ${caller.accountId}`
+    await setDebt(2n ** 63n - 1_000n)
+    const waiting = corrections.add(settleRow(refused, 5_000n))
+    assert.equal(await corrections.add(settleRow(other, 90n)), 'corrected')
+    await setDebt(0n)
+    assert.equal(await waiting, 'corrected')
+    await corrections.flushed()
   })
 
   test('an excess is returned, down to a charge of zero', async () => {

@@ -138,6 +138,23 @@ describe('locks and deadlines', () => {
     assert.equal(settlements.size(), 0)
   })
 
+  test('beside a settlement that is refused a locked account still delays no other', async () => {
+    const { sql } = database
+    const settlements = createSettlements({ sql, isUnavailable, log: quiet, settleQueueMax: 100 })
+    const [stuck, odd, free] = [holdRow(caller), holdRow(other), holdRow(other)]
+    await takeHolds(sql, [stuck, odd, free])
+    let waiting: Promise<string> | undefined
+    await whileLocked(caller, async () => {
+      // They share a batch, which the cost fails before any lock is waited for.
+      waiting = settlements.add(settleRow(stuck, 5n))
+      const refused = settlements.add(settleRow(odd, 5n, { upstream_cost: '9'.repeat(20) }))
+      assert.equal(await settlements.add(settleRow(free, 5n)), 'closed')
+      assert.equal(await refused, 'closed', 'without its details')
+    })
+    assert.equal(await waiting, 'closed')
+    await settlements.flushed()
+  })
+
   test('a settlement that the books cannot hold delays its own account only', async () => {
     const { sql } = database
     const settlements = createSettlements({ sql, isUnavailable, log: quiet, settleQueueMax: 100 })

@@ -32,11 +32,15 @@ export function createCorrections(options: {
   const queues = createSerialQueues<Waiting>({ run, atOnce: AT_ONCE })
 
   async function run(_account: string, items: readonly Waiting[]) {
-    for (const [index, { row, resolve }] of items.entries()) {
+    const refused: Waiting[] = []
+    for (const [index, item] of items.entries()) {
+      const { row, resolve } = item
       try {
         resolve(await correctLost(sql, row))
       } catch (error) {
-        if (isUnavailable(error)) return { remaining: items.slice(index), stays: true }
+        if (isUnavailable(error)) {
+          return { remaining: [...refused, ...items.slice(index)], stays: true }
+        }
         log.error(
           { hold_id: row.hold_id, error },
           'correction refused: posting its amount without details',
@@ -44,11 +48,11 @@ export function createCorrections(options: {
         const bare = { lines: [], attempts: [], error: null, review: true }
         const reduced = { ...row, ...bare, upstream_cost: null, upstream_cost_version: null }
         const posted = await correctLost(sql, reduced).catch(() => undefined)
-        if (!posted) return { remaining: items.slice(index), stays: true }
-        resolve(posted)
+        if (posted) resolve(posted)
+        else refused.push(item)
       }
     }
-    return { remaining: [], stays: false }
+    return { remaining: refused, stays: refused.length > 0 }
   }
 
   return {

@@ -38,7 +38,7 @@ interface Waiting {
 }
 
 interface NotClosed {
-  /** The database refuses them, even without their details. */
+  /** The database refuses them, even without their details, or their account is locked. */
   readonly refused: readonly Waiting[]
   /** The database was not available for them. */
   readonly waiting: readonly Waiting[]
@@ -99,14 +99,17 @@ class RepeatedSettlements implements Settlements {
     for (const { row, resolve } of items) resolve(verdicts.get(row.hold_id) ?? 'unknown')
   }
 
-  /** Closes items one at a time. */
+  /** Closes items one at a time; those of locked accounts count as refused. */
   private async closeOneByOne(items: readonly Waiting[]): Promise<NotClosed> {
     const refused: Waiting[] = []
+    const locked = new Set<string>()
     for (const [index, item] of items.entries()) {
       try {
-        await this.close([item]).catch((error: unknown) => this.closeBare(item, error))
+        if (locked.has(accountOf(item))) refused.push(item)
+        else await this.close([item]).catch((error: unknown) => this.closeBare(item, error))
       } catch (error) {
-        if (this.options.isUnavailable(error)) return { refused, waiting: items.slice(index) }
+        if (isLocked(error)) locked.add(accountOf(item))
+        else if (this.options.isUnavailable(error)) return { refused, waiting: items.slice(index) }
         refused.push(item)
       }
     }
