@@ -62,7 +62,8 @@ function assertNothingLeft(accountId: string) {
   return until('the end of the published upload', async () => {
     const rows = await gateway.sql`select id from file where account_id = ${accountId}`
     const stored = readdirSync(join(dataDir, 'files'), { recursive: true })
-    return rows.length === 0 && stored.every((name) => name.length <= 3) ? true : undefined
+    const contents = stored.filter((name) => name.length > 3 && name !== 'storage-id')
+    return rows.length + contents.length === 0 ? true : undefined
   })
 }
 
