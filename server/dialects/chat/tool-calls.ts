@@ -26,6 +26,8 @@ export interface ToolCallPiece {
   readonly isNew: boolean
   /** A fragment of the arguments' JSON text, verbatim. */
   readonly arguments: string
+  /** True if the arguments are whole with this piece: further ones of its chunk may come later. */
+  readonly isComplete: boolean
 }
 
 export interface ToolCallTracker {
@@ -88,7 +90,8 @@ export function createToolCallTracker(): ToolCallTracker {
     if (call.upstreamId === '' && entry.id !== '') adopt(call, entry.id)
     if (call.name === '') call.name = entry.name
     call.depth.feed(entry.arguments)
-    return { call, isNew: !found, arguments: entry.arguments }
+    const isComplete = call.depth.isComplete()
+    return { call, isNew: !found, arguments: entry.arguments, isComplete }
   }
 
   return {

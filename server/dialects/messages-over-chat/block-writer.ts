@@ -19,6 +19,8 @@ interface TextBlock {
 interface ToolBlock {
   readonly kind: 'tool'
   readonly call: ToolCall
+  /** Whether all arguments are here; a later piece of the same chunk may still bring some. */
+  isComplete: boolean
   waiting: string
 }
 
@@ -49,13 +51,14 @@ export class BlockWriter {
   }
 
   /** Drops arguments for a call whose block is closed. */
-  addTool({ call, arguments: text }: ToolCallPiece): void {
+  addTool({ call, arguments: text, isComplete }: ToolCallPiece): void {
     const known = this.tools.get(call)
     if (known) {
+      known.isComplete = isComplete
       if (this.queue.includes(known)) this.fill(known, text)
       return
     }
-    const block: ToolBlock = { kind: 'tool', call, waiting: '' }
+    const block: ToolBlock = { kind: 'tool', call, isComplete, waiting: '' }
     this.tools.set(call, block)
     this.enqueue(block, text)
   }
@@ -93,7 +96,7 @@ export class BlockWriter {
       if (!first || (first.kind === 'tool' && first.call.name === '')) return
       this.writeWaiting(first)
       // A call's arguments may go on after another block began, until they are complete.
-      const isComplete = first.kind !== 'tool' || first.call.depth.isComplete()
+      const isComplete = first.kind !== 'tool' || first.isComplete
       if (this.queue.length === 1 || !isComplete) return
       this.close()
     }

@@ -24,6 +24,8 @@ const OUTPUT_LIMIT_BYTES = 32 * 1024 * 1024
 /** A call before and after its item is open: without a name there is none. */
 interface OpenCall {
   item: CallItem | undefined
+  /** Whether all arguments are here; a later piece of the same chunk may still bring some. */
+  isComplete: boolean
   waiting: string
 }
 
@@ -66,7 +68,7 @@ export class Output {
   finish(status: ItemStatus): void {
     this.closeSpeech(status)
     for (const [call, open] of this.calls) {
-      this.closeCall(call, open, call.depth.isComplete() ? 'completed' : status)
+      this.closeCall(call, open, open.isComplete ? 'completed' : status)
     }
   }
 
@@ -115,12 +117,13 @@ export class Output {
     this.speech.add(kind, text)
   }
 
-  private addCall({ call, arguments: text }: ToolCallPiece): void {
+  private addCall({ call, arguments: text, isComplete }: ToolCallPiece): void {
     this.bytes += Buffer.byteLength(text)
     const known = this.calls.get(call)
     if (known?.item && this.closed.has(known.item)) return
-    const open = known ?? { item: undefined, waiting: '' }
+    const open = known ?? { item: undefined, isComplete, waiting: '' }
     if (!known) this.calls.set(call, open)
+    open.isComplete = isComplete
     open.waiting += text
     if (!open.item && call.name === '') return
     open.item ??= this.openCallItem(call)
@@ -140,7 +143,7 @@ export class Output {
   private closeBefore(): void {
     this.closeSpeech('completed')
     for (const [call, open] of this.calls) {
-      if (open.item && call.depth.isComplete()) this.closeCall(call, open, 'completed')
+      if (open.item && open.isComplete) this.closeCall(call, open, 'completed')
     }
   }
 

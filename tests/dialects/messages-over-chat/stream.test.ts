@@ -22,6 +22,25 @@ function summarize(name: string, context = {}) {
   return [...lines, error ? `error: ${error.type}: ${error.message}` : stop.stop_reason]
 }
 
+test('the last pieces of two calls in one chunk are kept, whichever comes first', () => {
+  const chunk = (...tool_calls: object[]) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls } }] })}\n\n`
+  const start = (index: number, id: string, text: string) => {
+    return { index, id, function: { name: id, arguments: text } }
+  }
+  const piece = (index: number, text: string) => ({ index, function: { arguments: text } })
+  const body =
+    chunk(start(0, 'a', '{"x"'), start(1, 'b', '{"y"')) +
+    chunk(piece(1, ':2}'), piece(0, ':1}')) +
+    'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\ndata: [DONE]\n\n'
+  const stream = createMessagesStream(answerOptions())
+  const { blocks } = readEvents(run(stream, [Buffer.from(body)]))
+  assert.deepEqual(
+    blocks.map(({ content }) => content),
+    ['{"x":1}', '{"y":2}'],
+  )
+})
+
 test('usage behind an ending, or in an error, is read', () => {
   const text = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}'
   const usage = '"usage":{"prompt_tokens":10,"completion_tokens":3000}'

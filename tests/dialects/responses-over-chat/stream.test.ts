@@ -154,6 +154,21 @@ test('indexes are contiguous in the order of first appearance', () => {
   )
 })
 
+test('a piece that comes after the start of another call in its chunk is kept', () => {
+  const one = { index: 0, function: { arguments: ':1}' } }
+  const other = { index: 1, id: 'b', function: { name: 'g', arguments: '{}' } }
+  const { response } = play(
+    chat.callStart(0, 'a', 'f', '{"x"'),
+    chat.chunk({ tool_calls: [other, one] }),
+    chat.finish('tool_calls'),
+    chat.DONE,
+  )
+  assert.deepEqual(
+    response.output.map((item) => item.arguments),
+    ['{"x":1}', '{}'],
+  )
+})
+
 test('a call of a custom tool has its own item type, with its input as text', () => {
   const patch = '*** Begin "x"\n+é\n'
   const text = JSON.stringify({ input: patch })
