@@ -81,3 +81,13 @@ export function createFrameFilter(options: FrameFilterOptions): FrameFilter {
 export function isLineEnd(frame: Buffer): boolean {
   return frame.length === 1 && (frame[0] === LF || frame[0] === CR)
 }
+
+const EVENT_LINE = /^(?::|data\b|event\b|id\b|retry\b|\s*$)/
+
+/** Returns true for text that is no event, such as a page of a proxy: it must not pass. */
+export function isForeign(frame: Buffer): boolean {
+  return !frame
+    .toString('utf8')
+    .split(/\r\n|\r|\n/)
+    .every((line) => EVENT_LINE.test(line))
+}

@@ -164,7 +164,7 @@ async function finishWhole(
   if (answer.report.error && metered.context.facts.chargedNanos === 0n) {
     metered.context.facts.outcome = 'failed_upstream'
   }
-  if (isErrorAlone(answer.report)) throw new GatewayError('upstream_failed', { retry: false })
+  if (isErrorAlone(answer)) throw new GatewayError('upstream_failed', { retry: false })
   sendBytes(metered.context, answer.status, answer.headers, answer.body)
 }
 

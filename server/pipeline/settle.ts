@@ -5,6 +5,7 @@ import type { RelayReport } from '../dialects/relay.ts'
 import { timed } from '../http/context.ts'
 import type { Settlement } from '../ledger/requests.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
+import { member, tryParseJson } from '../lib/json.ts'
 import { redactInternals } from '../lib/text/redact-internals.ts'
 import type { Quantities } from '../lib/units.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
@@ -274,10 +275,20 @@ function claimOf({ key, route, fingerprint }: NonNullable<ResolvedCall['idempote
   return { key, route, fingerprint: fingerprint.toString('hex') }
 }
 
-/** Returns true for an error without any output; its stated usage is charged all the same. */
-export function isErrorAlone({ error, outputBytes }: RelayReport): boolean {
-  return error !== undefined && outputBytes === 0
+/**
+ * Returns true for an error without any output in the answer's body; stated usage, and output that
+ * the caller does not get, are charged all the same.
+ */
+export function isErrorAlone({ report, body }: Pick<WholeAnswer, 'report' | 'body'>): boolean {
+  const { error, outputBytes } = report
+  if (error === undefined || outputBytes === 0) return error !== undefined
+  const document = tryParseJson(body)
+  const hasOutput = OUTPUT_MEMBERS.some((name) => member(document, name) !== undefined)
+  return member(document, 'error') !== undefined && !hasOutput
 }
+
+/** Members with the output, of the dialects whose answers are one document. */
+const OUTPUT_MEMBERS = ['choices', 'content', 'output', 'data', 'text']
 
 function keepWhole(
   call: ResolvedCall,
@@ -286,7 +297,7 @@ function keepWhole(
 ): StoredAnswer | undefined {
   if (!call.idempotency) return undefined
   if (charge.nanos === null) return keepState(call, 'forget')
-  if (isErrorAlone(answer.report)) return keepState(call, 'streamed')
+  if (isErrorAlone(answer)) return keepState(call, 'streamed')
   if (answer.body.length > STORED_BYTES_MAX) return keepState(call, 'streamed')
   return {
     ...claimOf(call.idempotency),

@@ -110,6 +110,50 @@ for (const [name, [path, body]] of Object.entries(CALLS)) {
   })
 }
 
+const TEXT = Object.entries({
+  ...CALLS,
+  responses: ['/v1/responses', { model: 'chat', input: 'hi' }],
+})
+  .filter(([name]) => /chat|messages|responses/.test(name))
+  .map(([name, [path, body]]) => [name, path as string, body as object] as const)
+
+for (const [name, path, body] of TEXT) {
+  test(`502 for a page in place of a stream, of which nothing is passed on: ${name}`, async () => {
+    const { key, accountId } = await gateway.tenant()
+    const before = await gateway.balance(accountId)
+    for (const page of ['', '<html>Hello</html>', '<html>\n\n<p>Hello</p>\n\n</html>']) {
+      for (const type of ['text/html', 'text/event-stream']) {
+        send(page, type)
+        const answer = await post(path, key, { ...body, stream: true })
+        assert.equal(answer.status, 502, `${page}: ${answer.text}`)
+        assert.doesNotMatch(answer.text, /Hello/)
+      }
+    }
+    assert.deepEqual(await gateway.balance(accountId), before)
+  })
+}
+
+test('502 for an error after output that is not delivered, which is charged', async () => {
+  const { key, accountId } = await gateway.tenant()
+  const before = await gateway.balance(accountId)
+  const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+  const events = [
+    { type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 2 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'part' } },
+    { type: 'error', error: { type: 'overloaded_error', message: 'busy' } },
+  ]
+  send(events.map(event).join(''), 'text/event-stream')
+  for (const name of ['chat over messages', 'responses over messages']) {
+    const [path, body] = CALLS[name] ?? ['', {}]
+    const answer = await post(path, key, body)
+    assert.equal(answer.status, 502, answer.text)
+  }
+  const now = await gateway.balance(accountId)
+  // One token each: the count at the start of a message is not its last.
+  assert.equal(before.available - now.available, 2_000_000n)
+  assert.equal(now.held, 0n)
+})
+
 for (const name of ['chat', 'messages over chat', 'responses over chat'] as const) {
   test(`a stream without a choice is no answer: ${name}`, async () => {
     const { key } = await gateway.tenant()

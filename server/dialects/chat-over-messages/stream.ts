@@ -66,13 +66,13 @@ class ChatStream implements Relay {
   end(): Buffer | undefined {
     this.parser.end()
     if (!this.isOver && this.stopReason !== undefined) this.onStop()
-    else if (!this.isOver) this.writeError(UPSTREAM_ERROR)
+    else if (this.hasStarted) this.breakOff(UPSTREAM_ERROR)
+    else this.onError(UPSTREAM_ERROR)
     return this.take()
   }
 
   fail({ type, message }: RelayFailure): Buffer | undefined {
-    if (this.isOver) return undefined
-    this.writeError({ type, message })
+    this.breakOff({ type, message })
     return this.take()
   }
 
@@ -198,7 +198,7 @@ class ChatStream implements Relay {
   private onError(error: ReportedError): void {
     if (this.isOver) return
     this.error = error
-    this.writeError(error)
+    this.breakOff(error)
   }
 
   private writeText(field: 'content' | 'reasoning_content', text: string): void {
@@ -234,7 +234,8 @@ class ChatStream implements Relay {
     this.write({ choices: [{ index: 0, delta, logprobs: null, finish_reason: null }] })
   }
 
-  private writeError(error: ReportedError): void {
+  private breakOff(error: ReportedError): void {
+    if (this.isOver) return
     this.isOver = true
     this.out += encodeChatError(error)
   }

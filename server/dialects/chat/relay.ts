@@ -5,7 +5,7 @@
  */
 import { randomText } from '../../lib/ids.ts'
 import { isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
-import { createFrameFilter, type FrameFilter, isLineEnd } from '../frame-filter.ts'
+import { createFrameFilter, type FrameFilter, isForeign, isLineEnd } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { parseEventData } from '../parse-event-data.ts'
@@ -77,6 +77,8 @@ class ChatStream implements Relay {
     const rest = this.filter.end()
     if (this.done || this.error) return rest
     this.done = this.hasReason
+    // A body without any chunk is no answer.
+    if (!this.hasChoice) this.error = UPSTREAM_ERROR
     const ending = Buffer.from(this.hasReason ? DONE : encodeChatError(UPSTREAM_ERROR))
     return rest ? Buffer.concat([rest, ending]) : ending
   }
@@ -101,7 +103,7 @@ class ChatStream implements Relay {
       return frame
     }
     const event = readSseFrame(frame)
-    if (!event) return frame
+    if (!event) return isForeign(frame) ? undefined : frame
     const read = parseChunk(event)
     if (read.kind === 'chunk') return this.onChunk(read.document, frame)
     if (read.kind === 'done') return this.onDone(event.data, frame)

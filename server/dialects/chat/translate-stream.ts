@@ -79,7 +79,8 @@ class ChatStreamTranslator implements Relay {
   end(): Buffer | undefined {
     this.parser.end()
     if (!this.isOver && this.reason !== undefined) this.onDone()
-    else this.breakOff(UPSTREAM_ERROR)
+    else if (this.hasChoice) this.breakOff(UPSTREAM_ERROR)
+    else this.onError(UPSTREAM_ERROR)
     return this.take()
   }
 

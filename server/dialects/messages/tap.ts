@@ -4,7 +4,7 @@
  * stream that ends without `message_stop`.
  */
 import type { JsonObject } from '../../lib/json.ts'
-import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
+import { createFrameFilter, type FrameFilter, isForeign } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { parseEventData } from '../parse-event-data.ts'
@@ -33,6 +33,7 @@ class MessagesTap implements Relay {
   private readonly usage: MessagesUsageReader
   private outputBytes = 0
   private outputEvents = 0
+  private hasEvents = false
   private finished = false
   private error: ReportedError | undefined
 
@@ -52,6 +53,7 @@ class MessagesTap implements Relay {
   end(): Buffer | undefined {
     const rest = this.filter.end()
     if (this.finished || this.error) return rest
+    if (!this.hasEvents) this.error = UPSTREAM_ERROR
     const ending = Buffer.from(encodeMessagesError(UPSTREAM_ERROR))
     return rest ? Buffer.concat([rest, ending]) : ending
   }
@@ -77,7 +79,7 @@ class MessagesTap implements Relay {
 
   private onOther(frame: Buffer): Buffer | undefined {
     const event = readSseFrame(frame)
-    if (!event) return frame
+    if (!event) return isForeign(frame) ? undefined : frame
     const data = parseEventData(event)
     // Half an event at a sudden end would hide the error event that follows it.
     if (!data) return isWhole(frame) ? frame : undefined
@@ -86,6 +88,7 @@ class MessagesTap implements Relay {
   }
 
   private onEvent(data: JsonObject, frame: Buffer): void {
+    this.hasEvents = true
     switch (data.type) {
       case 'content_block_delta':
         this.onDelta(data, frame)

@@ -5,7 +5,7 @@
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatUsageOptions } from '../chat/read-usage.ts'
-import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
+import { createFrameFilter, type FrameFilter, isForeign } from '../frame-filter.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { createLargeObjectReader, type LargeObjectReader } from '../large-object.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
@@ -85,6 +85,8 @@ class ResponsesTap implements Relay {
     this.hasEnded = true
     const rest = this.filter.end()
     this.endLarge()
+    // A body without any event is no answer.
+    if (!this.lastFrame && !this.finished) this.error ??= UPSTREAM_ERROR
     const failed = this.takeFailed(this.error ?? UPSTREAM_ERROR)
     return rest && failed ? Buffer.concat([rest, failed]) : (failed ?? rest)
   }
@@ -113,7 +115,8 @@ class ResponsesTap implements Relay {
     if (this.hasEnded && isBroken(frame)) return undefined
     if (this.finished && frame.includes('"usage"')) this.readLate(readEventData(frame))
     else if (!this.finished) this.readFrame(frame)
-    return ERRORS.has(readEventType(frame)) ? hideInFrame(frame) : frame
+    if (!ERRORS.has(readEventType(frame))) return frame
+    return isForeign(frame) ? undefined : hideInFrame(frame)
   }
 
   /** Reads usage that follows the last event: the last statement counts. */

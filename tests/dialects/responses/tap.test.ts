@@ -55,7 +55,14 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     report: { outputBytes: 12, finished: false },
     appended: 'server_error',
   },
-  empty: { report: { outputBytes: 0, finished: false }, appended: 'server_error' },
+  empty: {
+    report: {
+      outputBytes: 0,
+      finished: false,
+      error: { type: 'server_error', message: 'upstream provider error' },
+    },
+    appended: 'server_error',
+  },
   'no-last-blank-line': { report: COMPLETED },
 }
 
