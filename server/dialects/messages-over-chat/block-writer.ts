@@ -19,7 +19,7 @@ interface TextBlock {
 interface ToolBlock {
   readonly kind: 'tool'
   readonly call: ToolCall
-  /** Whether all arguments are here; a later piece of the same chunk may still bring some. */
+  /** True if all arguments are here: a later piece of the same chunk may still bring some. */
   isComplete: boolean
   waiting: string
 }

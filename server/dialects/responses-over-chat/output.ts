@@ -24,7 +24,7 @@ const OUTPUT_LIMIT_BYTES = 32 * 1024 * 1024
 /** A call before and after its item is open: without a name there is none. */
 interface OpenCall {
   item: CallItem | undefined
-  /** Whether all arguments are here; a later piece of the same chunk may still bring some. */
+  /** True if all arguments are here: a later piece of the same chunk may still bring some. */
   isComplete: boolean
   waiting: string
 }
