@@ -5,9 +5,8 @@ import { MODEL_TYPES, type Model, type PriceEntry } from '../../catalog/catalog.
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { formatAmount } from '../../lib/money.ts'
-import type { RequestMetering } from '../../pipeline/metering.ts'
-import type { Upstream } from '../../upstreams/upstream.ts'
-import type { AccountEndpoint, Endpoint, PlainServices } from '../endpoint.ts'
+import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
+import { isServed, meteringOf } from '../serving.ts'
 
 export const modelPrice = z.object({
   unit: z.string().describe('The priced unit, for example input_token.'),
@@ -41,29 +40,10 @@ export function describePrices(prices: readonly PriceEntry[]): z.infer<typeof mo
   }))
 }
 
-/** Returns the paths whose operation an upstream of the model's routes supports. */
-function endpointsOf(model: Model, { catalog, upstreams, endpoints }: PlainServices): string[] {
-  const { channels } = catalog.snapshot()
-  const serving = model.routes.flatMap(({ channel }) => {
-    return upstreams.get(channels.get(channel)?.upstream ?? '') ?? []
-  })
-  return endpoints().flatMap((endpoint) => {
-    const metering = meteringOf(endpoint)
-    if (!metering?.modelTypes.includes(model.type)) return []
-    return serving.some((upstream) => canServe(upstream, endpoint)) ? [endpoint.paths[0]] : []
-  })
-}
-
-function meteringOf(endpoint: Endpoint): RequestMetering | undefined {
-  if (endpoint.kind === 'metered') return endpoint.metering
-  return endpoint.kind === 'task' ? endpoint.submission : undefined
-}
-
-function canServe({ calls, tasks }: Upstream, endpoint: Endpoint): boolean {
-  if (endpoint.kind === 'metered') return calls[endpoint.metering.operation] !== undefined
-  if (endpoint.kind !== 'task') return false
-  const { kind, call } = endpoint.submission
-  return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
+/** Returns the paths on which the model can be called. */
+function endpointsOf(model: Model, services: PlainServices): string[] {
+  const callable = services.endpoints().filter((endpoint) => isServed(endpoint, model, services))
+  return callable.map(({ paths }) => paths[0])
 }
 
 export function describeCallableModel(

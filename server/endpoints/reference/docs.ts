@@ -3,18 +3,20 @@
 import type { Context } from '../../http/context.ts'
 import { sendBytes } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
-import type { PlainEndpoint, PlainServices } from '../endpoint.ts'
+import type { Endpoint, PlainEndpoint, PlainServices } from '../endpoint.ts'
+import { isServed, meteringOf } from '../serving.ts'
 import { renderContentsFile } from './llms.ts'
 import { describeEndpoint } from './operation.ts'
 import { listReferencePages, PAGE_HEADERS, renderPage } from './page/page.ts'
 
-type Services = Pick<PlainServices, 'catalog' | 'endpoints'>
+type Services = Pick<PlainServices, 'catalog' | 'endpoints' | 'upstreams'>
 
-function listPages({ catalog, endpoints }: Services) {
-  const models = [...catalog.snapshot().models.values()]
-  const modelOf = (types: readonly string[]) =>
-    models.find(({ type }) => types.length === 0 || types.includes(type))?.id
-  return listReferencePages(endpoints().map((endpoint) => describeEndpoint(endpoint, modelOf)))
+function listPages(services: Services) {
+  const models = [...services.catalog.snapshot().models.values()]
+  const modelOf = (endpoint: Endpoint) =>
+    models.find((model) => !meteringOf(endpoint) || isServed(endpoint, model, services))?.id
+  const endpoints = services.endpoints()
+  return listReferencePages(endpoints.map((one) => describeEndpoint(one, modelOf(one))))
 }
 
 function sendPage(context: Context, services: PlainServices, slug: string): void {

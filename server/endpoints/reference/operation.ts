@@ -3,6 +3,7 @@
 import type { Envelope } from '../../http/envelope.ts'
 import type { Method } from '../../http/router.ts'
 import type { Documentation, Endpoint, Example } from '../endpoint.ts'
+import { meteringOf } from '../serving.ts'
 import {
   describeAnswer,
   describeRequest,
@@ -51,17 +52,16 @@ export interface ReferenceOperation {
 
 const MODEL_PLACEHOLDER = 'MODEL'
 
-/** Describes an endpoint. `modelOf` returns a model of the given types for its example, if any. */
+/** Describes an endpoint. `model` is the one of its example. */
 export function describeEndpoint(
   endpoint: Endpoint,
-  modelOf: (types: readonly string[]) => string | undefined = () => undefined,
+  model: string = MODEL_PLACEHOLDER,
 ): ReferenceOperation {
   const { method, documentation, envelope, kind } = endpoint
   const [first, ...aliases] = endpoint.paths
   const needsKey = kind !== 'plain'
   const metering = meteringOf(endpoint)
   const isPaid = metering !== undefined
-  const types = metering?.modelTypes ?? []
   const form = metering?.form
   const { errors = [] } = documentation
   const body = metering?.schema ?? documentation.body
@@ -85,7 +85,7 @@ export function describeEndpoint(
     answersNothing: documentation.answersNothing === true,
     stream: documentation.stream,
     errors: [...new Set(needsKey ? [401, ...errors] : errors)].sort((a, b) => a - b),
-    example: documentation.example?.(modelOf(types) ?? MODEL_PLACEHOLDER),
+    example: documentation.example?.(model),
   }
 }
 
@@ -108,12 +108,6 @@ function withPictures({ properties, ...rest }: JsonSchema): JsonSchema {
 function describeSuccess({ answer, answerType }: Documentation): ReferenceOperation['answer'] {
   if (answer) return { type: answerType ?? 'application/json', schema: describeAnswer(answer) }
   return answerType === undefined ? undefined : { type: answerType, schema: { type: 'string' } }
-}
-
-/** Returns the request declaration of a paid endpoint. */
-function meteringOf(endpoint: Endpoint) {
-  if (endpoint.kind === 'metered') return endpoint.metering
-  return endpoint.kind === 'task' ? endpoint.submission : undefined
 }
 
 /** Replaces `:id` and `*` by `{id}`; the wildcard is for ids that may contain slashes. */

@@ -10,5 +10,5 @@ export const PUBLIC_URL = 'https://gateway.example.com'
 export const MODEL = 'a-model'
 
 export function describeAll(endpoints: readonly Endpoint[] = ENDPOINTS): ReferenceOperation[] {
-  return endpoints.map((endpoint) => describeEndpoint(endpoint, () => MODEL))
+  return endpoints.map((endpoint) => describeEndpoint(endpoint, MODEL))
 }

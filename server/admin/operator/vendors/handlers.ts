@@ -6,7 +6,7 @@ import {
 } from '../../../catalog/apply/vendor-changes.ts'
 import { findVendor, listVendors, type Vendor } from '../../../catalog/apply/vendors.ts'
 import { listChannelSummaries } from '../../../catalog/describe.ts'
-import { variableNameOf } from '../../../catalog/environment.ts'
+import { type Environment, variableNameOf } from '../../../catalog/environment.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import type { HandlersOf } from '../../handler.ts'
@@ -16,7 +16,7 @@ import type { operatorVendorsContract } from './contract.ts'
 
 type Existing = ReadonlySet<string>
 
-function showVendor({ name, content }: Vendor, existing: Existing) {
+function showVendor({ name, content }: Vendor, existing: Existing, environment: Environment) {
   const { vendor, currency, channels, models } = content
   return {
     id: name,
@@ -32,7 +32,7 @@ function showVendor({ name, content }: Vendor, existing: Existing) {
       variables: Object.entries(settings).flatMap(([setting, value]) => {
         const variable = variableNameOf(value)
         if (variable === undefined) return []
-        return [{ setting, variable, is_set: Boolean(process.env[variable]) }]
+        return [{ setting, variable, is_set: Boolean(environment[variable]) }]
       }),
       exists: existing.has(id),
     })),
@@ -83,7 +83,7 @@ function readVendor(id: string): Vendor {
 export const operatorVendorsHandlers: HandlersOf<typeof operatorVendorsContract> = {
   async 'GET /operator/vendors'(_input, { sql }) {
     const existing = new Set((await listChannelSummaries(sql, false)).map(({ id }) => id))
-    return { data: listVendors().map((vendor) => showVendor(vendor, existing)) }
+    return { data: listVendors().map((vendor) => showVendor(vendor, existing, process.env)) }
   },
 
   async 'GET /operator/vendors/:vendor_id'({ params }, services) {
@@ -92,7 +92,7 @@ export const operatorVendorsHandlers: HandlersOf<typeof operatorVendorsContract>
     const { channels, models, dropped } = review
     const book = { currency: vendor.content.currency, channels }
     return {
-      ...showVendor(vendor, channels),
+      ...showVendor(vendor, channels, process.env),
       review: models.map((one) => showReview(one, book)),
       dropped: [...dropped],
     }
