@@ -20,7 +20,7 @@ export function install({ everything }) {
   const have = existsSync(marker) ? JSON.parse(readFileSync(marker, 'utf8')) : {}
   if (have.lock !== wanted || (everything && !have.everything)) {
     const scope = everything || have.everything ? [] : ['--omit=dev']
-    console.error(`Installing dependencies (npm ci ${scope.join(' ')}) …`)
+    console.error(`Installing dependencies (${['npm ci', ...scope].join(' ')}) …`)
     const args = ['ci', ...scope, '--no-audit', '--no-fund', '--loglevel=error']
     const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
     const result = spawnSync(npm, args, {

@@ -34,7 +34,7 @@ function tidy(schema: JsonSchema): void {
   if (schema.format !== undefined) delete schema.pattern
   const more = schema.additionalProperties
   const isAnything = typeof more === 'object' && Object.keys(more).length === 0
-  if (isAnything || more === true) delete schema.additionalProperties
+  if (isAnything) schema.additionalProperties = true
 }
 
 /** Returns the members of an object's schema, in order. */

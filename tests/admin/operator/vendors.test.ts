@@ -142,6 +142,25 @@ describe('vendors', { concurrency: false }, () => {
     assert.deepEqual([again?.change, again?.is_own], ['unchanged', false])
   })
 
+  test('customers see models of their own currency, and no others', async () => {
+    const { accountId } = await stage.house('cny')
+    const groq = { ...AS, params: { vendor_id: 'groq' } }
+    const { review: models } = await stage.read(REVIEW, groq)
+    const foreign = models.find(({ book }) => book.currency === 'USD')
+    const settings = { api_key: KEY }
+    const channels = ['groq', 'groq-qwen'].map((id) => ({ preset: id, id, settings }))
+    await stage.read(ADD, { ...groq, body: { channels, models: [foreign?.id] } })
+    const params = { account_id: accountId }
+    const list = await stage.read('GET /accounts/:account_id/models', {
+      as: 'cny-member',
+      params,
+      query: { limit: '500' },
+    })
+    const seen = new Set(list.data.map(({ id }) => id))
+    assert.ok(seen.has('sim-chat'))
+    assert.ok(foreign && !seen.has(foreign.id))
+  })
+
   test('what the price book lacks and names in use are refused', async () => {
     const none = await stage.ask(ADD, { ...DEEPSEEK, body: { models: ['gpt-none'] } })
     assert.equal(none.status, 400)

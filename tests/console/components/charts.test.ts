@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fillBuckets } from '../../../console/src/components/charts/fill-buckets.ts'
-import { axisMarks, labelledSlots } from '../../../console/src/components/charts/scale.ts'
+import {
+  axisMarks,
+  axisWidth,
+  labelledSlots,
+} from '../../../console/src/components/charts/scale.ts'
 
 test('an axis has round marks from zero to at least the highest value', () => {
   assert.deepEqual(axisMarks(0), [0])
@@ -11,6 +15,11 @@ test('an axis has round marks from zero to at least the highest value', () => {
     const marks = axisMarks(max)
     assert.ok((marks.at(-1) ?? 0) >= max && marks.length <= 5, `${max}: ${marks}`)
   }
+})
+
+test('the axis has room for its longest label', () => {
+  assert.equal(axisWidth(['¥0', '¥1']), 52)
+  assert.ok(axisWidth(['¥0.00', '¥0.000050']) >= '¥0.000050'.length * 7)
 })
 
 test('as many slots are labelled as there is room for, the last among them', () => {

@@ -22,6 +22,16 @@ describe('the first hour', { skip: noBrowser }, () => {
     await stage?.stop()
   })
 
+  test('adding a channel says beforehand that it ends the demo', async () => {
+    const { page, context } = await openPage(stage.browser)
+    await page.goto(`${stage.gateway.url}/console/`)
+    await page.getByRole('button', { name: 'Enter the demo' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.goto(`${stage.gateway.url}/console/operator/channels?add=deepseek`)
+    await page.getByText('The first channel ends the demo').waitFor()
+    await context.close()
+  })
+
   test('the terminal labels each thing, and its speech goes into a file', () => {
     const log = stage.gateway.log()
     const { email, password } = stage.demo.console

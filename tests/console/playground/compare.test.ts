@@ -21,6 +21,7 @@ test('figures: the rate counts from the first token, the best is the only one', 
   const done = readFigures({ phase: 'done', result, milliseconds: 2000 })
   assert.deepEqual(done, { firstMs: 500, totalMs: 2000, rate: 20, input: 9, output: 30 })
   assert.equal(readFigures({ phase: 'stopped', result, milliseconds: 900 }).totalMs, undefined)
+  assert.equal(readFigures({ phase: 'done', result, milliseconds: 501 }).rate, undefined)
   assert.equal(findBest([3, 1, 2], 'lowest'), 1)
   assert.equal(findBest([3, 1, 2], 'highest'), 0)
   assert.equal(findBest([1, 1, 2], 'lowest'), undefined)

@@ -20,3 +20,13 @@ export function labelledSlots(count: number, room: number): ReadonlySet<number> 
   for (let slot = count - 1; slot >= 0; slot -= every) slots.add(slot)
   return slots
 }
+
+const AXIS_WIDTH_MIN = 52
+/** An upper bound of a digit's width in the small font of the axis. */
+const DIGIT_WIDTH = 7
+
+/** Returns the room, in pixels, for the labels of an axis and the gap beside them. */
+export function axisWidth(labels: readonly string[]): number {
+  const longest = Math.max(0, ...labels.map(({ length }) => length))
+  return Math.max(AXIS_WIDTH_MIN, longest * DIGIT_WIDTH + 10)
+}

@@ -12,7 +12,7 @@ import { Axes, Marks, type PlotArea } from './chart-marks.tsx'
 import { ChartTable } from './chart-table.tsx'
 import type { BucketStep } from './fill-buckets.ts'
 import type { Point, Series } from './points.ts'
-import { axisMarks } from './scale.ts'
+import { axisMarks, axisWidth } from './scale.ts'
 import { slotLabel } from './slot-label.ts'
 import classes from './time-chart.module.css'
 
@@ -29,7 +29,7 @@ interface TimeChartProps {
   readonly height?: number
 }
 
-const MARGIN = { left: 52, right: 4, top: 8, bottom: 22 } as const
+const MARGIN = { right: 4, top: 8, bottom: 22 } as const
 
 export function TimeChart(props: TimeChartProps) {
   const { label, kind, series, points, height = 160, onPick } = props
@@ -86,23 +86,28 @@ export function TimeChart(props: TimeChartProps) {
   )
 }
 
-function measure({ kind, points }: TimeChartProps, width: number, height: number): PlotArea {
+function measure(
+  { kind, points, format }: TimeChartProps,
+  width: number,
+  height: number,
+): PlotArea {
   const heights = points.map(({ values }) => {
     const known = values.map((value) => value ?? 0)
     return kind === 'columns' ? known.reduce((sum, one) => sum + one, 0) : Math.max(0, ...known)
   })
   const marks = axisMarks(Math.max(0, ...heights))
   const top = marks.at(-1) || 1
-  const inner = Math.max(0, width - MARGIN.left - MARGIN.right)
+  const left = axisWidth(marks.map(format))
+  const inner = Math.max(0, width - left - MARGIN.right)
   const tall = height - MARGIN.top - MARGIN.bottom
   const slotWidth = inner / Math.max(1, points.length)
   return {
-    left: MARGIN.left,
+    left,
     right: width - MARGIN.right,
     slotWidth,
     marks,
     bottom: height - MARGIN.bottom,
-    x: (slot) => MARGIN.left + (slot + 0.5) * slotWidth,
+    x: (slot) => left + (slot + 0.5) * slotWidth,
     y: (value) => MARGIN.top + tall * (1 - value / top),
   }
 }

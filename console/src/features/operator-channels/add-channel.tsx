@@ -6,6 +6,7 @@ import { ButtonLink } from '../../components/links.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { Notice } from '../../components/state/notice.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useSession } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { ChannelForm, type UpstreamListing } from './channel-form.tsx'
 import { VendorForm } from './vendor-form.tsx'
@@ -24,6 +25,7 @@ interface AddChannelProps {
 export function AddChannel({ upstreams, step, onStep, onOpen }: AddChannelProps) {
   const t = useMessages(messages)
   const vendors = useAdmin('GET /operator/vendors', {})
+  const { demo } = useSession()
   const [added, setAdded] = useState<readonly string[]>([])
   if (vendors.error) return <ErrorState error={vendors.error} />
   const known = vendors.data?.data ?? []
@@ -59,6 +61,11 @@ export function AddChannel({ upstreams, step, onStep, onOpen }: AddChannelProps)
           {t('back')}
         </Button>
       </Group>
+      {demo ? (
+        <Notice tone="warning" title={t('endsDemo')}>
+          {t('endsDemoText')}
+        </Notice>
+      ) : null}
       {vendor ? (
         <VendorForm key={vendor.id} vendor={vendor} upstreams={upstreams} onAdded={setAdded} />
       ) : (

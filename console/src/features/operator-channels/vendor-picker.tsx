@@ -3,11 +3,15 @@ import { Badge, Group, Stack, Text, TextInput, UnstyledButton } from '@mantine/c
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './vendor-messages.ts'
 import classes from './vendor-picker.module.css'
 
 export type VendorListing = AdminAnswer<'GET /operator/vendors'>['data'][number]
+
+type Word = keyof (typeof messages)['en'] & `type_${string}`
+
+const isWord = (key: string): key is Word => Object.hasOwn(messages.en, key)
 
 interface VendorPickerProps {
   readonly vendors: readonly VendorListing[]
@@ -17,6 +21,11 @@ interface VendorPickerProps {
 
 export function VendorPicker({ vendors, onChoose }: VendorPickerProps) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
+  const wordOf = (type: string) => {
+    const key = `type_${type}`
+    return isWord(key) ? t(key) : type
+  }
   const [search, setSearch] = useState('')
   const wanted = search.trim().toLowerCase()
   const shown = vendors
@@ -50,7 +59,7 @@ export function VendorPicker({ vendors, onChoose }: VendorPickerProps) {
               ) : null}
             </Group>
             <Text size="xs" c="dimmed">
-              {vendor.types.join(', ')} · {vendor.currency}
+              {vendor.types.map(wordOf).join(language === 'zh' ? '、' : ', ')} · {vendor.currency}
             </Text>
           </UnstyledButton>
         ))}

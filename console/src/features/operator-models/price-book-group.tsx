@@ -108,7 +108,7 @@ function ReviewedModel({ model, isReady, isChosen, onToggle }: ReviewedModelProp
 function Prices({ model }: { readonly model: Reviewed }) {
   const t = useMessages(messages)
   const { id, book, current, differences, is_own: isOwn } = model
-  if (!current) return <PriceLines currency={book.currency} prices={book.prices} most={4} />
+  if (!current) return <PriceLines currency={book.currency} prices={book.prices} most={2} />
   const isPrice = (path: string) => /^(?:prices|currency)\b/.test(path)
   const parts = new Set(
     differences

@@ -7,6 +7,7 @@ import { type PriceVersionRow, selectPriceHistory } from '../../operator/models/
 import { toPage } from '../../page.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
+import { selectAccountCurrency } from '../account-store.ts'
 import type { modelsContract } from './contract.ts'
 
 /** Limits that affect callers; timeouts towards upstreams are not among them. */
@@ -52,9 +53,11 @@ function names(model: Model, search: string): boolean {
 const hasHeld = ({ withdrawn, is_planned }: PriceVersionRow) => !withdrawn && !is_planned
 
 export const modelsHandlers: HandlersOf<typeof modelsContract> = {
-  async 'GET /accounts/:account_id/models'({ query }, services) {
+  async 'GET /accounts/:account_id/models'({ params, query }, services) {
     const { type, search = '', limit, cursor = '' } = query
+    const currency = found(await selectAccountCurrency(services.sql, params.account_id), 'account')
     const models = [...services.catalog.snapshot().models.values()]
+      .filter((model) => model.free || model.currency === currency)
       .filter((model) => (!type || model.type === type) && names(model, search))
       .sort((a, b) => (a.id < b.id ? -1 : 1))
     const rest = models.filter(({ id }) => id > cursor)

@@ -69,7 +69,7 @@ function renderParameters({ parameters }: ReferenceOperation): Html[] {
 
 function renderBody({ body, bodyType }: ReferenceOperation): Html | undefined {
   if (!body) return undefined
-  const isOpen = bodyType === 'application/json' && body.additionalProperties === undefined
+  const isOpen = bodyType === 'application/json' && body.additionalProperties !== false
   const open = 'Fields that are not listed here are passed to the upstream unchanged.'
   return html`<h4>Body <small>${bodyType}</small></h4>
 ${fieldTable(listFields(body), true)}

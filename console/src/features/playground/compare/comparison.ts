@@ -16,16 +16,18 @@ export interface CallFigures {
   readonly output: number | undefined
 }
 
+/** An answer that came at once has no rate worth showing. */
+const RATE_MS_MIN = 20
+
 export function readFigures(call: ComparedCall | undefined): CallFigures {
   const { result, milliseconds, phase } = call ?? {}
   const { firstMs, usage } = result ?? {}
   const totalMs = phase === 'done' ? milliseconds : undefined
-  const seconds =
-    totalMs === undefined || firstMs === undefined ? 0 : Math.max(totalMs - firstMs, 1) / 1000
+  const writingMs = totalMs === undefined || firstMs === undefined ? 0 : totalMs - firstMs
   return {
     firstMs,
     totalMs,
-    rate: usage && seconds > 0 ? usage.output / seconds : undefined,
+    rate: usage && writingMs >= RATE_MS_MIN ? usage.output / (writingMs / 1000) : undefined,
     input: usage?.input,
     output: usage?.output,
   }
