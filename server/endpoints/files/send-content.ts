@@ -51,6 +51,9 @@ export async function sendContent(context: Context, content: StoredContent): Pro
   })
   response.writeHead(range ? 206 : 200, head)
   await pipeline(body, response).catch(() => response.destroy())
+  // A caller that left before the pipeline began leaves the content open, and Node ends a process
+  // that drops an open file.
+  body.destroy()
 }
 
 function headersOf({ id, contentType, filename, modifiedAt }: StoredContent) {
