@@ -8,8 +8,8 @@ export const messages = defineMessages(
     added: 'added',
     endsDemo: 'The first channel ends the demo',
     endsDemoText:
-      'The demo account and its play money stay, but “Enter the demo” goes: sign in with the e-mail ' +
-      'and password that the start printed (data/demo.json has them too).',
+      'The demo account and its play money stay, but “Enter the demo” goes: sign in with the ' +
+      'e-mail and password that the start printed (data/demo.json has them too).',
     type_chat: 'chat',
     type_speech: 'speech',
     type_search: 'search',
