@@ -37,7 +37,7 @@ export function deaf(sql: Sql): Sql {
   })
 }
 
-/** The same database, counting look-ups; `failing` makes them reject. */
+/** The same database, counting look-ups and notifications; `failing` makes look-ups reject. */
 export function counted(sql: Sql) {
   const state = {
     queries: 0,
@@ -46,8 +46,24 @@ export function counted(sql: Sql) {
     hanging: false,
     /** Delays answers that PostgreSQL has given already, which are counted. */
     gate: undefined as Promise<void> | undefined,
+    isListening: false,
+    notifications: 0,
   }
+  const listen: Sql['listen'] = (channel, onMessage, onListening) =>
+    sql.listen(
+      channel,
+      (payload) => {
+        onMessage(payload)
+        state.notifications += 1
+      },
+      () => {
+        onListening?.()
+        state.isListening = true
+      },
+    )
   const proxy = new Proxy(sql, {
+    get: (target, name, receiver) =>
+      name === 'listen' ? listen : Reflect.get(target, name, receiver),
     apply(target, self, args) {
       state.queries += 1
       if (state.failing) return Promise.reject(new Error('connection refused'))
