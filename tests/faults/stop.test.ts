@@ -16,11 +16,11 @@ const chat = (script: string) => ({
   messages: [{ role: 'user', content: script }],
 })
 
-/** Waits until a gateway has taken notice of a signal. */
+/** Resolves once no connection is accepted any more: until then a call is served. */
 async function untilStopping(stage: Stage): Promise<void> {
-  await until('the end of readiness', async () => {
+  await until('the end of the listener', async () => {
     const answer = await stage.get('/readyz').catch(() => undefined)
-    return answer?.status !== 200
+    return answer === undefined
   })
 }
 
