@@ -101,7 +101,7 @@ describe('video against simulated vendors', () => {
 
   test('a vendor without a cancel: a waiting task is refused in words that say so', async () => {
     const { key } = await gateway.tenant()
-    const content = [{ type: 'text', text: '[[fault:queue-time=5000]] a river' }]
+    const content = [{ type: 'text', text: '[[fault:queue-time=600000]] a river' }]
     const { json } = await gateway.post(VIDEO_PATH, key, { model: 't-MiniMax-H3', content })
     const answer = await gateway.fetch(`${VIDEO_PATH}/${json.id}`, { method: 'DELETE', key })
     assert.equal(answer.status, 409)
