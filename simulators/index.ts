@@ -22,6 +22,7 @@ import { MINIMAX_DEFAULTS, type MinimaxOptions, minimax } from './minimax/vendor
 import { OPENAI_DEFAULTS, type OpenaiOptions, openai } from './openai/vendor.ts'
 import { SPEECH_DEFAULTS, type SpeechOptions } from './openspeech/credentials.ts'
 import { openspeech } from './openspeech/vendor.ts'
+import { profileVendors } from './profiles/vendor.ts'
 import { receiver } from './receiver/vendor.ts'
 import { SEARCH_DEFAULTS, type SearchOptions, search } from './search/vendor.ts'
 import { TASK_SCENARIOS } from './tasks/scenario-names.ts'
@@ -86,6 +87,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     search({ ...SEARCH_DEFAULTS, ...options.search }),
     mediakit({ ...MEDIAKIT_DEFAULTS, ...options.mediakit }, platform),
     minimax({ ...MINIMAX_DEFAULTS, ...options.minimax }, platform),
+    ...profileVendors(),
     receiver(),
     shelf.vendor,
   ]

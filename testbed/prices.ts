@@ -9,7 +9,10 @@ interface ListedPrice {
   readonly unit: string
   readonly per: number
   readonly amount: string
+  readonly when?: Conditions
 }
+
+type Conditions = Readonly<Record<string, unknown>>
 
 interface ListedModel {
   readonly id: string
@@ -19,12 +22,23 @@ interface ListedModel {
 const CATALOG = join(import.meta.dirname, '..', 'catalog', 'simulators.json')
 const { models } = JSON.parse(readFileSync(CATALOG, 'utf8')) as { models: readonly ListedModel[] }
 
-/** Returns nano-units. Each unit is rounded up separately; a unit without a price is free. */
-export function priceOf(model: string, units: Readonly<Record<string, number>>): bigint {
+/**
+ * Returns nano-units. Each unit is rounded up separately; a unit without a price is free. Of a
+ * unit's prices the first whose conditions hold applies.
+ */
+export function priceOf(
+  model: string,
+  units: Readonly<Record<string, number>>,
+  conditions: Conditions = {},
+): bigint {
   const listed = models.find(({ id }) => id === model)
   if (!listed) throw new Error(`no model ${model} in the catalog`)
   let total = 0n
-  for (const { unit, per, amount } of listed.prices) {
+  const applied = new Set<string>()
+  for (const { unit, per, amount, when = {} } of listed.prices) {
+    const holds = Object.entries(when).every(([name, value]) => conditions[name] === value)
+    if (!holds || applied.has(unit)) continue
+    applied.add(unit)
     const quantity = BigInt(billedQuantity(unit, units))
     const exact = quantity * toNanos(amount)
     total += (exact + BigInt(per) - 1n) / BigInt(per)
@@ -33,7 +47,7 @@ export function priceOf(model: string, units: Readonly<Record<string, number>>):
 }
 
 /**
- * Returns the most that an estimate may come to, where the vendor stated no usage: a tenth above
+ * Returns the maximum of an estimate, where the vendor stated no usage: a tenth above
  * the bill, and input as the gateway estimates it, a token for four bytes of the body. The
  * simulators bill the text alone, without the JSON around it and the instructions to them.
  */

@@ -41,7 +41,7 @@ func verifyWebhook(secret string, header http.Header, rawBody []byte, now time.T
 }
 
 func main() {
-	// The same task may be announced more than once: keep this map in your database.
+	// A delivery may arrive more than once: keep this map in your database.
 	var seen sync.Map
 	receive := func(response http.ResponseWriter, request *http.Request) {
 		rawBody, err := io.ReadAll(http.MaxBytesReader(response, request.Body, bodyBytesMax))

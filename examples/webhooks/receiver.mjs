@@ -43,7 +43,7 @@ const server = createServer(async (request, response) => {
     return response.writeHead(401).end('bad signature')
   }
   const event = JSON.parse(rawBody.toString())
-  // The same task may be announced more than once: keep this set in your database.
+  // A delivery may arrive more than once: keep this set in your database.
   if (!seen.has(event.task_id)) {
     seen.add(event.task_id)
     console.log(`${event.task_id} ${event.status}`)

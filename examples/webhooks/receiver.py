@@ -41,7 +41,7 @@ class Receiver(BaseHTTPRequestHandler):
         if not verify_webhook(os.environ.get("WEBHOOK_SECRET", ""), self.headers, raw_body):
             return self.answer(401)
         event = json.loads(raw_body)
-        # The same task may be announced more than once: keep this set in your database.
+        # A delivery may arrive more than once: keep this set in your database.
         if event["task_id"] not in seen:
             seen.add(event["task_id"])
             print(event["task_id"], event["status"], flush=True)

@@ -22,6 +22,7 @@ import { errorBody, rateLimits } from './errors.ts'
 import { MESSAGE_ODDITIES } from './oddities.ts'
 import { checkCountRequest, checkMessagesRequest } from './request.ts'
 import { messageSteps, openingUsage, type Step } from './stream.ts'
+import { checkThinking, mayThink } from './thinking.ts'
 
 export interface Models {
   ids: string[]
@@ -90,10 +91,13 @@ function list(exchange: Exchange, models: Models): Reply {
 function answer(exchange: Exchange, models: Models): Reply {
   const { json, scenario } = exchange
   checkMessagesRequest(json)
+  checkThinking(json, exchange.request.headers)
   const model = String(json.model)
   checkModel(models, model)
   const conversation = messageConversation(json)
-  const script = withPromptCache(exchange, model, conversation)
+  const { reason, ...rest } = withPromptCache(exchange, model, conversation)
+  const thinks = reason !== undefined && mayThink(json, exchange.request.headers)
+  const script = thinks ? { ...rest, reason } : rest
   const message = messageAnswer(exchange, answerTo(conversation, script), model)
   const headers = exchange.fast ? {} : rateLimits(3999)
   const streams = json.stream === true ? !scenario.has('json-for-stream') : false

@@ -26,7 +26,6 @@ export function checkMessagesRequest(json: unknown): asserts json is Json {
     throw invalid('max_tokens: Input should be greater than or equal to 1')
   }
   checkSampling(json)
-  checkThinking(json)
   const { metadata, stream } = json
   if (stream !== undefined && typeof stream !== 'boolean') {
     throw invalid('stream: Input should be a valid boolean')
@@ -111,21 +110,5 @@ function checkSampling(json: Json): void {
   if (!Array.isArray(stops)) throw invalid('stop_sequences: Input should be a valid list')
   if (stops.some((stop) => text(stop).trim() === '')) {
     throw invalid('stop_sequences: each stop sequence must contain non-whitespace')
-  }
-}
-
-function checkThinking(json: Json): void {
-  const { thinking } = json
-  if (thinking === undefined) return
-  const types = ['enabled', 'disabled', 'adaptive', 'between_tools']
-  if (!isObject(thinking) || !types.includes(text(thinking.type))) {
-    throw invalid(`thinking: Input tag should be one of '${types.join("', '")}'`)
-  }
-  if (thinking.type !== 'enabled') return
-  if (!isInteger(thinking.budget_tokens, 1024)) {
-    throw invalid('thinking.enabled.budget_tokens: Input should be greater than or equal to 1024')
-  }
-  if (Number(thinking.budget_tokens) >= Number(json.max_tokens)) {
-    throw invalid('`max_tokens` must be greater than `thinking.budget_tokens`')
   }
 }

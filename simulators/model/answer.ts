@@ -79,10 +79,11 @@ function beside(conversation: Conversation, script: Script): string {
 function callsFor(conversation: Conversation, script: Script): ToolCall[] {
   if (conversation.tools.length === 0 || !conversation.mayCallTools) return []
   const step = script.steps[roundOf(conversation)] ?? []
-  return step.flatMap((call) => {
+  const calls = step.flatMap((call) => {
     const tool = offered(conversation.tools, call.name)
     return tool ? [{ tool, args: argumentsFor(tool, call) }] : []
   })
+  return calls.slice(0, conversation.maxCalls)
 }
 
 /** `namespace.name` refers to a tool inside a namespace. */

@@ -19,6 +19,8 @@ export interface Conversation {
   turns: Turn[]
   tools: OfferedTool[]
   mayCallTools: boolean
+  /** The most calls that one answer can carry; unlimited if absent. */
+  maxCalls?: number
   maxTokens?: number | undefined
   stop: string[]
 }

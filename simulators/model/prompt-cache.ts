@@ -12,7 +12,7 @@ const BLOCK_BYTES = BLOCK_TOKENS * 4
 
 const caches = new WeakMap<Vendor, Set<string>>()
 
-/** Returns the script with the tokens that an earlier prompt of this account began with alike. */
+/** Returns the script with the number of leading tokens shared with an earlier prompt. */
 export function withPromptCache(
   { vendor, request, script }: Exchange,
   model: string,

@@ -17,7 +17,7 @@ export function readPictureForm(json: unknown): unknown {
   return read
 }
 
-/** Counts the pictures and the mask. Throws for none, too many, and what is no picture. */
+/** Counts the pictures and the mask. Throws for none, for too many, and for other files. */
 export function countPictures(json: Json): number {
   const list = json.images ?? json['image[]'] ?? json.image
   if (list === undefined) throw missing('image')

@@ -11,6 +11,8 @@ export interface ChatAnswer {
   model: string
   callIds: string[]
   choices: number
+  /** The caller sent `functions` and reads `function_call`. */
+  functions: boolean
 }
 
 const FINISH: Record<string, string> = {
@@ -21,12 +23,15 @@ const FINISH: Record<string, string> = {
   filter: 'content_filter',
 }
 
-export const finishReason = (answer: Answer): string => FINISH[answer.stop] ?? answer.stop
+export function finishReason({ answer, functions }: ChatAnswer): string {
+  if (functions && answer.stop === 'tools') return 'function_call'
+  return FINISH[answer.stop] ?? answer.stop
+}
 
 export function chatAnswer(
   exchange: Exchange,
   answer: Answer,
-  options: { model: string; choices: number },
+  options: Pick<ChatAnswer, 'model' | 'choices' | 'functions'>,
 ): ChatAnswer {
   return {
     answer,
@@ -69,12 +74,15 @@ export function wholeChat(chat: ChatAnswer): Json {
     refusal: null,
   }
   if (answer.reason !== '') message.reasoning_content = answer.reason
-  if (answer.calls.length > 0) {
+  const [first] = answer.calls
+  if (chat.functions && first) {
+    message.function_call = { name: first.tool.name, arguments: first.args }
+  } else if (answer.calls.length > 0) {
     message.tool_calls = answer.calls.map((call, at) =>
       toolCallEntry(call, callIds[at] ?? '', call.args),
     )
   }
-  const finish_reason = finishReason(answer)
+  const finish_reason = finishReason(chat)
   const choices = Array.from({ length: chat.choices }, (_, index) => {
     return { index, message: { ...message }, logprobs: null, finish_reason }
   })

@@ -17,7 +17,7 @@ import { scriptText } from '../../model/conversation.ts'
 import { withPromptCache } from '../../model/prompt-cache.ts'
 import { type ChatAnswer, chatAnswer, chatUsage, wholeChat } from './answer.ts'
 import { CHAT_STREAM_ODDITIES, ENDINGS, runningUsage, withUsage } from './oddities.ts'
-import { type ChatRules, chatConversation, chatTurns, checkChat } from './request.ts'
+import { type ChatRules, chatConversation, chatTurns, checkChat, usesFunctions } from './request.ts'
 import { chatSteps, chunkOf, type Step } from './stream.ts'
 import { oddWhole } from './whole-oddities.ts'
 
@@ -46,7 +46,8 @@ function handle(exchange: Exchange, dialect: ChatDialect): Reply {
   dialect.checkModel(model, json)
   const conversation = chatConversation(json)
   const answer = answerTo(conversation, withPromptCache(exchange, model, conversation))
-  const chat = chatAnswer(exchange, answer, { model, choices: Number(json.n ?? 1) })
+  const options = { model, choices: Number(json.n ?? 1), functions: usesFunctions(json) }
+  const chat = chatAnswer(exchange, answer, options)
   const streams = json.stream === true ? !scenario.has('json-for-stream') : false
   if (streams || scenario.has('stream-for-json')) return streamed(exchange, chat, dialect)
   const usage = bentUsage(chatUsage(chat), scenario.text('usage'))

@@ -23,6 +23,7 @@ function checkMessage(message: unknown, index: number, rules: ChatRules): void {
   if (role === 'tool' && typeof message.tool_call_id !== 'string') {
     throw missing(`${at}.tool_call_id`)
   }
+  if (role === 'function' && typeof message.name !== 'string') throw missing(`${at}.name`)
   checkToolCalls(message, at)
   const optional =
     role === 'assistant' &&

@@ -51,6 +51,7 @@ export function checkChat(json: unknown, rules: ChatRules): asserts json is Json
   if (typeof json.model !== 'string') throw badType('model', 'a string')
   checkMessages(json.messages, rules)
   checkTools(json)
+  checkFunctions(json)
   checkSampling(json)
   checkStream(json)
   checkLimits(json, rules)
@@ -73,16 +74,35 @@ function checkTools(json: Json): void {
   for (const [index, tool] of tools.entries()) checkTool(tool, `tools[${index}]`)
 }
 
+/** The form before `tools`: functions without a type around them. */
+function checkFunctions(json: Json): void {
+  const { functions } = json
+  if (functions === undefined || functions === null) {
+    if (json.function_call === undefined || json.function_call === null) return
+    const message = "'function_call' is only allowed when 'functions' are specified."
+    throw invalid('function_call', undefined, message)
+  }
+  if (!Array.isArray(functions)) throw badType('functions', 'an array of objects')
+  if (functions.length === 0) {
+    const message = "Invalid 'functions': empty array. Expected an array with minimum length 1."
+    throw invalid('functions', 'empty_array', message)
+  }
+  for (const [index, body] of functions.entries()) checkFunction(body, `functions[${index}]`)
+}
+
 function checkTool(tool: unknown, at: string): void {
   if (!isObject(tool)) throw badType(at, 'an object')
   if (tool.type !== 'function' && tool.type !== 'custom') {
     throw badValue(`${at}.type`, tool.type, ['function', 'custom'])
   }
-  const body = tool[tool.type]
-  if (!isObject(body)) throw missing(`${at}.${tool.type}`)
-  if (typeof body.name !== 'string') throw missing(`${at}.${tool.type}.name`)
+  checkFunction(tool[tool.type], `${at}.${tool.type}`)
+}
+
+function checkFunction(body: unknown, at: string): void {
+  if (!isObject(body)) throw missing(at)
+  if (typeof body.name !== 'string') throw missing(`${at}.name`)
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(body.name)) {
-    const where = `${at}.${tool.type}.name`
+    const where = `${at}.name`
     const message = `Invalid '${where}': string does not match pattern '^[a-zA-Z0-9_-]+$'.`
     throw invalid(where, 'invalid_value', message)
   }
@@ -90,7 +110,7 @@ function checkTool(tool: unknown, at: string): void {
   if (parameters === undefined || parameters === null) return
   if (!isObject(parameters) || (parameters.type ?? 'object') !== 'object') {
     const message = `Invalid schema for function '${body.name}': schema must be of type "object".`
-    throw invalid(`${at}.function.parameters`, 'invalid_function_parameters', message)
+    throw invalid(`${at}.parameters`, 'invalid_function_parameters', message)
   }
 }
 
@@ -173,13 +193,20 @@ export function chatConversation(json: Json): Conversation {
   return {
     turns: chatTurns(json),
     tools: chatTools(json),
-    mayCallTools: json.tool_choice !== 'none',
+    mayCallTools: (usesFunctions(json) ? json.function_call : json.tool_choice) !== 'none',
+    ...(usesFunctions(json) ? { maxCalls: 1 } : {}),
     maxTokens: typeof limit === 'number' ? limit : undefined,
     stop: Array.isArray(stop) ? stop.map(text) : [],
   }
 }
 
+/** True if the caller reads one `function_call` instead of `tool_calls`. */
+export function usesFunctions({ functions, tools }: Json): boolean {
+  return Array.isArray(functions) && !Array.isArray(tools)
+}
+
 function chatTools(json: Json): OfferedTool[] {
+  if (usesFunctions(json)) return objects(json.functions).map(({ name }) => ({ name: text(name) }))
   return objects(json.tools).map((tool) => {
     const freeform = tool.type === 'custom'
     const body = freeform ? tool.custom : tool.function

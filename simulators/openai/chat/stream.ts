@@ -35,10 +35,10 @@ function choiceSteps(chat: ChatAnswer, index: number): Step[] {
     ...pieces.map((piece, at) => step({ content: piece }, textUnits[at])),
     ...answer.calls.flatMap((call, at) =>
       callDeltas(call, at, chat.callIds[at] ?? '').map(({ entry, units }) =>
-        step({ tool_calls: [entry] }, units),
+        step(chat.functions ? { function_call: entry.function } : { tool_calls: [entry] }, units),
       ),
     ),
-    step({}, undefined, finishReason(answer)),
+    step({}, undefined, finishReason(chat)),
   ]
 }
 

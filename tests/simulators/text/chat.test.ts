@@ -67,6 +67,25 @@ describe('chat completions with the real SDK', () => {
     assert.equal(second.choices[0]?.message.content, 'Tool result 1: sunny\nTool result 2: rain')
   })
 
+  for (const stream of [false, true]) {
+    test(`functions are answered by one function_call, ${stream ? 'streaming' : 'whole'}`, async () => {
+      const question = {
+        role: 'user' as const,
+        content: '[[tool:weather {"a":1}]] [[tool:weather]]',
+      }
+      const functions = [{ name: 'weather', parameters: { type: 'object', properties: {} } }]
+      const request = { model: 'sim-chat', functions, messages: [question] }
+      const { completions } = client().chat
+      const answer = stream
+        ? await completions.stream(request).finalChatCompletion()
+        : await completions.create(request)
+      const [choice] = answer.choices
+      assert.equal(choice?.finish_reason, 'function_call')
+      assert.equal(choice?.message.tool_calls, undefined)
+      assert.deepEqual(choice?.message.function_call, { name: 'weather', arguments: '{"a":1}' })
+    })
+  }
+
   test('errors reach the SDK as its own classes', async () => {
     const badKey = new OpenAI({ apiKey: 'nope', baseURL: `${sim.url}/openai/v1`, maxRetries: 0 })
     await assert.rejects(badKey.models.list(), OpenAI.AuthenticationError)
@@ -118,6 +137,13 @@ describe('chat completions on the wire', () => {
     ['no messages', { model: 'sim-chat' }, /Missing required parameter: 'messages'/],
     ['empty tools', chat('x', { tools: [] }), /Invalid 'tools': empty array/],
     ['tool_choice alone', chat('x', { tool_choice: 'auto' }), /only allowed when 'tools'/],
+    ['function_call alone', chat('x', { function_call: 'auto' }), /only allowed when 'functions'/],
+    ['empty functions', chat('x', { functions: [] }), /Invalid 'functions': empty array/],
+    [
+      'a function result without a name',
+      { model: 'sim-chat', messages: [{ role: 'function', content: 'rain' }] },
+      /Missing required parameter: 'messages\[0\].name'/,
+    ],
     ['five stops', chat('x', { stop: ['a', 'b', 'c', 'd', 'e'] }), /array too long/],
     ['both limits', chat('x', { max_tokens: 1, max_completion_tokens: 1 }), /at the same time/],
     ['long user', chat('x', { user: 'u'.repeat(65) }), /string too long/],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
-import { dataLines, type Json, KEYS, simulated } from '../support.ts'
+import { dataLines, type Json, KEYS, list, simulated } from '../support.ts'
 
 const sim = simulated()
 const PATH = '/anthropic/v1/messages'
@@ -21,6 +21,22 @@ const streamed = async (content: string, more: object = {}) => {
   return { ...answer, events: dataLines(answer.text) }
 }
 const types = (events: Json[]) => events.map((event) => String(event.type))
+
+/** A question with thinking, its call of a tool, and the result. */
+const loop = (first: object[]) => ({
+  thinking: { type: 'enabled', budget_tokens: 1024 },
+  max_tokens: 2000,
+  ...tools,
+  messages: [
+    { role: 'user', content: '[[reason:hm]] [[tool:Bash {}]] [[then]] [[tool:Bash {}]]' },
+    {
+      role: 'assistant',
+      content: [...first, { type: 'tool_use', id: 'a', name: 'Bash', input: {} }],
+    },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'ok' }] },
+  ],
+})
+const THOUGHT = { type: 'thinking', thinking: 'hm', signature: 'simsig-1' }
 
 describe('messages with the real SDK', () => {
   test('a whole message with exact usage, cache apart', async () => {
@@ -205,6 +221,28 @@ describe('messages on the wire', () => {
       assert.match(String(json.error?.message), expected)
     })
   }
+
+  test('with thinking, a turn that waits for results begins with its thinking', async () => {
+    const refused = await sim.post(PATH, KEYS.anthropic, body('', loop([])))
+    assert.equal(refused.status, 400)
+    assert.match(String(refused.json.error?.message), /^messages\.1\.content\.0.*found `tool_use`/)
+    assert.equal((await sim.post(PATH, KEYS.anthropic, body('', loop([THOUGHT])))).status, 200)
+  })
+
+  test('interleaved thinking comes between tools, and may have more tokens than one turn', async () => {
+    const interleaved = { 'anthropic-beta': 'a, interleaved-thinking-2025-05-14' }
+    const sent = body('', loop([THOUGHT]))
+    const blocks = async (headers: object) => {
+      const { json } = await sim.post(PATH, { ...KEYS.anthropic, ...headers }, sent)
+      return list(json.content).map((block) => String(block.type))
+    }
+    assert.deepEqual(await blocks({}), ['tool_use'])
+    assert.deepEqual(await blocks(interleaved), ['thinking', 'tool_use'])
+    const large = { ...sent, thinking: { type: 'enabled', budget_tokens: 4000 } }
+    assert.equal((await sim.post(PATH, KEYS.anthropic, large)).status, 400)
+    const headers = { ...KEYS.anthropic, ...interleaved }
+    assert.equal((await sim.post(PATH, headers, large)).status, 200)
+  })
 
   test('a system message between call and result is accepted', async () => {
     const sent = turns([use], [result])
