@@ -21,12 +21,12 @@ import { type Config, showConfig } from './config/config.ts'
 import { openSecretBox } from './config/secret-key-file.ts'
 import { migrate, watchCompatibility } from './database/migrations/migrate.ts'
 import type { OpenedDatabase } from './database/open.ts'
-import { DatabaseProblem } from './database/problem.ts'
 import type { PlainServices } from './endpoints/endpoint.ts'
 import { listEndpoints } from './endpoints/index.ts'
 import { createSockets } from './endpoints/sockets.ts'
 import { watchDrain } from './http/drain.ts'
 import { createHttpServer } from './http/server.ts'
+import { explainListening } from './lib/explain-listening.ts'
 import { newId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import type { Sessions } from './sign-in/sessions/session.ts'
@@ -172,13 +172,7 @@ async function listen(server: Server, config: Config): Promise<void> {
     server.listen(config.port, config.host, 4096)
     await once(server, 'listening')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw new DatabaseProblem(
-        `port ${config.port} on ${config.host} is taken: stop what listens there or set PORT`,
-        error,
-      )
-    }
-    throw error
+    throw explainListening(error, config, { host: 'HOST', port: 'PORT' })
   }
 }
 

@@ -49,6 +49,16 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ['a database without a key', { DATABASE_URL: socket }, /^SECRET_KEY: is required with DATABASE/],
   ['a short key', { SECRET_KEY: 'short' }, /^SECRET_KEY: must have at least 32 characters$/],
   ['half a store', { S3_ENDPOINT: 'http://s3' }, /^S3_BUCKET: is required with S3_ENDPOINT\nS3_AC/],
+  ['a store without an address', { S3_BUCKET: 'b' }, /^S3_ENDPOINT: is required with S3_BUCKET/],
+  ['a user in an address', { S3_ENDPOINT: 'https://u:p@s3' }, /^S3_ENDPOINT: must be without a/],
+  ['a query', { PUBLIC_URL: 'https://a.example/?x=1' }, /^PUBLIC_URL: must be without a user, a/],
+  ['a host with spaces', { HOST: 'my host' }, /^HOST: must be an address or a name of this mach/],
+  ['one port for two', { PORT: '9464' }, /^METRICS_PORT: must differ from PORT/],
+  [
+    'polls at least less often than at most',
+    { TASK_POLL_INTERVAL_MIN_MS: '60000' },
+    /^TASK_POLL_INTERVAL_MIN_MS: must not exceed TASK_POLL_INTERVAL_MAX_MS$/,
+  ],
   ['two at once', { PORT: 'x', SITE: 'X' }, /PORT: .*\n.*SITE: |SITE: .*\n.*PORT: /],
 ]
 for (const [name, environment, expected] of refused) {
@@ -77,6 +87,16 @@ test('start-up lines say every variable and no secret', () => {
   for (const secret of [key, 'store-secret', 'geheim']) assert.equal(text.includes(secret), false)
   assert.match(text, /^PORT=8080 \(default\)$/m)
   assert.match(text, /^DATABASE_URL=postgres:\/\/me:••••@db\/tributary$/m)
+  for (const [name, value] of [
+    ['DATABASE_URL', 'postgres://db/tributary?user=me&password=geheim&sslmode=require'],
+    ['DATABASE_URL', 'postgres://me:with@geheim@db/tributary'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://collector/otlp?api-key=geheim'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://geheim@collector/otlp'],
+  ] as const) {
+    const line = describeConfig({ [name]: value }).find((one) => one.startsWith(`${name}=`))
+    assert.match(line ?? '', /:\/\/.*••••/)
+    assert.doesNotMatch(line ?? '', /geheim/)
+  }
   assert.ok(listVariables().every(({ description }) => description.length > 10))
 })
 

@@ -66,7 +66,7 @@ describe('who may import whom', () => {
   })
 })
 
-describe('what may stand where', () => {
+describe('what is allowed where', () => {
   test('no clock in dialects and adapters', () => {
     expectNone(checkPurity(sources), 'The same input must give the same output:')
   })

@@ -17,6 +17,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   TRIBUTARY_FAIL: 'server/lib/failpoint.ts',
   // Errors of the command line with their stacks.
   TRIBUTARY_DEBUG: 'bin/lib/failure.ts',
+  // The form of the message that says why the configuration cannot be read.
+  LOG_FORMAT: 'bin/lib/notices.ts',
 }
 
 /** Values for what is absent by default. */

@@ -4,16 +4,23 @@ import { OperatorError } from '../../server/lib/operator-error.ts'
 
 export function describeCommandFailure(error: unknown): string {
   if (process.env.TRIBUTARY_DEBUG && error instanceof Error) return error.stack ?? error.message
-  return messagesOf(error)
+  return messagesOfFailure(error)
     .split('\n')
     .map((line) => `tributary: ${line}`)
     .join('\n')
 }
 
-function messagesOf(error: unknown): string {
+/** The same without the name of the program. */
+export function messagesOfFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof OperatorError || error instanceof DatabaseProblem) return error.message
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (code === '53300') {
+    return (
+      `${error.message}: raise its limit or max_connections; each gateway and each of its ` +
+      'workers uses up to 13'
+    )
+  }
   if (/^(ECONN|CONNECT|EPIPE|ENOTFOUND|57P)/.test(code)) {
     return `the database does not answer (${code}): is it running?`
   }

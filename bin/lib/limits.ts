@@ -14,7 +14,7 @@ export function addLimitOptions(command: Command): Command {
   return command
     .option('--requests-per-minute <n>', 'calls per minute, or none', orNone(whole))
     .option('--tokens-per-minute <n>', 'tokens per minute, or none', orNone(whole))
-    .option('--concurrent-calls <n>', 'calls at the same time, or none', orNone(whole))
+    .option('--concurrent-calls <n>', 'concurrent calls, or none', orNone(whole))
 }
 
 export function limitsChange(options: LimitOptions): LimitsChange {
@@ -32,7 +32,7 @@ export function describeLimits(limits: CallLimits): string {
   const parts = [
     ...(limits.requests_per_minute ? [`${limits.requests_per_minute} calls per minute`] : []),
     ...(limits.tokens_per_minute ? [`${limits.tokens_per_minute} tokens per minute`] : []),
-    ...(limits.concurrent_calls ? [`${limits.concurrent_calls} calls at once`] : []),
+    ...(limits.concurrent_calls ? [`${limits.concurrent_calls} concurrent calls`] : []),
   ]
   return parts.join(', ') || 'none'
 }

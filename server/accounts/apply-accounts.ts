@@ -116,7 +116,7 @@ async function joinRotations(
     const later = new Set(waiting.values())
     const first = [...waiting].find(([id]) => !later.has(id))
     const [id, replacedBy] = first ?? []
-    if (!id || !replacedBy) throw new OperatorError('the "replaced_by" of keys go in a circle')
+    if (!id || !replacedBy) throw new OperatorError('the "replaced_by" of keys form a cycle')
     await saveReplacement(sql, id, replacedBy)
     waiting.delete(id)
   }
@@ -137,7 +137,7 @@ function refuseContradictions(
   for (const [index, account] of accounts.entries()) {
     const path = `accounts[${index}]`
     const row = known.get(account.id)
-    if (seen.has(account.id)) problems.push(`${path}.id: "${account.id}" stands twice`)
+    if (seen.has(account.id)) problems.push(`${path}.id: "${account.id}" appears twice`)
     seen.add(account.id)
     if (row && row.currency !== account.currency) {
       problems.push(`${path}.currency: ${account.id} pays in ${row.currency}, which never changes`)
@@ -145,7 +145,7 @@ function refuseContradictions(
     const ids = new Set(account.keys.map(({ id }) => id))
     for (const [place, key] of account.keys.entries()) {
       const at = `${path}.keys[${place}]`
-      if (seen.has(key.id)) problems.push(`${at}.id: "${key.id}" stands twice`)
+      if (seen.has(key.id)) problems.push(`${at}.id: "${key.id}" appears twice`)
       seen.add(key.id)
       const owner = byId.get(key.id) ?? { account: account.id, hash: key.hash }
       if (owner.account !== account.id) problems.push(`${at}.id: belongs to ${owner.account}`)

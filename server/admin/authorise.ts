@@ -28,9 +28,9 @@ export function authorise(
 }
 
 /**
- * Throws 403 if the route does not accept this access token, whoever its person is: because it is
- * for people only, changes something and the token is read-only, or is sensitive and the token is
- * not for sensitive routes.
+ * Throws 403 if the route does not accept this access token, whatever its person's role: because
+ * it is for people only, changes something and the token is read-only, or is sensitive and the
+ * token is not for sensitive routes.
  */
 export function authoriseToken(
   { signInOnly, stepUp }: Pick<RouteDeclaration, 'signInOnly' | 'stepUp'>,

@@ -52,7 +52,7 @@ function documentRoute(declared: RouteDeclaration, method: Method): PlainEndpoin
     credential: role === 'public' ? 'none' : signInOnly ? 'session' : 'session or token',
     ...(query ? { query } : {}),
     ...(body ? { body } : {}),
-    ...(answer ? { answer } : { answerType: answerType ?? 'no content' }),
+    ...(answer ? { answer } : answerType ? { answerType } : { answersNothing: true }),
     errors: listErrors(declared, method),
   }
 }

@@ -19,8 +19,9 @@ export interface AdminServices extends PlainServices {
     readonly site: string
     /** Verifies payments; without it the gateway accepts none. */
     readonly topUpSecret: string | undefined
-    /** Returns every variable with its value, secrets masked. */
+    /** Returns false while live gateways keep files in different places. */
     readonly areFilesShared: () => boolean
+    /** Returns every variable with its value, secrets masked. */
     readonly describeConfiguration: () => { name: string; value: string; description: string }[]
   }
 }

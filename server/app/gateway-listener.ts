@@ -6,7 +6,7 @@ import type { Endpoint, PlainServices } from '../endpoints/endpoint.ts'
 import { isNativePath } from '../endpoints/native-prefixes.ts'
 import { runEndpoint } from '../endpoints/run-endpoint.ts'
 import { receiveVendorCallback } from '../endpoints/service/vendor-callback.ts'
-import { UNSPOKEN } from '../endpoints/unspoken.ts'
+import { UNSUPPORTED_PATHS } from '../endpoints/unsupported-paths.ts'
 import { createListener } from '../http/listener.ts'
 import { createRoutes } from '../http/router.ts'
 import { startTrace } from '../http/trace-context.ts'
@@ -20,7 +20,7 @@ function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentat
 
 /** Pages and the API of the console, and its event streams. */
 function isConsole(path: string): boolean {
-  return /^\/(?:admin|console)(?:\/|$)/.test(path) || path === '/'
+  return /^\/(?:admin|console)(?:[/?]|$)/.test(path) || path === '/'
 }
 
 /** Converts errors of an unavailable database to 503, so that callers retry later. */
@@ -54,14 +54,15 @@ export function createGatewayListener(
     offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),
     ),
-    UNSPOKEN,
+    UNSUPPORTED_PATHS,
   )
   return createListener<Endpoint>({
     match,
     envelopeOf: (endpoint, path) =>
       isNativePath(path) ? 'native' : (endpoint?.envelope ?? 'flat'),
     startTrace: (header) => startTrace(header, tracer ? traceRatio : undefined),
-    policyOf: (endpoint) => (publicApi.has(endpoint) ? policy : undefined),
+    policyOf: (endpoint, path) =>
+      (endpoint ? publicApi.has(endpoint) : !isConsole(path)) ? policy : undefined,
     run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(convertUnavailable),
     onDone(context, error) {
       recordRequest(context, error, services, logsRequests && !isConsole(context.path))

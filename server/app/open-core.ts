@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { createAccounts } from '../accounts/identify.ts'
 import { type Assets, openAssets } from '../assets/assets.ts'
+import { checkObjectStore } from '../assets/storage/check-object-store.ts'
 import { openStorage } from '../assets/storage/open-storage.ts'
 import { createForms } from '../assets/uploads/forms.ts'
 import { createSpool } from '../assets/uploads/spool.ts'
@@ -14,10 +15,12 @@ import type { Log } from '../lib/log.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { createChannelHealth } from '../pipeline/load/channel-health.ts'
+import { createChannelSpending } from '../pipeline/load/channel-spending.ts'
 import { createLimiter } from '../pipeline/load/limiter.ts'
 import { createRetryBudget } from '../pipeline/load/retry-budget.ts'
 import type { Services } from '../pipeline/services.ts'
 import { UPSTREAMS } from '../upstreams/index.ts'
+import { readChannelSpending } from '../usage/channel-spending-store.ts'
 import { createStoredAnswers } from '../usage/stored-answers.ts'
 import { openLedger } from './open-ledger.ts'
 import { createDispatcher, openGuard } from './open-outbound.ts'
@@ -51,9 +54,12 @@ export async function openCore(parts: {
   const health = createChannelHealth(() => performance.now())
   const { settings, accounts, catalog } = await openCatalog(sql, secrets, log, health.succeeded)
   const readiness = openReadiness({ config, database, continuity, schema, catalog, log })
+  const spending = await openSpending(sql, catalog, log)
   const dispatcher = createDispatcher(config)
-  const metrics = openMeters({ config, sql, inFlight, ledger, health, sweeper, dispatcher })
+  const watched = { ledger, inFlight, health, spending, sweeper, dispatcher }
+  const metrics = openMeters({ config, sql, ...watched })
   const outbound = openGuard(config)
+  if (config.objectStore) await checkObjectStore(config.objectStore, log)
   const storage = await watchStorage({ config, sql, ownerId, log })
   const assets = openMedia({ config, sql, guard: outbound.guard, log })
   const services: Services = {
@@ -62,6 +68,7 @@ export async function openCore(parts: {
     ledger,
     dispatcher,
     health,
+    spending,
     inFlight,
     metrics,
     log,
@@ -100,6 +107,17 @@ async function openCatalog(
   const settings = Object.fromEntries(UPSTREAMS)
   const catalog = await createCatalog({ sql, upstreams: settings, secrets, log, onWoken })
   return { settings, accounts: createAccounts({ sql, log }), catalog }
+}
+
+/** Reads what channels with a spending cap have spent, before the first call. */
+async function openSpending(sql: OpenedDatabase['sql'], catalog: Catalog, log: Log) {
+  const spending = createChannelSpending({
+    channels: () => catalog.snapshot().channels.values(),
+    read: (channels) => readChannelSpending(sql, channels),
+    log,
+  })
+  await spending.refresh()
+  return spending
 }
 
 function openReadiness(parts: {

@@ -4,7 +4,6 @@ import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { Config } from '../config/config.ts'
 import type { Allowance } from '../outbound/address.ts'
 import { createGuard } from '../outbound/guard.ts'
-import { maskCredentials } from '../pipeline/send/mask-credentials.ts'
 import { skipInterim } from '../pipeline/send/skip-interim.ts'
 
 export type OpenedOutbound = ReturnType<typeof openGuard>
@@ -22,14 +21,13 @@ export function openGuard(config: Config) {
 }
 
 export function createDispatcher(config: Config): Dispatcher {
-  const agent = new Agent({
+  return new Agent({
     connect: skipInterim(buildConnector({ timeout: config.upstream.connectTimeoutMs })),
     connections: config.upstream.connectionsMax,
     keepAliveTimeout: 30_000,
     keepAliveMaxTimeout: 60_000,
     pipelining: 1,
   })
-  return agent.compose(maskCredentials)
 }
 
 /** Counts the connections of all origins. */

@@ -4,15 +4,18 @@
  */
 import cluster from 'node:cluster'
 import type { Config } from '../config/config.ts'
+import { prepareDataDir } from '../database/embedded/folders.ts'
 import { type OpenedDatabase, openDatabase } from '../database/open.ts'
 import { createLog } from './log.ts'
 
-export function openOwnDatabase(config: Config): Promise<OpenedDatabase> {
+export async function openOwnDatabase(config: Config): Promise<OpenedDatabase> {
   const log = createLog(config.log)
-  return openDatabase({
+  // An embedded database prepares the folder itself.
+  if (config.databaseUrl !== undefined) prepareDataDir(config.dataDir)
+  return await openDatabase({
     databaseUrl: config.databaseUrl,
     dataDir: config.dataDir,
-    // The supervisor of workers owns the embedded one, and they join it.
+    // With several workers the supervisor owns the embedded database, and they join it.
     owner: cluster.isPrimary,
     onProgress: (message) => log.info({}, message),
     onTrouble: (error, message) => log.error({ error }, message),

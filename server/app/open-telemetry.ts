@@ -13,6 +13,7 @@ import { shareMetrics } from '../metrics/cluster-metrics.ts'
 import { createMetrics, type Metrics, serveMetrics } from '../metrics/metrics.ts'
 import { sendTelemetry } from '../outbound/send-telemetry.ts'
 import type { ChannelHealth } from '../pipeline/load/channel-health.ts'
+import type { ChannelSpending } from '../pipeline/load/channel-spending.ts'
 import type { InFlight } from '../pipeline/load/in-flight.ts'
 import { createGenAiMetrics } from '../tracing/gen-ai-metrics.ts'
 import { createTracer, type Tracer } from '../tracing/tracer.ts'
@@ -57,16 +58,18 @@ export function openMeters(parts: {
   readonly inFlight: InFlight
   readonly ledger: Ledger
   readonly health: ChannelHealth
+  readonly spending: ChannelSpending
   readonly sweeper: Sweeper
   readonly dispatcher: Dispatcher
 }): Metrics {
-  const { config, sql, inFlight, ledger, health, sweeper, dispatcher } = parts
+  const { config, sql, inFlight, ledger, health, sweeper, dispatcher, spending } = parts
   return createMetrics({
     version: readVersion(),
     placesMax: config.metrics.placesMax,
     callsInFlight: inFlight.size,
     settlementsPending: ledger.pending,
     channelsCoolingDown: () => health.coolingDown().length,
+    spendingCaps: spending.all,
     liveOwners: sweeper.liveOwners,
     upstreamConnections: () => countConnections(dispatcher),
     async readDatabase() {

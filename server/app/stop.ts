@@ -15,6 +15,7 @@ import type { Sweeper } from '../ledger/leases/sweeper.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
 import type { InFlight } from '../pipeline/load/in-flight.ts'
+import type { Services } from '../pipeline/services.ts'
 import type { Worker } from '../tasks/poll/worker.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { BackgroundWorkers } from './background-workers.ts'
@@ -44,6 +45,7 @@ interface Parts {
   readonly live: Live
   readonly accounts: Accounts
   readonly catalog: Catalog
+  readonly services: Pick<Services, 'spending'>
   readonly sweeper: Sweeper
   readonly tasks: Tasks
   readonly worker: Worker | undefined
@@ -75,9 +77,13 @@ export function createStop(parts: Parts): Stop {
     parts.live.stop()
     const closed = once(server, 'close')
     await drain.stopListening()
-    // A proxy uses the connections that it has kept; each ends with its next response.
-    const unused = drain.unused(Math.min(delayMs, drainMs))
-    await Promise.all([inFlight.drained(drainMs), drain.idle(drainMs), unused])
+    // A proxy uses the connections that it has kept; each ends with its next response. Calls are
+    // awaited afterwards, since one may have begun on the last of them.
+    const drainedBy = performance.now() + drainMs
+    await drain.unused(Math.min(delayMs, drainMs))
+    server.closeIdleConnections()
+    const leftMs = Math.max(0, drainedBy - performance.now())
+    await Promise.all([inFlight.drained(leftMs), drain.idle(leftMs)])
     parts.readiness.refuseWork()
     server.closeIdleConnections()
     inFlight.abortAll('stopping')
@@ -94,6 +100,7 @@ export function createStop(parts: Parts): Stop {
     await parts.tracer?.stop()
     await parts.dispatcher.destroy()
     await endDemo(parts)
+    parts.services.spending.stop()
     await Promise.all([parts.accounts.stop(), parts.catalog.stop()])
     await senderStopped
     await parts.sweeper.stop().catch(() => undefined)

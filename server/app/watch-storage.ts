@@ -1,5 +1,5 @@
 /** Notices live gateways that keep files in another place than this one. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import type { Config } from '../config/config.ts'
@@ -32,7 +32,8 @@ export async function watchStorage(parts: {
     if (shared && !now) log.warn({}, ADVICE)
     shared = now
   }
-  const skip = (error: unknown) => log.debug({ error }, 'the places of files were not compared')
+  const skip = (error: unknown) =>
+    log.debug({ error }, 'the file storage of the gateways was not compared')
   await nameStorage(config)
     .then((name) => setStorage(sql, ownerId, name))
     .then(check)
@@ -48,8 +49,14 @@ async function nameStorage({ dataDir, objectStore }: Pick<Config, 'dataDir' | 'o
   const folder = join(dataDir, 'files')
   const path = join(folder, 'storage-id')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await writeFile(path, randomText(32), { flag: 'wx', mode: 0o600 }).catch((error) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+  const name = randomText(32)
+  const written = `${path}-${name}`
+  await writeFile(written, name, { mode: 0o600 })
+  // Linked when complete, so that a process that starts meanwhile never reads half of it.
+  await link(written, path)
+    .catch((error) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    .finally(() => rm(written))
   return await readFile(path, 'utf8')
 }

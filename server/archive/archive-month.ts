@@ -26,7 +26,7 @@ import { type Month, monthOf, monthOfHold } from './months.ts'
 import { readObject, type WrittenObject, writeObject } from './objects.ts'
 import { judgeRecord, readRecord } from './record.ts'
 
-/** A settlement may come hours late, and never this many days. */
+/** A settlement may arrive hours late, but never this many days. */
 const AGE_DAYS_MIN = 35
 const DAY_MS = 86_400_000
 /** Limits of one object; its rows are removed in one transaction. */

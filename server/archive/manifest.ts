@@ -5,7 +5,7 @@ import type { Blobs } from '../assets/storage/blobs.ts'
 import { createTotals } from '../ledger/books/totals.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { type ObjectRow, type SumRow, selectObjects, selectSums } from './archive-store.ts'
-import { type ReadContent, sha256Of } from './objects.ts'
+import { type ReadContent, readBytes, sha256Of } from './objects.ts'
 
 /** Nano-units as decimal integers, by currency and ledger account. */
 type Sums = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -91,14 +91,7 @@ export async function readArchiveManifest(
   stated: { readonly manifest_key: string; readonly manifest_sha256: Buffer },
 ): Promise<ArchiveManifest> {
   const { manifest_key: key, manifest_sha256: sha256 } = stated
-  const chunks: Buffer[] = []
-  try {
-    for await (const chunk of await storage.read(key)) chunks.push(Buffer.from(chunk))
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new OperatorError(`manifest ${key} cannot be read: ${why}`, { cause })
-  }
-  const bytes = Buffer.concat(chunks)
+  const bytes = await readBytes(storage, key)
   if (sha256Of(bytes).equals(sha256)) return JSON.parse(bytes.toString('utf8'))
-  throw new OperatorError(`manifest ${key} of the archive is damaged: another SHA-256`)
+  throw new OperatorError(`manifest ${key} of the archive is damaged: its SHA-256 differs`)
 }

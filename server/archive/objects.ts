@@ -32,14 +32,15 @@ export async function readObject(storage: ReadContent, stated: ArchivedObject): 
   const packed = await readBytes(storage, stated.storage_key)
   const damaged = (why: string) =>
     new OperatorError(`object ${stated.storage_key} of the archive is damaged: ${why}`)
-  if (!sha256Of(packed).equals(stated.sha256)) throw damaged('another SHA-256')
+  if (!sha256Of(packed).equals(stated.sha256)) throw damaged('its SHA-256 differs')
   const text = await decompress(packed).catch(() => undefined)
   if (!text) throw damaged('it is not gzip')
   if (!sha256Of(text).equals(stated.content_sha256)) throw damaged('other lines')
   return text.toString('utf8')
 }
 
-async function readBytes(storage: ReadContent, key: string): Promise<Buffer> {
+/** Returns the bytes under a key. Rejects with OperatorError if they cannot be read. */
+export async function readBytes(storage: ReadContent, key: string): Promise<Buffer> {
   const chunks: Buffer[] = []
   try {
     for await (const chunk of await storage.read(key)) chunks.push(Buffer.from(chunk))

@@ -109,6 +109,11 @@ export interface Model {
   readonly updatedAt: Date
 }
 
+/** Returns true if accounts of the currency can call the model. */
+export function isSoldIn(model: Pick<Model, 'free' | 'currency'>, currency: string): boolean {
+  return model.free || model.currency === currency
+}
+
 export interface Channel {
   readonly id: string
   /** The name of the upstream protocol, a key of upstreams/index.ts. */

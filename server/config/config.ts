@@ -44,6 +44,7 @@ export function loadConfig(
     )
   }
   if (data.S3_ENDPOINT !== undefined) requireStoreCredentials(data)
+  refuseContradictions(data)
   return deepFreeze(assemble(data))
 }
 
@@ -135,7 +136,7 @@ function assemble(values: Values) {
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     traceRatio: values.OTEL_TRACES_SAMPLER_ARG,
     drainMs: values.DRAIN_SECONDS * 1000,
-    // A gateway with a database of its own has no other to which traffic could go.
+    // With an embedded database there is no other gateway that could take the traffic.
     drainDelayMs:
       (values.DRAIN_DELAY_SECONDS ?? (values.DATABASE_URL === undefined ? 0 : 5)) * 1000,
     server: {
@@ -196,6 +197,21 @@ function requireStoreCredentials(values: Values): void {
   throw new ConfigError(missing.map((name) => `${name}: is required with S3_ENDPOINT`).join('\n'))
 }
 
+function refuseContradictions(values: Values): void {
+  const { TASK_POLL_INTERVAL_MIN_MS: least, TASK_POLL_INTERVAL_MAX_MS: most } = values
+  const lines = [
+    values.S3_BUCKET !== undefined &&
+      values.S3_ENDPOINT === undefined &&
+      'S3_ENDPOINT: is required with S3_BUCKET, for example https://s3.eu-west-1.amazonaws.com',
+    least > most && 'TASK_POLL_INTERVAL_MIN_MS: must not exceed TASK_POLL_INTERVAL_MAX_MS',
+    values.PORT !== 0 &&
+      values.PORT === values.METRICS_PORT &&
+      values.HOST === values.METRICS_HOST &&
+      'METRICS_PORT: must differ from PORT; 0 disables it',
+  ].filter((line) => line !== false)
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'))
+}
+
 /** Returns the URL at which this machine reaches a gateway listening on `host`. */
 export function localUrl(host: string, port: number): string {
   const anywhere = host === '0.0.0.0' || host === '::'
@@ -203,10 +219,18 @@ export function localUrl(host: string, port: number): string {
   return `http://${name}:${port}`
 }
 
-/** Masks secrets, and the password within a URL. */
+const MASK = '••••'
+
+/**
+ * Masks secrets, and those within a URL: a password, which may contain `@`, a user without one,
+ * which is a token, and parameters.
+ */
 function show(name: string, value: string): string {
   if (SECRET_VARIABLES.has(name)) return maskSecret(value)
-  return value.replace(/(:\/\/[^:/@]*:)[^@]*@/, '$1••••@')
+  return value
+    .replace(/(:\/\/[^:/?#@]*:)[^/?#]*@/, `$1${MASK}@`)
+    .replace(/(https?:\/\/)[^:/?#@]+@/, `$1${MASK}@`)
+    .replace(/([?&][^=&]*(?:password|secret|token|key|auth|sig)[^=&]*=)[^&#]*/gi, `$1${MASK}`)
 }
 
 function dropAbsent(environment: Environment): Record<string, string> {

@@ -49,6 +49,15 @@ const webUrl = url(/^https?$/, 'https://gateway.example.com').transform((text) =
   text.replace(/\/+$/, ''),
 )
 
+/** An address of the store or of this gateway, to which paths are appended. */
+const baseUrl = webUrl.refine((text) => !/[?#]|\/\/[^/]*@/.test(text), {
+  error: 'must be without a user, a query and a fragment',
+})
+
+const host = z
+  .string()
+  .regex(/^[A-Za-z0-9._:%-]+$/, 'must be an address or a name of this machine such as 0.0.0.0')
+
 const secretKeys = z
   .string()
   .transform((text) => text.split(',').map((key) => key.trim()))
@@ -92,9 +101,9 @@ export const VARIABLES = {
     .describe(
       'Processes that share the port, for machines with several cores; auto: one per core.',
     ),
-  HOST: z.string().default('127.0.0.1').describe('Address the gateway listens on.'),
+  HOST: host.default('127.0.0.1').describe('Address the gateway listens on.'),
   PORT: whole(0, 65_535).default(8080).describe('Port of the gateway; 0 takes any free one.'),
-  PUBLIC_URL: webUrl
+  PUBLIC_URL: baseUrl
     .optional()
     .describe(
       'URL at which callers, and vendors that fetch files, reach the gateway; ' +
@@ -129,7 +138,7 @@ export const VARIABLES = {
     .regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short name such as cn')
     .default('cn')
     .describe('Location of this gateway; minutes are available on cn only.'),
-  S3_ENDPOINT: webUrl.optional().describe('Object store for media; DATA_DIR by default.'),
+  S3_ENDPOINT: baseUrl.optional().describe('Object store for media; DATA_DIR by default.'),
   S3_REGION: z.string().default('us-east-1').describe('Region of the object store.'),
   S3_BUCKET: z.string().optional().describe('Bucket for media.'),
   S3_ACCESS_KEY_ID: z.string().optional().describe('Credentials of the object store.'),
@@ -145,7 +154,7 @@ export const VARIABLES = {
   TARGET_PORTS: ports
     .default([80, 443, 8080, 8443])
     .describe('Ports allowed in URLs from callers, comma-separated.'),
-  METRICS_HOST: z.string().default('127.0.0.1').describe('Address of the metrics listener.'),
+  METRICS_HOST: host.default('127.0.0.1').describe('Address of the metrics listener.'),
   METRICS_PORT: whole(0, 65_535)
     .default(9464)
     .describe('Port of the metrics listener; 0 disables it.'),

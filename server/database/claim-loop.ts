@@ -49,7 +49,7 @@ export function startClaimLoop(queue: ClaimQueue): ClaimLoop {
   function start(work: Promise<void>, fields: object): void {
     const one = work
       .catch((error: unknown) =>
-        log.warn({ ...fields, error }, 'work failed, the next lease repeats it'),
+        log.warn({ ...fields, error }, 'work failed, retried once its lease has expired'),
       )
       .finally(() => {
         running.delete(one)

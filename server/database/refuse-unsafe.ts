@@ -50,10 +50,15 @@ function refuseUnwritable(server: Server): void {
       `the role ${role} may not change the tables: connect as their owner, or make it a member`,
     )
   }
-  if (may_write === null && !may_create) {
-    const where = schema ?? 'public'
+  if (may_write === null && schema === null) {
     throw new DatabaseProblem(
-      `the role ${role} may not create tables: grant create on schema ${where} to ${role}, or ` +
+      `the role ${role} may use no schema of its search_path: grant usage, create on schema ` +
+        `public to ${role}, or set search_path to a schema that exists`,
+    )
+  }
+  if (may_write === null && !may_create) {
+    throw new DatabaseProblem(
+      `the role ${role} may not create tables: grant create on schema ${schema} to ${role}, or ` +
         'make it the owner of the database',
     )
   }

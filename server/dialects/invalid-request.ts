@@ -1,3 +1,6 @@
+/** Refusals of fields by name. */
+import { isAbsent } from '../lib/json.ts'
+
 /** A request that the dialect or the upstream does not support; the caller must correct it. */
 export class InvalidRequest extends Error {
   /** The field at fault, for example `messages[2].content`. */
@@ -8,5 +11,13 @@ export class InvalidRequest extends Error {
     super(`${param}: ${message}`)
     this.name = 'InvalidRequest'
     this.param = param
+  }
+}
+
+/** Throws for a field that is set and no number. */
+export function checkNumbers(fields: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (isAbsent(value) || typeof value === 'number') continue
+    throw new InvalidRequest(name, 'must be a number')
   }
 }

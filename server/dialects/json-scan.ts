@@ -24,7 +24,7 @@ export interface JsonMember {
   readonly keyStart: number
   readonly valueStart: number
   readonly valueEnd: number
-  /** Members of all objects inside of the value, doubles included. */
+  /** Members of all objects inside of the value, duplicates included. */
   readonly inside: number
 }
 
@@ -94,13 +94,13 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): Js
   if (!readMembers(cursor, members)) {
     return refuseJson(cursor.refusal ?? 'syntax', cursor.position, members.at(-1)?.key)
   }
-  const double = findDouble(members)
+  const double = findDuplicate(members)
   if (double !== undefined) return refuseJson('duplicate_key', double.keyStart, double.key)
   return { ok: true, fields: new Map(members.map((member) => [member.key, member])) }
 }
 
 /**
- * Returns the members of the object that opens at `start`, doubles included, in order. Only for
+ * Returns the members of the object that opens at `start`, duplicates included, in order. Only for
  * bytes that JSON.parse has accepted.
  */
 export function scanMembers(bytes: Buffer, start: number): readonly JsonMember[] {
@@ -139,7 +139,7 @@ function readMembers(cursor: Cursor, members: JsonMember[]): boolean {
 }
 
 /** Returns the first member whose key occurred before, letter case aside. */
-export function findDouble(members: readonly JsonMember[]): JsonMember | undefined {
+export function findDuplicate(members: readonly JsonMember[]): JsonMember | undefined {
   const folds = new Set<string>()
   for (const member of members) {
     const size = folds.size
@@ -163,7 +163,7 @@ export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequ
   } catch {
     return refuseJson('syntax')
   }
-  const double = findInnerDouble(value, scan.fields)
+  const double = findInnerDuplicate(value, scan.fields)
   if (double) return refuseJson('duplicate_key', double.valueStart, double.key)
   return { ok: true, value, fields: scan.fields }
 }
@@ -176,7 +176,7 @@ const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
  * which leaves fewer members than the bytes have. Conversations are exempt: tool arguments are JSON
  * written by models, and their bytes are counted in any case.
  */
-function findInnerDouble(value: JsonObject, fields: JsonFields): JsonMember | undefined {
+function findInnerDuplicate(value: JsonObject, fields: JsonFields): JsonMember | undefined {
   for (const member of fields.values()) {
     if (member.inside < 2 || CONVERSATIONS.has(member.key)) continue
     if (countMembers(value[member.key]) < member.inside) return member

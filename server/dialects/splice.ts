@@ -51,7 +51,7 @@ export function spliceJson(bytes: Buffer, fields: JsonFields, edits: JsonEdits):
   return cuts.length === 0 ? bytes : applyCuts(bytes, cuts)
 }
 
-/** The cuts of one object that opens at `open`; a key that stands twice is changed twice. */
+/** Returns the cuts of the object that opens at `open`; a duplicate key is changed twice. */
 function cutMembers(
   bytes: Buffer,
   open: number,

@@ -34,6 +34,8 @@ export interface SseSplitterOptions {
 
 /** The largest event that is held: room for a long answer or an image in one, not for an attack. */
 const SSE_EVENT_LIMIT_BYTES = 8 * 1024 * 1024
+/** The largest event that is translated: the vendor has billed what it repeats or contains. */
+export const ANSWER_EVENT_BYTES_MAX = 64 * 1024 * 1024
 
 const LF = 10
 const CR = 13

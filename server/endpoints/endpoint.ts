@@ -44,7 +44,7 @@ export interface Documentation {
   readonly headers?: ZodType
   /** The body of a request that is not metered; a metered one has it in its schema. */
   readonly body?: ZodType
-  /** The body of a successful answer; an endpoint without any answer always refuses. */
+  /** The body of a successful answer; an endpoint without any answer only upgrades. */
   readonly answer?: ZodType
   /** The content type of a successful answer; JSON if absent. */
   readonly answerType?: string

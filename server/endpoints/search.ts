@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { RequestParts } from '../pipeline/metering.ts'
 import type { Ceiling } from '../pipeline/price/ceiling.ts'
+import { listSpellings, refuseOtherCase } from '../pipeline/request/spellings.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
 
 const SEARCH_BODY_BYTES_MAX = 256 * 1024
@@ -36,6 +37,9 @@ const searchRequest = z
     error: 'Type and model name different products: send one of them',
   })
 
+/** Members that choose the product and its price. */
+const SPELLINGS = listSpellings(['Type', 'model', 'Query', 'Count', 'SearchType'])
+
 const searchAnswer = z
   .looseObject({ ResponseMetadata: z.looseObject({}), Result: z.looseObject({}) })
   .describe('The upstream’s result, unchanged.')
@@ -56,6 +60,7 @@ export const search: MeteredEndpoint = {
     modelTypes: ['search'],
     bodyBytesMax: SEARCH_BODY_BYTES_MAX,
     schema: searchRequest,
+    check: ({ value }) => refuseOtherCase(value, SPELLINGS),
     model: readModel,
     streams: () => false,
     inputTokens: () => 0,

@@ -6,7 +6,8 @@ import type { Envelope } from './envelope.ts'
 import type { TraceContext } from './trace-context.ts'
 
 /** The timed parts of a call, reported in `Server-Timing` in milliseconds. */
-export type TimedPart = 'auth' | 'hold' | 'upstream' | 'settle'
+export const TIMED_PARTS = ['auth', 'hold', 'upstream', 'settle'] as const
+export type TimedPart = (typeof TIMED_PARTS)[number]
 
 export interface Timing {
   /** The start of the first measurement, as performance.now(). */

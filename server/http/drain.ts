@@ -1,6 +1,6 @@
 /** Ends the connections of a server without failing a request that arrives meanwhile. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Server as NetServer } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 
 /** Connections that no longer speak HTTP, which the server does not know. */
@@ -24,18 +24,29 @@ export interface Drain {
 }
 
 const POLL_INTERVAL_MS = 20
-/** A turn of the event loop that took less than this found next to nothing to do. */
-const QUIET_TURN_MS = 0.5
-const TURNS_MAX = 1_000
+/** Turns of the event loop without a new connection; the first may end before it polls. */
+const QUIET_TURNS = 2
+const TURNS_MAX = 10_000
 
 /** Watches the requests of `server`; called before it listens. */
 export function watchDrain(server: Server, upgraded?: Upgraded): Drain {
   const active = new Set<ServerResponse>()
   let isClosing = false
-  const watch = (_request: IncomingMessage, response: ServerResponse) => {
+  let accepted = 0
+  server.on('connection', () => {
+    accepted += 1
+  })
+  /** The newest response of a connection, and whether its request keeps the connection. */
+  const newest = new WeakMap<Socket, { response: ServerResponse; isKept: boolean }>()
+  const watch = ({ socket }: IncomingMessage, response: ServerResponse) => {
     active.add(response)
     response.once('close', () => active.delete(response))
-    if (isClosing) response.shouldKeepAlive = false
+    const before = newest.get(socket)
+    newest.set(socket, { response, isKept: response.shouldKeepAlive })
+    if (!isClosing) return
+    // Pipelined requests are in progress: only the last response closes the connection.
+    if (before && !before.response.headersSent) before.response.shouldKeepAlive = before.isKept
+    response.shouldKeepAlive = false
   }
   server.prependListener('request', watch)
   server.prependListener('checkContinue', watch)
@@ -49,16 +60,19 @@ export function watchDrain(server: Server, upgraded?: Upgraded): Drain {
   return {
     closeAfterResponses() {
       isClosing = true
-      for (const response of active) response.shouldKeepAlive = false
+      for (const response of active) {
+        if (newest.get(response.req.socket)?.response === response) response.shouldKeepAlive = false
+      }
       upgraded?.closeWhenIdle()
     },
     async stopListening() {
-      // The kernel resets connections that it has accepted and the server has not. Closing right
-      // after a turn that found no work leaves no time for any.
-      for (let turn = 0; turn < TURNS_MAX; turn += 1) {
-        const start = performance.now()
+      // Closing resets the connections in the kernel's backlog. The server accepts one of them in
+      // each turn of the event loop, so after turns without a new one the backlog is empty.
+      let turns = 0
+      for (let quiet = 0; quiet < QUIET_TURNS && turns < TURNS_MAX; turns += 1) {
+        const before = accepted
         await setImmediate()
-        if (performance.now() - start < QUIET_TURN_MS) break
+        quiet = accepted === before ? quiet + 1 : 0
       }
       // The server's own close() would also close idle connections, on which a proxy may be
       // sending its next request.

@@ -48,7 +48,7 @@ function choose(
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** Reads `gzip;q=0.8, br`. An encoding with a weight that is none is not accepted. */
+/** Reads `gzip;q=0.8, br`. An encoding with an invalid weight is not accepted. */
 function readWeights(accepted: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const item of accepted.toLowerCase().split(',')) {

@@ -17,8 +17,8 @@ export interface ListenerOptions<Target> {
   readonly envelopeOf: (target: Target | undefined, path: string) => Envelope
   /** Begins the trace of a request from its `traceparent` header. */
   readonly startTrace?: (header: unknown) => TraceContext | undefined
-  /** By default responses are plain. */
-  readonly policyOf?: (target: Target) => ResponsePolicy | undefined
+  /** By default responses are plain. `target` is undefined for a path without a route. */
+  readonly policyOf?: (target: Target | undefined, path: string) => ResponsePolicy | undefined
   readonly run: (target: Target, context: Context) => Promise<void>
   /** Called once per request, when its response is finished or its caller has disconnected. */
   readonly onDone: (context: Context, error: GatewayError | undefined) => void
@@ -70,21 +70,17 @@ type Routed<Target> = RequestRoute &
 function route<Target>(request: IncomingMessage, options: ListenerOptions<Target>): Routed<Target> {
   const url = request.url ?? '/'
   const found = options.match(request.method ?? 'GET', url)
-  if (!('refused' in found)) return describe(found, options)
+  if (!('refused' in found)) return { ...found, ...present(found.target, found.path, options) }
   const preflight = routePreflight(request, url, options)
   if (preflight) return preflight
   const { refused, intended } = found
-  const envelope = options.envelopeOf(intended, url)
-  return { ...UNROUTED, path: url, envelope, refused }
+  return { ...UNROUTED, path: url, ...present(intended, url, options), refused }
 }
 
-function describe<Target>(found: Match<Target>, options: ListenerOptions<Target>) {
-  const policy = options.policyOf?.(found.target)
-  const envelope = options.envelopeOf(found.target, found.path)
-  return { ...found, envelope, ...(policy ? { policy } : {}) }
-}
-
-/** Routes a preflight to the endpoint that the page wants to call. */
+/**
+ * Routes a preflight to the endpoint that the page wants to call, or to the refusal of an unknown
+ * path, which a page can only read after a preflight.
+ */
 function routePreflight<Target>(
   request: IncomingMessage,
   url: string,
@@ -92,10 +88,23 @@ function routePreflight<Target>(
 ) {
   const method = preflightMethod(request)
   const found = method === undefined ? undefined : options.match(method, url)
-  if (!found || 'refused' in found) return undefined
-  const { target: _, ...route } = describe(found, options)
-  const preflight = preflightHeaders(route.policy?.origins, request)
-  return preflight && { ...route, preflight }
+  if (!found || ('refused' in found && found.refused.row !== 'not_found')) return undefined
+  const shown =
+    'refused' in found
+      ? { ...UNROUTED, path: url, ...present(found.intended, url, options) }
+      : { ...found, ...present(found.target, found.path, options) }
+  const preflight = preflightHeaders(shown.policy?.origins, request)
+  return preflight && { ...shown, preflight }
+}
+
+/** Returns the form of the responses of an endpoint, or of a path without one. */
+function present<Target>(
+  target: Target | undefined,
+  path: string,
+  { envelopeOf, policyOf }: ListenerOptions<Target>,
+) {
+  const policy = policyOf?.(target, path)
+  return { envelope: envelopeOf(target, path), ...(policy ? { policy } : {}) }
 }
 
 /** Reads and discards an unread body, so that the connection can be reused. */

@@ -1,7 +1,7 @@
 /** The only place that writes responses: headers with the request id, JSON and errors. */
 import type { ServerResponse } from 'node:http'
 import { GatewayError } from '../lib/errors.ts'
-import type { Context } from './context.ts'
+import { type Context, TIMED_PARTS } from './context.ts'
 import { corsHeaders } from './cors.ts'
 import { endAfterRequest } from './delayed-close.ts'
 import { type ContentEncoding, encodeDocument, encodingOfDocument } from './encode-content.ts'
@@ -9,9 +9,7 @@ import { errorHeaders, renderError } from './envelope.ts'
 
 /** Returns the headers of every response. */
 export function commonHeaders(context: Context): Record<string, string> {
-  const timing = Object.entries(context.timings)
-    .map(([part, { tookMs }]) => `${part};dur=${tookMs.toFixed(2)}`)
-    .join(', ')
+  const timing = printTimings(context)
   return {
     'x-request-id': context.requestId,
     ...(context.clientRequestId ? { 'x-client-request-id': context.clientRequestId } : {}),
@@ -21,6 +19,16 @@ export function commonHeaders(context: Context): Record<string, string> {
     ...(timing ? { 'server-timing': timing } : {}),
     ...corsHeaders(context.policy.origins, context.request.headers),
   }
+}
+
+/** Returns the value of `Server-Timing`; empty without measurements. */
+function printTimings({ timings }: Context): string {
+  let printed = ''
+  for (const part of TIMED_PARTS) {
+    const timing = timings[part]
+    if (timing) printed += `${printed ? ', ' : ''}${part};dur=${timing.tookMs.toFixed(2)}`
+  }
+  return printed
 }
 
 /** Responses whose document is being compressed: they count as begun. */

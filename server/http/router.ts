@@ -89,10 +89,10 @@ export function createRoutes<Target>(
   }
 
   function miss(method: string, path: string): Miss<Target> {
-    const unspoken = hints.find(({ pattern }) => pattern.test(path))
-    if (unspoken) {
+    const unsupported = hints.find(({ pattern }) => pattern.test(path))
+    if (unsupported) {
       const refused = new GatewayError('not_found', {
-        message: `no such path: ${unspoken.message}`,
+        message: `no such path: ${unsupported.message}`,
       })
       return { refused, intended: undefined }
     }

@@ -169,7 +169,7 @@ function isOutOfRange(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '22003'
 }
 
-/** An event id that comes again with another payment would lose that payment in silence. */
+/** Refuses an event id that was used for another payment, which would be lost silently. */
 async function refuseOtherCredit(
   sql: Sql | TransactionSql,
   { eventId, accountId, amountNanos }: CreditRequest,

@@ -37,6 +37,7 @@ export const LOG_FIELDS = [
   'revision',
   'route',
   'seconds',
+  'settings',
   'signal',
   'status',
   'task_id',

@@ -4,17 +4,26 @@ import type { CallPlace } from '../pipeline/pipeline-metrics.ts'
 const OTHER = 'other'
 
 /**
- * Returns a function that leaves the first `most` places as they are, and counts all later ones
- * under the model and the channel `other`. Endpoints are bounded by the code.
+ * Returns a function that finds the figures of a place, which `create` makes once. The places after
+ * the first `most` share those of the model and the channel `other`; endpoints are bounded by the
+ * code.
  */
-export function createPlaceBound(most: number): (place: CallPlace) => CallPlace {
-  const known = new Set<string>()
+export function createPlaces<Figures>(
+  most: number,
+  create: (place: CallPlace) => Figures,
+): (place: CallPlace) => Figures {
+  const known = new Map<string, Figures>()
+  const others = new Map<string, Figures>()
   return ({ endpoint, model, channel }) => {
     const id = `${endpoint}\n${model}\n${channel}`
-    if (!known.has(id)) {
-      if (known.size >= most) return { endpoint, model: OTHER, channel: OTHER }
-      known.add(id)
-    }
-    return { endpoint, model, channel }
+    const own = known.get(id)
+    if (own) return own
+    const isOwn = known.size < most
+    const figures = isOwn
+      ? create({ endpoint, model, channel })
+      : (others.get(endpoint) ?? create({ endpoint, model: OTHER, channel: OTHER }))
+    if (isOwn) known.set(id, figures)
+    else others.set(endpoint, figures)
+    return figures
   }
 }

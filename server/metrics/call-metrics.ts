@@ -2,10 +2,11 @@
  * Figures of calls by endpoint, model and channel. The number of such places is bounded, and no
  * account, key, request or task is ever a label.
  */
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Histogram, type Registry } from 'prom-client'
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit, unitsOf } from '../lib/units.ts'
-import type { PipelineMetrics, SettledCall } from '../pipeline/pipeline-metrics.ts'
-import { createPlaceBound } from './bound-places.ts'
+import type { CallPlace, PipelineMetrics, SettledCall } from '../pipeline/pipeline-metrics.ts'
+import { createPlaces } from './bound-places.ts'
+import { createDeferredSums, type DeferredSum, memoize } from './deferred-sums.ts'
 
 /** From one millisecond to the longest wait for a whole answer. */
 const SECONDS = [
@@ -19,22 +20,48 @@ const NANOS = 1e9
 
 /** `placesMax`: the most combinations of endpoint, model and channel with figures of their own. */
 export function createCallMetrics(registry: Registry, placesMax: number): PipelineMetrics {
-  const bound = createPlaceBound(placesMax)
   const requests = createRequestMetrics(registry)
   const counters = createCounters(registry)
   const times = createTimes(registry)
+  const figuresOf = createPlaces(placesMax, (labels) => {
+    const ofLabel = <Label extends string>(
+      label: Label,
+      create: (labels: CallPlace & Record<Label, string>) => DeferredSum,
+    ) =>
+      memoize((value) =>
+        create({ ...labels, [label]: value } as typeof labels & Record<Label, string>),
+      )
+    return {
+      labels,
+      calls: ofLabel('status', counters.calls),
+      tokens: ofLabel('kind', counters.tokens),
+      units: ofLabel('unit', counters.units),
+      charged: ofLabel('currency', counters.charged),
+      cost: ofLabel('currency', counters.cost),
+      attempts: ofLabel('outcome', counters.attempts),
+    }
+  })
+  const settlements = memoize((basis) => counters.settled({ basis, review: 'false' }))
+  const reviews = memoize((basis) => counters.settled({ basis, review: 'true' }))
+  const differing = counters.differing({})
   return {
     call: requests,
-    settled: (call) => count(counters, { ...call, ...bound(call) }),
+    settled(call) {
+      const kind = call.review ? reviews : settlements
+      kind(call.basis).sum += 1
+      count(figuresOf(call), call)
+    },
     streamed({ firstTokenSeconds, perTokenSeconds, ...place }) {
-      const labels = bound(place)
+      const { labels } = figuresOf(place)
       times.firstToken.observe({ ...labels }, firstTokenSeconds)
       if (perTokenSeconds !== undefined) times.perToken.observe({ ...labels }, perTokenSeconds)
     },
-    upstreamCostDiffers: () => counters.differing.inc(),
+    upstreamCostDiffers() {
+      differing.sum += 1
+    },
     attempt({ outcome, seconds, ...place }) {
-      const labels = bound(place)
-      counters.attempts.inc({ ...labels, outcome })
+      const { attempts, labels } = figuresOf(place)
+      attempts(outcome).sum += 1
       if (seconds !== undefined) times.upstream.observe({ ...labels, outcome }, seconds)
     },
   }
@@ -42,7 +69,7 @@ export function createCallMetrics(registry: Registry, placesMax: number): Pipeli
 
 function createRequestMetrics(registry: Registry): PipelineMetrics['call'] {
   const registers = [registry]
-  const requests = new Counter({
+  const requests = createDeferredSums({
     name: 'tributary_requests_total',
     help: 'Requests by route, status and outcome.',
     labelNames: ['route', 'status', 'outcome'],
@@ -55,23 +82,28 @@ function createRequestMetrics(registry: Registry): PipelineMetrics['call'] {
     buckets: SECONDS,
     registers,
   })
-  const refusals = new Counter({
+  const refusals = createDeferredSums({
     name: 'tributary_refusals_total',
     help: 'Requests that got an error, by route and reason.',
     labelNames: ['route', 'reason'],
     registers,
   })
+  const ofRoute = memoize((route) => ({
+    requests: memoize((outcome) => memoize((status) => requests({ route, status, outcome }))),
+    refusals: memoize((reason) => refusals({ route, reason })),
+  }))
   return ({ route, outcome, status, seconds, refusal }) => {
-    requests.inc({ route, status, outcome })
+    const figures = ofRoute(route)
+    figures.requests(outcome)(String(status)).sum += 1
     durations.observe({ route }, seconds)
-    if (refusal !== undefined) refusals.inc({ route, reason: refusal })
+    if (refusal !== undefined) figures.refusals(refusal).sum += 1
   }
 }
 
 function createCounters(registry: Registry) {
   const registers = [registry]
   const counter = <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
-    new Counter({ name, help, labelNames: labels, registers })
+    createDeferredSums({ name, help, labelNames: labels, registers })
   return {
     calls: counter('tributary_calls_total', 'Metered calls and tasks by how they ended.', [
       ...PLACE,
@@ -111,21 +143,26 @@ function createCounters(registry: Registry) {
   }
 }
 
-function count(counters: ReturnType<typeof createCounters>, call: SettledCall): void {
-  const { endpoint, model, channel, status, basis, review, quantities, currency } = call
-  const place = { endpoint, model, channel }
-  counters.settled.inc({ basis, review: String(review) })
-  counters.calls.inc({ ...place, status })
+interface PlaceCounters {
+  readonly calls: (status: string) => DeferredSum
+  readonly tokens: (kind: string) => DeferredSum
+  readonly units: (unit: string) => DeferredSum
+  readonly charged: (currency: string) => DeferredSum
+  readonly cost: (currency: string) => DeferredSum
+}
+
+function count(counters: PlaceCounters, call: SettledCall): void {
+  const { status, quantities, currency, chargedNanos, upstreamCostNanos } = call
+  counters.calls(status).sum += 1
   for (const unit of unitsOf(quantities)) {
     const quantity = quantities[unit] ?? 0
     if (!(quantity > 0)) continue
-    if (TOKENS.has(unit)) counters.tokens.inc({ ...place, kind: unit }, quantity)
-    else counters.units.inc({ ...place, unit }, quantity)
+    const { tokens, units } = counters
+    const sums = TOKENS.has(unit) ? tokens : units
+    sums(unit).sum += quantity
   }
-  const { chargedNanos, upstreamCostNanos } = call
-  if (chargedNanos > 0n) counters.charged.inc({ ...place, currency }, Number(chargedNanos) / NANOS)
-  if (upstreamCostNanos > 0n)
-    counters.cost.inc({ ...place, currency }, Number(upstreamCostNanos) / NANOS)
+  if (chargedNanos > 0n) counters.charged(currency).sum += Number(chargedNanos) / NANOS
+  if (upstreamCostNanos > 0n) counters.cost(currency).sum += Number(upstreamCostNanos) / NANOS
 }
 
 function createTimes(registry: Registry) {

@@ -4,6 +4,7 @@
  */
 import { createServer, type Server } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { explainListening } from '../lib/explain-listening.ts'
 import type { PipelineMetrics } from '../pipeline/pipeline-metrics.ts'
 import { createCallMetrics } from './call-metrics.ts'
 import { addGauges, type Gauges } from './operating-metrics.ts'
@@ -75,6 +76,7 @@ export function listMetrics(): readonly DescribedMetric[] {
     callsInFlight: none,
     settlementsPending: none,
     channelsCoolingDown: none,
+    spendingCaps: () => [],
     liveOwners: none,
     upstreamConnections: () => ({ busy: 0, idle: 0 }),
     readDatabase: async () => ({ queues: [], connections: [] }),
@@ -101,6 +103,8 @@ interface RegisteredMetric extends Omit<DescribedMetric, 'labels'> {
   readonly labelNames?: readonly string[]
 }
 
+const NAMES = { host: 'METRICS_HOST', port: 'METRICS_PORT' }
+
 /** Serves /metrics on its own listener. Resolves to undefined if the port is taken. */
 export function serveMetrics(
   registry: { readonly contentType: string; readonly metrics: () => Promise<string> },
@@ -119,7 +123,7 @@ export function serveMetrics(
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve(undefined)
-      else reject(error)
+      else reject(explainListening(error, address, NAMES))
     })
     server.listen(address.port, address.host, () => resolve(server))
   })

@@ -1,6 +1,6 @@
 /**
- * Figures that are read when they are asked for: queues and connections from the database, at most
- * every few seconds however often and by however many Prometheus asks, and gauges of the process.
+ * Metrics that are read at each scrape: queues and connections from the database, at most every
+ * few seconds however many scrapes arrive, and gauges of the process.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
@@ -10,6 +10,12 @@ export interface Gauges {
   readonly callsInFlight: () => number
   readonly settlementsPending: () => number
   readonly channelsCoolingDown: () => number
+  readonly spendingCaps: () => readonly {
+    readonly channel: string
+    readonly period: string
+    readonly spentNanos: bigint
+    readonly capNanos: bigint
+  }[]
   readonly liveOwners: () => number
   readonly upstreamConnections: () => { readonly busy: number; readonly idle: number }
   /** Rejects while the database is unavailable. */
@@ -32,6 +38,20 @@ const STATES = ['active', 'idle', 'in_transaction'] as const
 export function addGauges(registry: Registry, gauges: Gauges): void {
   addProcessGauges(registry, gauges)
   addDatabaseGauges(registry, gauges.readDatabase)
+  new Gauge({
+    name: 'tributary_channel_spending_ratio',
+    help: 'Spending of a channel as a fraction of its cap; at 1 the cap is reached.',
+    labelNames: ['channel', 'period'],
+    // Each worker reads the same figures.
+    aggregator: 'max',
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { channel, period, spentNanos, capNanos } of gauges.spendingCaps()) {
+        this.set({ channel, period }, Number(spentNanos) / Number(capNanos))
+      }
+    },
+  })
   new Gauge({
     name: 'tributary_upstream_connections',
     help: 'Connections of this process to upstreams.',

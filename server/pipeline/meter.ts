@@ -13,11 +13,11 @@ import { type DeliveredStream, deliverStream, type StreamBounds } from './answer
 import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
 import type { MeteredCall } from './hold/metered-call.ts'
 import { type FallbackCall, quoteAll } from './hold/quote-all.ts'
-import { findReplay, type Replay, takeHold } from './hold/take-hold.ts'
+import { findReplay, takeHold } from './hold/take-hold.ts'
 import type { Leave } from './load/channel-health.ts'
 import type { Body, Metering } from './metering.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
-import { admit, admitFallback } from './request/admit.ts'
+import { admit, admitFallback, admitUncharged } from './request/admit.ts'
 import { identify } from './request/identify.ts'
 import { type ResolvedCall, resolve } from './request/resolve.ts'
 import {
@@ -79,11 +79,7 @@ async function run(
   call: ResolvedCall,
   services: Services,
 ): Promise<void> {
-  const replay = await findReplay(caller, call, services)
-  if (replay) {
-    sendReplay(context, replay)
-    return
-  }
+  if (await sendReplay(context, caller, call, services)) return
   admit(services)
   const { quoted, dearest, fallbacks } = quoteAll(metering, call, services)
   const hold = await takeHold(context, metering, caller, call, dearest.quoted, services)
@@ -91,18 +87,33 @@ async function run(
     admitFallback(caller, other.call.model, other.quoted.quantities, hold, services)
   const leaves: Leave[] = []
   const keep = (leave: Leave) => void leaves.push(leave)
+  const spending = services.spending.begin(caller.currency)
+  const shared = { context, metering, services, fallbacks, enter, keep, spending }
   try {
-    await runHeld({ context, metering, call, hold, quoted, services, fallbacks, enter, keep })
+    await runHeld({ ...shared, call, hold, quoted })
   } finally {
     for (const leave of leaves) leave()
+    spending.end()
   }
 }
 
-/** Sends an earlier answer again, with the id of its request. */
-export function sendReplay(context: Context, replay: Replay): void {
+/**
+ * Sends the answer of an earlier request with the same Idempotency-Key again, with the id of that
+ * request. Returns false if there is none. The repetition counts as a request that costs nothing.
+ */
+export async function sendReplay(
+  context: Context,
+  caller: Caller,
+  call: ResolvedCall,
+  services: Services,
+): Promise<boolean> {
+  const replay = await findReplay(caller, call, services)
+  if (!replay) return false
+  await admitUncharged(caller, services)
   context.facts.outcome = 'replayed'
   const headers = { 'content-type': replay.contentType, 'idempotent-replayed': replay.requestId }
   sendBytes(context, replay.status, headers, replay.body)
+  return true
 }
 
 /** Runs a call that has a hold: every path ends in a settlement or a release. */

@@ -9,6 +9,7 @@ import type { Log } from '../lib/log.ts'
 import type { PresentedKey } from '../lib/secrets/api-key.ts'
 import type { RequestFile, Upstream } from '../upstreams/upstream.ts'
 import type { ChannelHealth } from './load/channel-health.ts'
+import type { ChannelSpending } from './load/channel-spending.ts'
 import type { InFlight } from './load/in-flight.ts'
 import type { Limiter } from './load/limiter.ts'
 import type { RetryBudget } from './load/retry-budget.ts'
@@ -91,6 +92,7 @@ export interface Services {
   readonly dispatcher: Dispatcher
   readonly limiter: Limiter
   readonly health: ChannelHealth
+  readonly spending: ChannelSpending
   readonly retries: RetryBudget
   readonly inFlight: InFlight
   /** Returns the reason to refuse paid work (disk full, clock skew), or undefined. */

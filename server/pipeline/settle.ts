@@ -97,7 +97,8 @@ export async function settleWhole(
   const { report } = answer
   const complete = report.error === undefined
   await settleServed(metered, served, { report, complete }, (end) => {
-    const charge = complete || report.usage ? chargeFor(metered, served, end) : NO_CHARGE
+    const isStated = report.usage ?? report.passes ?? report.statedCost
+    const charge = complete || isStated ? chargeFor(metered, served, end) : NO_CHARGE
     return {
       charge,
       status: charge.nanos === null ? 'failed' : 'succeeded',
@@ -195,6 +196,7 @@ function record(metered: MeteredCall, outcome: Outcome): Settlement {
   const { facts } = context
   facts.chargedNanos = charge.nanos ?? 0n
   facts.usage = usage
+  metered.spending?.spent(cost?.nanos ?? facts.chargedNanos)
   services.metrics.settled({
     ...callPlaceOf(metered),
     status,
@@ -254,17 +256,20 @@ async function waitFor(
   { context, services, hold }: MeteredCall,
   settled: Promise<unknown>,
 ): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
+  const closed = new Promise<void>((resolve) => {
+    const timer = setTimeout(() => {
       services.ledger.preserve(hold).then(resolve, resolve)
     }, SETTLEMENT_WAIT_MS_MAX)
+    const end = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    settled.then(end, (error: unknown) => {
+      services.log.error({ request_id: context.requestId, error }, 'settlement failed')
+      end()
+    })
   })
-  const done = settled.catch((error: unknown) => {
-    services.log.error({ request_id: context.requestId, error }, 'settlement failed')
-  })
-  await timed(context, 'settle', () => Promise.race([done, late]))
-  clearTimeout(timer)
+  await timed(context, 'settle', () => closed)
 }
 
 function keepState(call: ResolvedCall, state: 'streamed' | 'forget'): StoredAnswer | undefined {

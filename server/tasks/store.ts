@@ -48,7 +48,7 @@ export async function insertTask(
   task: NewTask,
   attempt: NewAttempt,
 ): Promise<void> {
-  await sql`
+  const inserted = sql`
     insert into task (id, kind, account_id, key_id, request_id, hold_id, endpoint, model, state,
       request, quantities, facts, quote, attempt_id, channel_id, webhook_url, due_at, expires_at)
     values (${task.id}, ${task.kind}, ${task.accountId}, ${task.keyId}, ${task.requestId},
@@ -60,7 +60,7 @@ export async function insertTask(
       ${attempt.channelId}, ${task.webhookUrl},
       now() + ${task.dueInMs}::float8 * interval '1 millisecond',
       now() + ${task.ageMsMax}::float8 * interval '1 millisecond')`
-  await insertAttempt(sql, attempt)
+  await Promise.all([inserted, insertAttempt(sql, attempt)])
 }
 
 async function insertAttempt(sql: AnySql, attempt: NewAttempt): Promise<void> {

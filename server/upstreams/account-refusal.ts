@@ -17,6 +17,8 @@ const BUSY = new RegExp(
 const CHANNEL = new RegExp(
   [
     '\\bquotas?\\b|\\binsufficient[_ -](?:balance|credits?|funds)\\b|\\bout of credits?\\b',
+    '\\b(?:incorrect|invalid|unknown) api[ _-]?key\\b',
+    '\\bapi[ _-]?key (?:is )?(?:not valid|invalid)',
     '\\bbalance is (?:too low|insufficient|not enough)|\\barrear|\\boverdue\\b|\\bbilling\\b',
     '\u4f59\u989d\u4e0d\u8db3|\u6b20\u8d39|\u989d\u5ea6',
   ].join('|'),

@@ -54,11 +54,20 @@ export function classifyStatus(status: number): FailureKind {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
+/** A longer wait is no answer to a call: vendors' longest quotas are those of a day. */
+const RETRY_SECONDS_MAX = 86_400
+
 /**
- * Returns the wait that the vendor states: `retry-after-ms`, or `retry-after` in seconds or as a
- * date, which is read against the response's own `date`. Undefined for invalid values.
+ * Returns the wait that the vendor states, at most a day: `retry-after-ms`, or `retry-after` in
+ * seconds or as a date, which is read against the response's own `date`. Undefined for invalid
+ * values.
  */
 export function readRetryAfter(headers: Headers): number | undefined {
+  const seconds = readStatedWait(headers)
+  return seconds === undefined ? undefined : Math.min(seconds, RETRY_SECONDS_MAX)
+}
+
+function readStatedWait(headers: Headers): number | undefined {
   const read = (name: string) => {
     const value = headers[name]
     return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined

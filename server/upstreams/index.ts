@@ -8,6 +8,7 @@ import { doubaoSpeech } from './doubao-speech/index.ts'
 import { mediakit } from './mediakit/index.ts'
 import { minimax } from './minimax/index.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
+import { withSpendingCap } from './spending-cap.ts'
 import type { Upstream } from './upstream.ts'
 import { volcSearch } from './volc-search/index.ts'
 
@@ -25,5 +26,5 @@ const ALL: readonly Upstream[] = [
 ]
 
 export const UPSTREAMS: ReadonlyMap<string, Upstream> = new Map(
-  ALL.map((upstream) => [upstream.name, upstream]),
+  ALL.map((upstream) => [upstream.name, withSpendingCap(upstream)]),
 )

@@ -18,7 +18,8 @@ export function isStream(response: WireResponse, isStreamRequested: boolean): bo
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
 /**
- * Returns the object. Throws `unknown` for a body that breaks off, is too large or is no object.
+ * Returns the object. Throws `unknown` for a body that breaks off, is too large or is something
+ * else.
  */
 export async function readJsonAnswer(response: WireResponse): Promise<JsonObject> {
   const document = await readJsonDocument(response, ANSWER_BYTES_MAX)
@@ -26,7 +27,7 @@ export async function readJsonAnswer(response: WireResponse): Promise<JsonObject
   const type = asString(response.headers['content-type'])
   throw new UpstreamFailure('unknown', {
     status: response.status,
-    message: `the answer is no JSON object (${type ?? 'no content type'})`,
+    message: `the answer is not a JSON object (${type ?? 'no content type'})`,
   })
 }
 

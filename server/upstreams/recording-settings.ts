@@ -1,5 +1,4 @@
 /** A channel's settings at the services for recordings: one key, or the older pair. */
-
 import { z } from 'zod'
 import { joinUrl } from '../lib/text/base-url.ts'
 import { baseUrl } from './base-url.ts'

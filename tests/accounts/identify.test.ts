@@ -8,7 +8,7 @@ import { createApiKey, presentKey } from '../../server/lib/secrets/api-key.ts'
 import { until } from '../support/until.ts'
 import { counted, createCaller, deaf, openDatabase, startInstance } from './support.ts'
 
-test('a key stands for its caller, with everything the pipeline needs', async (t) => {
+test('a key identifies its caller, with everything that the pipeline needs', async (t) => {
   const sql = await openDatabase(t)
   const { account, key } = await createCaller(sql, {
     models: ['a', 'b/c'],
@@ -143,7 +143,7 @@ test('a look-up that a change overtook is neither cached nor shared', async (t) 
   assert.deepEqual(await accounts.identify(presentKey(key.key)), refused)
 })
 
-test('an instance whose listening connection was cut hears again', async (t) => {
+test('an instance whose listening connection was cut listens again', async (t) => {
   const sql = await openDatabase(t)
   const { key } = await createCaller(sql)
   const accounts = startInstance(t, sql, () => 0)

@@ -1,4 +1,4 @@
-/** What tests of accounts share: a database of their own and quick ways to fill it. */
+/** Shared by tests of accounts: a database of their own and helpers that fill it. */
 import type { TestContext } from 'node:test'
 import type { Sql } from 'postgres'
 import { type Accounts, createAccounts } from '../../server/accounts/identify.ts'

@@ -51,14 +51,14 @@ describe('the playground', () => {
     assert.ok(keys.data.every(({ id }) => id !== made.key_id))
   })
 
-  test('it sees no secret of the account, which its maker may not see either', async () => {
+  test('it reads no secret of the account, as its creator may not either', async () => {
     const { key } = await stage.read(PLAY, { as: 'home-member', params: at() })
     assert.equal((await stage.get('/v1/webhooks/secret', key)).status, 403)
     assert.equal((await stage.post('/v1/webhooks/secret/rotate', key, {})).status, 403)
     assert.equal((await stage.get('/v1/webhooks/secret', home.key)).status, 200)
   })
 
-  test('of many, five live; the oldest ends', async () => {
+  test('at most five are valid: a further one replaces the oldest', async () => {
     const made: { key: string; key_id: string }[] = []
     for (let i = 0; i < 7; i++)
       made.push(await stage.read(PLAY, { as: 'home-member', params: at() }))
@@ -111,14 +111,14 @@ describe('events', () => {
     assert.deepEqual(streams, [200, 200, 200, 200, 200, 200, 429])
   })
 
-  test('strangers hear nothing', async () => {
+  test('other users receive nothing', async () => {
     await stage.house('stranger')
     const closing = new AbortController()
     assert.equal((await open('stranger-owner', closing.signal)).status, 404)
     assert.equal((await open('nobody', closing.signal)).status, 401)
   })
 
-  test('a gateway that stops ends them', async () => {
+  test('a stopping gateway ends them', async () => {
     const short = await startAdmin()
     const tenant = await short.house('short')
     const stream = await short.fetch(`/admin/v1/accounts/${tenant.accountId}/events`, {

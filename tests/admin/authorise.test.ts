@@ -72,7 +72,7 @@ function judge(role: CallerRole, session: Session | undefined, stepUp?: true): s
   }
 }
 
-describe('who may do what', () => {
+describe('authorisation', () => {
   for (const [role, answers] of Object.entries(EXPECTED)) {
     test(`routes for ${role}`, () => {
       const found = Object.entries(USERS).map(([name, session]) => [
@@ -83,13 +83,13 @@ describe('who may do what', () => {
     })
   }
 
-  test('a stale session must prove itself again, once its role is sufficient', () => {
+  test('a stale session must step up, once its role is sufficient', () => {
     assert.equal(judge('owner', makeSession(false, 'owner', false), true), 'step_up_required')
     assert.equal(judge('owner', makeSession(false, 'owner'), true), 'pass')
     assert.equal(judge('owner', makeSession(false, 'member', false), true), 'forbidden')
   })
 
-  test('roles of an account stand on paths that name one, and only there', () => {
+  test('account roles belong to paths that name an account, and to no others', () => {
     const contract: Contract = ADMIN_CONTRACT
     for (const [key, { role }] of Object.entries(contract)) {
       const named = key.includes('/:account_id')

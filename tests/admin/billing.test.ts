@@ -87,7 +87,7 @@ describe('a statement', () => {
 })
 
 describe('the ledger', () => {
-  test('the balance after each movement is the one before plus the movement', async () => {
+  test('the balance after each movement is the previous one plus the movement', async () => {
     const body = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
     for (let i = 0; i < 6; i++) await stage.post('/v1/chat/completions', home.key, body)
     const whole = await stage.read(LEDGER, { as: 'home-member', params: at() })
@@ -101,7 +101,7 @@ describe('the ledger', () => {
     assert.equal(whole.data.at(-1)?.kind, 'top_up')
   })
 
-  test('pages show the same, though calls go on in between', async () => {
+  test('later pages agree with the first, although calls continue', async () => {
     const whole = await stage.read(LEDGER, { as: 'home-member', params: at() })
     const rows: unknown[] = []
     let cursor: string | null = null
@@ -116,7 +116,7 @@ describe('the ledger', () => {
     assert.deepEqual(rows, whole.data)
   })
 
-  test('a cursor that is none is refused', async () => {
+  test('an invalid cursor is refused', async () => {
     for (const cursor of ['x', 'bnVsbA', Buffer.from('["a","b","1","c"]').toString('base64url')]) {
       const query = { cursor }
       const answer = await stage.ask(LEDGER, { as: 'home-member', params: at(), query })
@@ -126,7 +126,7 @@ describe('the ledger', () => {
 })
 
 describe('codes', () => {
-  test('of many who redeem one at once, one gets its worth', async () => {
+  test('of many concurrent redemptions, one is credited', async () => {
     const [made] = await makeCodes(1)
     const rival = await stage.house('rival', '0')
     const before = await stage.balance(home.accountId)
@@ -145,7 +145,7 @@ describe('codes', () => {
     assert.equal(gained + (await stage.balance(rival.accountId)).available, nanos('5'))
   })
 
-  test('it is read as people type it, and never stored', async () => {
+  test('it is accepted in any spelling, and not stored in plain text', async () => {
     const [made] = await makeCodes(1)
     const typed = ` ${made?.code.toLowerCase().replaceAll('-', ' ')} `
     const answer = await stage.read(REDEEM, {
@@ -163,7 +163,7 @@ describe('codes', () => {
     assert.equal(credits.data[0]?.id, answer.credit_id)
   })
 
-  test('voided, expired, foreign money and unknown are refused', async () => {
+  test('voided, expired and unknown ones, and those of another currency, are refused', async () => {
     const [voided] = await makeCodes(1)
     await voidRedeemCode(stage.sql, voided?.id ?? '')
     await assert.rejects(voidRedeemCode(stage.sql, voided?.id ?? ''), /cannot be voided/)
@@ -187,7 +187,7 @@ describe('codes', () => {
     await assert.rejects(makeCodes(1, { amountNanos: 0n }), /amount of a code must be positive/)
   })
 
-  test('trying codes that do not exist is throttled, and loses nothing', async () => {
+  test('attempts with unknown codes are throttled, and valid codes stay valid', async () => {
     const seeker = await stage.house('seeker', '0')
     const params = { account_id: seeker.accountId }
     const tryCode = (code: string, as = 'seeker-owner') =>
@@ -257,7 +257,7 @@ describe('payments', () => {
     assert.equal(available - before.available, nanos('7.5'))
   })
 
-  test('an event that comes again for another account or amount is refused, not swallowed', async () => {
+  test('an event repeated for another account or amount is refused', async () => {
     const other = await stage.tenant()
     const first = event({ event_id: 'evt_reused' })
     assert.equal((await pay(first, sign(first))).status, 200)
@@ -271,7 +271,7 @@ describe('payments', () => {
     assert.equal((await stage.balance(other.accountId)).available, nanos('100'))
   })
 
-  test('what the books cannot hold is refused, by payment and by code', async () => {
+  test('an amount beyond what the books can hold is refused, by payment and by code', async () => {
     const rich = await stage.house('rich', '999999999')
     const { accountId } = rich
     const most = (number: number) =>
@@ -292,7 +292,7 @@ describe('payments', () => {
     assert.equal(row?.state, 'open', 'the code is worth the same as before')
   })
 
-  test('what is not signed with the secret, now, moves nothing', async () => {
+  test('a payment without a valid, recent signature is refused', async () => {
     const before = await stage.balance(home.accountId)
     const body = event({ event_id: 'evt_2' })
     const signatures = [
@@ -311,7 +311,7 @@ describe('payments', () => {
     assert.deepEqual(await stage.balance(home.accountId), before)
   })
 
-  test('a signed body is checked all the same', async () => {
+  test('a signed body is validated as well', async () => {
     const bad: [object, number][] = [
       [{ amount: '-1' }, 400],
       [{ amount: '0' }, 400],

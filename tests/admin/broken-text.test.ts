@@ -76,13 +76,13 @@ test('a query with U+0000 is refused with its name', async () => {
   assert.match(answer.text, /cursor: contains U\+0000/)
 })
 
-test('nesting without end is read without a stack', async () => {
+test('deep nesting is read without recursion', async () => {
   const depth = 200_000
   const text = `{"name":${'['.repeat(depth)}"\\ud83d"${']'.repeat(depth)}}`
   assert.equal(findUnstorable(JSON.parse(text))?.path.length, depth + 1)
 })
 
-test('exactly the documents that cannot be kept are refused', () => {
+test('exactly the documents that cannot be stored are refused', () => {
   const piece = fc.constantFrom('a', '😀', '\ud83d', '\ude00', '\0', '\\u0000', '')
   const text = fc.array(piece, { maxLength: 4 }).map((parts) => parts.join(''))
   const { value } = fc.letrec((tie) => ({

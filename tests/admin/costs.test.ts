@@ -9,7 +9,7 @@ import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const AS = { as: 'boss' }
-/** An amount that nothing else comes to. */
+/** An amount that occurs nowhere else. */
 const CANARY = '7.193846257'
 const price = (amount: string, unit = 'call') => [{ unit, per: 1, amount }]
 const messages = [{ role: 'user', content: 'Hello' }]
@@ -23,7 +23,7 @@ function* namesIn(schema: unknown): Generator<string> {
   }
 }
 
-test('no schema of an answer to customers names a cost or a margin', () => {
+test('no schema of a response to customers names a cost or a margin', () => {
   const contract: Contract = ADMIN_CONTRACT
   const routes = Object.entries(contract).filter(([, { role }]) => role !== 'operator')
   const answers = [
@@ -70,7 +70,7 @@ describe('costs', { concurrency: false }, () => {
     })
   const call = (model: string) => stage.post('/v1/chat/completions', house.key, { model, messages })
 
-  test('a model tells its margins by unit, and what is wrong with its prices', async () => {
+  test('a model lists its margins by unit, and the problems of its prices', async () => {
     const known = await put('earns', price('10'), price('7.5'))
     assert.deepEqual(known.margins, [
       {
@@ -136,7 +136,7 @@ describe('costs', { concurrency: false }, () => {
     )
   })
 
-  test('calls tell cost and margin, and those at a loss are found', async () => {
+  test('calls state cost and margin, and those at a loss are filtered', async () => {
     const { data } = await stage.read('GET /operator/calls', AS)
     assert.deepEqual(
       data.map(({ model, upstream_cost, margin }) => [model, upstream_cost, margin]),
@@ -153,7 +153,7 @@ describe('costs', { concurrency: false }, () => {
     )
   })
 
-  test('no answer to a customer holds a cost', async () => {
+  test('no response to a customer contains a cost', async () => {
     const contract: Contract = ADMIN_CONTRACT
     const called = await call('loses')
     const id = called.headers.get('x-request-id') ?? ''
@@ -188,7 +188,7 @@ describe('costs', { concurrency: false }, () => {
     assert.ok(!called.text.includes(CANARY))
   })
 
-  test('prices are planned, seen, and withdrawn; customers hear of neither', async () => {
+  test('prices are planned, listed and withdrawn, hidden from customers', async () => {
     const params = { model_id: 'earns' }
     const plan = 'POST /operator/models/:model_id/planned-prices'
     const at = '2199-01-01T00:00:00.000Z'
@@ -228,7 +228,7 @@ describe('costs', { concurrency: false }, () => {
     assert.deepEqual((await stage.read(one, { ...AS, params })).planned_prices, [])
   })
 
-  test('a plan that makes no sense is refused, and what has begun stays', async () => {
+  test('an invalid plan is refused, and one in effect stays', async () => {
     const plan = 'POST /operator/models/:model_id/planned-prices'
     const ask = (model: string, body: object) =>
       stage.ask(plan, { ...AS, params: { model_id: model }, body })

@@ -37,7 +37,7 @@ describe('keys', () => {
     assert.deepEqual(stage.audited.at(-1)?.details, { key_id: created.id, outcome: 'done' })
   })
 
-  test('disabled it is refused, enabled it calls again', async () => {
+  test('a disabled key is refused, an enabled one works again', async () => {
     const { id, key } = await create({})
     const disable = 'POST /accounts/:account_id/keys/:key_id/disable'
     const disabled = await stage.read(disable, { as: 'home-owner', params: at(id), body: {} })
@@ -51,7 +51,7 @@ describe('keys', () => {
     })
   })
 
-  test('a change keeps what it does not name, and null lifts', async () => {
+  test('a change keeps omitted members, and null removes a limit', async () => {
     const { id } = await create({ name: 'a', limits: { concurrent_calls: 3 }, spend_limit: '5' })
     const change = (body: object) => stage.read(CHANGE, { as: 'home-owner', params: at(id), body })
     const first = await change({ limits: { requests_per_minute: 60 } })
@@ -63,7 +63,7 @@ describe('keys', () => {
     assert.equal(second.name, 'a')
   })
 
-  test('what cannot be is refused with the field', async () => {
+  test('an invalid value is refused with its field', async () => {
     const bad = [{ spend_limit: '1e9' }, { spend_limit: '-1' }, { models: ['a\0b'] }, { name: 7 }]
     for (const body of bad) {
       const { status } = await stage.ask(CREATE, { as: 'home-owner', params: at(), body })
@@ -107,7 +107,7 @@ describe('keys', () => {
     )
   })
 
-  test('a foreign key reads like one that does not exist', async () => {
+  test('a key of another account is not found', async () => {
     const { id } = await create({})
     const [member] = await Promise.all([stage.house('third')])
     for (const keyId of [id, 'key_nothing', "'; drop table api_key; --", 'x'.repeat(150)]) {

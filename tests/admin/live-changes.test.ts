@@ -1,4 +1,4 @@
-/** Which events follow from how an account was and how it is. */
+/** The events that follow from two successive states of an account. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findChanges } from '../../server/admin/live/changes.ts'
@@ -48,12 +48,12 @@ const cases: readonly [string, Partial<LiveRow>, object][] = [
 ]
 
 for (const [name, change, expected] of cases) {
-  test(`told: ${name}`, () => {
+  test(`event: ${name}`, () => {
     const events = findChanges(QUIET, { ...QUIET, ...change })
     assert.deepEqual(Object.fromEntries(events.map((one) => [one.name, one.data])), expected)
   })
 }
 
-test('an account that is seen for the first time has no news', () => {
+test('an account that is seen for the first time has no events', () => {
   assert.deepEqual(findChanges(undefined, QUIET), [])
 })

@@ -1,4 +1,4 @@
-/** Streams of events over a real socket: who may not stay is let go, the last one is noticed. */
+/** Streams of events over a real socket: sessions that end, and the last viewer leaving. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -30,7 +30,7 @@ async function serve(t: TestContext, mayStay: () => Promise<boolean>) {
   return { streams, left: left.promise, open: () => fetch(`http://127.0.0.1:${port}/events`) }
 }
 
-test('a session that lives hears that it does; one that has ended is let go', async (t) => {
+test('a valid session gets heartbeats; the stream of an ended one is closed', async (t) => {
   let lives = true
   const { streams, left, open } = await serve(t, async () => lives)
   const stream = await open()
@@ -49,7 +49,7 @@ test('a session that lives hears that it does; one that has ended is let go', as
   assert.deepEqual(streams.accountIds(), [])
 })
 
-test('when nobody can say whether a session lives, its stream ends', async (t) => {
+test('a stream ends if its session cannot be checked', async (t) => {
   const { streams, open } = await serve(t, () => Promise.reject(new Error('no database')))
   const stream = await open()
   streams.heartbeat()

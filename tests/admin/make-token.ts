@@ -1,4 +1,4 @@
-/** Access tokens for tests of the admin API: of somebody new each, and real ones. */
+/** Real access tokens for tests of the admin API, each of a new person. */
 import { newId } from '../../server/lib/ids.ts'
 import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { createPasswords } from '../../server/sign-in/password-hashes.ts'

@@ -1,6 +1,6 @@
 /**
- * Foreign, unknown and malformed ids, in every place of every route that takes one: all are told
- * the same, to the byte, so that nobody learns what exists.
+ * Foreign, unknown and malformed ids, in every parameter of every route, get the same response,
+ * byte for byte, so that it does not reveal what exists.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -19,7 +19,7 @@ import { type AdminStage, startAdmin } from './support.ts'
 
 const MALFORMED = ['x', '%', '\0', 'ü', ' ', "' or 1=1 --", 'x'.repeat(2_000)]
 const namesOf = ({ key }: Route) => [...key.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-/** Models are for everybody, and `test` is no list of what there is. */
+/** Models are public to every user, and `test` reveals no object. */
 const OPEN = new Set(['model_id'])
 
 let stage: AdminStage
@@ -40,7 +40,7 @@ before(async () => {
 })
 after(() => stage.stop())
 
-/** Reads and removals say 404; what takes a body may refuse the empty one first, but alike. */
+/** Reads and removals are 404; a route with a body may refuse the empty one first, but alike. */
 function expectAlike(route: Route, answers: readonly Probe[]): void {
   const [first] = answers
   for (const answer of answers) assert.deepEqual(answer, first, route.key)
@@ -52,7 +52,7 @@ function expectAlike(route: Route, answers: readonly Probe[]): void {
 describe('ids', () => {
   const named = OF_ACCOUNTS.filter((route) => namesOf(route).length > 1)
 
-  test('of everything that an account has, there is one to try', () => {
+  test('there is an object of every kind to try', () => {
     assert.ok(named.length >= 15, String(named.length))
     for (const route of named) {
       for (const name of namesOf(route)) {
@@ -62,7 +62,7 @@ describe('ids', () => {
     }
   })
 
-  test('within one’s own account: foreign, unknown and malformed are one answer', async () => {
+  test('within the caller’s account: foreign, unknown and malformed ids get one answer', async () => {
     for (const route of named) {
       const [, name = ''] = namesOf(route)
       const tried = [...MALFORMED, 'none', ...(OPEN.has(name) ? [] : [ids[name] ?? ''])]
@@ -74,7 +74,7 @@ describe('ids', () => {
     }
   })
 
-  test('of accounts: foreign, unknown and malformed are one answer', async () => {
+  test('of accounts: foreign, unknown and malformed ids get one answer', async () => {
     for (const route of OF_ACCOUNTS) {
       const answers: Probe[] = []
       for (const id of [home.accountId, 'acct_none', ...MALFORMED]) {
@@ -85,7 +85,7 @@ describe('ids', () => {
     }
   })
 
-  test('of accounts, for operators: unknown and malformed are refused alike', async () => {
+  test('of accounts, for operators: unknown and malformed ids are refused alike', async () => {
     for (const route of OF_ACCOUNTS.filter(({ key }) => /^(?:GET|DELETE) /.test(key))) {
       const answers: Probe[] = []
       for (const id of ['acct_none', ...MALFORMED]) {
@@ -96,7 +96,7 @@ describe('ids', () => {
     }
   })
 
-  test('for operators: unknown and malformed are refused alike', async () => {
+  test('for operators: unknown and malformed ids are refused alike', async () => {
     const creates = (route: Route) => route.key.startsWith('PUT ')
     const ofOperators = ROUTES.filter(({ role }) => role === 'operator')
     for (const route of ofOperators.filter((one) => namesOf(one).length > 0 && !creates(one))) {
@@ -110,7 +110,7 @@ describe('ids', () => {
     }
   })
 
-  test('of one’s own sessions and passkeys: foreign, unknown and malformed', async () => {
+  test('of sessions and passkeys: foreign, unknown and malformed ids get one answer', async () => {
     for (const route of ROUTES.filter((one) => one.role === 'user' && namesOf(one).length > 0)) {
       const [name = ''] = namesOf(route)
       const answers: Probe[] = []

@@ -1,4 +1,4 @@
-/** What the tests of role × route share: every route of the contract, and one of everything. */
+/** Shared by the tests of role × route: every route of the contract, and an object of each kind. */
 import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
 import type { Contract, RouteDeclaration } from '../../server/admin/route.ts'
 import { createPasswords } from '../../server/sign-in/password-hashes.ts'
@@ -25,12 +25,12 @@ export interface Probe {
   readonly text: string
 }
 
-/** Names that a path may have, and what they are of the account that owns everything. */
+/** Path parameters, with the ids of the account that owns all objects. */
 export type Ids = Readonly<Record<string, string>>
 
 export const at = ({ accountId }: Tenant, more: Ids = {}) => ({ account_id: accountId, ...more })
 
-/** One of everything that can be named. */
+/** Creates an object of each kind that a path can name. */
 export async function fill(stage: AdminStage, home: Tenant): Promise<Ids> {
   const { accountId, key, keyId } = home
   const call = await stage.post('/v1/chat/completions', key, BODY)
@@ -76,8 +76,8 @@ export async function fill(stage: AdminStage, home: Tenant): Promise<Ids> {
 }
 
 /**
- * Asks as whom `as` names, or with an access token, as a script does; `'{}'` is the body of what
- * takes one.
+ * Sends a request as the person `as`, or with an access token, as a script does. Routes with a body
+ * get `'{}'`.
  */
 export async function probe(
   stage: AdminStage,

@@ -55,7 +55,7 @@ function expectedOf(route: Route, { holder, scope, isSensitive }: Tried): 'pass'
   return route.role === 'owner' && holder === 'member' ? 403 : 'pass'
 }
 
-describe('what a token may', () => {
+describe('permissions of a token', () => {
   for (const tried of TRIED) {
     const { holder, scope, isSensitive } = tried
     test(`${holder}: ${scope}${isSensitive ? ', sensitive' : ''}`, async () => {
@@ -70,7 +70,7 @@ describe('what a token may', () => {
     })
   }
 
-  test('everything that is not for people alone, some token may', () => {
+  test('every route that is not for people alone is open to some token', () => {
     const open = ROUTES.filter((route) => !route.signInOnly && !route.isSigned)
     assert.ok(open.length >= 75, String(open.length))
     for (const route of open) {
@@ -106,8 +106,8 @@ describe('the reference', () => {
   })
 })
 
-describe('whose rows a token sees', () => {
-  test('a stranger’s finds no account, and no more of one than of none', async () => {
+describe('rows that a token can read', () => {
+  test('a token of another user learns nothing of an account', async () => {
     const stranger = find('stranger', 'write', true)
     for (const route of OF_ACCOUNTS.filter(({ signInOnly }) => !signInOnly)) {
       const foreign = await probe(stage, route, stranger, at(home, ids))
@@ -117,7 +117,7 @@ describe('whose rows a token sees', () => {
     }
   })
 
-  test('no answer holds a token, or what it is stored as', async () => {
+  test('no response contains a token or its stored form', async () => {
     const hashes = await stage.sql<{ hash: string }[]>`
       select encode(token_hash, 'hex') as hash from access_token`
     const canaries = [...tokens.values(), ...hashes.map(({ hash }) => hash)]

@@ -1,6 +1,6 @@
 /**
- * Role × route, generated from the contract and tried over real sockets: who gets in, whose rows
- * anybody sees, and that no answer holds a secret.
+ * Role × route, generated from the contract and tried over real sockets: access by role, isolation
+ * of accounts, and no secret in any response.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -32,15 +32,15 @@ before(async () => {
 })
 after(() => stage.stop())
 
-describe('who gets in', () => {
-  test('nobody without a session, anywhere but on public routes', async () => {
+describe('access by role', () => {
+  test('without a session, only public routes are accessible', async () => {
     for (const route of ROUTES.filter(({ role }) => role !== 'public')) {
       const { status } = await probe(stage, route, 'nobody', at(home, ids))
       assert.equal(status, 401, route.key)
     }
   })
 
-  test('a stranger finds no account', async () => {
+  test('a user finds no account that they do not belong to', async () => {
     for (const route of OF_ACCOUNTS) {
       const foreign = await probe(stage, route, 'other-owner', at(home, ids))
       const none = await probe(stage, route, 'other-owner', { ...ids, account_id: 'acct_none' })
@@ -49,7 +49,7 @@ describe('who gets in', () => {
     }
   })
 
-  test('a member may what is for members, and nothing that is for owners', async () => {
+  test('a member may call routes for members, and none for owners', async () => {
     for (const route of OF_ACCOUNTS) {
       const { status, text } = await probe(stage, route, 'home-member', at(home))
       const isRefused = status === 401 || status === 403
@@ -66,7 +66,7 @@ describe('who gets in', () => {
     }
   })
 
-  test('only operators see what is for operators', async () => {
+  test('only operators may call routes for operators', async () => {
     for (const route of ROUTES.filter(({ role }) => role === 'operator')) {
       for (const as of ['home-owner', 'home-member', 'other-owner']) {
         assert.equal(
@@ -83,8 +83,8 @@ describe('who gets in', () => {
   })
 })
 
-describe('whose rows', () => {
-  test('ids of another account, within one’s own, read like ids of nothing', async () => {
+describe('rows of other accounts', () => {
+  test('ids of another account are not found within the caller’s own', async () => {
     for (const route of OF_ACCOUNTS.filter(({ key }) => key.split(':').length > 2)) {
       if (route.stepUp || route.key.includes(':model_id')) continue
       const foreign = await probe(stage, route, 'other-owner', at(other, ids))
@@ -113,7 +113,7 @@ describe('whose rows', () => {
       )
   })
 
-  test('no answer holds a key, a secret or what they are stored as', async () => {
+  test('no response contains a key, a secret or their stored form', async () => {
     const box = createSecretBox(['a-secret-key-that-only-tests-would-ever-use'])
     const { current } = await getOrCreateSecret(stage.sql, box, home.accountId)
     const [row] = await stage.sql<{ hash: string }[]>`

@@ -55,7 +55,7 @@ describe('operators', () => {
     assert.equal((await stage.read(resume, { ...AS, params })).status, 'active')
   })
 
-  test('credits: posted once an event, taken back only as far as there is', async () => {
+  test('credits: posted once per event, debited at most up to the balance', async () => {
     const made = await createAccount({ name: 'Dam' })
     const params = { account_id: made.json.id }
     const key = 'POST /operator/accounts/:account_id/credits'
@@ -65,7 +65,7 @@ describe('operators', () => {
     const again = await credit({ amount: '5', reason: 'invoice 1', event_id: 'pay_1' })
     assert.deepEqual([again.json.posted, again.json.account.available], [false, '5'])
     for (const [body, problem] of [
-      [{ amount: '-9', kind: 'adjustment', reason: 'x' }, /^amount: at most 5 CNY is there$/],
+      [{ amount: '-9', kind: 'adjustment', reason: 'x' }, /^amount: at most 5 CNY can be taken$/],
       [{ amount: '9', kind: 'forgiveness', reason: 'x' }, /^amount: at most 0 CNY is owed$/],
       [{ amount: '-1', reason: 'x' }, /^amount: only an adjustment can be negative$/],
       [{ amount: '0', reason: 'x' }, /^amount: zero/],
@@ -85,7 +85,7 @@ describe('operators', () => {
     )
   })
 
-  test('money, prices and channels want a fresh proof of who it is', async () => {
+  test('money, prices and channels require a step-up', async () => {
     const tired = { as: 'tired', params: { account_id: 'acct_x', channel_id: 'c', model_id: 'm' } }
     for (const key of [
       'POST /operator/accounts',
@@ -100,7 +100,7 @@ describe('operators', () => {
     }
   })
 
-  test('a channel: its secret goes in, stays when left out, and never comes out', async () => {
+  test('a channel: its secret is stored, kept if omitted, and never returned', async () => {
     const key = 'PUT /operator/channels/:channel_id'
     const params = { channel_id: 'own' }
     const put = (settings: object) =>

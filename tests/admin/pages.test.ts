@@ -175,7 +175,7 @@ describe('pages of an account', () => {
     assert.ok(!found.text.includes('sim-openai'), 'channels are the operator’s')
   })
 
-  test('foreign and malformed ids read alike', async () => {
+  test('foreign and malformed ids get the same answer', async () => {
     const { accountId } = await stage.house('stranger')
     const named: Record<string, string> = { task_id: taskId, asset_id: taskId, file_id: taskId }
     for (const id of [undefined, 'x', '\0', '%']) {

@@ -1,4 +1,4 @@
-/** A quote is what the call itself then freezes, for every paid endpoint that takes JSON. */
+/** A quote equals the hold of the call itself, for every paid endpoint that takes JSON. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant } from '../support/in-process.ts'
@@ -10,7 +10,7 @@ const USAGE = 'GET /accounts/:account_id/usage/:request_id'
 const ASK = [{ role: 'user', content: 'Name three rivers of Asia.' }]
 const SPEAKER = 'zh_female_vv_uranus_bigtts'
 const SAID = { req_params: { text: 'All rivers run into the sea.', speaker: SPEAKER } }
-/** One dialect insists on it. */
+/** Required by the messages dialect. */
 const HEADERS = { 'anthropic-version': '2023-06-01' }
 const SEEDANCE = 'doubao-seedance-2-0-260128'
 
@@ -51,7 +51,7 @@ const quote = (body: object, as = 'home-member') => stage.ask(QUOTE, { as, param
 
 describe('a quote', () => {
   for (const [path, query, body] of REQUESTS) {
-    test(`of ${path} for ${JSON.stringify(body).slice(0, 40)} is what the call freezes`, async () => {
+    test(`of ${path} for ${JSON.stringify(body).slice(0, 40)} equals the hold of the call`, async () => {
       const asked = await quote({ path, query, headers: HEADERS, body })
       assert.equal(asked.status, 200, asked.text)
       const { amount, lines, covered } = asked.json
@@ -104,7 +104,7 @@ describe('a quote', () => {
   })
 })
 
-test('what would be refused is refused in the same words', async () => {
+test('a request that would be refused gets the same error', async () => {
   const nothing = await quote({ path: '/v1/chat/completions', body: { model: 'sim-chat' } })
   assert.deepEqual(
     [nothing.status, nothing.json],

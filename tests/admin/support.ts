@@ -1,6 +1,6 @@
 /**
- * A gateway whose sessions a test makes up: who a request comes from stands in its `session`
- * cookie. Access tokens, and everything behind both, are real.
+ * A gateway with sessions defined by the test: the `session` cookie of a request names its person.
+ * Access tokens, and everything else, are real.
  */
 import type { AdminAnswer, AdminKey } from '../../server/admin/contract.ts'
 import { GatewayError } from '../../server/lib/errors.ts'
@@ -10,7 +10,7 @@ import { startTestGateway, type Tenant, type TestGateway } from '../support/in-p
 import { makeToken, openTokens, type TokenWanted } from './make-token.ts'
 
 export interface AdminRequest {
-  /** A name given to `signIn`; absent: nobody. */
+  /** A name given to `enter`; absent: no session. */
   readonly as?: string
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
@@ -27,14 +27,14 @@ export interface AdminReply<Key extends AdminKey> {
 export interface AdminStage extends TestGateway {
   /** Rows of the audit log, the newest last. */
   readonly audited: AuditRow[]
-  /** Signs somebody in under a name. */
+  /** Defines the session of a name. */
   enter(name: string, session: Partial<Session>): void
   /** An account with an owner and a member signed in as `<name>-owner` and `<name>-member`. */
   house(name: string, balance?: string): Promise<Tenant>
-  /** An access token of somebody new. */
+  /** Creates an access token of a new person. */
   token(wanted: TokenWanted): Promise<string>
   ask<Key extends AdminKey>(key: Key, request?: AdminRequest): Promise<AdminReply<Key>>
-  /** As `ask`, but throws unless the answer is good. */
+  /** As `ask`, but throws unless the request succeeds. */
   read<Key extends AdminKey>(key: Key, request?: AdminRequest): Promise<AdminAnswer<Key>>
 }
 
@@ -97,7 +97,7 @@ export async function startAdmin(
   }
 }
 
-/** Somebody who belongs to no account. */
+/** Returns the session of a person who belongs to no account. */
 function customer(name: string): Session {
   const id = `usr_${name}`
   const email = `${name}@example.com`

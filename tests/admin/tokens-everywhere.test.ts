@@ -1,4 +1,4 @@
-/** Two gateways on one database: a token that is revoked at one is worth nothing at the other. */
+/** Two gateways on one database: a token that is revoked at one is invalid at the other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../../server/config/config.ts'

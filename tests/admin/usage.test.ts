@@ -215,7 +215,7 @@ describe('usage', () => {
     assert.ok(median && slow && slow >= median)
   })
 
-  test('a stranger’s records read like none', async () => {
+  test('records of another account are not found', async () => {
     const [first] = (await read()).data
     const [foreign] = await stage.sql<{ account_id: string }[]>`
       select account_id from call where account_id <> ${home.accountId}`
@@ -237,7 +237,7 @@ describe('usage', () => {
     assert.equal((await ask('day')).status, 200)
   })
 
-  test('a time zone that is none is refused', async () => {
+  test('an invalid time zone is refused', async () => {
     const params = { account_id: home.accountId }
     for (const [time_zone, status] of [
       ['Asia/Shanghai', 200],

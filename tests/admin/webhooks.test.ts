@@ -28,7 +28,7 @@ describe('webhooks', () => {
 
   const at = (id = '') => ({ account_id: home.accountId, delivery_id: id })
 
-  test('the secret is masked until somebody proves who they are', async () => {
+  test('the secret is masked until the session steps up', async () => {
     const masked = await stage.read(SECRET, { as: 'home-member', params: at() })
     assert.match(masked.secret, /^whsec_••••\w{4}$/)
     assert.equal((await stage.ask(REVEAL, { as: 'home-owner', params: at() })).status, 403)
@@ -71,12 +71,12 @@ describe('webhooks', () => {
     )
   })
 
-  test('a URL that leads nowhere good is refused', async () => {
+  test('a URL that is not allowed is refused', async () => {
     const body = { url: 'ftp://example.com/x' }
     assert.equal((await stage.ask(TRY, { as: 'home-owner', params: at(), body })).status, 400)
   })
 
-  test('foreign deliveries read like none', async () => {
+  test('deliveries of another account are not found', async () => {
     const list = await stage.read(LIST, { as: 'home-member', params: at() })
     const { accountId } = await stage.house('stranger')
     for (const id of [list.data[0]?.id ?? '', 'whd_none', '\0']) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { readMonth } from '../../server/archive/months.ts'
 import { openCommandLine, runWith } from '../cli/support.ts'
 import { brokenInvariants, createCaller } from '../ledger/support.ts'
 import { startS3Server } from '../support/s3-server.ts'
@@ -59,6 +60,35 @@ test('a month is listed, read back, and named by other commands', async (t) => {
   assert.equal((await run('archive', 'create', '--month', 'May')).code, 2)
 })
 
+test('a month that cannot be archived does not block later ones', async (t) => {
+  const { run, json, sql, holds } = await open(t, 4)
+  const next = readMonth('2025-02')
+  await postCalls(sql, [await createCaller(sql, 10_000n)], { calls: 3, month: next })
+  await sql`update hold set closed_at = now() where id = ${holds[0]?.id ?? ''}`
+  const older = ['archive', 'create', '--older-than', '3m']
+  const dry = await run(...older, '--dry-run', '--json')
+  assert.equal(dry.code, 1)
+  assert.deepEqual(
+    JSON.parse(dry.out).map((row: { month: string; refused?: string }) => [
+      row.month,
+      row.refused?.includes('were closed in the last 7 days'),
+    ]),
+    [
+      ['2025-01', true],
+      ['2025-02', undefined],
+    ],
+  )
+  const archived = await run(...older)
+  assert.equal(archived.code, 1)
+  assert.match(archived.err, /^tributary: holds of 2025-01 are open, or were closed/m)
+  assert.match(archived.out, /^2025-02: 3 calls archived, in 1 object\.$/m)
+  assert.deepEqual(
+    (await json('archive', 'list')).map(({ month }: { month: string }) => month),
+    ['2025-02'],
+  )
+  assert.deepEqual(await brokenInvariants(sql), [])
+})
+
 test('an object store has the archive, and a change there is noticed', async (t) => {
   const { environment } = await open(t, 9)
   const store = await startS3Server()
@@ -71,7 +101,7 @@ test('an object store has the archive, and a change there is noticed', async (t)
     if (bytes.readUInt16BE(0) === GZIP) store.objects.set(key, Buffer.concat([bytes, bytes]))
   }
   const changed = await runWith(inStore, ['archive', 'verify'])
-  assert.deepEqual([changed.code, /another SHA-256/.test(changed.out)], [1, true])
+  assert.deepEqual([changed.code, /its SHA-256 differs/.test(changed.out)], [1, true])
   const without = await runWith(environment, ['archive', 'verify'])
   assert.match(without.out, /an object store that is not configured/)
 })
@@ -88,7 +118,7 @@ test('a changed object fails verification, and so does a missing one', async (t)
   bytes.writeUInt8(bytes.readUInt8(40) ^ 1, 40)
   writeFileSync(path, bytes)
   const changed = await run('archive', 'verify')
-  assert.deepEqual([changed.code, /another SHA-256/.test(changed.out)], [1, true])
+  assert.deepEqual([changed.code, /its SHA-256 differs/.test(changed.out)], [1, true])
   assert.equal((await run('audit')).code, 0)
   assert.equal((await run('audit', '--archives')).code, 1)
   rmSync(path)

@@ -11,7 +11,7 @@ import { openCommandLine, ROOT, runWith } from './support.ts'
 const environment = { PATH: process.env.PATH, HOME: tmpdir() }
 const run = (...words: string[]) => runWith(environment, words)
 
-test('help is for the asking, on standard output', async () => {
+test('help is printed to standard output', async () => {
   const help = await run('--help')
   assert.equal(help.code, 0)
   for (const name of ['apply', 'account', 'key', 'credit', 'audit', 'routes', 'migrate']) {
@@ -25,7 +25,7 @@ test('help is for the asking, on standard output', async () => {
   }
 })
 
-test('it says its version', async () => {
+test('it prints its version', async () => {
   const { code, out } = await run('--version')
   assert.equal(code, 0)
   assert.match(out, /^\d+\.\d+\.\d+\n$/)
@@ -51,7 +51,7 @@ test('a wrong command line exits with 2 and says what is wrong', async () => {
   }
 })
 
-test('what cannot be done exits with 1 and one line', async () => {
+test('a failed command exits with 1 and one line', async () => {
   const unreachable = {
     ...environment,
     DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
@@ -98,7 +98,7 @@ test('usage: the records of an account, and one of them explained', async (t) =>
   assert.match((await here('usage', 'list', '--account', 'x')).err, /there is no account x/)
 })
 
-test('migrate says what it did; config masks secrets', async (t) => {
+test('migrate lists its changes; config masks secrets', async (t) => {
   const { run: here, json, environment: own } = await openCommandLine(t)
   assert.match((await here('migrate')).out, /^The database is up to date\.\n$/)
   assert.deepEqual(await json('migrate'), { applied: [], newer: [] })

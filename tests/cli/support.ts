@@ -23,7 +23,7 @@ export interface CommandLine {
   readonly folder: string
   readonly environment: NodeJS.ProcessEnv
   readonly run: Run
-  /** The same with --json; throws what went wrong. */
+  /** The same with --json; throws if the command fails. */
   // biome-ignore lint/suspicious/noExplicitAny: what a command prints is judged by the test
   readonly json: (...words: string[]) => Promise<any>
   /** Writes a file and returns its path. */

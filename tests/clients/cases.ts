@@ -1,6 +1,6 @@
 /**
- * What each client must see, and what its account must pay: the same cases for every package,
- * model and way of answering. The money is compared with the simulator's book, call by call.
+ * What each client must receive, and what its account must pay: the same cases for every package,
+ * model and form of answer. Charges are compared with the simulator's book, call by call.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

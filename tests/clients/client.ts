@@ -20,7 +20,7 @@ export interface Question {
 export interface Client {
   readonly name: string
   readonly models: readonly string[]
-  /** The package gives what it has and no error when a stream fails: a fault of its own. */
+  /** True for a package that returns partial output without an error when a stream fails. */
   readonly hidesBrokenStreams?: boolean
   /** Asks, and gives the text of the answer. Rejects as the package does. */
   ask(place: Place, question: Question): Promise<string>

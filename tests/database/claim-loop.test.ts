@@ -88,7 +88,7 @@ test('the end of some work makes room for the next, failed or not', {
   await loop.stop()
   await loop.drain()
   assert.deepEqual(done, ['first', 'third'])
-  assert.deepEqual(warnings, ['work failed, the next lease repeats it'])
+  assert.deepEqual(warnings, ['work failed, retried once its lease has expired'])
 })
 
 test('a claim that fails is tried again', { timeout: 20 * POLL_MS }, async () => {

@@ -32,7 +32,7 @@ test('amounts are bigint on the way in and out', async () => {
   }
 })
 
-test('text that PostgreSQL cannot have is stored all the same, and is the id of nothing', async () => {
+test('text that PostgreSQL cannot store is replaced, and matches no id', async () => {
   const database = await createTestDatabase()
   try {
     const { sql } = database

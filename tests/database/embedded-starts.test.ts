@@ -39,7 +39,7 @@ test('a gateway and five commands that start together share one server', async (
   assert.equal(await all[0]?.close(), 0)
 })
 
-test('the pid of a dead server that is somebody else’s now does not stop the next', {
+test('a dead server’s pid, reused by another process, does not prevent a start', {
   skip: process.platform !== 'linux' && 'only Linux tells whose a pid is',
 }, async (t) => {
   const dataDir = useDataDir(t)
@@ -116,7 +116,7 @@ test('a disk too small for the first start is reported', { skip: noSmallDisk }, 
   }
 })
 
-test('root starts from a clone that nobody else may enter', { skip: onlyRoot }, async (t) => {
+test('root starts from a clone that other users cannot enter', { skip: onlyRoot }, async (t) => {
   const { folder, script } = makeClone(t)
   const dataDir = join(folder, 'data')
   t.after(() => stopLeftServer(dataDir))

@@ -27,7 +27,7 @@ test('new files are private, and readable ones become private at the next start'
   assert.equal(await second.close(), 0)
 })
 
-test('root that cannot pass PostgreSQL through lets it pass, and nobody list', {
+test('root without the capability makes the folder traversable, but not listable', {
   skip: !isRoot && 'only root runs PostgreSQL as somebody else',
 }, async (t) => {
   const dataDir = useDataDir(t)

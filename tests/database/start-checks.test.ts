@@ -8,6 +8,7 @@ import { findFreePort } from '../support/free-port.ts'
 import { type Stage, startStage } from '../support/gateway.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { type RunningProcess, startProcess } from '../support/processes.ts'
+import { startS3Server } from '../support/s3-server.ts'
 import { until } from '../support/until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -65,6 +66,9 @@ async function reasonOf(gateway: Started): Promise<string> {
 /** Returns what a gateway says that refuses to start. */
 async function refusal(environment: NodeJS.ProcessEnv): Promise<string> {
   const gateway = await start(environment)
+  const isOver = () => gateway.hasExited() || gateway.log().includes('"listening"')
+  await until('a refusal', isOver, 60_000)
+  if (!gateway.hasExited()) await gateway.stop(10_000)
   assert.equal((await gateway.exited).code, 1, gateway.log())
   return gateway.log()
 }
@@ -140,6 +144,61 @@ test('a read-only database and a role without rights are refused', async () => {
   }
 })
 
+test('an address, a folder or a database of something else is refused in one line', async () => {
+  const refusedBy = async (environment: NodeJS.ProcessEnv) => {
+    const lines = (await refusal(environment)).trimEnd().split('\n')
+    const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50)
+    assert.equal(fatal.length, 1, lines.join('\n'))
+    return String(fatal[0].msg)
+  }
+  const file = join(folder, 'a-file')
+  writeFileSync(file, '')
+  assert.match(await refusedBy({ DATA_DIR: file }), /a-file is not a folder: set DATA_DIR/)
+  assert.match(await refusedBy({ HOST: '192.0.2.1' }), /not an address of this machine: set HOST/)
+  const metrics = { METRICS_HOST: '192.0.2.1', METRICS_PORT: '9464' }
+  assert.match(await refusedBy(metrics), /not an address of this machine: set METRICS_HOST/)
+  const url = 'postgres://me@127.0.0.1:9/name?sslmode=sure'
+  assert.match(await refusedBy({ DATABASE_URL: url }), /the sslmode of DATABASE_URL must be one/)
+  const database = await createTestDatabase()
+  try {
+    await database.sql.unsafe('drop schema public cascade')
+    assert.match(await refusedBy({ DATABASE_URL: database.url }), /may use no schema of its search/)
+    await database.sql.unsafe('create schema public; create table account (name text)')
+    assert.match(
+      await refusedBy({ DATABASE_URL: database.url }),
+      /tables that no version of Tributary made \(relation "account" already exists\)/,
+    )
+  } finally {
+    await database.drop()
+  }
+})
+
+test('an object store that refuses the gateway is named, and one that is away is no reason', async () => {
+  const store = await startS3Server()
+  try {
+    const good = await start(store.environment)
+    await until('readiness', async () => good.log().includes('"ready"'))
+    await good.stop(10_000)
+    assert.equal(store.objects.size, 0)
+    for (const [wrong, expected] of [
+      [
+        { S3_SECRET_ACCESS_KEY: 'wrong' },
+        /refuses this gateway \(SignatureDoesNotMatch\): set S3_S/,
+      ],
+      [{ S3_ACCESS_KEY_ID: 'nobody' }, /refuses this gateway \([A-Za-z]+\): set S3_/],
+      [{ S3_BUCKET: 'missing' }, /refuses this gateway \(NoSuchBucket\): create the bucket or/],
+    ] as const) {
+      assert.match(await refusal({ ...store.environment, ...wrong }), expected)
+    }
+  } finally {
+    await store.stop()
+  }
+  const away = await start(store.environment)
+  await until('readiness', async () => away.log().includes('"ready"'))
+  assert.match(away.log(), /the object store does not answer/)
+  await away.stop(10_000)
+})
+
 test('a pooler: refused with why, or served in session mode', {
   skip: !existsSync(PGBOUNCER),
 }, async () => {
@@ -177,7 +236,7 @@ ${ignored}
   const ignored = 'ignore_startup_parameters = statement_timeout'
   for (const [mode, settings, expected] of [
     ['session', '', /set ignore_startup_parameters = statement_timeout in pgbouncer\.ini/],
-    ['transaction', ignored, /the pooler before PostgreSQL is in transaction mode/],
+    ['transaction', ignored, /the pooler in front of PostgreSQL is in transaction mode/],
   ] as const) {
     const pooler = await open(mode, settings)
     try {

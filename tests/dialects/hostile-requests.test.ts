@@ -48,13 +48,14 @@ const block = some({
 })
 const role = fc.constantFrom('user', 'assistant', 'system', 'developer', 'tool', 'function')
 const message = some({ role, content: fc.oneof(word, fc.array(block, { maxLength: 4 })) })
-const tool = some({ name: word, type: word, description: word, input_schema: value })
+const kind = fc.constantFrom(undefined, 'custom', 'custom', 'web_search_20250305')
+const tool = some({ name: word, type: kind, description: word, input_schema: value })
 const messagesRequest = some({
   system: fc.oneof(word, fc.array(block)),
   messages: fc.array(message, { maxLength: 6 }),
   max_tokens: fc.constant(5),
   tools: fc.array(tool, { maxLength: 3 }),
-  tool_choice: some({ type: fc.constantFrom('auto', 'any', 'tool', 'none'), name: word }),
+  tool_choice: some({ type: fc.constantFrom('auto', 'any', 'none'), name: word }),
   thinking: some({ type: word, budget_tokens: fc.nat() }),
   output_config: some({ effort: word, format: value }),
   metadata: some({ user_id: word }),
@@ -62,7 +63,7 @@ const messagesRequest = some({
 })
 
 const part = some({
-  type: fc.constantFrom('text', 'image_url', 'file', 'input_audio'),
+  type: fc.constantFrom('text', 'image_url', 'file', 'x'),
   text: word,
   image_url: some({ url: word }),
   file: some({ filename: word, file_data: word }),
@@ -81,8 +82,8 @@ const chatRequest = some({
   messages: fc.array(chatMessage, { maxLength: 6 }),
   tools: fc.array(some({ type: fc.constant('function'), function: tool }), { maxLength: 3 }),
   functions: fc.array(tool, { maxLength: 2 }),
-  tool_choice: fc.oneof(word, value),
-  response_format: value,
+  tool_choice: fc.constantFrom('auto', 'none', 'required', undefined, undefined),
+  response_format: fc.constantFrom(undefined, { type: 'text' }, { type: 'json_object' }),
   stop: fc.oneof(word, fc.array(word)),
   reasoning_effort: fc.constantFrom('low', 'high', 'x'),
 })
@@ -136,7 +137,7 @@ for (const reasoning of ['off', 'budget', 'adaptive'] as const) {
   test(`chat for a messages upstream, reasoning ${reasoning}`, () => {
     const quirks = { ...DEFAULT_MESSAGES_QUIRKS, reasoning, structuredOutput: reasoning !== 'off' }
     expectBoth(chatRequest, (request) => {
-      return translateChatRequest(request, { upstreamModel: 'm', stream: true, quirks })
+      return translateChatRequest(request, { upstreamModel: 'm', stream: true, quirks }).body
     })
   })
 }

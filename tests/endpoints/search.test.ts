@@ -53,6 +53,7 @@ test('400: each rule names its field', async () => {
     [{ Type: 'web', Query: 'q', Count: 0 }, /^Count: /],
     [{ Type: 'web', Query: 'q', Count: 51 }, /^Count: /],
     [{ Type: 'web', Query: 'q', SearchType: 'image' }, /^SearchType: /],
+    [{ Type: 'web', Query: 'q', searchType: 'image' }, /^searchType: .*'SearchType'/],
     [{ Type: 'web', model: 'vendor-global-search', Query: 'q' }, /^Type: /],
   ]
   for (const [body, message] of cases) {

@@ -16,6 +16,12 @@ const chat = (script: string, stream = false) => ({
   messages: [{ role: 'user', content: script }],
 })
 
+interface Answer {
+  readonly status: number | undefined
+  readonly connection: string | undefined
+  readonly text: string
+}
+
 /** A caller with one connection, which it keeps. */
 function openCaller(stage: Stage) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -25,17 +31,21 @@ function openCaller(stage: Stage) {
   }
   return {
     close: () => agent.destroy(),
-    async call(): Promise<{ status: number | undefined; connection: string | undefined }> {
+    async call(body: object = chat('hello')): Promise<Answer> {
       const url = `${stage.url}/v1/chat/completions`
       const sent = request(url, { agent, method: 'POST', headers })
-      sent.end(JSON.stringify(chat('hello')))
+      sent.end(JSON.stringify(body))
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
         sent.once('response', resolve).once('error', reject)
       })
-      await text(response)
-      return { status: response.statusCode, connection: response.headers.connection }
+      const { statusCode: status, headers: answered } = response
+      return { status, connection: answered.connection, text: await text(response) }
     },
   }
+}
+
+function assertServed({ status, connection }: Answer, expected: string): void {
+  assert.deepEqual({ status, connection }, { status: 200, connection: expected })
 }
 
 const readyz = (stage: Stage) =>
@@ -46,7 +56,7 @@ test('calls are served through the delay, and on kept connections through the dr
   const callers = [openCaller(stage), openCaller(stage)] as const
   try {
     for (const caller of callers) {
-      assert.deepEqual(await caller.call(), { status: 200, connection: 'keep-alive' })
+      assertServed(await caller.call(), 'keep-alive')
     }
     const slow = chat('[[chunks:50]] [[chunk-delay:100]] [[tokens:50]]', true)
     const stream = await stage.post('/v1/chat/completions', slow)
@@ -55,15 +65,33 @@ test('calls are served through the delay, and on kept connections through the dr
     await until('the end of readiness', async () => (await readyz(stage))?.status === 503)
 
     const fresh = openCaller(stage)
-    assert.deepEqual(await fresh.call(), { status: 200, connection: 'close' }, 'a new connection')
-    assert.deepEqual(await callers[0].call(), { status: 200, connection: 'close' })
+    assertServed(await fresh.call(), 'close')
+    assertServed(await callers[0].call(), 'close')
     fresh.close()
 
     await until('a closed listener', async () => (await readyz(stage)) === undefined)
-    assert.deepEqual(await callers[1].call(), { status: 200, connection: 'close' })
+    assertServed(await callers[1].call(), 'close')
     assert.match(await streamed, /data: \[DONE\]\n\n$/)
     assert.deepEqual(await stage.gateway.exited, { code: 0, signal: null })
     assert.ok((await audit(stage.sql)).ok)
+  } finally {
+    for (const caller of callers) caller.close()
+    await stage.stop()
+  }
+})
+
+test('a stream that begins after all others have ended is not cut', async () => {
+  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '1' } })
+  const callers = [openCaller(stage), openCaller(stage)] as const
+  try {
+    for (const caller of callers) assertServed(await caller.call(), 'keep-alive')
+    stage.gateway.signal('SIGTERM')
+    await until('a closed listener', async () => (await readyz(stage)) === undefined)
+    // It lasts longer than idle connections are kept, and the second connection stays idle.
+    const answer = await callers[0].call(chat('[[chunks:30]] [[chunk-delay:100]]', true))
+    assertServed(answer, 'close')
+    assert.match(answer.text, /data: \[DONE\]\n\n$/)
+    assert.deepEqual(await stage.gateway.exited, { code: 0, signal: null })
   } finally {
     for (const caller of callers) caller.close()
     await stage.stop()

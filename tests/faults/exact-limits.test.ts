@@ -95,6 +95,27 @@ test('requests that cost nothing count towards the same limit', async () => {
   assert.equal(await statusOf(await send(second, key, says('hi'))), 429)
 })
 
+test('a repetition under an Idempotency-Key counts as a request that costs nothing', async () => {
+  const key = await callerWith({ requests_per_minute: 5 })
+  const repeat = (target: Target) =>
+    fetch(`${target.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'the-same',
+      },
+      body: JSON.stringify({ model: 'sim-chat', ...says('hi') }),
+    })
+  const first = await repeat(stage)
+  await first.arrayBuffer()
+  assert.equal(first.status, 200)
+  const repeats = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => statusOf(await repeat(n % 2 ? stage : second))),
+  )
+  assert.deepEqual(countOf(repeats), { 200: 4, 429: 16 })
+})
+
 test('a call that the ledger refuses counts towards no limit', async () => {
   const poor = await stage.createCaller('0.000001', { limits: { requests_per_minute: 1 } })
   assert.equal(await statusOf(await send(stage, poor.key.key, says('hi'))), 402)

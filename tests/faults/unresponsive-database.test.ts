@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readDemo, start } from '../cli/running.ts'
+import { readDemo, start } from '../cli/serve/running.ts'
 import { signalServer } from '../support/database/own-postgres.ts'
 import { until } from '../support/until.ts'
 

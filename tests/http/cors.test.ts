@@ -117,7 +117,9 @@ describe('CORS', () => {
       ['/admin/v1/top-ups', 'POST'],
       ['/console/', 'GET'],
       ['/v1/hooks/upstream/x', 'POST'],
-      ['/v1/nowhere', 'GET'],
+      ['/admin/v1/nowhere', 'GET'],
+      ['/console', 'DELETE'],
+      ['/admin?v1', 'GET'],
     ] as const) {
       for (const origin of [PAGE, any.url]) {
         const refused = await preflight(any, path, method, origin)
@@ -127,6 +129,25 @@ describe('CORS', () => {
         assert.deepEqual(corsOf(answer), [], path)
       }
     }
+  })
+
+  test('a page can read why a path or a method is refused', async () => {
+    for (const gateway of [any, some]) {
+      for (const [path, method, status] of [
+        ['/v1/nowhere?x=1', 'GET', 404],
+        ['/chat/completions', 'POST', 404],
+        ['/v1/engines', 'POST', 404],
+        [CHAT, 'DELETE', 405],
+      ] as const) {
+        const allowed = await preflight(gateway, path, method)
+        assert.equal(allowed.status, status === 404 ? 204 : 405, path)
+        const answer = await gateway.fetch(path, { method, headers: { origin: PAGE } })
+        assert.equal(answer.status, status, path)
+        assert.equal(answer.headers.get(ALLOW_ORIGIN), gateway === any ? '*' : PAGE, path)
+      }
+    }
+    const closed = await preflight(off, '/v1/nowhere', 'GET')
+    assert.deepEqual([closed.status, corsOf(closed)], [404, []])
   })
 
   test('OPTIONS that is no preflight is a 405, and odd header names are not repeated', async () => {

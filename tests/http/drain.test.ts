@@ -1,41 +1,85 @@
 /** Closing the listener resets no connection that the kernel has accepted already. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { watchDrain } from '../../server/http/drain.ts'
+import { until } from '../support/until.ts'
 
-/** Connects and sends a request while the thread of the server waits. */
+const CALLS = 30
+
+/** Connects many times and sends requests while the thread of the server waits. */
 const CALLER = `
   const { connect } = require('node:net')
   const { parentPort, workerData } = require('node:worker_threads')
-  const socket = connect(workerData.port, '127.0.0.1', () => {
-    socket.write('GET / HTTP/1.1\\r\\nhost: a\\r\\nconnection: close\\r\\n\\r\\n', () => {
-      Atomics.store(workerData.sent, 0, 1)
-      Atomics.notify(workerData.sent, 0)
+  for (let call = 0; call < workerData.calls; call += 1) {
+    const socket = connect(workerData.port, '127.0.0.1', () => {
+      socket.write('GET / HTTP/1.1\\r\\nhost: a\\r\\nconnection: close\\r\\n\\r\\n', () => {
+        if (Atomics.add(workerData.sent, 0, 1) + 1 === workerData.calls) {
+          Atomics.notify(workerData.sent, 0)
+        }
+      })
     })
-  })
-  let answer = ''
-  socket.on('data', (data) => { answer += data })
-  socket.on('error', (error) => { answer += error.message })
-  socket.on('close', () => parentPort.postMessage(answer))
+    let answer = ''
+    socket.on('data', (data) => { answer += data })
+    socket.on('error', (error) => { answer += error.message })
+    socket.on('close', () => parentPort.postMessage(answer))
+  }
 `
 
-test('a connection that waits to be accepted is served', async () => {
+test('connections that wait to be accepted are served', async () => {
   const server = createServer((_request, response) => response.end('served'))
   const drain = watchDrain(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const sent = new Int32Array(new SharedArrayBuffer(4))
-  const caller = new Worker(CALLER, { eval: true, workerData: { port, sent } })
-  const answered = once(caller, 'message')
-  assert.equal(Atomics.wait(sent, 0, 0), 'ok')
+  const caller = new Worker(CALLER, { eval: true, workerData: { port, sent, calls: CALLS } })
+  const answers: string[] = []
+  caller.on('message', (answer: string) => answers.push(answer))
+  const ended = once(caller, 'exit')
+  for (let count = 0; count < CALLS; count = Atomics.load(sent, 0)) {
+    Atomics.wait(sent, 0, count, 1_000)
+  }
   const closed = once(server, 'close')
   await drain.stopListening()
-  const [answer] = await answered
-  assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*served$/)
+  await ended
+  assert.equal(answers.length, CALLS)
+  for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*served$/)
+  await closed
+})
+
+test('requests that were sent together are all answered before the connection ends', async () => {
+  const waiting: ServerResponse[] = []
+  const server = createServer((_request, response) => void waiting.push(response))
+  const drain = watchDrain(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const send = async (count: number) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(count))
+    const known = waiting.length
+    await until('the requests', () => waiting.length === known + count)
+    return text(socket)
+  }
+  const early = send(2)
+  await until('the early requests', () => waiting.length === 2)
+  drain.closeAfterResponses()
+  const late = send(3)
+  await until('the late requests', () => waiting.length === 5)
+  for (const response of waiting) response.end('served')
+  for (const [answers, count] of [
+    [await early, 2],
+    [await late, 3],
+  ] as const) {
+    assert.equal(answers.match(/HTTP\/1\.1 200 OK/gm)?.length, count)
+    assert.equal(answers.match(/^connection: close/gim)?.length, 1)
+  }
+  const closed = once(server, 'close')
+  await drain.stopListening()
   await closed
 })

@@ -18,7 +18,7 @@ describe('Expect: 100-continue', () => {
   })
   after(() => gateway.stop())
 
-  /** Sends the body once it is asked for, and reads to the end of the connection. */
+  /** Sends the body once it is requested, and reads to the end of the connection. */
   function converse(path: string, headers: Record<string, string>, body: Buffer) {
     const all = { host: 'gateway', connection: 'close', expect: '100-continue', ...headers }
     const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -34,7 +34,7 @@ describe('Expect: 100-continue', () => {
           sent = true
           socket.write(body)
         }
-        // As curl does: whoever was not asked for the body leaves.
+        // Like curl, the client disconnects if the body is not requested.
         else if (!sent && text.includes('\r\n\r\n') && text.endsWith('}')) socket.end()
       })
       socket.on('close', () => resolve({ sent, answer: text.replace(CONTINUE, '') }))

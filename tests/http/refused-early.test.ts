@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => gateway.stop())
 
-/** Sends everything, whatever comes meanwhile, and only then reads. */
+/** Sends the whole request before reading anything. */
 async function sendAll(path: string, authorization: string): Promise<string> {
   const socket = connect(gateway.gateway.port, '127.0.0.1')
   await once(socket, 'connect')

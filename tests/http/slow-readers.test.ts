@@ -60,7 +60,7 @@ async function stall(path: string): Promise<ServerResponse> {
   return response
 }
 
-describe('an answer that nobody takes', { concurrency: true }, () => {
+describe('a response that is not read', { concurrency: true }, () => {
   for (const path of ['/stream', '/whole']) {
     test(`${path} is cut off`, async () => {
       const response = await stall(path)
@@ -68,7 +68,7 @@ describe('an answer that nobody takes', { concurrency: true }, () => {
     })
   }
 
-  test('one that is taken slowly arrives whole', async () => {
+  test('one that is read slowly arrives complete', async () => {
     const socket = await ask('/slowly')
     let bytes = 0
     socket.on('data', (data) => {

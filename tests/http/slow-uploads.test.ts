@@ -8,7 +8,7 @@ import { expectUpload } from '../../server/http/slow-uploads.ts'
 import { drip } from '../support/drip.ts'
 import { until } from '../support/until.ts'
 
-/** The span of this server, and what an upload has to bring in it: 16 KiB/s. */
+/** The measured span of this server; an upload must average 16 KiB/s over it. */
 const SPAN_MS = 400
 const ENOUGH = Math.ceil((16 * 1024 * SPAN_MS) / 1000)
 
@@ -39,7 +39,7 @@ after(() => {
   server.close()
 })
 
-/** Sends pieces at a pace, and says what came back until the connection ended. */
+/** Sends pieces at a pace, and returns what was received until the connection ended. */
 async function trickle(path: string, pieces: number, bytes: number, everyMs: number) {
   const socket = connect(port, '127.0.0.1')
   let text = ''
@@ -69,14 +69,14 @@ describe('a request that arrives slowly', () => {
     assert.ok(sent < 100)
   })
 
-  test('goes on when it is an upload and enough of it comes', async () => {
+  test('continues if it is an upload at a sufficient rate', async () => {
     const pieces = 20
     const { text } = await trickle('/upload', pieces, ENOUGH, 100)
     assert.match(text, /^HTTP\/1\.1 200 /)
     assert.match(text, new RegExp(`took ${pieces * ENOUGH}`))
   })
 
-  test('is cut off when it is an upload and too little of it comes, also after much', async () => {
+  test('is cut off if it is an upload whose rate drops too low', async () => {
     const { text, sent } = await trickle('/upload', 200, 10, 50)
     assert.match(text, /^HTTP\/1\.1 408 /)
     assert.ok(sent < 200)
@@ -89,7 +89,7 @@ describe('a request that arrives slowly', () => {
   })
 })
 
-test('requests without a body, and whole ones, are not meant', async () => {
+test('requests without a body, and complete ones, are not affected', async () => {
   const socket = connect(port, '127.0.0.1')
   let answers = 0
   socket.on('data', (data) => {

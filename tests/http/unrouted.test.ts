@@ -1,4 +1,4 @@
-/** What a caller is told whose request no route takes: where to go, in the form that it reads. */
+/** Requests without a route: the error names an alternative, in the form that the caller reads. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
@@ -39,7 +39,7 @@ for (const [path, allow, form] of [
   })
 }
 
-test('405 of messages is nested for who names an anthropic-version', async () => {
+test('405 of messages is nested for callers that send anthropic-version', async () => {
   const answer = await send('PUT', '/v1/messages', { 'anthropic-version': '2023-06-01' })
   const body = (await answer.json()) as { error: { type: string } }
   assert.equal(body.error.type, 'invalid_request_error')
@@ -48,7 +48,7 @@ test('405 of messages is nested for who names an anthropic-version', async () =>
 for (const [method, path, message] of [
   ['GET', '/nowhere', 'no such path: GET /docs lists all'],
   ['POST', '/search', 'no such path: did you mean /v1/search?'],
-  ['POST', '/api/embed', 'no such path: this protocol is not spoken here: use POST /v1/embeddings'],
+  ['POST', '/api/embed', 'no such path: this protocol is not supported: use POST /v1/embeddings'],
   [
     'POST',
     '/v1/batches',
@@ -64,7 +64,7 @@ for (const [method, path, message] of [
   })
 }
 
-test('an SDK whose address lacks the version, or has it twice, says so', async () => {
+test('a base URL without the version, or with it twice, is named in the error', async () => {
   const { key: apiKey } = await gateway.tenant()
   const messages = [{ role: 'user' as const, content: 'hi' }]
   const openai = new OpenAI({ apiKey, baseURL: gateway.url, maxRetries: 0 })
@@ -79,7 +79,7 @@ test('an SDK whose address lacks the version, or has it twice, says so', async (
   )
 })
 
-test('what never became a request is answered with a request id too', async () => {
+test('input that is not a request is answered with a request id too', async () => {
   const many = Array.from({ length: 120 }, (_, index) => `x-${index}: 1\r\n`).join('')
   for (const [request, status] of [
     ['NONSENSE\r\n\r\n', 400],
@@ -100,7 +100,7 @@ test('a refusal of a request without a body leaves its connection open', async (
   }
 })
 
-test('a path of a protocol that is not spoken names a way that exists', async () => {
+test('a path of an unsupported protocol names an alternative that exists', async () => {
   for (const path of [
     '/v1beta/models/some-model:generateContent',
     '/v1beta/models/some-model:streamGenerateContent?alt=sse',
@@ -121,7 +121,7 @@ test('a path of a protocol that is not spoken names a way that exists', async ()
     assert.equal(answer.status, 404, path)
     const body = (await answer.json()) as { error: { message: string } | string }
     const message = typeof body.error === 'string' ? body.error : body.error.message
-    assert.match(message, /(?:spoken here|offered|taken): /, `${path}: ${message}`)
+    assert.match(message, /(?:supported|offered): /, `${path}: ${message}`)
     const named = message.match(/\/(?:v1|docs)[a-z_/]*/g) ?? []
     assert.ok(named.length > 0, message)
     for (const other of named) {

@@ -1,4 +1,4 @@
-/** A session of a container is claimed by one call, in whatever order and however often it asks. */
+/** A session of a container is claimed by one call, in any order of claims and repetitions. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Sql } from 'postgres'
@@ -94,7 +94,7 @@ test('a session whose call was not charged for it is paid by the next call', asy
   }
 })
 
-test('ids that are none, and doubles, are paid and do no harm', async () => {
+test('invalid and duplicate ids are paid and do no harm', async () => {
   const odd = ['', 'a b', 'ü', '\0', '\ud800', 'x'.repeat(201), 'x'.repeat(100_000)]
   assert.deepEqual(await claim([...odd, 'fine', 'fine'], 'first'), [])
   assert.deepEqual(await claim([...odd, 'fine', 'fine'], 'second'), ['fine'])

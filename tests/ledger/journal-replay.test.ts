@@ -1,4 +1,4 @@
-/** Journals of dead processes against the books: whatever became of a hold, it is charged once. */
+/** Journals of dead processes against the books: in any state of a hold, it is charged once. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

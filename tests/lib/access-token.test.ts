@@ -34,7 +34,7 @@ test('a token is no key and a key no token, even with the other’s prefix', () 
   assert.equal(isWellFormedAccessToken(similar), false)
 })
 
-test('it is shown by its ends and stored as 32 bytes', () => {
+test('it is displayed by its ends and stored as 32 bytes', () => {
   const token = createTokenText()
   assert.equal(displayAccessToken(token), `${token.slice(0, 8)}…${token.slice(-4)}`)
   assert.equal(hashAccessToken(token).length, 32)

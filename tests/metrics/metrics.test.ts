@@ -101,6 +101,7 @@ test('places beyond the bound count as other, and no name is lost', async () => 
     callsInFlight: none,
     settlementsPending: none,
     channelsCoolingDown: none,
+    spendingCaps: () => [],
     liveOwners: none,
     upstreamConnections: () => ({ busy: 0, idle: 0 }),
     readDatabase: () => Promise.reject(new Error('the database is away')),
@@ -126,7 +127,7 @@ test('places beyond the bound count as other, and no name is lost', async () => 
 test('no metric has a label of an account, a key or a request', () => {
   const allowed = new Set(
     `endpoint model channel status kind unit currency basis review outcome route reason queue state
-    operation verdict version node`.split(/\s+/),
+    operation verdict version node period`.split(/\s+/),
   )
   const strange = listMetrics().flatMap(({ name, labels }) =>
     labels.filter((label) => !allowed.has(label)).map((label) => `${name} ${label}`),

@@ -1,4 +1,4 @@
-/** Downloads through the guard: streamed, led on a little, and never to where nobody may go. */
+/** Downloads through the guard: streamed, with few redirects, and never to a forbidden address. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'

@@ -75,7 +75,7 @@ test('one private answer among public ones refuses the name, at creation and at 
   assert.equal(connections, 0)
 })
 
-test('a name that nobody knows is let through at creation and fails when it is used', async () => {
+test('a name that does not resolve is accepted at creation and fails when it is used', async () => {
   const guard = guardOf(nowhere, 'public')
   assert.equal(await guard.checkUrl('https://gone.example.com/'), undefined)
   assert.equal((await guard.request(post('https://gone.example.com/'))).outcome, 'unresolved')

@@ -14,7 +14,7 @@ const refusalOf = (text: string, allowance: Allowance = 'public') => {
   return 'refusal' in read ? read.refusal : undefined
 }
 
-test('every spelling of what is not public is refused', () => {
+test('every spelling of an address that is not public is refused', () => {
   const urls = [
     ...REFUSED_HOSTS.flatMap((host) => [`http://${host}/`, `https://${host}:8443/a?b#c`]),
     ...REFUSED_URLS.map((url) => url.replace('%PORT%', '8080')),
@@ -55,7 +55,7 @@ test('demo mode allows loopback on any port, and nothing else', () => {
   }
 })
 
-test('private targets exclude metadata services, link-local and what is nobody’s', () => {
+test('private targets exclude metadata services, link-local and unassigned addresses', () => {
   for (const host of ['10.0.0.1:9000', '127.0.0.1', '192.168.1.2:22', '[fd12::1]', 'db.internal']) {
     assert.equal(refusalOf(`http://${host}/`, 'private'), undefined, host)
   }

@@ -66,6 +66,9 @@ const CONVERSATIONS: readonly Named[] = [
   { name: 'metadata.user_id', body: { metadata: { user_id: 'user_1_session_1' } } },
   { name: 'a session header', headers: { 'x-session-id': 's-1' } },
   { name: 'the header of agents', headers: { session_id: 's-1' } },
+  { name: 'the header of a thread', headers: { 'thread-id': 't-1' } },
+  { name: 'the header of opencode', headers: { 'x-opencode-session': 'ses_1' } },
+  { name: 'metadata.session_id', body: { metadata: { session_id: 's-1', user_id: '' } } },
   {
     name: 'messages',
     path: '/v1/messages',

@@ -53,6 +53,7 @@ after(async () => {
   vendor.close()
 })
 
+const EVENT_STREAM = 'text/event-stream'
 const MESSAGES = [{ role: 'user', content: 'hi' }]
 const LIMITED = { messages: MESSAGES, max_tokens: 100 }
 const CALLS: Readonly<Record<string, readonly [path: string, body: object]>> = {
@@ -130,6 +131,60 @@ for (const [name, path, body] of TEXT) {
       }
     }
     assert.deepEqual(await gateway.balance(accountId), before)
+  })
+}
+
+/** With usage: what states it is still no answer. */
+const WRONG_DOCUMENTS = [
+  { choices: null },
+  { choices: [] },
+  { choices: [{ index: 0, finish_reason: 'stop' }] },
+  { choices: [{ index: 0, message: { content: { text: 'x' } }, finish_reason: 'stop' }] },
+  { choices: [{ index: 0, message: { tool_calls: [{ id: 'x', type: 'function' }] } }] },
+  { choices: [{ index: 0, message: { tool_calls: { id: 'x' } } }] },
+  { type: 'message', role: 'assistant', content: [{ type: 'text' }] },
+  { type: 'message', role: 'assistant', content: [{ type: 'tool_use', id: 'x', input: {} }] },
+]
+
+for (const [name, path, body] of TEXT) {
+  test(`502 for a wrong document, whether or not a stream is requested: ${name}`, async () => {
+    const { key, accountId } = await gateway.tenant()
+    const before = await gateway.balance(accountId)
+    const usage = { prompt_tokens: 5, completion_tokens: 5, input_tokens: 5, output_tokens: 5 }
+    for (const document of WRONG_DOCUMENTS) {
+      for (const stream of [true, false]) {
+        send(JSON.stringify({ ...document, usage }), 'application/json')
+        const answer = await post(path, key, { ...body, stream })
+        assert.equal(answer.status, 502, `${JSON.stringify(document)}: ${answer.text}`)
+      }
+    }
+    assert.deepEqual(await gateway.balance(accountId), before)
+  })
+}
+
+/** Of the other dialect, or nothing but pings. */
+const WRONG_STREAMS: readonly (readonly object[])[] = [
+  [{ type: 'ping' }],
+  [{ type: 'message_stop' }],
+  [
+    { type: 'message_start', message: {} },
+    { type: 'message_delta', usage: { output_tokens: 5 } },
+  ],
+  [{ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] }],
+]
+
+for (const [name, path, body] of TEXT.filter(([name]) => name !== 'responses')) {
+  test(`502 for events of another dialect: ${name}`, async () => {
+    const { key } = await gateway.tenant()
+    const isChat = !/^messages$|over messages/.test(name)
+    const streams = WRONG_STREAMS.filter((_, at) => at < 2 || (at === 2) === isChat)
+    for (const events of streams) {
+      for (const stream of [true, false]) {
+        send(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''), EVENT_STREAM)
+        const answer = await post(path, key, { ...body, stream })
+        assert.equal(answer.status, 502, `${JSON.stringify(events)}: ${answer.text}`)
+      }
+    }
   })
 }
 
@@ -223,6 +278,7 @@ test('Retry-After is passed on: seconds, milliseconds and dates', async () => {
   for (const [headers, expected] of [
     [{ 'retry-after': '7' }, '7'],
     [{ 'retry-after-ms': '2500', 'retry-after': '9' }, '3'],
+    [{ 'retry-after': '99999999' }, '86400'],
     [
       {
         date: 'Sun, 22 Nov 2026 10:00:00 GMT',

@@ -4,7 +4,13 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
 
@@ -102,6 +108,7 @@ for (const [encoding, pack] of [
   ['gzip', gzipSync],
   ['x-gzip', gzipSync],
   ['deflate', deflateSync],
+  ['deflate without a header', deflateRawSync],
   ['br', brotliCompressSync],
   ['zstd', zstdCompressSync],
 ] as const) {
@@ -109,7 +116,8 @@ for (const [encoding, pack] of [
     const { key } = await gateway.tenant()
     for (const stream of [false, true]) {
       const body = stream ? STREAM : JSON.stringify(completion())
-      answer(pack(Buffer.from(body)), stream ? EVENTS : JSON_TYPE, encoding)
+      const [name = ''] = encoding.split(' ')
+      answer(pack(Buffer.from(body)), stream ? EVENTS : JSON_TYPE, name)
       const plain = { 'accept-encoding': 'identity' }
       const reply = await gateway.post(CHAT, key, chatBody(stream), plain)
       assert.match(reply.text, /hello/)
@@ -197,6 +205,18 @@ for (const [name, stream, type, body] of [
     true,
     EVENTS,
     STREAM.replace(/data: (?=.*usage)/, `id: ${long}\ndata: `),
+  ],
+  [
+    'usage in an event that is too long to be held',
+    true,
+    EVENTS,
+    STREAM.replace('"usage"', `"long":"${long.repeat(5)}","usage"`),
+  ],
+  [
+    'the usage of an answer in one event that is too long to be held',
+    true,
+    EVENTS,
+    event(completion({ choices: [{ index: 0, delta: { content: long.repeat(5) } }] })) + DONE,
   ],
   ['usage in a long event', true, EVENTS, STREAM.replace('"usage"', `"long":"${long}","usage"`)],
 ] as const) {

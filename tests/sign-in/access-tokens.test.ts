@@ -1,4 +1,4 @@
-/** Access tokens over real sockets: what makes one, what ends one, and what it never may. */
+/** Access tokens over real sockets: their creation, their end, and their limits. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createTokenText } from '../../server/lib/secrets/access-token.ts'
@@ -77,7 +77,7 @@ describe('an access token', () => {
     assert.equal((await browser.send('GET', '/me')).json.token, null)
   })
 
-  test('is made only after a fresh proof, in the future, by whom something belongs to', async () => {
+  test('is created only after a step-up, with a future expiry, by a person with a role', async () => {
     const { browser, email } = await owner()
     const past = await browser.send('POST', '/profile/tokens', {
       name: 'x',
@@ -110,7 +110,7 @@ describe('an access token', () => {
 })
 
 describe('what ends an access token', () => {
-  test('its person, and no other', async () => {
+  test('revocation by its person, and by no other', async () => {
     const [one, other] = [await owner(), await owner()]
     const made = await create(one.browser, { name: 'x' })
     const foreign = await other.browser.send('DELETE', `/profile/tokens/${made.id}`)
@@ -121,7 +121,7 @@ describe('what ends an access token', () => {
     assert.equal(row.state, 'revoked')
   })
 
-  test('an operator, who sees everybody’s', async () => {
+  test('revocation by an operator, who sees all tokens', async () => {
     const { browser, email } = await owner()
     const made = await create(browser, { name: 'found' })
     const operator = await console.person({ isOperator: true })
@@ -133,7 +133,7 @@ describe('what ends an access token', () => {
     assert.equal(await works(made.token), 401)
   })
 
-  test('its time', async () => {
+  test('its expiry', async () => {
     const { browser } = await owner()
     const made = await create(browser, { name: 'x' })
     await console.sql`update access_token set expires_at = now() where id = ${made.id}`
@@ -141,7 +141,7 @@ describe('what ends an access token', () => {
     assert.equal((await browser.send('GET', '/profile/tokens')).json.data[0].state, 'expired')
   })
 
-  test('that its person is locked out: letting them in again does not bring it back', async () => {
+  test('a lock of its person: unlocking them does not restore it', async () => {
     const { browser, id } = await owner()
     const made = await create(browser, { name: 'x' })
     await setDisabled(console.sql, id, true)
@@ -150,7 +150,7 @@ describe('what ends an access token', () => {
     assert.equal(await works(made.token), 401)
   })
 
-  test('that its person’s role is gone, even if it comes back', async () => {
+  test('the loss of its person’s role, even if the role is restored', async () => {
     const { browser, id, accountId } = await owner()
     const second = await owner()
     await console.join(second.id, accountId, 'owner')
@@ -165,7 +165,7 @@ describe('what ends an access token', () => {
 })
 
 describe('the roles of an access token', () => {
-  test('of several accounts, the one whose role changed is lost, and later ones never come', async () => {
+  test('of several accounts, the one whose role changed is lost, and later ones are not added', async () => {
     const { browser, id, accountId } = await owner()
     const second = await console.account('Second')
     await console.join(id, second, 'owner')
@@ -183,7 +183,7 @@ describe('the roles of an access token', () => {
     assert.deepEqual(await reached(), [accountId])
   })
 
-  test('a customer’s does not become an operator’s, an operator’s not a customer’s', async () => {
+  test('a customer’s does not become an operator’s, nor the reverse', async () => {
     const { browser, id } = await owner()
     const { token } = await create(browser, { name: 'x' })
     await console.sql`update person set is_operator = true where id = ${id}`
@@ -207,7 +207,7 @@ describe('beside cookies', () => {
     for (const bad of [createTokenText(), 'junk', '']) {
       assert.equal((await as(`Bearer ${bad}`)).status, 401, bad)
     }
-    // A proxy's own password is none of ours.
+    // Credentials of another scheme are for a proxy and not for the gateway.
     assert.equal((await as('Basic eDp5')).json.user.email, other.email)
   })
 
@@ -228,8 +228,8 @@ describe('beside cookies', () => {
   })
 })
 
-describe('what a token does', () => {
-  test('stands in the audit log with its name and last four characters', async () => {
+describe('an action of a token', () => {
+  test('is in the audit log with its name and last four characters', async () => {
     const { browser, accountId, email } = await owner()
     const { token, id } = await create(browser, { name: 'renamer', scope: 'write' })
     await script(token, 'PATCH', `/accounts/${accountId}`, { name: 'Renamed' })
@@ -249,7 +249,7 @@ describe('what a token does', () => {
     assert.ok(!JSON.stringify(data).includes(token))
   })
 
-  test('of an operator without a second factor is nothing sensitive, where one is needed', async () => {
+  test('is not sensitive if its operator lacks a required second factor', async () => {
     const strict = await startConsole()
     try {
       const { id } = await strict.person({ isOperator: true })

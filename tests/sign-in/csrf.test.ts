@@ -59,7 +59,7 @@ describe('requests that other sites make', () => {
     })
     after(() => console.stop())
 
-    test('no route that changes something takes a request without the header', async () => {
+    test('every route that changes something requires the header', async () => {
       const contract: Contract = ADMIN_CONTRACT
       const unsafe = Object.entries(contract).filter(([key]) => !key.startsWith('GET '))
       // A machine's call, which carries a signature instead of a cookie.

@@ -34,7 +34,7 @@ describe('codes as second factor', () => {
     return browser
   }
 
-  test('an app is required after its first code, and the password alone opens nothing', async () => {
+  test('an app is required after its first code: the password alone is not enough', async () => {
     const { email } = await console.person()
     const [browser, other] = [await console.signedIn(email), await console.signedIn(email)]
     await browser.send('POST', '/profile/totp')
@@ -54,7 +54,7 @@ describe('codes as second factor', () => {
     assert.equal((await next.send('GET', '/session')).json.second_factor.totp, true)
   })
 
-  test('a code works once, the one that confirmed the app included', async () => {
+  test('a code works once, including the one that confirmed the app', async () => {
     const { email } = await console.person()
     const { secret, code } = await enrol(await console.signedIn(email))
     const first = await begin(email)
@@ -84,7 +84,7 @@ describe('codes as second factor', () => {
     assert.equal((await again.send('POST', '/session/second-factor', old)).status, 401)
   })
 
-  test('a step works once, and only for who began it', async () => {
+  test('a sign-in step works once, and only for the person who began it', async () => {
     const { email } = await console.person()
     const { secret } = await enrol(await console.signedIn(email))
     const browser = await begin(email)
@@ -111,7 +111,7 @@ describe('codes as second factor', () => {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 401])
   })
 
-  test('a fresh proof asks for it as well', async () => {
+  test('a step-up requires it as well', async () => {
     const { email } = await console.person()
     const browser = await console.signedIn(email)
     const { secret } = await enrol(browser)
@@ -122,7 +122,7 @@ describe('codes as second factor', () => {
     assert.equal((await prove({ code: nextCode(secret) })).status, 200)
   })
 
-  test('is removed by a fresh proof, and the codes go with it', async () => {
+  test('is removed after a step-up, together with the recovery codes', async () => {
     const { id, email } = await console.person()
     const browser = await console.signedIn(email)
     await enrol(browser)
@@ -136,7 +136,7 @@ describe('codes as second factor', () => {
     await console.signedIn(email)
   })
 
-  test('operators without one change nothing, and may set one up', async () => {
+  test('operators without one can change nothing but set one up', async () => {
     const { id, email } = await console.person({ isOperator: true })
     const browser = await console.signedIn(email)
     assert.equal((await browser.send('GET', '/session')).json.second_factor.missing, true)

@@ -60,7 +60,7 @@ describe('signing in with a real browser', {
     await console.stop()
   })
 
-  test('a passkey is created, signs in alone, and proves again', async () => {
+  test('a passkey is created, signs in alone, and steps up', async () => {
     const { email } = await console.person()
     const status = (outcome: unknown) => (outcome as { status: number }).status
     const credentials = JSON.stringify({ email, password: PASSWORD })

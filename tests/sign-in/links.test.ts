@@ -12,7 +12,7 @@ describe('the first set-up', () => {
   })
   after(() => console.stop())
 
-  test('is open by the newest link alone, once, and makes an operator', async () => {
+  test('works once, by the newest link alone, and creates an operator', async () => {
     const first = await openSetUp(console.signIn.parts)
     const second = await openSetUp(console.signIn.parts)
     assert.ok(first && second)
@@ -35,7 +35,7 @@ describe('the first set-up', () => {
     assert.equal(await openSetUp(console.signIn.parts), undefined)
   })
 
-  test('a link that nobody used is worth nothing once somebody exists', async () => {
+  test('an unused link is invalid once a user exists', async () => {
     const other = await startConsole()
     try {
       const made = await openSetUp(other.signIn.parts)
@@ -67,7 +67,7 @@ describe('invitations', () => {
     return { accountId, browser, token: tokenOf(json.link) }
   }
 
-  test('bring somebody new into the account, once', async () => {
+  test('add a new user to the account, once', async () => {
     const { accountId, token, browser } = await inviteTo('member', 'new@example.com')
     const guest = console.browser()
     const view = await guest.send('POST', '/session/invitation/view', { token })
@@ -86,7 +86,7 @@ describe('invitations', () => {
     assert.equal(members.json.data.length, 2)
   })
 
-  test('somebody known accepts as themselves only', async () => {
+  test('an existing user accepts only while signed in as themselves', async () => {
     const known = await console.person()
     const { accountId, token } = await inviteTo('owner', known.email)
     const thief = console.browser()
@@ -100,7 +100,7 @@ describe('invitations', () => {
     assert.equal(me.json.memberships[0].account_id, accountId)
   })
 
-  test('run out after three days, and can be taken back', async () => {
+  test('expire after three days, and can be withdrawn', async () => {
     const late = await inviteTo('member', 'late@example.com')
     await console.sql`update console_link set expires_at = now() where email = 'late@example.com'`
     const view = (token: string | null) =>
@@ -161,7 +161,7 @@ describe('a new password by a link', () => {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 404])
   })
 
-  test('is offered by operators, to nobody of their own rank', async () => {
+  test('is created by operators, but not for other operators', async () => {
     const operator = await console.person({ isOperator: true })
     const colleague = await console.person({ isOperator: true })
     const { id, email } = await console.person()

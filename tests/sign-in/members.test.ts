@@ -43,7 +43,7 @@ describe('members of an account', () => {
     assert.equal((await ownerBrowser.send('GET', path)).status, 404)
   })
 
-  test('strangers see an account as they see none', async () => {
+  test('other users cannot tell an account from an unknown one', async () => {
     const { path } = await house()
     const { ownerBrowser } = await house()
     const foreign = await ownerBrowser.send('GET', path)
@@ -75,7 +75,7 @@ describe('members of an account', () => {
     assert.equal((await ownerBrowser.send('GET', '/session')).json.user.operator, false)
   })
 
-  test('operators see an account that is none as such', async () => {
+  test('operators get 404 for an unknown account', async () => {
     const operator = await console.person({ isOperator: true })
     const browser = await console.signedIn(operator.email)
     await console.sql`insert into passkey (id, person_id, name, credential_id, public_key)
@@ -90,7 +90,7 @@ describe('members of an account', () => {
     assert.equal((await send(accountId, 'POST', 'invitations', body)).status, 200)
   })
 
-  test('everybody is listed to operators, page by page', async () => {
+  test('operators can list everybody, page by page', async () => {
     const operator = await console.person({ isOperator: true })
     const browser = await console.signedIn(operator.email)
     const seen: string[] = []

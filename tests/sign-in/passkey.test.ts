@@ -31,7 +31,7 @@ describe('passkeys', () => {
     return browser.send('POST', place, { credential: authenticator.sign(ceremony) })
   }
 
-  /** Somebody with a passkey. */
+  /** Creates a person with a passkey. */
   async function holder(kind: 'es256' | 'ed25519' | 'rs256' = 'es256') {
     const person = await console.person()
     const browser = await console.signedIn(person.email)
@@ -65,7 +65,7 @@ describe('passkeys', () => {
     assert.equal((await add(here, createAuthenticator())).json.recovery_codes, null)
   })
 
-  test('is the second factor after a password, and a fresh proof', async () => {
+  test('is a second factor after a password, and for a step-up', async () => {
     const { email, authenticator, userHandle } = await holder()
     const browser = console.browser()
     const first = await browser.send('POST', '/session', { email, password: PASSWORD })
@@ -83,7 +83,7 @@ describe('passkeys', () => {
     assert.equal((await browser.send('POST', '/profile/recovery-codes')).status, 200)
   })
 
-  test('no lie of a browser or an authenticator signs in', async () => {
+  test('no false statement of a browser or an authenticator signs in', async () => {
     const { authenticator, userHandle } = await holder()
     const other = await holder()
     const lies: Readonly<Record<string, Parameters<typeof enter>[2]>> = {
@@ -113,7 +113,7 @@ describe('passkeys', () => {
     assert.equal((await enter(console.browser(), authenticator, { userHandle })).status, 200)
   })
 
-  test('an answer counts once', async () => {
+  test('a response is accepted once', async () => {
     const { authenticator, userHandle } = await holder()
     const browser = console.browser()
     const { json } = await browser.send('POST', '/session/passkey/options', {})
@@ -126,7 +126,7 @@ describe('passkeys', () => {
     assert.equal((await thief.send('POST', '/session/passkey', body)).status, 401)
   })
 
-  test('a count that does not grow is a copy of the key', async () => {
+  test('a signature count that does not grow means a copied key', async () => {
     const { authenticator, userHandle } = await holder()
     const at = (count: number) => enter(console.browser(), authenticator, { userHandle, count })
     assert.equal((await at(5)).status, 200)
@@ -186,7 +186,7 @@ describe('passkeys', () => {
     })
   })
 
-  test('where the console has no name, nobody is offered one', async () => {
+  test('is not offered if the console has no host name', async () => {
     const bare = await startConsole({
       baseUrl: () => 'http://192.0.2.1:8080',
       isBaseUrlFixed: true,

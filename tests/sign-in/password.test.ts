@@ -9,7 +9,7 @@ describe('signing in with a password', () => {
   })
   after(() => console.stop())
 
-  test('gives a session that no script can read, and says who it is', async () => {
+  test('opens a session that no script can read, and returns the person', async () => {
     const { email } = await console.person({ language: 'zh', name: '金' })
     const browser = console.browser()
     const answer = await browser.send('POST', '/session', { email, password: PASSWORD })
@@ -57,7 +57,7 @@ describe('signing in with a password', () => {
     assert.equal((await console.browser().send('POST', '/session', other)).status, 401)
   })
 
-  test('a password is changed with the one before, and every other session ends', async () => {
+  test('is changed with the current one, which ends every other session', async () => {
     const { email } = await console.person()
     const [here, elsewhere] = [await console.signedIn(email), await console.signedIn(email)]
     const token = here.cookie('tributary_session')

@@ -8,7 +8,7 @@ import { invite } from '../../server/sign-in/people/links.ts'
 import { createAccessToken } from '../../server/sign-in/tokens/access-tokens.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
-describe('what proves a person', () => {
+describe('credentials of a person', () => {
   let console: ConsoleUnderTest
   before(async () => {
     console = await startConsole()
@@ -26,7 +26,7 @@ describe('what proves a person', () => {
     return parts.join('\n')
   }
 
-  test('stands in no table as itself', async () => {
+  test('are in no table in plain text', async () => {
     const { email } = await console.person()
     const browser = await console.signedIn(email)
     await console.browser().send('POST', '/session', { email, password: 'typed by mistake 1' })
@@ -73,7 +73,7 @@ describe('what proves a person', () => {
     }
   })
 
-  test('the audit log tells who came in and who did not, and cannot be changed', async () => {
+  test('the audit log has successful and failed sign-ins, and cannot be changed', async () => {
     const { id, email } = await console.person()
     await console.browser().send('POST', '/session', { email, password: 'not the right one' })
     await console.signedIn(email)
@@ -132,7 +132,7 @@ describe('hashes of passwords', () => {
     assert.deepEqual(await passwords.verify('any', old), { isRight: true, isStale: true })
   })
 
-  test('at most two are derived at once, and a crowd is sent away', async () => {
+  test('at most two are derived at once, and a full queue refuses further ones', async () => {
     let running = 0
     let most = 0
     const passwords = createPasswords(async () => {

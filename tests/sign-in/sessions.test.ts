@@ -29,7 +29,7 @@ describe('sessions', () => {
     assert.equal((await browser.send('GET', '/session')).status, 401)
   })
 
-  test('are not kept alive by being looked at quietly, as open streams of events do', async () => {
+  test('are not extended by quiet checks, as those of event streams', async () => {
     const { email } = await console.person()
     const browser = await console.signedIn(email)
     await age(email, 'seen_at', 29)
@@ -50,7 +50,7 @@ describe('sessions', () => {
     assert.equal((await browser.send('GET', '/session')).status, 401)
   })
 
-  test('a token that somebody planted before the sign-in is worth nothing after it', async () => {
+  test('a token that was planted before the sign-in is invalid after it', async () => {
     const { email } = await console.person()
     const victim = console.browser()
     const attacker = await console.signedIn((await console.person()).email)
@@ -103,7 +103,7 @@ describe('sessions', () => {
     assert.equal((await browser.send('GET', '/session')).status, 401)
   })
 
-  test('a fresh proof lasts ten minutes', async () => {
+  test('a step-up lasts ten minutes', async () => {
     const { id, email } = await console.person()
     const browser = await console.signedIn(email)
     await console.sql`update console_session set stepped_up_until = now() where person_id = ${id}`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestGateway } from '../support/in-process.ts'
 
-test('a gateway that nobody can sign in to offers a link, which makes its operator', async () => {
+test('a gateway without users offers a link that creates its operator', async () => {
   const gateway = await startTestGateway()
   try {
     const link = new URL(gateway.gateway.setUpLink ?? '')

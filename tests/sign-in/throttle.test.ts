@@ -63,12 +63,12 @@ describe('guessing passwords', () => {
     assert.ok(compared >= 50 && compared <= 51, String(compared))
   })
 
-  test('signing in often is no guessing', async () => {
+  test('frequent successful sign-ins are not limited', async () => {
     const { email } = await console.person()
     for (let time = 0; time < 30; time += 1) await console.signedIn(email)
   })
 
-  test('strangers’ guesses do not keep who is signed in from a fresh proof', async () => {
+  test('guesses of others do not prevent a step-up', async () => {
     const { email } = await console.person()
     const browser = await console.signedIn(email)
     for (let guess = 0; guess < 12; guess += 1) {
@@ -86,12 +86,12 @@ describe('guessing passwords', () => {
     assert.deepEqual(statuses.slice(9), [401, 429, 429])
   })
 
-  test('a large body of somebody unknown is not read', async () => {
+  test('a large body without a session is not read', async () => {
     const body = { email: 'a@example.com', password: 'x'.repeat(70_000) }
     assert.equal((await console.browser().send('POST', '/session', body)).status, 413)
   })
 
-  test('second factors are guessed no oftener', async () => {
+  test('guesses of second factors are limited as well', async () => {
     const { id, email } = await console.person()
     const browser = await console.signedIn(email)
     await browser.send('POST', '/profile/totp')
@@ -126,7 +126,7 @@ describe('a rate in the database', () => {
     assert.equal(taken, 19)
   })
 
-  test('says when to come again, and takes back', async () => {
+  test('states the time to wait, and takes attempts back', async () => {
     for (let time = 0; time < 10; time += 1) await takeOne(console.sql, 'again', rate)
     const wait = (await takeOne(console.sql, 'again', rate)) ?? 0
     assert.ok(wait > 85 && wait <= 90, String(wait))
@@ -141,13 +141,13 @@ describe('the address of a caller', () => {
     return createAddresses(proxies).of({ headers, socket: { remoteAddress } } as never)
   }
 
-  test('is the connection’s, unless a proxy is believed', () => {
+  test('is the connection’s, unless that is a trusted proxy', () => {
     assert.equal(ask([], '198.51.100.1', '203.0.113.9'), '198.51.100.1')
     assert.equal(ask(['10.0.0.0/8'], '10.1.1.1', '203.0.113.9'), '203.0.113.9')
     assert.equal(ask(['10.0.0.0/8'], '::ffff:10.1.1.1', '203.0.113.9'), '203.0.113.9')
   })
 
-  test('is the right-most that no proxy has: what stands left of it, anybody can write', () => {
+  test('is the right-most one that is not a proxy: those left of it can be forged', () => {
     const proxies = ['10.0.0.0/8', '2001:db8::/32']
     assert.equal(ask(proxies, '10.1.1.1', '1.2.3.4, 203.0.113.9, 10.2.2.2'), '203.0.113.9')
     assert.equal(ask(proxies, '2001:db8::1', '1.2.3.4, 203.0.113.9'), '203.0.113.9')
@@ -155,7 +155,7 @@ describe('the address of a caller', () => {
     assert.equal(ask(proxies, '10.1.1.1'), '10.1.1.1')
   })
 
-  test('of IPv6, a whole line shares a limit', () => {
+  test('of IPv6 is limited by its /64 network', () => {
     const line = (remoteAddress: string) =>
       createAddresses([]).networkOf({ headers: {}, socket: { remoteAddress } } as never)
     assert.equal(line('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64')

@@ -23,11 +23,11 @@ export interface Script {
   readonly usage?: 'none' | 'empty' | 'input' | 'totals' | 'negative'
   /** Of synthesised speech, for each sentence. */
   readonly speechBytes?: number
-  /** Does not end the session when it is asked to. */
+  /** Does not end the session on request. */
   readonly endless?: true
   /** Does not keep the audio. */
   readonly forgetful?: true
-  /** Says nothing about what it hears. */
+  /** Sends no text for the audio. */
   readonly mute?: true
 }
 

@@ -1,4 +1,4 @@
-/** A copy of what the database needs, in a folder as private as a test wants it. */
+/** A copy of the files that the database needs, in a folder with the given permissions. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -28,7 +28,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const CATALOG = join(ROOT, 'catalog', 'simulators.json')
 const READY_MS = 60_000
 /** The same for every gateway of a test, so that several can share one database. */
-const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
+export const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
 
 export interface GatewayProcess extends RunningProcess {
   readonly url: string
@@ -79,7 +79,7 @@ async function look(child: RunningProcess, url: string): Promise<true | undefine
   return answer?.status === 200 ? true : undefined
 }
 
-/** Nothing of this shell's own configuration reaches a gateway under test. */
+/** Returns an environment without the configuration of this shell. */
 function gatewayEnvironment(place: GatewayPlace, port: number): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,

@@ -1,6 +1,6 @@
 /**
  * A whole gateway inside the test process: a real database, real sockets, the vendors' simulators
- * with their own book. For what needs a process to be killed there is gateway.ts.
+ * with their own book. Tests that kill a process use gateway.ts instead.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -77,7 +77,7 @@ export interface TestRecord {
 interface TestParts {
   /** Instead of one of the run's server. */
   readonly database?: Pick<TestDatabase, 'sql' | 'url' | 'drop'>
-  /** Changes what no variable sets. */
+  /** Changes settings that no variable has. */
   readonly adjust?: (config: Config) => Config
 }
 
@@ -160,7 +160,7 @@ async function assemble(
   }
 }
 
-/** What a caller does. */
+/** Returns the requests of a caller. */
 function createClient(url: string): Pick<TestGateway, 'fetch' | 'post' | 'get' | 'record'> {
   async function get(path: string, key: string): Promise<TestAnswer> {
     const headers = { authorization: `Bearer ${key}` }

@@ -134,6 +134,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['server/metrics/'],
   ws: ['server/endpoints/sockets.ts', 'server/pipeline/send/wire-socket.ts'],
   undici: [
+    'server/pipeline/send/exchange.ts',
     'server/pipeline/send/wire.ts',
     'server/outbound/',
     'server/app/open-outbound.ts',

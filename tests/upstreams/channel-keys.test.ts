@@ -84,6 +84,7 @@ const REFUSALS: readonly (readonly [string, number, object | string, number])[] 
   ['a mistake, at the top', 422, { object: 'error', message: 'extra inputs', code: '3210' }, 422],
   ['a mistake, as text', 400, { error: 'context too long', code: 'bad' }, 400],
   ['a mistake, as detail', 400, { detail: 'tool_choice is not known' }, 400],
+  ['a wrong key, in a list', 400, [{ error: { code: 400, message: 'API key not valid.' } }], 502],
 ]
 
 for (const [name, status, body, expected] of REFUSALS) {
@@ -98,3 +99,13 @@ for (const [name, status, body, expected] of REFUSALS) {
     assert.equal((await gateway.balance(accountId)).held, 0n)
   })
 }
+
+test('what a validator objects to is named by its place', async () => {
+  const { key } = await gateway.tenant()
+  const detail = [{ loc: ['body', 'messages', 0], msg: 'extra fields not permitted' }]
+  for (const body of [{ detail }, { object: 'error', message: { detail } }]) {
+    refusal = { status: 422, body: JSON.stringify(body) }
+    const answer = await gateway.post(CHAT, key, ask('bearer'))
+    assert.equal(answer.json.error.message, 'messages.0: extra fields not permitted')
+  }
+})

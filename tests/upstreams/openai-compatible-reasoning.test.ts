@@ -17,6 +17,9 @@ interface Message {
 let gateway: TestGateway
 let vendor: Server
 let isDemanding = true
+let wantsSignature = false
+const UNTHOUGHT = 'thinking is enabled but reasoning_content is missing in assistant message'
+const UNSIGNED = 'Function call is missing a thought_signature in functionCall parts.'
 const seen: { messages: readonly Message[] }[] = []
 
 const COMPLETION = {
@@ -30,9 +33,13 @@ before(async () => {
     const body = JSON.parse(Buffer.concat(chunks).toString())
     seen.push(body)
     const bare = (one: Message) => one.tool_calls && !one.reasoning_content
-    const isRefused = isDemanding && body.messages.some(bare)
-    const message = 'thinking is enabled but reasoning_content is missing in assistant message'
-    const answer = isRefused ? { error: { message, type: 'invalid_request_error' } } : COMPLETION
+    const signed = 'skip_thought_signature_validator'
+    const isUnsigned = wantsSignature && !JSON.stringify(body).includes(signed)
+    const isRefused = isUnsigned || (isDemanding && body.messages.some(bare))
+    const refusal = {
+      error: { message: isUnsigned ? UNSIGNED : UNTHOUGHT, type: 'invalid_request_error' },
+    }
+    const answer = isUnsigned ? [refusal] : isRefused ? refusal : COMPLETION
     response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer))
   }).listen(0, '127.0.0.1')
@@ -64,6 +71,7 @@ after(async () => {
 beforeEach(() => {
   seen.length = 0
   isDemanding = true
+  wantsSignature = false
 })
 
 const messages = (thinking: readonly object[], result: object = {}) => ({
@@ -109,6 +117,22 @@ test('responses: reasoning items go back when the vendor demands them', async ()
   const answer = await gateway.post('/v1/responses', key, { model: 'chat', input })
   assert.equal(answer.status, 200, answer.text)
   assert.equal(seen.at(-1)?.messages[1]?.reasoning_content, 'I must look.')
+})
+
+test('a call is signed when the vendor demands it, in an error of its own form', async () => {
+  isDemanding = false
+  wantsSignature = true
+  const { key } = await gateway.tenant()
+  const answer = await gateway.post('/v1/messages', key, messages(THINKING), VERSION)
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(seen.length, 2)
+  assert.equal((await gateway.record(answer, key)).attempts.length, 1)
+  const input = [
+    { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c1', output: 'ok' },
+  ]
+  const response = await gateway.post('/v1/responses', key, { model: 'chat', input })
+  assert.equal(response.status, 200, response.text)
 })
 
 test('a vendor that demands nothing gets no reasoning, and one request', async () => {

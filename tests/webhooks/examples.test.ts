@@ -25,7 +25,7 @@ const RECEIVERS: readonly [string, [string, ...string[]], string][] = [
 for (const [language, command, version] of RECEIVERS) {
   const missing = spawnSync(command[0], [version]).status !== 0
   const skip = missing && `${language} is not on this machine`
-  test(`${language}: takes what is signed, also after a rotation, and nothing else`, {
+  test(`${language}: accepts signed requests, also after a rotation, and nothing else`, {
     skip,
   }, async (t) => {
     const sql = await openDatabase(t)

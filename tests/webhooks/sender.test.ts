@@ -1,6 +1,7 @@
 /** Deliveries as receivers see them: signed, retried on schedule, four attempts at most. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SENDING_LIMITS } from '../../server/webhooks/schedule.ts'
 import { getOrCreateSecret, rotateSecret } from '../../server/webhooks/secrets.ts'
 import { until } from '../support/until.ts'
 import {
@@ -137,4 +138,19 @@ test('an unreachable receiver fails the attempt and records the reason', async (
     assert.match(attempt.error ?? '', error)
     assert.equal((await readDelivery(sql, id)).state, 'pending')
   }
+})
+
+test('a receiver that does not answer in ten seconds fails the attempt', async (t) => {
+  assert.equal(SENDING_LIMITS.budgetMs, 10_000)
+  const sql = await openDatabase(t)
+  const accountId = await createTestAccountId(sql)
+  const receiver = await startReceiver(t, () => undefined)
+  sender(sql, { clock: handClock(), limits: { ...SENDING_LIMITS, budgetMs: 100 } })
+  const id = await enqueueTestDelivery(sql, accountId, receiver.url)
+  const attempt = await until('the attempt', async () => {
+    const [first] = await readAttempts(sql, id)
+    return first?.outcome ? first : undefined
+  })
+  assert.deepEqual([attempt.outcome, attempt.status], ['refused', null])
+  assert.equal(receiver.received.length, 1)
 })

@@ -63,8 +63,8 @@ export function addChannelCommands(program: Command): void {
       }),
     )
   addTest(channel)
-  addSwitch(channel, 'pause', 'give a channel no new calls and tasks; open tasks go on')
-  addSwitch(channel, 'resume', 'give a paused channel calls again')
+  addSwitch(channel, 'pause', 'send no new calls and tasks to a channel; open tasks go on')
+  addSwitch(channel, 'resume', 'send calls to a paused channel again')
   addSwitch(channel, 'wake', 'end the cooldown of a channel in every gateway')
 }
 

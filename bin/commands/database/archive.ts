@@ -29,16 +29,17 @@ export function addArchiveCommands(program: Command): void {
   archive
     .command('create')
     .description('archive months: write, read back and verify, then remove from the database')
-    .option('--month <month>', 'this month of UTC, such as 2030-01', monthOption)
-    .option('--older-than <months>', 'all months that ended so long ago, such as 12m', ageOption)
+    .option('--month <month>', 'this month (UTC), such as 2030-01', monthOption)
+    .option('--older-than <months>', 'all months that ended at least this long ago: 12m', ageOption)
     .option('--dry-run', 'only list what would be archived')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
       `
 Safe beside running gateways and after a kill: run it again to go on. A month can be archived 35
-days after its end, when all of its holds are closed. Balances and figures stay exact. Needs the
-settings of the gateway: calls go to S3_BUCKET, or to DATA_DIR/files without an object store.
+days after its end, when all of its holds are closed; with --older-than one that cannot is named,
+the others are archived, and the exit code is 1. Balances and figures stay exact. Needs the settings
+of the gateway: calls go to S3_BUCKET, or to DATA_DIR/files without an object store.
 
 Examples:
   tributary archive create --month 2030-01
@@ -65,7 +66,7 @@ Examples:
   archive
     .command('read')
     .description('print all archived calls of a month, one JSON document per line')
-    .requiredOption('--month <month>', 'month of UTC', monthOption)
+    .requiredOption('--month <month>', 'month (UTC)', monthOption)
     .action(read)
 }
 
@@ -77,15 +78,40 @@ async function create(flags: CreateFlags): Promise<void> {
     const months = await chooseMonths(session, flags)
     if (flags.dryRun) return await describeMonths(session, months, flags)
     const archived = []
-    for (const month of months) archived.push(await archiveOne(session, month))
+    for (const month of months) {
+      archived.push(await orRefused(month, flags, archiveOne(session, month)))
+    }
     if (flags.json) return printJson(archived)
-    for (const { month, holds, objects } of archived) {
+    for (const one of archived) {
+      if ('refused' in one) continue
+      const { month, holds, objects } = one
       console.log(
         `${month}: ${holds} calls archived, in ${objects} object${objects === 1 ? '' : 's'}.`,
       )
     }
     if (archived.length === 0) console.log('There is nothing to archive.')
   })
+}
+
+interface Refused {
+  readonly month: string
+  readonly refused: string
+}
+
+/** Reports a month that cannot be archived, so that the later ones are; rejects if it was named. */
+async function orRefused<T>(
+  { name }: Month,
+  { month }: CreateFlags,
+  work: Promise<T>,
+): Promise<T | Refused> {
+  try {
+    return await work
+  } catch (error) {
+    if (month || !(error instanceof OperatorError)) throw error
+    console.error(`tributary: ${error.message}`)
+    process.exitCode = 1
+    return { month: name, refused: error.message }
+  }
 }
 
 async function chooseMonths({ sql }: CommandSession, flags: CreateFlags): Promise<Month[]> {
@@ -101,8 +127,10 @@ async function describeMonths(
 ): Promise<void> {
   const rows = []
   for (const month of months) {
-    rows.push({ month: month.name, calls: Number((await countHolds(sql, month)).holds) })
-    await checkMonth(sql, month)
+    const calls = Number((await countHolds(sql, month)).holds)
+    const checked = await orRefused(month, flags, checkMonth(sql, month))
+    const refused = typeof checked === 'bigint' ? {} : { refused: checked.refused }
+    rows.push({ month: month.name, calls, ...refused })
   }
   if (flags.json) return printJson(rows)
   printTable(

@@ -44,8 +44,8 @@ export function addCheckpointCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-Everything committed so far is sealed first. Give the file to somebody else; whoever has it and the
-public key can tell later whether history was changed.
+Everything committed so far is sealed first. Give the file to another party: with the public key, it
+can verify later that history was not changed.
 
 Examples:
   tributary checkpoint --out 2030-01-31.json

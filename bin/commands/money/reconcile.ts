@@ -212,7 +212,7 @@ function columns(text: string): Record<string, string> {
   const map = pairs(text)
   const wrong = Object.keys(map).find((name) => !COLUMNS.has(name))
   if (wrong !== undefined) {
-    throw new InvalidArgumentError(`${wrong} is none of ${[...COLUMNS].join(', ')}.`)
+    throw new InvalidArgumentError(`${wrong} is not one of ${[...COLUMNS].join(', ')}.`)
   }
   return map
 }

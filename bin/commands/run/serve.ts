@@ -2,8 +2,8 @@
 import cluster from 'node:cluster'
 import { type Command, Option } from 'commander'
 import type { StartedMessage, StopMessage } from '../../../server/app/supervise.ts'
-import { describeConfig, loadConfig } from '../../../server/config/config.ts'
-import { describeCommandFailure } from '../../lib/failure.ts'
+import { type Config, describeConfig, loadConfig } from '../../../server/config/config.ts'
+import { createNotices, logWarnings, type ServeNotices } from '../../lib/notices.ts'
 import { port } from '../../lib/parse.ts'
 
 /** Time for the start to complete after a stop signal. */
@@ -43,19 +43,21 @@ Examples:
 
 async function serve(options: ServeOptions): Promise<void> {
   const flags = { ROLE: options.role, HOST: options.host, PORT: options.port?.toString() }
-  const config = loadConfig(process.env, flags)
-  const settings = describeConfig({ ...process.env, ...flags })
-  const changed = settings.filter((line) => !line.endsWith('(default)'))
-  const rest = '`tributary config` lists every setting'
-  if (cluster.isPrimary)
-    console.error(`configured: ${changed.join(' ') || 'nothing, all defaults apply'}; ${rest}`)
+  const config = readConfig(flags)
+  const { format, level } = config.log
+  const notices = createNotices(format, level)
+  if (format === 'json') logWarnings(level)
+  if (cluster.isPrimary) {
+    const settings = describeConfig({ ...process.env, ...flags })
+    notices.configured(settings.filter((line) => !line.endsWith('(default)')))
+  }
   outliveClosedPipe()
   // A gateway answers calls before its start is complete: a signal must end these in order as well.
-  const requested = stopRequested()
+  const requested = stopRequested(notices)
   let patience: NodeJS.Timeout | undefined
   if (cluster.isPrimary && config.workers > 1) {
     const { supervise } = await import('../../../server/app/supervise.ts')
-    process.exitCode = await supervise(config, requested).catch(quit)
+    process.exitCode = await supervise(config, requested).catch(quitWith(notices))
     return
   }
   void requested.then(() => {
@@ -66,7 +68,7 @@ async function serve(options: ServeOptions): Promise<void> {
   // Awaited once the rest is loaded.
   opening.catch(() => undefined)
   const { serve: start } = await import('../../../server/main.ts')
-  const gateway = await start(config, undefined, opening).catch(quit)
+  const gateway = await start(config, undefined, opening).catch(quitWith(notices))
   const started: StartedMessage = { tributary: 'started', isDemo: gateway.demo !== undefined }
   process.send?.(started)
   const reason = await requested
@@ -83,10 +85,20 @@ function outliveClosedPipe(): void {
   process.stdout.removeAllListeners('error').on('error', () => undefined)
 }
 
+function readConfig(flags: NodeJS.ProcessEnv): Config {
+  try {
+    return loadConfig(process.env, flags)
+  } catch (error) {
+    return quitWith(createNotices())(error)
+  }
+}
+
 /** Exits, because resources of a failed start (timers, sockets) would keep the process alive. */
-function quit(error: unknown): never {
-  console.error(describeCommandFailure(error))
-  process.exit(1)
+function quitWith(notices: ServeNotices) {
+  return (error: unknown): never => {
+    notices.failed(error)
+    process.exit(1)
+  }
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -96,7 +108,7 @@ type StopReason = StopMessage['reason']
  * Resolves when the process must stop: to the signal, or to `fault` on an uncaught error. A second
  * one ends the process at once, even while calls are drained.
  */
-function stopRequested(): Promise<StopReason> {
+function stopRequested(notices: ServeNotices): Promise<StopReason> {
   return new Promise((resolve) => {
     let stopping = false
     const stop = (reason: StopReason) => {
@@ -115,7 +127,7 @@ function stopRequested(): Promise<StopReason> {
     })
     for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(fault, (error: unknown) => {
-        console.error('uncaught error, stopping:', error)
+        notices.uncaught(error)
         stop('fault')
       })
     }

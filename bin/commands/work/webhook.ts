@@ -62,7 +62,7 @@ function showSecret(secret: WebhookSecret, options: AccountOption): void {
   }
   printFields({
     secret: current,
-    'the one before': previousUntil && `signs until ${printTime(previousUntil)} UTC`,
+    'previous secret': previousUntil && `signs until ${printTime(previousUntil)} UTC`,
   })
 }
 

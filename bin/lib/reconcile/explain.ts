@@ -23,7 +23,7 @@ export interface ExplainedDifference {
 }
 
 export const KIND_TEXTS: Readonly<Record<CandidateKind, string>> = {
-  unknown_cost: 'calls whose cost we do not know',
+  unknown_cost: 'calls whose cost is unknown',
   uncertain_basis: 'calls that were estimated, partial or reviewed',
   lost: 'calls whose process died',
   cancelled: 'calls whose caller disconnected',

@@ -22,7 +22,7 @@ export interface Streams {
   open(viewer: Viewer): void
   send(accountId: string, text: string): void
   /**
-   * Sends a sign of life on every stream, and ends those whose session may no longer see the
+   * Sends a heartbeat on every stream, and ends those whose session may no longer see the
    * account.
    */
   heartbeat(): void

@@ -273,7 +273,7 @@ export const catalogFile = z.strictObject({
   ).optional(),
   /** Further names by which a vendor's file is added. */
   aliases: z.array(z.string().max(64)).max(20).optional(),
-  /** The vendor in people's words, and the page where its keys are created. */
+  /** The vendor's display name, and the page where its keys are created. */
   vendor: z
     .strictObject({
       name: z.string().min(1).max(100),

@@ -18,7 +18,7 @@ export interface ReviewedModel {
   readonly current: ModelRow | undefined
   readonly change: 'new' | 'changed' | 'unchanged'
   readonly differences: readonly Difference[]
-  /** The model was last changed by something else than this price book. */
+  /** The model was last changed by something other than this price book. */
   readonly isOwn: boolean
 }
 

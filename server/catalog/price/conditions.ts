@@ -53,7 +53,7 @@ export function judgeUpcoming(
 }
 
 /** Used if the call has no strict facts to name and no price has a condition. */
-const ALWAYS: ConditionJudge = () => 'yes'
+export const ALWAYS: ConditionJudge = () => 'yes'
 
 type JudgeCondition = (name: string, condition: Condition) => ConditionVerdict
 

@@ -19,6 +19,8 @@ export interface PriceList {
   readonly named: ReadonlySet<string>
   /** One `call` and one `task`, where the list prices them: upstreams do not report these units. */
   readonly once: Quantities
+  /** The possible prices by unit under no condition at all, filled on first use. */
+  readonly certain: Map<Unit, readonly Rule[]>
 }
 
 const arranged = new WeakMap<readonly PriceEntry[], PriceList>()
@@ -47,5 +49,5 @@ function arrangeAnew(prices: readonly PriceEntry[]): PriceList {
   const once: { -readonly [U in Unit]?: number } = {}
   if (rules.has('call')) once.call = 1
   if (rules.has('task')) once.task = 1
-  return { rules, named, once }
+  return { rules, named, once, certain: new Map() }
 }

@@ -5,7 +5,7 @@
 import { divideUp, formatAmount, type Nanos } from '../../lib/money.ts'
 import { type Quantities, type Unit, unitsOf } from '../../lib/units.ts'
 import type { Facts, PriceEntry } from '../catalog.ts'
-import { type ConditionJudge, judgeFinished, judgeUpcoming } from './conditions.ts'
+import { ALWAYS, type ConditionJudge, judgeFinished, judgeUpcoming } from './conditions.ts'
 import { arrange, type PriceList, type Rule } from './price-list.ts'
 
 /** One line of a usage record. `unit_price` buys `per` units; amounts are decimal strings. */
@@ -282,6 +282,16 @@ function highestFor(
  * Returns the rules that may be the price of a unit: none after the first that certainly applies.
  */
 function rulesFor(list: PriceList, unit: Unit, judge: ConditionJudge): readonly Rule[] {
+  if (judge !== ALWAYS) return selectRules(list, unit, judge)
+  let certain = list.certain.get(unit)
+  if (!certain) {
+    certain = selectRules(list, unit, judge)
+    list.certain.set(unit, certain)
+  }
+  return certain
+}
+
+function selectRules(list: PriceList, unit: Unit, judge: ConditionJudge): readonly Rule[] {
   const possible: Rule[] = []
   for (let of: Unit | undefined = unit; of; of = FALLBACK[of]) {
     for (const rule of list.rules.get(of) ?? []) {

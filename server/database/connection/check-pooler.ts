@@ -6,7 +6,7 @@ const SETTING = 'tributary.session'
 
 /**
  * Throws DatabaseProblem for a pooler in transaction or statement mode: leases, notifications and
- * prepared statements belong to a session, which each transaction would have another of.
+ * prepared statements belong to a session, but each transaction may then run in another one.
  */
 export async function checkPooler(place: DatabasePlace): Promise<void> {
   const options = { connections: 1, name: 'tributary start' }
@@ -14,7 +14,7 @@ export async function checkPooler(place: DatabasePlace): Promise<void> {
   const second = openClient(place, options)
   try {
     await first`select set_config(${SETTING}, 'first', false)`
-    // An idle server connection is given to whoever comes next.
+    // In these modes the pooler gives the idle server connection to the second client.
     await second`select set_config(${SETTING}, 'second', false)`
     const [row] = await first<{ value: string }[]>`
       select current_setting(${SETTING}, true) as value`
@@ -26,7 +26,7 @@ export async function checkPooler(place: DatabasePlace): Promise<void> {
   }
 }
 
-/** Prepared statements that another session has, or has not. */
+/** Returns true if a prepared statement is missing, or belongs to another session. */
 function isLostStatement(error: unknown): boolean {
   return (
     error instanceof Error && 'code' in error && ['26000', '42P05'].includes(String(error.code))
@@ -35,8 +35,8 @@ function isLostStatement(error: unknown): boolean {
 
 function wrongMode(cause?: unknown): DatabaseProblem {
   return new DatabaseProblem(
-    'the pooler before PostgreSQL is in transaction mode, and the gateway needs sessions: set ' +
-      'pool_mode = session for this database, or connect to PostgreSQL directly',
+    'the pooler in front of PostgreSQL is in transaction mode, and the gateway needs sessions: ' +
+      'set pool_mode = session for this database, or connect to PostgreSQL directly',
     cause,
   )
 }
@@ -47,7 +47,7 @@ export function explainPooler(error: unknown): string | undefined {
   const [, name] = /unsupported startup parameter: (\w+)/.exec(message) ?? []
   if (name === undefined) return undefined
   return (
-    `the pooler before PostgreSQL refuses ${name}: set ignore_startup_parameters = ${name} in ` +
-    'pgbouncer.ini, with pool_mode = session'
+    `the pooler in front of PostgreSQL refuses ${name}: set ignore_startup_parameters = ${name} ` +
+    'in pgbouncer.ini, with pool_mode = session'
   )
 }

@@ -1,4 +1,4 @@
-/** TLS settings of an address that node-postgres-style clients do not know. */
+/** TLS settings of a database address that the client does not support by itself. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
@@ -15,9 +15,18 @@ export interface TlsOptions {
   }
 }
 
-/** Reads `sslrootcert`, a file of certificates as for psql. Throws DatabaseProblem without it. */
+const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+
+/**
+ * Reads `sslrootcert`, a file of certificates as for psql. Throws DatabaseProblem if the file
+ * cannot be read, and for an unknown `sslmode`.
+ */
 export function readTlsOptions(address: string): TlsOptions {
   const url = URL.parse(address)
+  const named = url?.searchParams.get('sslmode')
+  if (named && !MODES.includes(named)) {
+    throw new DatabaseProblem(`the sslmode of DATABASE_URL must be one of ${MODES.join(', ')}`)
+  }
   const path = url?.searchParams.get('sslrootcert')
   if (!url || !path) return { url: address }
   const mode = url.searchParams.get('sslmode') ?? 'verify-full'

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql, TransactionSql } from 'postgres'
 import { DatabaseProblem } from '../problem.ts'
+import { readErrorCode } from '../unavailable.ts'
 import {
   type AppliedMigration,
   applyMigration,
@@ -58,7 +59,7 @@ async function applyNext(transaction: TransactionSql, migrations: readonly Migra
   const names = new Set(applied.map(({ name }) => name))
   const next = migrations.find(({ name }) => !names.has(name))
   if (next && newer.length > 0) throw unknownMigration(newer[0] ?? '')
-  if (next) await applyMigration(transaction, next)
+  if (next) await applyMigration(transaction, next).catch(explainForeign)
   return { applied: next?.name, newer }
 }
 
@@ -97,6 +98,18 @@ function findNewer(
     newer.push(name)
   }
   return newer
+}
+
+/** SQLSTATEs of tables, types, functions and constraints that exist already. */
+const EXISTS_ALREADY = ['42P07', '42710', '42723']
+
+function explainForeign(error: unknown): never {
+  if (!EXISTS_ALREADY.includes(readErrorCode(error))) throw error
+  const what = error instanceof Error ? error.message : String(error)
+  throw new DatabaseProblem(
+    `the database has tables that no version of Tributary made (${what}): use an empty one`,
+    error,
+  )
 }
 
 function unknownMigration(name: string): DatabaseProblem {

@@ -1,6 +1,7 @@
 /** Values of a chat answer besides its content: usage, finish reason and request data. */
-import type { JsonObject } from '../../lib/json.ts'
+import { asString, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
+import type { MessagesUsageOptions } from '../messages/read-usage.ts'
 import { toChatTier } from '../usage/service-tier.ts'
 import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
 
@@ -17,8 +18,12 @@ export interface ChatAnswerOptions {
   readonly showsSignatures?: boolean
   /** True if the caller used `functions`, and so reads one `function_call` for `tool_calls`. */
   readonly legacyFunctions?: boolean
+  /** Names of tools of free text, whose calls have the form `custom`. */
+  readonly customTools?: ReadonlySet<unknown>
   /** Stands in for the input tokens that the upstream did not state. */
   readonly inputTokensEstimate: number
+  /** Options for reading usage, from the translated request. */
+  readonly usage?: MessagesUsageOptions
 }
 
 const REASONS = new Map([
@@ -36,6 +41,17 @@ export function toFinishReason(
   const reason = typeof stopReason === 'string' ? REASONS.get(stopReason) : undefined
   if (reason === 'tool_calls' && legacyFunctions) return 'function_call'
   return reason ?? 'stop'
+}
+
+/** Returns an id for a call without one, as unique as the completion's. */
+export function mintCallId(completionId: string, position: number): string {
+  return `call_${completionId.replace(/^chatcmpl-/, '')}_${position}`
+}
+
+/** Returns the vendor's explanation of a refusal; undefined without one. */
+export function readRefusal(ending: unknown): string | undefined {
+  if (member(ending, 'stop_reason') !== 'refusal') return undefined
+  return asString(member(member(ending, 'stop_details'), 'explanation')) || undefined
 }
 
 /** The chat format counts cached and written tokens as parts of the prompt. */

@@ -3,17 +3,25 @@
 import { asString, isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import { buildChatError } from '../chat/error.ts'
+import { readFreeText } from '../chat/free-text-tool.ts'
 import { readMessagesBody } from '../messages/read-body.ts'
 import type { Relay } from '../relay.ts'
 import type { BodyReading } from '../tap.ts'
 import { createBodyTranslator } from '../translate-body.ts'
 import { readCount } from '../usage/read-count.ts'
-import { type ChatAnswerOptions, encodeTier, toChatUsage, toFinishReason } from './answer.ts'
+import {
+  type ChatAnswerOptions,
+  encodeTier,
+  mintCallId,
+  readRefusal,
+  toChatUsage,
+  toFinishReason,
+} from './answer.ts'
 
 /** Collects the upstream's document and returns the completion at its end. */
 export function createChatBody(options: ChatAnswerOptions): Relay {
   return createBodyTranslator({
-    read: readMessagesBody,
+    read: (document) => readMessagesBody(document, options.usage),
     translate: (document, reading) => translateMessage(document, options, reading),
     toError: buildChatError,
   })
@@ -31,7 +39,7 @@ function translateMessage(
   }
   const choice = {
     index: 0,
-    message: buildMessage(document.content, options),
+    message: buildMessage(document, options),
     logprobs: null,
     finish_reason: toFinishReason(document.stop_reason, options),
   }
@@ -51,10 +59,9 @@ function readThinkingTokens({ usage }: JsonObject): number | undefined {
 }
 
 /** Drops other blocks, such as a search that the vendor ran: the chat format has none. */
-function buildMessage(
-  content: unknown,
-  { showsSignatures = false, legacyFunctions = false }: ChatAnswerOptions,
-): JsonObject {
+function buildMessage(document: JsonObject, options: ChatAnswerOptions): JsonObject {
+  const { showsSignatures = false, legacyFunctions = false, customTools } = options
+  const { content } = document
   const blocks = Array.isArray(content) ? content.filter(isObject) : []
   const join = (type: string, field: string): string => {
     const texts = blocks.filter((block) => block.type === type)
@@ -64,11 +71,14 @@ function buildMessage(
   const reasoning = join('thinking', 'thinking')
   const signed = blocks.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
   const isSigned = showsSignatures && signed.length > 0
-  const calls = blocks.filter(({ type }) => type === 'tool_use').map(buildCall)
+  const uses = blocks.filter(({ type }) => type === 'tool_use')
+  const calls = uses.map((use, position) => {
+    return buildCall({ ...use, id: use.id || mintCallId(options.id, position) }, customTools)
+  })
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
-    refusal: null,
+    refusal: readRefusal(document) ?? null,
     ...(reasoning === '' || isSigned ? {} : { reasoning_content: reasoning }),
     ...(isSigned ? { signed_reasoning: signed } : {}),
     ...(legacyFunctions || calls.length === 0 ? {} : { tool_calls: calls }),
@@ -76,6 +86,14 @@ function buildMessage(
   }
 }
 
-function buildCall({ id, name, input }: JsonObject): JsonObject {
-  return { id, type: 'function', function: { name, arguments: writeJson(input ?? {}) } }
+function buildCall(
+  { id, name, input }: JsonObject,
+  customTools?: ReadonlySet<unknown>,
+): JsonObject {
+  // Some proxies send the input as the text that it was generated as.
+  const text = asString(input) || writeJson(input || {})
+  if (customTools?.has(name)) {
+    return { id, type: 'custom', custom: { name, input: readFreeText(text) } }
+  }
+  return { id, type: 'function', function: { name, arguments: text } }
 }

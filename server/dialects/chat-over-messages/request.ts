@@ -4,7 +4,11 @@ import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
 import { translateChatMessages } from './translate-conversation.ts'
-import { describeAnswerFormat, translateChatParameters } from './translate-parameters.ts'
+import {
+  describeAnswerFormat,
+  listIgnoredByMessages,
+  translateChatParameters,
+} from './translate-parameters.ts'
 import { type MessagesBlock, textBlock } from './translate-part.ts'
 import { standInTools, translateChatTools } from './translate-tools.ts'
 import type { MessagesTurn } from './turns.ts'
@@ -16,34 +20,47 @@ export interface TranslateChatRequestOptions {
   readonly quirks: MessagesQuirks
 }
 
-/**
- * Returns the body for the upstream. Throws `InvalidRequest` for unsupported requests, such as
- * several answers at once.
- */
+export interface TranslatedChatRequest {
+  /** The body for the upstream. */
+  readonly body: Buffer
+  /** Members of the request that the upstream does not get. */
+  readonly ignored: readonly string[]
+}
+
+/** Throws `InvalidRequest` for unsupported requests, such as several answers at once. */
 export function translateChatRequest(
   request: JsonObject,
   { upstreamModel, stream, quirks }: TranslateChatRequestOptions,
-): Buffer {
+): TranslatedChatRequest {
   const { system, messages: turns } = translateChatMessages(request.messages)
   if (turns.length === 0) throw new InvalidRequest('messages', 'must say something')
   const formatInstruction = describeAnswerFormat(request.response_format, quirks)
   const systemBlocks = formatInstruction === '' ? system : [...system, textBlock(formatInstruction)]
   const offered = translateChatTools(request, quirks)
   const tools = offered.tools === undefined ? standInTools(turns) : offered
-  const canThink = !isForced(tools.tool_choice) && !answersUnsigned(turns)
+  const canThink = !isForced(tools.tool_choice) && !isPrefill(turns) && !answersUnsigned(turns)
   const parameters = translateChatParameters(
     request,
     canThink ? quirks : { ...quirks, reasoning: 'off' },
   )
+  const hasThinking = 'thinking' in parameters
   const body = {
     model: upstreamModel,
     ...(systemBlocks.length > 0 ? { system: systemBlocks } : {}),
-    messages: 'thinking' in parameters ? turns : withoutThinking(turns),
+    messages: hasThinking ? turns : withoutThinking(turns),
     ...tools,
     ...parameters,
     ...(stream ? { stream } : {}),
   }
-  return Buffer.from(stringifyWellFormed(body))
+  return {
+    body: Buffer.from(stringifyWellFormed(body)),
+    ignored: listIgnoredByMessages(request, hasThinking),
+  }
+}
+
+/** The format refuses thinking before an answer that the caller begins. */
+function isPrefill(turns: readonly MessagesTurn[]): boolean {
+  return turns.at(-1)?.role === 'assistant'
 }
 
 /** The format refuses thinking together with a forced tool call. */

@@ -7,14 +7,22 @@
 import { asString, isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import { encodeChatError } from '../chat/error.ts'
+import { readFreeText } from '../chat/free-text-tool.ts'
 import { readMessagesError } from '../messages/read-error.ts'
 import { readDeltaText } from '../messages/read-event.ts'
-import { createMessagesUsageReader } from '../messages/read-usage.ts'
+import { createMessagesUsageReader, type MessagesUsageReader } from '../messages/read-usage.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
-import { createSseParser, encodeSseEvent, type SseEvent } from '../sse.ts'
-import { type ChatAnswerOptions, encodeTier, toChatUsage, toFinishReason } from './answer.ts'
+import { ANSWER_EVENT_BYTES_MAX, createSseParser, encodeSseEvent, type SseEvent } from '../sse.ts'
+import {
+  type ChatAnswerOptions,
+  encodeTier,
+  mintCallId,
+  readRefusal,
+  toChatUsage,
+  toFinishReason,
+} from './answer.ts'
 
 /**
  * `finished` is true after `message_stop`, or at the end of a body that gave a stop reason: then
@@ -30,12 +38,14 @@ interface OpenCall {
   /** The initial input of the block; clients only read argument deltas. */
   readonly input: unknown
   hasArguments: boolean
+  /** Input of a tool of free text, which is inside the arguments: sent once it is whole. */
+  waiting: string | undefined
 }
 
 class ChatStream implements Relay {
   private readonly options: ChatAnswerOptions
   private readonly parser: ReturnType<typeof createSseParser>
-  private readonly usage = createMessagesUsageReader()
+  private readonly usage: MessagesUsageReader
   /** Calls by the index of their block: a proxy may open the next before it closes one. */
   private readonly calls = new Map<unknown, OpenCall>()
   /** Signatures of open thinking blocks, by index. */
@@ -44,6 +54,7 @@ class ChatStream implements Relay {
   private out = ''
   private hasStarted = false
   private stopReason: string | undefined
+  private refusal: string | undefined
   private outputBytes = 0
   private outputEvents = 0
   private finished = false
@@ -52,7 +63,9 @@ class ChatStream implements Relay {
 
   constructor(options: ChatAnswerOptions) {
     this.options = options
+    this.usage = createMessagesUsageReader(options.usage)
     this.parser = createSseParser({
+      limitBytes: ANSWER_EVENT_BYTES_MAX,
       onEvent: (event) => this.onEvent(event),
       onOverflow: () => this.onError(UPSTREAM_ERROR),
     })
@@ -87,6 +100,7 @@ class ChatStream implements Relay {
     if (this.isOver) {
       // Usage behind the end counts as well.
       if (data?.type === 'message_delta') this.usage.delta(data)
+      else if (data) this.usage.other(data)
     } else if (data) {
       this.onData(data)
     } else {
@@ -112,13 +126,17 @@ class ChatStream implements Relay {
       case 'message_delta':
         this.usage.delta(data)
         this.stopReason = asString(member(data.delta, 'stop_reason')) ?? this.stopReason
+        this.refusal = readRefusal(data.delta) ?? this.refusal
         return
       case 'message_stop':
+        this.usage.other(data)
         this.onStop()
         return
       default: {
         const error = readMessagesError(data)
-        if (error) this.onError(error)
+        if (!error) return
+        this.usage.other(data)
+        this.onError(error)
       }
     }
   }
@@ -141,11 +159,18 @@ class ChatStream implements Relay {
     if (block.type !== 'tool_use') return
     // The older form has room for one call, and the request allows no more.
     if (this.options.legacyFunctions && this.callCount > 0) return
-    const call = { index: this.callCount, input: block.input, hasArguments: false }
+    const { name, input } = block
+    const id = block.id || mintCallId(this.options.id, this.callCount)
+    const isCustom = this.options.customTools?.has(name) === true
+    const waiting = isCustom ? '' : undefined
+    const call: OpenCall = { index: this.callCount, input, hasArguments: false, waiting }
     this.callCount += 1
     this.calls.set(index, call)
-    const functionCall = { name: block.name, arguments: '' }
-    this.writeCall({ index: call.index, id: block.id, type: 'function', function: functionCall })
+    this.writeCall(
+      isCustom
+        ? { index: call.index, id, type: 'custom', custom: { name, input: '' } }
+        : { index: call.index, id, type: 'function', function: { name, arguments: '' } },
+    )
   }
 
   private onDelta(data: JsonObject): void {
@@ -168,8 +193,13 @@ class ChatStream implements Relay {
     if (signature) this.writeSigned({ signature })
     const call = this.calls.get(index)
     this.calls.delete(index)
-    if (!call || call.hasArguments) return
-    this.writeArguments(call, writeJson(isObject(call.input) ? call.input : {}))
+    if (!call) return
+    if (!call.hasArguments) {
+      const { input } = call
+      this.writeArguments(call, asString(input) || writeJson(isObject(input) ? input : {}))
+    }
+    if (call.waiting === undefined) return
+    this.writeCall({ index: call.index, custom: { input: readFreeText(call.waiting) } })
   }
 
   private onStop(): void {
@@ -179,6 +209,7 @@ class ChatStream implements Relay {
       return
     }
     this.start()
+    if (this.refusal !== undefined) this.writeDelta({ refusal: this.refusal })
     const reason = toFinishReason(this.stopReason, this.options)
     this.write({ choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: reason }] })
     if (this.options.includeUsage) {
@@ -217,6 +248,10 @@ class ChatStream implements Relay {
     if (!call || text === '') return
     call.hasArguments = true
     this.addOutput(text)
+    if (call.waiting !== undefined) {
+      call.waiting += text
+      return
+    }
     this.writeCall({ index: call.index, function: { arguments: text } })
   }
 

@@ -1,12 +1,13 @@
 /** Translates the tool definitions of a chat request, and the choice among them. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { describeFreeText, FREE_TEXT } from '../chat/free-text-tool.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
 import type { MessagesTurn } from './turns.ts'
 
 /**
- * Reads `tools`, or the legacy `functions`. Throws for tools of other types: chat clients send them
- * only to use them.
+ * Reads `tools`, or the legacy `functions`. Throws for tools that a vendor would run: chat clients
+ * send them only to use them.
  */
 export function translateChatTools(request: JsonObject, quirks: MessagesQuirks): JsonObject {
   const { tools: definitions = [], functions = [], tool_choice: choice } = request
@@ -19,20 +20,41 @@ export function translateChatTools(request: JsonObject, quirks: MessagesQuirks):
       translateFunction(definition, `functions[${position}]`, quirks),
     ),
   ].filter(({ name }) => allowed?.names.has(name) ?? true)
-  if (tools.length === 0) return {}
+  if (tools.length === 0) {
+    if (allowed) throw new InvalidRequest('tool_choice', 'none of its tools is offered')
+    return {}
+  }
   const toolChoice = translateChoice(request, allowed?.mode ?? choice)
+  refuseUnoffered(toolChoice, tools)
   return toolChoice ? { tools, tool_choice: toolChoice } : { tools }
 }
 
 function translateTool(tool: unknown, param: string, quirks: MessagesQuirks): JsonObject {
   const type = member(tool, 'type') ?? 'function'
+  if (type === 'custom') return translateCustom(member(tool, 'custom'), `${param}.custom`)
   if (type !== 'function') {
-    throw new InvalidRequest(`${param}.type`, 'this model takes functions only')
+    throw new InvalidRequest(`${param}.type`, 'this model takes functions and custom tools only')
   }
   const definition = member(tool, 'function')
   const translated = translateFunction(definition, `${param}.function`, quirks)
   const mark = member(tool, 'cache_control') ?? member(definition, 'cache_control')
   return isObject(mark) ? { ...translated, cache_control: mark } : translated
+}
+
+/** A tool of free text becomes one with a single parameter. */
+function translateCustom(custom: unknown, param: string): JsonObject {
+  const name = asString(member(custom, 'name'))
+  if (!name) throw new InvalidRequest(`${param}.name`, 'is required')
+  const grammar = member(member(custom, 'format'), 'grammar')
+  const description = describeFreeText(member(custom, 'description'), grammar)
+  return { name, description, input_schema: FREE_TEXT }
+}
+
+/** Returns the names of the caller's tools of free text, whose calls have a form of their own. */
+export function listCustomTools({ tools }: JsonObject): ReadonlySet<unknown> {
+  const all: unknown[] = Array.isArray(tools) ? tools : []
+  const custom = all.filter((tool) => member(tool, 'type') === 'custom')
+  return new Set(custom.map((tool) => member(member(tool, 'custom'), 'name')))
 }
 
 /** Returns true if the answer to a request is expected in the older form, `function_call`. */
@@ -69,12 +91,13 @@ interface AllowedTools {
 /** Reads `allowed_tools`, for which the format has no field: the other tools are not sent. */
 function readAllowed(choice: unknown): AllowedTools | undefined {
   if (member(choice, 'type') !== 'allowed_tools') return undefined
-  const allowed = member(choice, 'allowed_tools')
+  // Some clients send the flat form of responses.
+  const allowed = member(choice, 'allowed_tools') ?? choice
   const tools = member(allowed, 'tools')
   if (!Array.isArray(tools)) {
     throw new InvalidRequest('tool_choice.allowed_tools.tools', 'must be an array')
   }
-  const names = new Set(tools.map((tool) => member(member(tool, 'function'), 'name')))
+  const names = new Set(tools.map(readToolName))
   return { mode: member(allowed, 'mode'), names }
 }
 
@@ -90,10 +113,24 @@ function translateChoice(
 }
 
 function readChoice(choice: unknown): JsonObject | undefined {
+  if (choice === undefined || choice === null) return undefined
   if (choice === 'auto' || choice === 'none') return { type: choice }
-  if (choice === 'required') return { type: 'any' }
-  const name = asString(member(member(choice, 'function'), 'name') ?? member(choice, 'name'))
-  return name === undefined ? undefined : { type: 'tool', name }
+  // Mistral's word, which other clients use too.
+  if (choice === 'required' || choice === 'any') return { type: 'any' }
+  const name = readToolName(choice)
+  if (name === undefined) throw new InvalidRequest('tool_choice', 'names no tool')
+  return { type: 'tool', name }
+}
+
+function readToolName(tool: unknown): string | undefined {
+  const named = member(tool, 'function') ?? member(tool, 'custom') ?? tool
+  return asString(member(named, 'name'))
+}
+
+/** Throws for a forced tool that the model does not get: it could not be called. */
+function refuseUnoffered(choice: JsonObject | undefined, tools: readonly JsonObject[]): void {
+  if (choice?.type !== 'tool' || tools.some(({ name }) => name === choice.name)) return
+  throw new InvalidRequest('tool_choice', `'${String(choice.name).slice(0, 64)}' is not offered`)
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Builds a conversation of the messages format: user and assistant in turn, each call answered
- *at the beginning of the next user turn. The chat format requires none of that.
+ * at the beginning of the next user turn. The chat format requires none of that.
  */
 import { fitToolId } from '../messages/tool-id.ts'
 import { type MessagesBlock, textBlock } from './translate-part.ts'
@@ -20,8 +20,8 @@ const INTERRUPTED = 'The tool call was interrupted: there is no result.'
 
 export class Turns {
   private readonly turns: MessagesTurn[] = []
-  /** Calls without a result: the caller's id to the id that was sent. */
-  private readonly open = new Map<string, string>()
+  /** Calls without a result, in order: the caller's id, which may repeat, and the sent one. */
+  private open: { readonly callId: string; readonly id: string }[] = []
   private readonly sentIds = new Set<string>()
   /** Content between calls and their results, which must follow them. */
   private waiting: MessagesBlock[] = []
@@ -36,7 +36,7 @@ export class Turns {
   addSystem(text: string): void {
     if (text === '') return
     const note = textBlock(`<system>\n${text}\n</system>`)
-    if (this.open.size > 0) this.waiting.push(note)
+    if (this.open.length > 0) this.waiting.push(note)
     else this.add('user', [note])
   }
 
@@ -50,16 +50,17 @@ export class Turns {
 
   /** The answer to a call. One that answers no open call becomes a text of the user. */
   addResult(callId: string, content: readonly MessagesBlock[], isFailed = false): void {
-    const id = this.open.get(callId)
-    if (id === undefined) {
+    const answered = this.open.find((call) => call.callId === callId)
+    if (!answered) {
       this.addUser([textBlock('Tool result:'), ...content])
       return
     }
-    this.open.delete(callId)
+    const { id } = answered
+    this.open = this.open.filter((call) => call !== answered)
     const contentField = content.length > 0 ? { content } : {}
     const flag = isFailed ? { is_error: true } : {}
     this.add('user', [{ type: 'tool_result', tool_use_id: id, ...contentField, ...flag }])
-    if (this.open.size === 0) this.closeCalls()
+    if (this.open.length === 0) this.closeCalls()
   }
 
   finish(): readonly MessagesTurn[] {
@@ -83,15 +84,15 @@ export class Turns {
     let id = fittingId
     for (let count = 2; this.sentIds.has(id); count += 1) id = `${fittingId}_${count}`
     this.sentIds.add(id)
-    this.open.set(callId, id)
+    this.open.push({ callId, id })
     return id
   }
 
   private closeCalls(): void {
-    for (const id of this.open.values()) {
+    for (const { id } of this.open) {
       this.add('user', [{ type: 'tool_result', tool_use_id: id, content: INTERRUPTED }])
     }
-    this.open.clear()
+    this.open = []
     const { waiting } = this
     this.waiting = []
     if (waiting.length > 0) this.add('user', waiting)

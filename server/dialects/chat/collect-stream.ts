@@ -1,21 +1,26 @@
 /** Collects a chat stream into one whole completion. */
 import { type JsonObject, member, writeJson } from '../../lib/json.ts'
+import { parseEventData } from '../parse-event-data.ts'
 import type { Relay } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
-import { createSseParser, type SseEvent } from '../sse.ts'
+import { ANSWER_EVENT_BYTES_MAX, createSseParser, type SseEvent } from '../sse.ts'
 import { buildChatError } from './error.ts'
 import { parseChunk } from './parse-chunk.ts'
-import { hasChoice, readChatChunk, readFirstMessage } from './read-chunk.ts'
-import { createChatUsageReader } from './read-usage.ts'
+import { hasChoice, isForeignEvent, readChatChunk, readFirstMessage } from './read-chunk.ts'
+import { type ChatUsageOptions, type ChatUsageReader, createChatUsageReader } from './read-usage.ts'
 import { createToolCallTracker, type ToolCall } from './tool-calls.ts'
 
-/** Returns one JSON document at the end: a completion, or an error if the stream broke off. */
-export function createChatCollector(): Relay {
-  return new ChatCollector()
+/**
+ * Returns one JSON document at the end: a completion, or an error if the stream broke off. The
+ * report has the usage of all events, of which the document shows only a part.
+ */
+export function createChatCollector(options: ChatUsageOptions = {}): Relay {
+  return new ChatCollector(options)
 }
 
 class ChatCollector implements Relay {
   private readonly parser = createSseParser({
+    limitBytes: ANSWER_EVENT_BYTES_MAX,
     onEvent: (event) => this.onEvent(event),
     onOverflow: () => {
       this.error ??= UPSTREAM_ERROR
@@ -24,7 +29,7 @@ class ChatCollector implements Relay {
   private readonly tools = createToolCallTracker()
   private readonly argumentsOf = new Map<ToolCall, string>()
   private head: JsonObject = {}
-  private readonly usage = createChatUsageReader()
+  private readonly usage: ChatUsageReader
   private tier: unknown
   private readonly annotations: unknown[] = []
   private text = ''
@@ -35,6 +40,10 @@ class ChatCollector implements Relay {
   private isDone = false
   private hasChoice = false
   private error: ReportedError | undefined
+
+  constructor(options: ChatUsageOptions) {
+    this.usage = createChatUsageReader(options)
+  }
 
   push(chunk: Buffer): undefined {
     this.parser.push(chunk)
@@ -53,21 +62,29 @@ class ChatCollector implements Relay {
   }
 
   report() {
-    return { outputBytes: 0, finished: this.isDone }
+    return { ...this.usage.reading(), outputBytes: 0, finished: this.isDone }
   }
 
   private onEvent(event: SseEvent): void {
-    if (this.isDone || this.error) return
-    const read = parseChunk(event)
-    if (read.kind === 'chunk') this.onChunk(read.document)
-    else if (read.kind === 'done') this.isDone = true
-    else this.error = read.error
+    const isOver = this.isDone || this.error !== undefined
+    const read = isOver ? undefined : parseChunk(event)
+    if (read?.kind === 'chunk') this.onChunk(read.document)
+    else if (read?.kind === 'done') this.isDone = true
+    else {
+      // An error, or an event behind the end, may state usage.
+      const document = parseEventData(event)
+      if (document) this.usage.read(document)
+      if (read) this.error = read.error
+    }
   }
 
   private onChunk(document: JsonObject): void {
     this.head = { ...document, ...this.head }
     this.hasChoice ||= hasChoice(document)
+    // Before the first choice, an event of another dialect states no usage of this answer.
+    if (!this.hasChoice && isForeignEvent(document)) return
     this.usage.read(document)
+    this.usage.readMessage(readFirstMessage(document))
     this.tier = document.service_tier ?? this.tier
     const annotations = member(readFirstMessage(document), 'annotations')
     if (Array.isArray(annotations)) this.annotations.push(...annotations)

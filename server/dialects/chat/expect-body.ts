@@ -5,6 +5,7 @@
 import { chainRelays } from '../chain.ts'
 import type { Relay } from '../relay.ts'
 import { createChatCollector } from './collect-stream.ts'
+import type { ChatUsageOptions } from './read-usage.ts'
 import { createChatUnfolder } from './unfold-body.ts'
 
 const OPENING_BRACE = 0x7b
@@ -17,10 +18,21 @@ export function expectStream(relay: Relay): Relay {
   })
 }
 
-/** Wraps a relay that reads a whole completion: a stream is collected into one document. */
-export function expectWhole(relay: Relay): Relay {
+/**
+ * Wraps a relay that reads a whole completion: a stream is collected into one document. Its usage
+ * is read from the events, because the document has no place for some of it.
+ */
+export function expectWhole(relay: Relay, usage: ChatUsageOptions = {}): Relay {
   return decideOnFirstByte(relay, (isJson) => {
-    return isJson ? relay : chainRelays(createChatCollector(), relay)
+    if (isJson) return relay
+    const collector = createChatCollector(usage)
+    return {
+      ...chainRelays(collector, relay),
+      report() {
+        const { outputBytes, finished, error } = relay.report()
+        return { ...collector.report(), outputBytes, finished, ...(error ? { error } : {}) }
+      },
+    }
   })
 }
 

@@ -2,6 +2,9 @@
  * Differences between chat upstreams as data. A channel's settings define them; the translators
  * read them without knowing the vendor. The defaults suit most vendors of OpenAI's protocol.
  */
+import type { JsonObject } from '../../lib/json.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+
 export interface ChatQuirks {
   /** The name of the output limit. OpenAI's reasoning models refuse `max_tokens`. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens'
@@ -20,6 +23,8 @@ export interface ChatQuirks {
   readonly reasoningField?: 'reasoning_content' | 'reasoning'
   /** True if a vendor refuses calls without reasoning beside them: a blank stands in. */
   readonly reasoningBesideCalls?: boolean
+  /** True if a vendor refuses calls without its signature: its stand-in for one is sent. */
+  readonly signsCalls?: boolean
   /**
    * True if the chat request is translated once more, to the messages format: results of tools keep
    * their media and their failure, and reasoning its signature.
@@ -27,8 +32,13 @@ export interface ChatQuirks {
   readonly beforeMessages?: boolean
   /** The `reasoning_effort` values that the model knows, lowest first; none: never sent. */
   readonly reasoningEfforts: readonly string[]
-  /** True if `thinking: {type: enabled | disabled}` switches reasoning (ARK, DeepSeek, GLM). */
-  readonly thinkingSwitch: boolean
+  /**
+   * True if `thinking: {type: enabled | disabled}` switches reasoning (ARK, DeepSeek, GLM);
+   * `enable_thinking` if that flag does (Qwen, SiliconFlow).
+   */
+  readonly thinkingSwitch: boolean | 'enable_thinking'
+  /** `auto`: the model cannot be forced to call a tool. */
+  readonly toolChoice: 'full' | 'auto'
   /** True if the model accepts images (`image_url` parts). */
   readonly imageParts: boolean
   /**
@@ -57,6 +67,27 @@ export interface ChatQuirks {
   readonly userLength: number
 }
 
+/** Returns the fields that switch reasoning; none where the vendor has no switch. */
+export function switchThinking(isOn: boolean, { thinkingSwitch }: ChatQuirks): JsonObject {
+  if (!thinkingSwitch) return {}
+  if (thinkingSwitch === 'enable_thinking') return { enable_thinking: isOn }
+  return { thinking: { type: isOn ? 'enabled' : 'disabled' } }
+}
+
+const THINKING_FIELDS = ['thinking', 'enable_thinking', 'reasoning_effort']
+
+/** Returns true if translated parameters say how much to reason. */
+export function switchesThinking(parameters: JsonObject): boolean {
+  return THINKING_FIELDS.some((field) => field in parameters)
+}
+
+/** Throws for a forced call of a tool where the model cannot be forced. */
+export function checkToolChoice(choice: unknown, { toolChoice }: ChatQuirks): void {
+  const isFree = choice === undefined || choice === 'auto' || choice === 'none'
+  if (isFree || toolChoice === 'full') return
+  throw new InvalidRequest('tool_choice', 'this model supports only auto and none')
+}
+
 export const DEFAULT_CHAT_QUIRKS: ChatQuirks = {
   maxTokensField: 'max_tokens',
   systemInTheMiddle: true,
@@ -64,6 +95,7 @@ export const DEFAULT_CHAT_QUIRKS: ChatQuirks = {
   contentBesideToolCalls: 'null',
   reasoningEfforts: [],
   thinkingSwitch: false,
+  toolChoice: 'full',
   imageParts: true,
   streamOptions: true,
   parallelToolCalls: true,

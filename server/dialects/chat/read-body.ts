@@ -1,5 +1,5 @@
 /** Reads the usage of a whole chat completion, whose bytes pass unchanged. */
-import { isObject, member } from '../../lib/json.ts'
+import { isAbsent, isObject, member } from '../../lib/json.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
 import { countMessageBytes } from './count-bytes.ts'
@@ -23,10 +23,13 @@ export function readChatBody(document: unknown, options: ChatUsageOptions = {}):
 function isChoice(choice: unknown): boolean {
   const message = member(choice, 'message')
   if (!isObject(message)) return false
-  const { content } = message
+  const { content, tool_calls: calls } = message
+  if (!isAbsent(calls) && !(Array.isArray(calls) && calls.every(isCall))) return false
   return isAbsent(content) || typeof content === 'string' || Array.isArray(content)
 }
 
-function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null
+/** A call without a name cannot be answered. */
+function isCall(call: unknown): boolean {
+  const name = member(member(call, 'function') ?? member(call, 'custom'), 'name')
+  return typeof name === 'string' && name !== ''
 }

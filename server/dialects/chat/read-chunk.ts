@@ -39,7 +39,8 @@ export function readChatChunk(document: JsonObject, tools: ToolCallTracker): Cha
   const { finish_reason: reason, stop_reason: stopped } = choice
   return {
     reasoning: readReasoning(delta),
-    text: readContentText(delta.content),
+    // A spoken answer has its words beside it.
+    text: readContentText(delta.content) || readContentText(member(delta.audio, 'transcript')),
     refusal: readContentText(delta.refusal),
     signed: readSigned(delta.signed_reasoning),
     annotations: readObjects(delta.annotations),
@@ -58,6 +59,11 @@ export function readFirstMessage(document: JsonObject): unknown {
 /** Returns true if the chunk has a choice of any kind; chunks with usage alone have none. */
 export function hasChoice({ choices }: JsonObject): boolean {
   return Array.isArray(choices) && choices.some(isObject)
+}
+
+/** Returns true for an event of another dialect: those have a type, and chunks have choices. */
+export function isForeignEvent({ choices, type }: JsonObject): boolean {
+  return typeof type === 'string' && !Array.isArray(choices)
 }
 
 function firstChoice(document: JsonObject): JsonObject {

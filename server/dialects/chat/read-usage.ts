@@ -11,15 +11,15 @@ import { isEmpty, largerOfEach, NOTHING_STATED, type UsageReading } from '../usa
 import { readVendorTools } from '../usage/vendor-tools.ts'
 import { showsSearch } from './count-searches.ts'
 import {
+  type ReadLifetime,
   readCacheType,
   readStatedReasoning,
   splitTokens,
-  type WriteLifetime,
 } from './split-tokens.ts'
 
 export interface ChatUsageOptions {
-  /** The requested lifetime of cache writes, if the request states one. */
-  readonly writeLifetime?: WriteLifetime | undefined
+  /** Returns the requested lifetime of cache writes, if the request states one. */
+  readonly writeLifetime?: ReadLifetime | undefined
   /** True if the request enabled a search that is billed per call. */
   readonly asksForSearch?: boolean
   /** The model of hosted image generation, where the answer does not name it. */

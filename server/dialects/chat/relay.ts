@@ -8,6 +8,7 @@ import { isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter, isForeign, isLineEnd } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
 import { hideInFrame } from '../hide-error.ts'
+import { createLargeObjectReader, type LargeObjectReader } from '../large-object.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
@@ -16,6 +17,7 @@ import { countMessageBytes } from './count-bytes.ts'
 import { encodeChatError } from './error.ts'
 import { expectStream } from './expect-body.ts'
 import { parseChunk } from './parse-chunk.ts'
+import { isForeignEvent } from './read-chunk.ts'
 import { readReasoning } from './read-message.ts'
 import { type ChatUsageOptions, type ChatUsageReader, createChatUsageReader } from './read-usage.ts'
 import { createRepairState, type RepairState, repairChunk } from './repair-chunk.ts'
@@ -42,6 +44,8 @@ export function createChatRelay(options: ChatRelayOptions): Relay {
   return expectStream(new ChatStream(options))
 }
 
+/** Of a large event, the members of the chunk itself are read. */
+const OWN_MEMBERS = 1
 const TEXT_KEYS = ['content', 'reasoning_content', 'reasoning', 'arguments']
 
 class ChatStream implements Relay {
@@ -56,6 +60,8 @@ class ChatStream implements Relay {
   /** True once a chunk had a choice: a stream without any is no answer. */
   private hasChoice = false
   private done = false
+  /** The event over the limit that is passing. */
+  private large: LargeObjectReader | undefined
   private error: ReportedError | undefined
 
   constructor({ includeUsage, legacyFunctions = false, id, usage }: ChatRelayOptions) {
@@ -64,8 +70,7 @@ class ChatStream implements Relay {
     this.repairs = createRepairState({ id: id ?? `chatcmpl-${randomText(22)}`, legacyFunctions })
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
-      // Content that was not read cannot be counted as output.
-      onOverflow: () => {},
+      onOverflow: (piece, isLast) => this.onOverflow(piece, isLast),
     })
   }
 
@@ -93,6 +98,19 @@ class ChatStream implements Relay {
     const { outputBytes, outputEvents, done: finished, error } = this
     const reading = this.usage.reading()
     return { ...reading, outputBytes, outputEvents, finished, ...(error ? { error } : {}) }
+  }
+
+  /**
+   * Reads the usage of a large event as it passes. Its content, for example an image, is not read,
+   * and so not counted as output.
+   */
+  private onOverflow(piece: Buffer, isLast: boolean): void {
+    this.large ??= createLargeObjectReader(OWN_MEMBERS)
+    const chunk = this.large.push(piece)
+    if (isLast) this.large = undefined
+    if (!chunk) return
+    this.hasChoice = true
+    this.usage.read(chunk)
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {
@@ -140,6 +158,8 @@ class ChatStream implements Relay {
   }
 
   private onChunk(chunk: JsonObject, frame: Buffer): Buffer | undefined {
+    // An event of another dialect is no beginning of an answer.
+    if (!this.hasChoice && isForeignEvent(chunk)) return undefined
     this.usage.read(chunk)
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
     this.hasChoice ||= choices.length > 0

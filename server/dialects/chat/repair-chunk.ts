@@ -3,7 +3,7 @@
  * call, text as a string. A valid chunk is returned as the same object, so that its bytes can pass
  * unchanged.
  */
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import { readContentText } from './read-message.ts'
 import {
   createToolCallTracker,
@@ -146,10 +146,16 @@ function repairCall(
   state.unnamed.delete(call.position)
   if (isNew || waiting !== undefined) {
     if (isNew && isOpening(entry, call)) return entry
-    return openCall(call, (waiting ?? '') + text, state)
+    return { ...openCall(call, (waiting ?? '') + text, state), ...readExtra(entry) }
   }
   if (isContinuation(entry, call.position)) return entry
-  return { index: call.position, function: { arguments: text } }
+  return { index: call.position, function: { arguments: text }, ...readExtra(entry) }
+}
+
+/** Keeps a vendor's signature of a call, which it wants back. */
+function readExtra(entry: unknown): JsonObject {
+  const extra = member(entry, 'extra_content')
+  return extra === undefined ? {} : { extra_content: extra }
 }
 
 function openCall({ position, id, name }: ToolCall, text: string, state: ChoiceState): JsonObject {

@@ -3,9 +3,10 @@ import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { addCounts, readCount, readFirstCount } from '../usage/read-count.ts'
 import { type Tally, tally } from '../usage/usage-reading.ts'
+import type { WriteLifetime } from '../usage/write-lifetime.ts'
 
-/** The lifetime of a request's cache writes, if it states one. */
-export type WriteLifetime = '5m' | '1h'
+/** Returns the lifetime that the request asks for; called only where the answer states none. */
+export type ReadLifetime = () => WriteLifetime | undefined
 
 /** The input of an answer as stated, before it is split. */
 interface Input {
@@ -19,7 +20,7 @@ interface Input {
  * Tokens on both sides. A side whose total is not stated as a count is absent, with all of its
  * parts; a part that is not stated stays in its total as ordinary tokens.
  */
-export function splitTokens(usage: JsonObject, lifetime: WriteLifetime | undefined): Quantities {
+export function splitTokens(usage: JsonObject, lifetime?: ReadLifetime): Quantities {
   const input = readInput(usage)
   const quantities: Tally = input ? splitInput(usage, input, lifetime) : {}
   addOutput(quantities, usage, input)
@@ -72,7 +73,7 @@ function readInput(usage: JsonObject): Input | undefined {
   const details = detailsOf(usage, 'input')
   const hits = usage.prompt_cache_hit_tokens
   const cacheMisses = readCount(usage.prompt_cache_miss_tokens)
-  const promptTokens = readCount(usage.prompt_tokens) ?? readCount(usage.input_tokens)
+  const promptTokens = readEither(usage.prompt_tokens, usage.input_tokens)
   const cached = readFirstCount(
     readDetail(details, 'cached_tokens'),
     hits,
@@ -89,6 +90,12 @@ function readInput(usage: JsonObject): Input | undefined {
   if (cached + written <= prompt) return { total: prompt, cached, written }
   const total = addCounts(prompt, cached, written)
   return total === undefined ? { total: prompt, cached: 0, written: 0 } : { total, cached, written }
+}
+
+/** Reads a count that has two names. Some proxies write both, and 0 under the one not used. */
+function readEither(value: unknown, other: unknown): number | undefined {
+  const count = readCount(value)
+  return count ? count : (readCount(other) ?? count)
 }
 
 const WRITE_NAMES = [
@@ -124,7 +131,7 @@ function readWriteSplit(usage: JsonObject, details: readonly unknown[]): WriteSp
 function splitInput(
   usage: JsonObject,
   { total, cached, written }: Input,
-  lifetime: WriteLifetime | undefined,
+  lifetime: ReadLifetime | undefined,
 ): Tally {
   const details = detailsOf(usage, 'input')
   if (details.length === 0 && cached === 0 && written === 0) return { input_token: total }
@@ -168,15 +175,16 @@ function tallyWrites(
   quantities: Tally,
   usage: JsonObject,
   written: number,
-  lifetime: WriteLifetime | undefined,
+  lifetime: ReadLifetime | undefined,
 ): void {
   const details = detailsOf(usage, 'input')
   const split = readWriteSplit(usage, details)
   const room = new Room(written)
   tally(quantities, 'cache_write_1h_token', room.take(split.hour))
   tally(quantities, 'cache_write_5m_token', room.take(split.minutes))
+  if (room.remaining === 0) return
   const isExplicit = readCacheType(usage) !== undefined
-  const known = lifetime ?? (isExplicit ? '5m' : undefined)
+  const known = lifetime?.() ?? (isExplicit ? '5m' : undefined)
   const unit = known === undefined ? 'cache_write_token' : (`cache_write_${known}_token` as const)
   tally(quantities, unit, room.remaining)
 }
@@ -192,10 +200,11 @@ export function readCacheType(usage: JsonObject): string | undefined {
 
 /**
  * Counts reasoning as output. If `total_tokens` exceeds the sum of both sides, reasoning was
- * reported separately: the difference counts, up to the reasoning stated in the details.
+ * reported separately: the difference counts, up to the reasoning stated in the details. Without a
+ * total, reasoning that exceeds the output cannot be a part of it.
  */
 function addOutput(quantities: Tally, usage: JsonObject, input: Input | undefined): void {
-  const outputTokens = readCount(usage.completion_tokens) ?? readCount(usage.output_tokens)
+  const outputTokens = readEither(usage.completion_tokens, usage.output_tokens)
   if (outputTokens === undefined) return
   const details = detailsOf(usage, 'output')
   const room = new Room(outputTokens)
@@ -211,9 +220,10 @@ function readOutside(usage: JsonObject, input: Input | undefined, output: number
   const total = readCount(usage.total_tokens)
   // Perplexity's deep research reports reasoning apart from the output, and in no total.
   if (readCount(usage.citation_tokens) !== undefined) return readFirstCount(usage.reasoning_tokens)
-  if (total === undefined || !input) return 0
-  const difference = Math.max(0, total - input.total - output)
   const reasoning = readStatedReasoning(usage)
+  if (total === undefined) return reasoning !== undefined && reasoning > output ? reasoning : 0
+  if (!input) return 0
+  const difference = Math.max(0, total - input.total - output)
   return reasoning === undefined ? difference : Math.min(difference, reasoning)
 }
 

@@ -6,11 +6,17 @@ import type { JsonObject } from '../../lib/json.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
-import { createSseParser, type SseEvent } from '../sse.ts'
+import { ANSWER_EVENT_BYTES_MAX, createSseParser, type SseEvent } from '../sse.ts'
 import type { UsageReading } from '../usage/usage-reading.ts'
 import { expectStream } from './expect-body.ts'
 import { parseChunk } from './parse-chunk.ts'
-import { type ChatDelta, hasChoice, readChatChunk, readFirstMessage } from './read-chunk.ts'
+import {
+  type ChatDelta,
+  hasChoice,
+  isForeignEvent,
+  readChatChunk,
+  readFirstMessage,
+} from './read-chunk.ts'
 import { type ChatUsageOptions, type ChatUsageReader, createChatUsageReader } from './read-usage.ts'
 import { createToolCallTracker } from './tool-calls.ts'
 
@@ -66,6 +72,7 @@ class ChatStreamTranslator implements Relay {
     this.writer = writer
     this.usage = createChatUsageReader(options)
     this.parser = createSseParser({
+      limitBytes: ANSWER_EVENT_BYTES_MAX,
       onEvent: (event) => this.onEvent(event),
       onOverflow: () => this.onError(UPSTREAM_ERROR),
     })
@@ -123,6 +130,11 @@ class ChatStreamTranslator implements Relay {
 
   private onChunk(document: JsonObject): void {
     this.hasChoice ||= hasChoice(document)
+    // Before the first choice nothing has begun, and an event of another dialect states no usage.
+    if (!this.hasChoice) {
+      if (!isForeignEvent(document)) this.usage.read(document)
+      return
+    }
     const delta = readChatChunk(document, this.tools)
     this.usage.read(document)
     this.usage.readMessage(readFirstMessage(document))

@@ -1,19 +1,29 @@
 /** Converts a whole completion to a chat stream. */
-import { isObject, type JsonObject, tryParseJson, writeJson } from '../../lib/json.ts'
+import { isObject, type JsonObject, member, tryParseJson, writeJson } from '../../lib/json.ts'
 import type { Relay } from '../relay.ts'
 import { encodeSseEvent } from '../sse.ts'
+import { createUnfolder } from '../unfold-document.ts'
+import { encodeChatError } from './error.ts'
+import { readChatBody } from './read-body.ts'
+import { readChatError } from './read-error.ts'
 
-/** A completion as a single chunk: each choice's `message` becomes its `delta`. */
+/**
+ * A completion as a single chunk: each choice's `message` becomes its `delta`. Choices that do not
+ * count from 0 are numbered by their position: the first would be read as missing.
+ */
 export function unfoldCompletion(document: JsonObject): JsonObject {
   const { choices } = document
   if (!Array.isArray(choices)) return document
-  return { ...document, object: 'chat.completion.chunk', choices: choices.map(unfoldChoice) }
+  const isNumbered = choices.some((choice) => member(choice, 'index') === 0)
+  const unfolded = choices.map((choice, position) => unfoldChoice(choice, position, isNumbered))
+  return { ...document, object: 'chat.completion.chunk', choices: unfolded }
 }
 
-function unfoldChoice(choice: unknown, position: number): unknown {
+function unfoldChoice(choice: unknown, position: number, isNumbered: boolean): unknown {
   if (!isObject(choice)) return choice
   const { message, ...rest } = choice
-  return { index: position, ...rest, delta: isObject(message) ? numberCalls(message) : {} }
+  const index = isNumbered ? (rest.index ?? position) : position
+  return { ...rest, index, delta: isObject(message) ? numberCalls(message) : {} }
 }
 
 /** Tool calls have a position in a whole message, and an index in a stream. */
@@ -24,23 +34,18 @@ function numberCalls(message: JsonObject): JsonObject {
   return { ...message, tool_calls: numbered }
 }
 
-/** Collects a JSON body and returns it as a stream once it is whole. Other bytes pass. */
+/**
+ * Returns a relay for a whole completion. Any other document becomes an error, as it is where
+ * no stream is requested. Other bytes pass.
+ */
 export function createChatUnfolder(): Relay {
-  const chunks: Buffer[] = []
-  return {
-    push(chunk) {
-      chunks.push(chunk)
-      return undefined
-    },
-    end() {
-      const body = Buffer.concat(chunks)
-      const document = tryParseJson(body)
-      const data = isObject(document)
-        ? writeJson(unfoldCompletion(document))
-        : body.toString('utf8')
-      return Buffer.from(`${encodeSseEvent(undefined, data)}data: [DONE]\n\n`)
-    },
-    fail: () => undefined,
-    report: () => ({ outputBytes: 0, finished: false }),
-  }
+  return createUnfolder((body) => {
+    const document = tryParseJson(body)
+    if (isObject(document)) {
+      const { error } = readChatBody(document)
+      if (error && !readChatError(document)) return encodeChatError(error)
+    }
+    const data = isObject(document) ? writeJson(unfoldCompletion(document)) : body.toString('utf8')
+    return `${encodeSseEvent(undefined, data)}data: [DONE]\n\n`
+  })
 }

@@ -4,7 +4,7 @@ import { buildChatError, encodeChatError } from '../chat/error.ts'
 import { readChatBody } from '../chat/read-body.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay } from '../relay.ts'
-import { createSseParser, encodeSseEvent, type SseEvent } from '../sse.ts'
+import { ANSWER_EVENT_BYTES_MAX, createSseParser, encodeSseEvent, type SseEvent } from '../sse.ts'
 import { createBodyTranslator } from '../translate-body.ts'
 
 export interface CompletionOptions {
@@ -25,6 +25,7 @@ export function createCompletionBody({ model }: CompletionOptions): Relay {
 export function createCompletionStream({ model }: CompletionOptions): Relay {
   let out = ''
   const parser = createSseParser({
+    limitBytes: ANSWER_EVENT_BYTES_MAX,
     onEvent: (event) => {
       out += translateEvent(event, model)
     },
@@ -64,6 +65,11 @@ function hasContent(choice: JsonObject): boolean {
   return choice.text !== '' || choice.finish_reason !== null
 }
 
+/** A refusal is the text of an answer that has no other. */
+function readText(message: unknown): string {
+  return asString(member(message, 'content')) || (asString(member(message, 'refusal')) ?? '')
+}
+
 function translateDocument(
   document: JsonObject,
   model: string,
@@ -77,7 +83,7 @@ function translateDocument(
     created,
     model,
     choices: (Array.isArray(choices) ? choices.filter(isObject) : []).map((choice) => ({
-      text: asString(member(choice[part], 'content')) ?? '',
+      text: readText(choice[part]),
       index: choice.index,
       logprobs: null,
       finish_reason: asString(choice.finish_reason) ?? null,

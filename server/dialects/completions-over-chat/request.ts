@@ -12,6 +12,8 @@ const NOT_IN_CHATS: ReadonlyMap<string, readonly unknown[]> = new Map([
   ['best_of', [1]],
   ['logprobs', [false]],
 ])
+/** Members of chats whose effect a completion cannot show. */
+const NOT_IN_COMPLETIONS = ['messages', 'tools', 'functions', 'modalities', 'audio']
 
 const REPLACED: ReadonlySet<string> = new Set(['prompt', 'max_tokens', ...NOT_IN_CHATS.keys()])
 
@@ -25,6 +27,10 @@ export function translateCompletionRequest(
     const value = request[name]
     if (value === undefined || value === null || off.includes(value)) continue
     throw new InvalidRequest(name, 'not offered here: completions are served by chat models')
+  }
+  for (const name of NOT_IN_COMPLETIONS) {
+    if (request[name] === undefined || request[name] === null) continue
+    throw new InvalidRequest(name, 'not a member of completions: send a chat completion')
   }
   const kept = Object.entries(request).filter(([name]) => !REPLACED.has(name))
   return {

@@ -15,8 +15,10 @@ export function readImagesBody(document: unknown): BodyReading {
   const data = member(document, 'data')
   const error = readImagesError(document)
   if (error || !Array.isArray(data) || data.length === 0) {
-    const { usage } = readChatUsage(document)
-    const usageField = usage ? { usage: toImageTokens(usage) } : {}
+    const { usage: tokens } = readChatUsage(document)
+    const image = readGenerated(document)
+    const usage = { ...(image ? { image } : {}), ...toImageTokens(tokens ?? {}) }
+    const usageField = tokens || image ? { usage } : {}
     return { ...usageField, outputBytes: 0, error: error ?? UPSTREAM_ERROR }
   }
   const images = data.filter(isImage)
@@ -42,12 +44,16 @@ export function countImageBytes(entry: unknown): number {
  */
 export function readImageUsage(document: unknown, imageCount: number): UsageReading {
   const { usage: tokens = {}, facts, ...reading } = readChatUsage(document)
-  const image = readCount(member(member(document, 'usage'), 'generated_images')) ?? imageCount
+  const image = readGenerated(document) ?? imageCount
   return {
     ...reading,
     usage: { image, ...toImageTokens(tokens) },
     facts: { ...facts, ...readAnswerFacts(document) },
   }
+}
+
+function readGenerated(document: unknown): number | undefined {
+  return readCount(member(member(document, 'usage'), 'generated_images'))
 }
 
 /**

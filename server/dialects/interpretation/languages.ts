@@ -44,7 +44,7 @@ export function checkLanguages(
   hasVoice: boolean,
 ): void {
   if ((source === BOTH_WAYS) !== (target === BOTH_WAYS)) {
-    const message = `${BOTH_WAYS} stands on both sides or on none`
+    const message = `${BOTH_WAYS} must be both languages or neither`
     throw new InvalidRequest('target_language', message)
   }
   if (source === BOTH_WAYS) return

@@ -25,6 +25,7 @@ export function buildMessageUsage(
   { usage, facts }: UsageReading,
   inputTokensEstimate: number,
   outputBytes: number,
+  thinkingTokens?: number,
 ): JsonObject {
   const { fresh, cached, written, output } = totalTokens(usage)
   const hour = usage?.cache_write_1h_token ?? 0
@@ -43,6 +44,9 @@ export function buildMessageUsage(
         }
       : {}),
     output_tokens: output ?? estimateTokensOfBytes(outputBytes),
+    ...(thinkingTokens === undefined
+      ? {}
+      : { output_tokens_details: { thinking_tokens: thinkingTokens } }),
     ...(searches > 0 ? { server_tool_use: { web_search_requests: searches } } : {}),
     ...(typeof tier === 'string' ? { service_tier: toMessagesTier(tier) } : {}),
   }

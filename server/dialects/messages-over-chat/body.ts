@@ -3,6 +3,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { expectWhole } from '../chat/expect-body.ts'
 import { readChatBody } from '../chat/read-body.ts'
 import { readChatChunk } from '../chat/read-chunk.ts'
+import { readStatedReasoning } from '../chat/split-tokens.ts'
 import { createToolCallTracker, type ToolCallPiece } from '../chat/tool-calls.ts'
 import { unfoldCompletion } from '../chat/unfold-body.ts'
 import { buildMessagesError } from '../messages/error.ts'
@@ -46,7 +47,12 @@ function translateCompletion(
     model,
     content,
     ...toStopFields(ending),
-    usage: buildMessageUsage(reading, inputTokensEstimate, reading.outputBytes),
+    usage: buildMessageUsage(
+      reading,
+      inputTokensEstimate,
+      reading.outputBytes,
+      readStatedReasoning(document.usage),
+    ),
   }
 }
 

@@ -22,6 +22,7 @@ export interface ChatToolCall {
   readonly id: string
   readonly type: 'function'
   readonly function: { readonly name: string; readonly arguments: string }
+  readonly extra_content?: unknown
 }
 
 /** Reasoning as its vendor signed it, or as data that only the vendor can read. */

@@ -4,11 +4,14 @@
  * between. While calls are open, results are added at once and everything else waits.
  */
 import type { ChatQuirks } from '../chat/quirks.ts'
+import { fitCallId } from './call-id.ts'
 import { type ChatMessage, type ChatPart, isTextPart, joinParts, textPart } from './chat-request.ts'
 
 const INTERRUPTED = 'The tool call was interrupted: there is no result.'
 const CALL_FAILED = 'Error: the tool call failed.'
 const SEE_BELOW = '[the result is in the next message]'
+/** Google's own stand-in for the signature of a call that it has not signed. */
+const SIGNATURE = { google: { thought_signature: 'skip_thought_signature_validator' } }
 const LEFT_OUT = '[an image or a file was left out: this model cannot take it here]'
 
 export class ChatConversation {
@@ -32,6 +35,12 @@ export class ChatConversation {
 
   addAssistant(message: ChatMessage): void {
     this.closeTools()
+    if (message.tool_calls) {
+      const extra = this.quirks.signsCalls ? { extra_content: SIGNATURE } : {}
+      message.tool_calls = message.tool_calls.map((call) => {
+        return { ...call, id: fitCallId(call.id), ...extra }
+      })
+    }
     const last = this.messages.at(-1)
     const joins = last?.role === 'assistant' && !last.tool_calls && this.quirks.strictRoleOrder
     if (last && joins) Object.assign(last, message, { content: joinTexts(last, message) })
@@ -40,7 +49,8 @@ export class ChatConversation {
   }
 
   /** The answer to a call. One that answers no open call becomes a text of the user. */
-  addToolResult(callId: string, parts: readonly ChatPart[], isFailed = false): void {
+  addToolResult(id: string, parts: readonly ChatPart[], isFailed = false): void {
+    const callId = fitCallId(id)
     if (this.quirks.beforeMessages && this.open.delete(callId)) {
       const content = joinParts(parts)
       const flag = isFailed ? ({ is_error: true } as const) : {}

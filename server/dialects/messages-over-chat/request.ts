@@ -10,8 +10,12 @@ import { InvalidRequest } from '../invalid-request.ts'
 import type { ChatMessage } from './chat-request.ts'
 import { createToolNames, type ToolNames } from './tool-names.ts'
 import { translateConversation } from './translate-conversation.ts'
-import { readMessageSchema, translateMessageParameters } from './translate-parameters.ts'
-import { translateMessageTools } from './translate-tools.ts'
+import {
+  listIgnoredByChat,
+  readMessageSchema,
+  translateMessageParameters,
+} from './translate-parameters.ts'
+import { listIgnoredTools, translateMessageTools } from './translate-tools.ts'
 
 export interface MessageRequestOptions {
   /** The upstream's own model id. */
@@ -25,6 +29,8 @@ export interface TranslatedMessageRequest {
   readonly body: Buffer
   /** The data of the request needed to translate the answer. */
   readonly context: MessageAnswerContext
+  /** Members of the request that the upstream does not get. */
+  readonly ignored: readonly string[]
 }
 
 export interface MessageAnswerContext {
@@ -47,12 +53,13 @@ export function translateMessageRequest(
   if (messages.length === 0) throw new InvalidRequest('messages', 'must say something')
   addAnswerSchema(messages, request, quirks)
   const prefill = markPrefill(messages, quirks)
+  const parameters = translateMessageParameters(request, quirks)
   const asksUsage = stream && quirks.streamOptions
   const body = {
     model: upstreamModel,
     messages,
     ...tools,
-    ...translateMessageParameters(request, quirks),
+    ...parameters,
     ...(stream ? { stream } : {}),
     ...(asksUsage ? { stream_options: { include_usage: true } } : {}),
     ...(prefill && quirks.prefill === 'continue_final_message' ? CONTINUE : {}),
@@ -65,6 +72,10 @@ export function translateMessageRequest(
       prefill: repeats ? prefill : '',
       showsThinking: asksThinking(request),
     },
+    ignored: [
+      ...listIgnoredByChat(request, parameters, quirks),
+      ...listIgnoredTools(request, tools),
+    ],
   }
 }
 

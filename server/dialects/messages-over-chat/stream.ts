@@ -2,8 +2,9 @@
  * Translates a chat stream into a messages stream: one `message_start`, blocks in sequence, one
  * `message_delta`, one `message_stop`. A body that breaks off ends with an `error` event.
  */
-import { writeJson } from '../../lib/json.ts'
+import { type JsonObject, writeJson } from '../../lib/json.ts'
 import type { ChatDelta } from '../chat/read-chunk.ts'
+import { readStatedReasoning } from '../chat/split-tokens.ts'
 import {
   type ChatEnding,
   type ChatStreamWriter,
@@ -29,6 +30,7 @@ class MessagesWriter implements ChatStreamWriter {
   private out = ''
   private hasStarted = false
   private hasRefusal = false
+  private thinkingTokens: number | undefined
   outputBytes = 0
 
   constructor(options: MessageAnswerOptions) {
@@ -41,8 +43,9 @@ class MessagesWriter implements ChatStreamWriter {
     )
   }
 
-  add(delta: ChatDelta): void {
+  add(delta: ChatDelta, { usage }: JsonObject): void {
     this.start()
+    this.thinkingTokens = readStatedReasoning(usage) ?? this.thinkingTokens
     this.outputBytes += countDeltaBytes(delta)
     const { reasoning, text, refusal, tools } = delta
     if (this.options.context.showsThinking) this.blocks.addText('thinking', reasoning)
@@ -66,7 +69,13 @@ class MessagesWriter implements ChatStreamWriter {
     this.out += this.blocks.take()
     const { hasRefusal, outputBytes } = this
     const delta = toStopFields({ reason, stopSequence, hasTools, hasRefusal })
-    const counted = buildMessageUsage(reading, this.options.inputTokensEstimate, outputBytes)
+    const { inputTokensEstimate } = this.options
+    const counted = buildMessageUsage(
+      reading,
+      inputTokensEstimate,
+      outputBytes,
+      this.thinkingTokens,
+    )
     this.write({ type: 'message_delta', delta, usage: counted })
     this.write({ type: 'message_stop' })
   }

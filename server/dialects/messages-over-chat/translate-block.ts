@@ -7,6 +7,7 @@ import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { type ChatPart, isTextPart, textPart } from './chat-request.ts'
+import { describeVendorResult } from './describe-vendor-result.ts'
 
 /** Translates a string or blocks to parts. Drops empty texts: several vendors refuse them. */
 export function translateBlocks(content: unknown, param: string, quirks: ChatQuirks): ChatPart[] {
@@ -15,7 +16,8 @@ export function translateBlocks(content: unknown, param: string, quirks: ChatQui
   if (!Array.isArray(content)) throw new InvalidRequest(param, 'must be a string or an array')
   const parts: ChatPart[] = []
   for (const [position, block] of content.entries()) {
-    for (const part of translateBlock(readBlock(block, `${param}[${position}]`), param, quirks)) {
+    const at = `${param}[${position}]`
+    for (const part of translateBlock(readBlock(block, at), at, quirks)) {
       if (!isTextPart(part) || part.text !== '') parts.push(part)
     }
   }
@@ -38,26 +40,30 @@ export function translateBlock(
     case 'text':
       return [textPart(asString(block.text) ?? '')]
     case 'image':
-      return [translateImage(block, quirks)]
+      return [translateImage(block, param, quirks)]
     case 'document':
       return translateDocument(block, param, quirks)
     case 'search_result':
       return [textPart(describeSearchResult(block))]
     case 'tool_reference':
       return [textPart(`The tool ${asString(block.tool_name) ?? ''} is available.`)]
-    case 'web_search_tool_result':
-      return [textPart(describeWebSearch(block))]
     case 'thinking':
     case 'redacted_thinking':
     case 'server_tool_use':
+    case 'mcp_tool_use':
+    case 'tool_search_tool_result':
       return []
-    default:
+    default: {
+      const result = describeVendorResult(block)
+      if (result !== undefined) return [textPart(result)]
       return [omitted(`a content block of type ${block.type.slice(0, 64)}`)]
+    }
   }
 }
 
-function translateImage(block: JsonObject, quirks: ChatQuirks): ChatPart {
+function translateImage(block: JsonObject, param: string, quirks: ChatQuirks): ChatPart {
   const { source } = block
+  refuseFileId(source, param)
   const url = asString(member(source, 'url')) ?? readDataUrl(source)
   if (url === undefined) return omitted('an image that is not in the request')
   return quirks.imageParts ? { type: 'image_url', image_url: { url } } : omitted('an image')
@@ -89,8 +95,15 @@ function translateDocument(
     case 'url':
       return [textPart(`[document at ${asString(member(source, 'url')) ?? ''}]`)]
     default:
+      refuseFileId(source, param)
       return [translateFile(source, title ?? 'document.pdf', quirks)]
   }
+}
+
+/** Throws for a file that the request names only by its id, which is another vendor's. */
+function refuseFileId(source: unknown, param: string): void {
+  if (member(source, 'type') !== 'file') return
+  throw new InvalidRequest(`${param}.source.file_id`, 'is unknown to this model: send the data')
 }
 
 function translateFile(source: unknown, filename: string, quirks: ChatQuirks): ChatPart {
@@ -103,14 +116,6 @@ function describeSearchResult(block: JsonObject): string {
   const { content } = block
   const texts = Array.isArray(content) ? content.map((part) => asString(member(part, 'text'))) : []
   return [asString(block.title), asString(block.source), ...texts].filter(Boolean).join('\n')
-}
-
-function describeWebSearch({ content }: JsonObject): string {
-  if (!Array.isArray(content)) return 'The web search failed.'
-  const lines = content.map((result) => {
-    return `${asString(member(result, 'title')) ?? ''} ${asString(member(result, 'url')) ?? ''}`
-  })
-  return ['Web search results:', ...lines].join('\n')
 }
 
 function omitted(label: string): ChatPart {

@@ -1,12 +1,14 @@
 /** Translates limits, sampling, reasoning and answer format of a messages request. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { pseudonym } from '../../lib/text/pseudonym.ts'
-import type { ChatQuirks } from '../chat/quirks.ts'
-import { InvalidRequest } from '../invalid-request.ts'
+import { type ChatQuirks, switchesThinking, switchThinking } from '../chat/quirks.ts'
+import { listIgnored, namesIn } from '../ignored.ts'
+import { checkNumbers, InvalidRequest } from '../invalid-request.ts'
 
 /** Fields with their own meaning are built one by one; a field not named here is not sent. */
 export function translateMessageParameters(request: JsonObject, quirks: ChatQuirks): JsonObject {
   const { temperature, top_p: topP, top_k: topK } = request
+  checkNumbers({ temperature, top_p: topP, top_k: topK })
   return {
     [quirks.maxTokensField]: readMaxTokens(request.max_tokens, quirks),
     ...(typeof temperature === 'number' ? { temperature } : {}),
@@ -17,6 +19,32 @@ export function translateMessageParameters(request: JsonObject, quirks: ChatQuir
     ...translateFormat(request, quirks),
     ...translateUser(request, quirks),
   }
+}
+
+/** Members that are translated, or hints that change no answer. */
+const KNOWN = namesIn(`
+  model models messages system stream max_tokens temperature top_p stop_sequences tools tool_choice
+  output_config output_format metadata cache_control context_management service_tier safeguards
+  diagnostics user_profile_id workspace_id`)
+/** Values that ask for nothing. */
+const DEFAULTS: ReadonlySet<unknown> = new Set(['standard', 'global'])
+
+/** Returns the members that a chat upstream does not get; `sent` are the translated ones. */
+export function listIgnoredByChat(
+  request: JsonObject,
+  sent: JsonObject,
+  quirks: ChatQuirks,
+): string[] {
+  const { thinking, output_config: config } = request
+  const isThinkingSent = switchesThinking(sent)
+  const ignored = listIgnored(request, KNOWN).filter((name) => {
+    if (name === 'top_k') return !quirks.topK
+    if (name === 'thinking') return !isThinkingSent && member(thinking, 'type') !== 'disabled'
+    return !DEFAULTS.has(request[name])
+  })
+  const effort = member(config, 'effort')
+  const isEffortLost = effort !== undefined && effort !== null && !('reasoning_effort' in sent)
+  return isEffortLost ? [...ignored, 'output_config.effort'] : ignored
 }
 
 function readMaxTokens(value: unknown, { maxTokensLimit }: ChatQuirks): number {
@@ -49,9 +77,8 @@ function translateThinking(request: JsonObject, quirks: ChatQuirks): JsonObject 
   const isOff = type === 'disabled'
   const requested = isOff ? 'none' : readEffort(request)
   const effort = requested === undefined ? undefined : fitEffort(requested, quirks.reasoningEfforts)
-  const sendsSwitch = quirks.thinkingSwitch && type !== undefined
   return {
-    ...(sendsSwitch ? { thinking: { type: isOff ? 'disabled' : 'enabled' } } : {}),
+    ...(type === undefined ? {} : switchThinking(!isOff, quirks)),
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
   }
 }

@@ -1,7 +1,8 @@
 /** Translates tool definitions and the choice among them. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import type { ChatQuirks } from '../chat/quirks.ts'
+import { type ChatQuirks, checkToolChoice } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
+import { findKnownTool } from './known-tools.ts'
 import type { ToolNames } from './tool-names.ts'
 
 export interface MessageChatTools {
@@ -11,19 +12,23 @@ export interface MessageChatTools {
 }
 
 /**
- * Translates tools with a schema. Tools run by a vendor's server (`web_search_…`,
- * `code_execution_…`) have none and are dropped: the model then answers in text.
+ * Tools of the vendor's own server that agents always offer: they are left out, the model answers
+ * without them, and the answer's header names them.
  */
+const HOSTED = /^(?:(?:web_search|web_fetch|code_execution|tool_search_tool)_.*|mcp_toolset)$/
+
+/** Throws for tools that neither the caller nor the vendor's own server is known to run. */
 export function translateMessageTools(
   request: JsonObject,
   quirks: ChatQuirks,
   names: ToolNames,
 ): MessageChatTools {
-  const { tools: definitions = [], tool_choice: choice } = request
-  if (!Array.isArray(definitions)) throw new InvalidRequest('tools', 'must be an array')
+  const { tool_choice: choice } = request
+  const definitions = listTools(request)
   const tools = definitions.flatMap((tool, position) => translateTool(tool, position, names))
   if (tools.length === 0) return {}
   const toolChoice = translateChoice(choice, names, tools)
+  checkToolChoice(toolChoice, quirks)
   const single = member(choice, 'disable_parallel_tool_use') === true && quirks.parallelToolCalls
   return {
     tools,
@@ -32,13 +37,34 @@ export function translateMessageTools(
   }
 }
 
+/** Returns the tools that are left out, by place and type, and a choice of one of only those. */
+export function listIgnoredTools(request: JsonObject, { tools }: MessageChatTools): string[] {
+  const hosted = listTools(request).flatMap((tool, position) => {
+    const type = asString(member(tool, 'type')) ?? ''
+    return HOSTED.test(type) ? [`tools[${position}]=${type}`] : []
+  })
+  return !tools && isForced(request.tool_choice) ? [...hosted, 'tool_choice'] : hosted
+}
+
+function listTools({ tools }: JsonObject): readonly unknown[] {
+  if (tools === undefined || tools === null) return []
+  if (!Array.isArray(tools)) throw new InvalidRequest('tools', 'must be an array')
+  return tools
+}
+
 function translateTool(tool: unknown, position: number, names: ToolNames): JsonObject[] {
   const param = `tools[${position}]`
   if (!isObject(tool)) throw new InvalidRequest(param, 'must be an object')
   const { type, name, description, input_schema: schema } = tool
-  if (typeof type === 'string' && type !== 'custom') return []
+  if (typeof type === 'string' && HOSTED.test(type)) return []
   if (typeof name !== 'string' || name === '') {
     throw new InvalidRequest(`${param}.name`, 'is required')
+  }
+  if (typeof type === 'string' && type !== 'custom') {
+    const known = findKnownTool(type)
+    if (!known)
+      throw new InvalidRequest(`${param}.type`, "this model cannot run its vendor's tools")
+    return [{ type: 'function', function: { name: names.toChat(name), ...known } }]
   }
   const described = typeof description === 'string' && description !== '' ? { description } : {}
   const definition = { name: names.toChat(name), ...described, parameters: completeSchema(schema) }
@@ -64,9 +90,17 @@ function translateChoice(choice: unknown, names: ToolNames, tools: readonly Json
     case 'tool': {
       const name = names.toChat(asString(member(choice, 'name')) ?? '')
       const exists = tools.some((tool) => member(tool.function, 'name') === name)
-      return exists ? { type: 'function', function: { name } } : undefined
+      if (exists) return { type: 'function', function: { name } }
+      throw new InvalidRequest('tool_choice', 'names a tool that is not offered')
     }
     default:
-      return undefined
+      if (choice === undefined || choice === null) return undefined
+      throw new InvalidRequest('tool_choice.type', 'must be auto, any, none or tool')
   }
+}
+
+/** Returns true if a call is demanded. */
+function isForced(choice: unknown): boolean {
+  const type = member(choice, 'type')
+  return type === 'any' || type === 'tool'
 }

@@ -2,16 +2,17 @@
 import { asString, isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
+import { NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
 import { readMessagesError } from './read-error.ts'
 import { type MessagesUsageOptions, readMessagesUsage } from './read-usage.ts'
 
-/** Reads a parsed message; anything that is none is an error of the upstream. */
+/** Reads a parsed message; any other document is an error of the upstream. */
 export function readMessagesBody(
   document: unknown,
   options: MessagesUsageOptions = {},
 ): BodyReading {
   const error = readMessagesError(document)
-  if (error) return { outputBytes: 0, error }
+  if (error) return { ...readBeside(document, options), outputBytes: 0, error }
   if (!isObject(document) || !isMessage(document) || !Array.isArray(document.content)) {
     return { outputBytes: 0, error: UPSTREAM_ERROR }
   }
@@ -20,10 +21,26 @@ export function readMessagesBody(
   return { ...readMessagesUsage(document, options), outputBytes }
 }
 
+/** Reads usage that stands beside an error. */
+function readBeside(document: unknown, options: MessagesUsageOptions): UsageReading {
+  return isObject(document) ? readMessagesUsage(document, options) : NOTHING_STATED
+}
+
 /** Text of another shape would be read as an empty message. */
 function isMessage({ type, role, content }: JsonObject): boolean {
   const isNamed = type === 'message' || role === 'assistant'
-  return isNamed && Array.isArray(content) && content.every((block) => member(block, 'type'))
+  return isNamed && Array.isArray(content) && content.every(isBlock)
+}
+
+function isBlock(block: unknown): boolean {
+  switch (member(block, 'type')) {
+    case 'text':
+      return typeof member(block, 'text') === 'string'
+    case 'tool_use':
+      return Boolean(asString(member(block, 'name')))
+    default:
+      return Boolean(member(block, 'type'))
+  }
 }
 
 /** UTF-8 bytes that the model wrote: text, thinking, and the input of a call as JSON. */

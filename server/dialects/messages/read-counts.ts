@@ -1,9 +1,9 @@
 /** Reads the four counts of the messages format as units (docs/protocols/anthropic.md#usage). */
 import type { JsonObject } from '../../lib/json.ts'
 import { member } from '../../lib/json.ts'
-import type { WriteLifetime } from '../chat/split-tokens.ts'
 import { readCount } from '../usage/read-count.ts'
 import { type Tally, tally } from '../usage/usage-reading.ts'
+import type { WriteLifetime } from '../usage/write-lifetime.ts'
 
 /**
  * Returns the counts. Cache writes take the unit of the lifetime that the answer states; writes

@@ -1,10 +1,10 @@
 /** Reads the passes of one answer: compactions, advisors and fallbacks beside the model called. */
 import { asString, isObject, type JsonObject } from '../../lib/json.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
-import type { WriteLifetime } from '../chat/split-tokens.ts'
 import type { ModelPass } from '../relay.ts'
 import { addCounts, readCount } from '../usage/read-count.ts'
 import type { Tally } from '../usage/usage-reading.ts'
+import type { WriteLifetime } from '../usage/write-lifetime.ts'
 import { readCounts } from './read-counts.ts'
 
 export interface Iterations {

@@ -4,13 +4,13 @@
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
-import type { WriteLifetime } from '../chat/split-tokens.ts'
 import type { ContainerUse } from '../relay.ts'
 import { mergeUsage, readCount } from '../usage/read-count.ts'
 import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
 import { readStatedCost } from '../usage/stated-cost.ts'
 import { largerOfEach, NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
 import { readVendorTools } from '../usage/vendor-tools.ts'
+import type { WriteLifetime } from '../usage/write-lifetime.ts'
 import { readCounts } from './read-counts.ts'
 import { readIterations } from './read-iterations.ts'
 
@@ -32,6 +32,8 @@ export interface MessagesUsageReader {
   readonly block: (block: unknown) => void
   /** `message_delta`. */
   readonly delta: (event: JsonObject) => void
+  /** An error or the end, beside which some vendors state usage. */
+  readonly other: (event: JsonObject) => void
   /** A whole message. */
   readonly whole: (message: JsonObject) => void
   /** Returns the current reading; the same object until something new was read. */
@@ -72,6 +74,9 @@ export function createMessagesUsageReader(options: MessagesUsageOptions = {}): M
     delta(event) {
       take(event.usage)
       noteEnd(event.delta)
+    },
+    other(event) {
+      if (isObject(event.usage)) take(event.usage)
     },
     whole(message) {
       take(message.usage)

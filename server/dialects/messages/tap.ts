@@ -26,6 +26,13 @@ export function createMessagesTap(options: MessagesUsageOptions = {}): Relay {
 }
 
 const TEXT_KEYS = ['text', 'partial_json', 'thinking']
+/** Pings, ends and events of other dialects do not begin an answer. */
+const BEGINNINGS = new Set<unknown>([
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'message_delta',
+])
 
 class MessagesTap implements Relay {
   private readonly filter: FrameFilter
@@ -33,7 +40,8 @@ class MessagesTap implements Relay {
   private readonly usage: MessagesUsageReader
   private outputBytes = 0
   private outputEvents = 0
-  private hasEvents = false
+  /** True once an event of an answer arrived: before it, others do not begin the stream. */
+  private hasBegun = false
   private finished = false
   private error: ReportedError | undefined
 
@@ -53,7 +61,7 @@ class MessagesTap implements Relay {
   end(): Buffer | undefined {
     const rest = this.filter.end()
     if (this.finished || this.error) return rest
-    if (!this.hasEvents) this.error = UPSTREAM_ERROR
+    if (!this.hasBegun) this.error = UPSTREAM_ERROR
     const ending = Buffer.from(encodeMessagesError(UPSTREAM_ERROR))
     return rest ? Buffer.concat([rest, ending]) : ending
   }
@@ -82,13 +90,15 @@ class MessagesTap implements Relay {
     if (!event) return isForeign(frame) ? undefined : frame
     const data = parseEventData(event)
     // Half an event at a sudden end would hide the error event that follows it.
-    if (!data) return isWhole(frame) ? frame : undefined
+    if (!data) return this.hasBegun && isWhole(frame) ? frame : undefined
+    this.hasBegun ||= BEGINNINGS.has(data.type)
+    const error = readMessagesError(data)
+    if (!this.hasBegun && !error) return undefined
     this.onEvent(data, frame)
-    return readMessagesError(data) ? hideInFrame(frame) : frame
+    return error ? hideInFrame(frame) : frame
   }
 
   private onEvent(data: JsonObject, frame: Buffer): void {
-    this.hasEvents = true
     switch (data.type) {
       case 'content_block_delta':
         this.onDelta(data, frame)
@@ -103,10 +113,15 @@ class MessagesTap implements Relay {
         this.usage.delta(data)
         return
       case 'message_stop':
+        this.usage.other(data)
         this.finished = true
         return
-      default:
-        this.error ??= readMessagesError(data)
+      default: {
+        const error = readMessagesError(data)
+        if (!error) return
+        this.usage.other(data)
+        this.error ??= error
+      }
     }
   }
 

@@ -2,7 +2,8 @@
  * Writes a tool call as an output item. A chat upstream calls functions only; the tool map states
  * whether the caller knows the function as one, as a free-text tool, or as its tool search.
  */
-import { asString, isObject, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { readFreeText } from '../chat/free-text-tool.ts'
 import {
   emitAdded,
   emitDone,
@@ -100,12 +101,6 @@ class CustomCall implements CallItem {
   build(status: ItemStatus): JsonObject {
     return { ...this.head, input: readFreeText(this.text), status }
   }
-}
-
-/** Models that are instructed to write free text may omit the object around it. */
-function readFreeText(text: string): string {
-  const parsed = tryParseJson(Buffer.from(text))
-  return asString(parsed) ?? asString(member(parsed, 'input')) ?? text
 }
 
 /** Sent once complete: the dialect has no events for its arguments. */

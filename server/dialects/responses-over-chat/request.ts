@@ -7,10 +7,15 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
+import { applyUpdates } from './apply-updates.ts'
 import { createToolMap, type ToolMap } from './tool-map.ts'
 import { translateInput } from './translate-input.ts'
-import { readResponseSchema, translateResponseParameters } from './translate-parameters.ts'
-import { translateResponseTools } from './translate-tools.ts'
+import {
+  listIgnoredSettings,
+  readResponseSchema,
+  translateResponseParameters,
+} from './translate-parameters.ts'
+import { listResponseToolsLeftOut, translateResponseTools } from './translate-tools.ts'
 
 export interface ResponseRequestOptions {
   /** The upstream's own model id. */
@@ -24,11 +29,12 @@ export interface TranslatedResponseRequest {
   readonly body: Buffer
   /** The data of the request needed to translate the answer. */
   readonly context: ResponseAnswerContext
+  /** Members of the request that the upstream does not get. */
+  readonly ignored: readonly string[]
 }
 
-export interface ResponseAsChat {
+export interface ResponseAsChat extends Omit<TranslatedResponseRequest, 'body'> {
   readonly chat: JsonObject
-  readonly context: ResponseAnswerContext
 }
 
 export interface ResponseAnswerContext {
@@ -44,15 +50,16 @@ export function translateResponseRequest(
   request: JsonObject,
   options: ResponseRequestOptions,
 ): TranslatedResponseRequest {
-  const { chat, context } = toChatRequest(request, options)
-  return { body: Buffer.from(stringifyWellFormed(chat)), context }
+  const { chat, ...rest } = toChatRequest(request, options)
+  return { body: Buffer.from(stringifyWellFormed(chat)), ...rest }
 }
 
 /** Returns the chat request before it is written. Throws `InvalidRequest`. */
 export function toChatRequest(
-  request: JsonObject,
+  original: JsonObject,
   { upstreamModel, stream, quirks }: ResponseRequestOptions,
 ): ResponseAsChat {
+  const request = applyUpdates(original)
   refuseMemory(request)
   refuseProbabilities(request)
   const map = createToolMap()
@@ -67,17 +74,25 @@ export function toChatRequest(
     if (first?.role === 'system') first.content = `${first.content}\n\n${text}`
     else messages.unshift({ role: 'system', content: text })
   }
+  const parameters = translateResponseParameters(request, quirks)
   const chat = {
     model: upstreamModel,
     messages,
     ...tools,
-    ...translateResponseParameters(request, quirks),
+    ...parameters,
     ...(stream ? { stream } : {}),
     ...(stream && quirks.streamOptions ? { stream_options: { include_usage: true } } : {}),
   }
   const { include } = request
   const sealsReasoning = Array.isArray(include) && include.includes(SEALED_REASONING)
-  return { chat, context: { tools: map, echo: readEcho(request), sealsReasoning } }
+  return {
+    chat,
+    context: { tools: map, echo: readEcho(request), sealsReasoning },
+    ignored: [
+      ...listIgnoredSettings(request, parameters),
+      ...listResponseToolsLeftOut(request, tools),
+    ],
+  }
 }
 
 /** The entry of `include` for reasoning that the client returns. */

@@ -18,6 +18,7 @@ import { ChatConversation } from '../messages-over-chat/conversation.ts'
 import { openReasoning } from './sealed-reasoning.ts'
 import type { CallerTool, ToolMap } from './tool-map.ts'
 import { joinTexts, translateParts } from './translate-part.ts'
+import { readVendorCall } from './vendor-call.ts'
 
 export function translateInput(
   request: JsonObject,
@@ -27,6 +28,9 @@ export function translateInput(
   const reader = new InputReader(quirks, map)
   const { input, instructions } = request
   if (typeof instructions === 'string') reader.addLeading(instructions)
+  else if (instructions !== undefined && instructions !== null) {
+    throw new InvalidRequest('instructions', 'must be a string')
+  }
   if (typeof input === 'string') reader.addUser(input)
   else if (Array.isArray(input)) reader.addItems(input)
   else throw new InvalidRequest('input', 'must be a string or an array')
@@ -102,6 +106,10 @@ class InputReader {
       case 'tool_search_output':
         if (item.call_id) this.addSearchOutput(item, param)
         return
+      case 'additional_tools':
+      case 'configuration_update':
+        // Read with the tools and the settings of the request.
+        return
       case 'compaction':
       case 'compaction_summary':
         throw new InvalidRequest(param, 'only its vendor can read it: send the items themselves')
@@ -114,15 +122,29 @@ class InputReader {
 
   /**
    * Adds calls of tools without a definition that the caller runs (a shell, patches, a computer),
-   * and results of any call. Calls that the vendor ran are left out.
+   * results of any call, and calls that a vendor ran, with their results. Throws for other types.
    */
   private addOther(item: JsonObject, param: string): void {
     const type = asString(item.type) ?? ''
-    if (type.endsWith('_output')) this.addOutput(item, param)
+    if (type.endsWith('_call_output')) {
+      this.addOutput(item, param)
+      return
+    }
     const action = item.action ?? item.operation
-    if (!type.endsWith('_call') || !item.call_id || !isObject(action)) return
-    const name = type.slice(0, -'_call'.length)
-    this.addCall({ ...item, name }, param, 'function', stringifyWellFormed(action))
+    if (type.endsWith('_call') && item.call_id && isObject(action)) {
+      const name = type.slice(0, -'_call'.length)
+      this.addCall({ ...item, name }, param, 'function', stringifyWellFormed(action))
+      return
+    }
+    const call = readVendorCall(item)
+    if (!call) throw new InvalidRequest(`${param}.type`, 'is not supported by this model')
+    if (!call.result) return
+    const id = asString(item.id) || param
+    const caller = { name: call.name, call_id: id }
+    this.addCall(caller, param, 'function', stringifyWellFormed(call.input))
+    this.endTurn()
+    const parts = translateParts(call.result, param, this.quirks)
+    this.conversation.addToolResult(id, parts, call.isFailed)
   }
 
   private addReasoning(item: JsonObject): void {

@@ -5,6 +5,7 @@
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
+import { decodeTextFile, isWebUrl, readFileData } from '../file-data.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { type ChatPart, textPart } from '../messages-over-chat/chat-request.ts'
 
@@ -14,17 +15,21 @@ export function translateParts(content: unknown, param: string, quirks: ChatQuir
   if (typeof content === 'string') return [textPart(content)]
   if (!Array.isArray(content)) throw new InvalidRequest(param, 'must be a string or an array')
   return content.flatMap((part, position) => {
-    if (!isObject(part)) throw new InvalidRequest(`${param}[${position}]`, 'must be an object')
-    return translatePart(part, quirks)
+    const at = `${param}[${position}]`
+    if (!isObject(part)) throw new InvalidRequest(at, 'must be an object')
+    return translatePart(part, at, quirks)
   })
 }
 
-function translatePart(part: JsonObject, quirks: ChatQuirks): ChatPart[] {
+function translatePart(part: JsonObject, param: string, quirks: ChatQuirks): ChatPart[] {
   switch (part.type) {
     case 'input_image':
-      return [translateImage(part, quirks)]
+      return [translateImage(part, param, quirks)]
     case 'input_file':
-      return [translateFile(part, quirks)]
+      return [translateFile(part, param, quirks)]
+    case 'input_audio':
+    case 'input_video':
+      throw new InvalidRequest(`${param}.type`, `this model takes no ${part.type}`)
     default:
       return translateText(part)
   }
@@ -38,36 +43,41 @@ function translateText(part: JsonObject): ChatPart[] {
   return [omitted(`content of type ${String(part.type).slice(0, 64)}`)]
 }
 
-function translateImage(part: JsonObject, quirks: ChatQuirks): ChatPart {
+function translateImage(part: JsonObject, param: string, quirks: ChatQuirks): ChatPart {
   const { image_url: image, detail } = part
   const url = asString(image) ?? asString(member(image, 'url'))
+  if (url === undefined) refuseFileId(part, param)
   if (url === undefined) return omitted('an image that is not in the request')
   if (!quirks.imageParts) return omitted('an image')
   const detailField = detail === 'low' || detail === 'high' ? { detail } : {}
   return { type: 'image_url', image_url: { url, ...detailField } }
 }
 
-function translateFile(part: JsonObject, quirks: ChatQuirks): ChatPart {
+function translateFile(part: JsonObject, param: string, quirks: ChatQuirks): ChatPart {
   const filename = asString(part.filename) ?? 'document.pdf'
-  const data = asString(part.file_data)
   const url = asString(part.file_url)
-  if (data === undefined)
-    return url === undefined ? omitted(filename) : textPart(`[file at ${url}]`)
-  const text = readTextFile(data)
-  if (text !== undefined && !quirks.beforeMessages) return textPart(`${filename}\n${text}`)
-  return quirks.fileParts
-    ? { type: 'file', file: { filename, file_data: data } }
-    : omitted(filename)
+  const text = asString(part.file_data)
+  if (text === undefined && url === undefined) refuseFileId(part, param)
+  if (text === undefined) return linkFile(url, filename, quirks)
+  const file = readFileData(text, filename)
+  const content = file && decodeTextFile(file)
+  if (content !== undefined && !quirks.beforeMessages) return textPart(`${filename}\n${content}`)
+  if (!quirks.fileParts) return omitted(filename)
+  const data = file ? `data:${file.media};base64,${file.data}` : text
+  return { type: 'file', file: { filename, file_data: data } }
 }
 
-const TEXT_FILE = /^data:text\/[\w.+-]+[^,]*;base64,/i
+/** Only the messages format takes the address of a file. */
+function linkFile(url: string | undefined, filename: string, quirks: ChatQuirks): ChatPart {
+  if (url === undefined) return omitted(filename)
+  if (!quirks.beforeMessages || !isWebUrl(url)) return textPart(`[file at ${url}]`)
+  return { type: 'file', file: { filename, file_data: url } }
+}
 
-/** Returns the text of a text file, which needs no `file` part; undefined for other files. */
-function readTextFile(data: string): string | undefined {
-  const head = TEXT_FILE.exec(data)?.[0]
-  return head === undefined
-    ? undefined
-    : Buffer.from(data.slice(head.length), 'base64').toString('utf8')
+/** Throws for a file that the request names only by its id, which is another vendor's. */
+function refuseFileId(part: JsonObject, param: string): void {
+  if (part.file_id === undefined || part.file_id === null) return
+  throw new InvalidRequest(`${param}.file_id`, 'is unknown to this model: send the data')
 }
 
 function omitted(label: string): ChatPart {

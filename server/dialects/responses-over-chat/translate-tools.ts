@@ -1,10 +1,10 @@
 /**
  * Translates tool definitions of the Responses dialect, and the choice among them, to chat. Tools
- * that the vendor itself would run (`web_search`, `code_interpreter`, `mcp`, …) have no schema and
- * are left out: the request succeeds, and the model answers without them.
+ * that only the vendor itself could run (`code_interpreter`, `mcp`, …) are left out and named.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import type { ChatQuirks } from '../chat/quirks.ts'
+import { describeFreeText, FREE_TEXT } from '../chat/free-text-tool.ts'
+import { type ChatQuirks, checkToolChoice } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { CallerTool, ToolMap } from './tool-map.ts'
 
@@ -16,13 +16,13 @@ export interface ResponseChatTools {
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
-/** The one parameter of a function that stands for a tool of free text. */
-const FREE_TEXT = {
-  type: 'object',
-  properties: { input: { type: 'string', description: 'The whole input of the tool, as it is.' } },
-  required: ['input'],
-  additionalProperties: false,
-}
+/**
+ * Tools of the vendor's own server, which agents always offer: they are left out, the model answers
+ * without them, and the answer's header names them.
+ */
+const HOSTED_NAMES =
+  'web_search.*|tool_search|file_search|image_generation|mcp|local_shell|shell|code_interpreter'
+const HOSTED = new RegExp(`^(?:${HOSTED_NAMES})$`)
 
 /** Registers every tool in `map`, also those that the client's search found in earlier turns. */
 export function translateResponseTools(
@@ -41,8 +41,12 @@ export function translateResponseTools(
   const tools = [...functions.entries()]
     .filter(([name]) => allowed === undefined || allowed.has(name))
     .map(([, one]) => ({ type: 'function', function: one }))
-  if (tools.length === 0) return {}
+  if (tools.length === 0) {
+    if (functions.size > 0 && isForced(choice)) throw refuseChoice()
+    return {}
+  }
   const toolChoice = translateChoice(choice, map)
+  checkToolChoice(toolChoice, quirks)
   const hasParallel = typeof parallel === 'boolean' && quirks.parallelToolCalls
   return {
     tools,
@@ -51,16 +55,32 @@ export function translateResponseTools(
   }
 }
 
+/** Returns the tools that are left out, by place and type, and a choice of one of only those. */
+export function listResponseToolsLeftOut(
+  request: JsonObject,
+  { tools }: ResponseChatTools,
+): string[] {
+  const all = [...listTools(request.tools), ...listDiscovered(request.input)]
+  const hosted = all.flatMap(([param, tool]) => {
+    const type = asString(member(tool, 'type')) ?? ''
+    return HOSTED.test(type) && !isClientSearch(tool) ? [`${param}=${type}`] : []
+  })
+  return !tools && isForced(request.tool_choice) ? [...hosted, 'tool_choice'] : hosted
+}
+
 function listTools(tools: unknown): [string, unknown][] {
   if (tools === undefined || tools === null) return []
   if (!Array.isArray(tools)) throw new InvalidRequest('tools', 'must be an array')
   return tools.map((tool, position) => [`tools[${position}]`, tool])
 }
 
+/** Items that bring tools in the middle of a conversation. */
+const TOOL_ITEMS: ReadonlySet<unknown> = new Set(['tool_search_output', 'additional_tools'])
+
 function listDiscovered(input: unknown): [string, unknown][] {
   if (!Array.isArray(input)) return []
   return input.flatMap((item, position) => {
-    const tools = member(item, 'type') === 'tool_search_output' ? member(item, 'tools') : undefined
+    const tools = TOOL_ITEMS.has(member(item, 'type')) ? member(item, 'tools') : undefined
     if (!Array.isArray(tools)) return []
     return tools.map((tool, index): [string, unknown] => [
       `input[${position}].tools[${index}]`,
@@ -86,9 +106,13 @@ function translateNamespace(space: JsonObject, param: string, map: ToolMap): Jso
   })
 }
 
+function isClientSearch(tool: unknown): boolean {
+  return member(tool, 'execution') === 'client' && isObject(member(tool, 'parameters'))
+}
+
 /** A search that the client runs is a function like any other; the vendor's own is left out. */
 function translateSearch(tool: JsonObject, map: ToolMap): JsonObject[] {
-  if (tool.execution !== 'client' || !isObject(tool.parameters)) return []
+  if (!isClientSearch(tool)) return []
   return [build({ kind: 'tool_search', name: 'tool_search' }, tool, tool.parameters, map)]
 }
 
@@ -99,11 +123,15 @@ function translateOwn(
   namespace?: string,
 ): JsonObject[] {
   const { type } = tool
-  if (type !== 'function' && type !== 'custom') return []
+  if (type !== 'function' && type !== 'custom') {
+    if (typeof type === 'string' && HOSTED.test(type)) return []
+    throw new InvalidRequest(`${param}.type`, 'this model takes functions and custom tools only')
+  }
   const name = readName(tool, param)
   const own: CallerTool = { kind: type, name, ...(namespace === undefined ? {} : { namespace }) }
   if (type === 'function') return [build(own, tool, completeSchema(tool.parameters), map)]
-  return [build(own, { description: describeCustom(tool) }, FREE_TEXT, map)]
+  const description = describeFreeText(tool.description, tool.format)
+  return [build(own, { description }, FREE_TEXT, map)]
 }
 
 function build(tool: CallerTool, source: JsonObject, parameters: unknown, map: ToolMap) {
@@ -130,18 +158,6 @@ function completeSchema(schema: unknown): JsonObject {
   return { ...schema, type, properties: isObject(properties) ? properties : {} }
 }
 
-/** Describes the grammar to the model, since it cannot be enforced here. */
-function describeCustom({ description, format }: JsonObject): string {
-  const definition = asString(member(format, 'definition'))
-  const syntax = asString(member(format, 'syntax')) ?? ''
-  const grammar = definition === undefined ? [] : [`It follows this ${syntax} grammar:`, definition]
-  return [
-    asString(description) ?? '',
-    'Give the whole input as the string `input`.',
-    ...grammar,
-  ].join('\n')
-}
-
 /** Returns the function names in `allowed_tools`; undefined for any other choice. */
 function readAllowed(choice: unknown, map: ToolMap): ReadonlySet<string> | undefined {
   if (member(choice, 'type') !== 'allowed_tools') return undefined
@@ -150,7 +166,19 @@ function readAllowed(choice: unknown, map: ToolMap): ReadonlySet<string> | undef
   return new Set(tools.map((tool) => findName(tool, map) ?? ''))
 }
 
+/** Returns true if a call is demanded. */
+function isForced(choice: unknown): boolean {
+  if (choice === undefined || choice === null || choice === 'auto' || choice === 'none')
+    return false
+  return member(choice, 'type') !== 'allowed_tools' || member(choice, 'mode') === 'required'
+}
+
+function refuseChoice(): InvalidRequest {
+  return new InvalidRequest('tool_choice', 'requires a tool that this model does not support')
+}
+
 function translateChoice(choice: unknown, map: ToolMap): unknown {
+  if (choice === undefined || choice === null) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
   switch (member(choice, 'type')) {
     case 'allowed_tools':
@@ -158,10 +186,11 @@ function translateChoice(choice: unknown, map: ToolMap): unknown {
     case 'function':
     case 'custom': {
       const name = findName(choice, map)
-      return name === undefined ? undefined : { type: 'function', function: { name } }
+      if (name !== undefined) return { type: 'function', function: { name } }
+      throw new InvalidRequest('tool_choice', 'names a tool that is not offered')
     }
     default:
-      return undefined
+      throw refuseChoice()
   }
 }
 

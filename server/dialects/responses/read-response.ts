@@ -31,11 +31,13 @@ export function readResponseError(error: unknown): ReportedError | undefined {
 /** Reads a parsed answer of `POST /v1/responses`; anything else is an error of the upstream. */
 export function readResponseBody(document: unknown, options: ChatUsageOptions = {}): BodyReading {
   const error = readResponseError(member(document, 'error'))
-  const usage = createResponseUsageReader(options)
-  if (isObject(document)) usage.read(document)
   const output = member(document, 'output')
   const isResponse = Array.isArray(output) || member(document, 'object') === 'response'
-  const problem = error ?? (isFailed(document) || !isResponse ? UPSTREAM_ERROR : undefined)
+  // The usage of another document, such as a completion, is not that of an answer.
+  if (!error && !isResponse) return { outputBytes: 0, error: UPSTREAM_ERROR }
+  const usage = createResponseUsageReader(options)
+  if (isObject(document)) usage.read(document)
+  const problem = error ?? (isFailed(document) ? UPSTREAM_ERROR : undefined)
   const id = member(document, 'id')
   return {
     ...usage.reading(),

@@ -64,6 +64,6 @@ function readImageModel(tools: unknown): string | undefined {
 }
 
 function readImagePass(usage: JsonObject, model: string): ModelPass {
-  const tokens = toImageTokens(splitTokens(usage, undefined))
+  const tokens = toImageTokens(splitTokens(usage))
   return { model, role: 'image_generation', usage: tokens }
 }

@@ -3,7 +3,7 @@
  * that need no change pass as the caller sent them.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import { findDouble, foldKey, type JsonFields, scanMembers } from '../json-scan.ts'
+import { findDuplicate, foldKey, type JsonFields, scanMembers } from '../json-scan.ts'
 import { spliceJson } from '../splice.ts'
 
 const OPEN_OBJECT = 0x7b
@@ -11,14 +11,14 @@ const OPEN_OBJECT = 0x7b
 /**
  * Returns the body for the vendor, which requires `additions` as a string with JSON
  * (docs/protocols/volcengine-speech.md#synthesis-request): an object is written as one, spelled
- * as the caller spelled it. When a name stands twice inside `req_params`,
+ * as the caller spelled it. If a name appears twice inside `req_params`,
  * the object is written anew from `value`, so that the vendor speaks the priced text.
  */
 export function prepareSpeechRequest(body: Buffer, fields: JsonFields, value: JsonObject): Buffer {
   const parameters = fields.get('req_params')
   if (parameters === undefined || body[parameters.valueStart] !== OPEN_OBJECT) return body
   const members = scanMembers(body, parameters.valueStart)
-  if (findDouble(members) !== undefined) {
+  if (findDuplicate(members) !== undefined) {
     return spliceJson(body, fields, { set: { req_params: printParameters(value.req_params) } })
   }
   const additions = members.find(({ key }) => key === 'additions')

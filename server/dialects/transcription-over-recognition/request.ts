@@ -43,7 +43,7 @@ export function checkRecording(head: Buffer): string {
 function describe(head: Buffer): string {
   const name = nameRecording(head)
   if (name) return `found ${name.replace('audio.', '')}`
-  return head.length === 0 ? 'found an empty file' : 'found no audio that is known'
+  return head.length === 0 ? 'found an empty file' : 'found no known audio format'
 }
 
 /**

@@ -115,11 +115,13 @@ function judgeContent(sorted: SortedContent, rules: VideoRules): ContentProblem 
   if (drafts > 0) {
     if (!rules.drafts) return refuse('this model makes no videos of drafts')
     const others = texts.length + first + last + images + videos + audios
-    return drafts + others > 1 ? refuse('a draft_task stands alone') : undefined
+    return drafts + others > 1
+      ? refuse('a draft_task cannot be combined with other content')
+      : undefined
   }
   if (texts.length > 1) return refuse('only one text item')
   if (frames + references === 0) {
-    if (texts.length === 0) return refuse('needs a text or an image')
+    if (texts.length === 0) return refuse('needs text or an image')
     return rules.text ? undefined : refuse('this model needs an image')
   }
   if (frames > 0 && references > 0) {

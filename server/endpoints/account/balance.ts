@@ -13,6 +13,7 @@ export const getBalance: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Get the balance',
+    description: 'What paid calls can use now, what is on hold, and what is owed.',
     tag: 'Billing',
     answer: z.object({
       currency: z.string(),

@@ -1,7 +1,7 @@
 /** GET /v1/models and /v1/models/{id}: OpenAI's list, with types, prices and endpoints added. */
 import { z } from 'zod'
 import type { Caller } from '../../accounts/accounts.ts'
-import { MODEL_TYPES, type Model, type PriceEntry } from '../../catalog/catalog.ts'
+import { isSoldIn, MODEL_TYPES, type Model, type PriceEntry } from '../../catalog/catalog.ts'
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { formatAmount } from '../../lib/money.ts'
@@ -78,10 +78,9 @@ function describeLimits({ details, limits }: Model) {
 
 /** Returns true if the caller may call the model and an endpoint of this site accepts it. */
 function isVisible(model: Model, caller: Caller, { endpoints }: PlainServices): boolean {
-  const { id, type, free, currency } = model
+  const { id, type } = model
   if (caller.models !== null && !caller.models.includes(id)) return false
-  // An account can only call models that are sold in its own currency.
-  if (!free && currency !== caller.currency) return false
+  if (!isSoldIn(model, caller.currency)) return false
   return endpoints().some((endpoint) => meteringOf(endpoint)?.modelTypes.includes(type))
 }
 
@@ -96,6 +95,7 @@ export const listModels: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'List the models',
+    description: 'The models that this key may call, with their prices in the account’s currency.',
     tag: 'Models',
     query: listQuery,
     answer: z.object({

@@ -15,6 +15,7 @@ export const getStorage: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Get storage usage',
+    description: 'Bytes of the account’s files and results, and the most that it may store.',
     tag: 'Files',
     answer,
     example: () => ({

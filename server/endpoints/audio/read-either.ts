@@ -2,7 +2,6 @@
  * Inspects a recording whose model may be named after it: the whole file, as transcription models
  * take it, and its samples, as interpretation does.
  */
-
 import { createWavReader, type Samples } from '../../dialects/interpretation/read-wav.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import {

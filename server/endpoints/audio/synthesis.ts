@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { estimateSynthesis } from '../../dialects/synthesis/estimate.ts'
 import { AUDIO_FORMATS } from '../../dialects/synthesis/formats.ts'
+import { listSpellings, refuseOtherCase } from '../../pipeline/request/spellings.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 import { TEXT_BODY_BYTES_MAX } from '../text/billing/text-billing.ts'
 import { boundSpeech } from './speech-ceiling.ts'
@@ -30,6 +31,8 @@ const synthesisRequest = z.looseObject({
   instructions: z.string().max(INPUT_CHARACTERS_MAX).nullish().describe('Speaking style.'),
 })
 
+const SPELLINGS = listSpellings(Object.keys(synthesisRequest.shape))
+
 function isShortEnough(text: string): boolean {
   return [...text].length <= INPUT_CHARACTERS_MAX
 }
@@ -45,6 +48,7 @@ export const synthesis: MeteredEndpoint = {
     modelTypes: ['speech'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
     schema: synthesisRequest,
+    check: ({ value }) => refuseOtherCase(value, SPELLINGS),
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: () => true,
     inputTokens: () => 0,

@@ -167,7 +167,7 @@ export const translations: MeteredEndpoint = {
     summary: 'Interpret speech',
     description:
       'multipart/form-data: `file` is wav audio of 16 kHz, mono, 16-bit PCM, at most an ' +
-      'hour long; one that is cut off is taken as far as it goes. The fields may come before ' +
+      'hour long; one that is cut off is interpreted up to its end. The fields may come before ' +
       'or after it. The recording is interpreted in real time. Billed by the tokens that the ' +
       'upstream states. With a transcription model the text is English: `file` of at most ' +
       '25 MiB in any format that the model takes, `prompt`, `response_format` and ' +

@@ -134,6 +134,7 @@ export const listUploads: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'List files',
+    description: 'Newest first.',
     tag: TAG,
     query: listQuery,
     answer: z.object({
@@ -181,6 +182,7 @@ export const getFile: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'Get a file’s metadata',
+    description: 'Name, size, purpose and the time at which it expires.',
     tag: TAG,
     answer: file,
     example: () => ({ path: `/v1/files/${EXAMPLE.id}`, answer: EXAMPLE }),
@@ -200,6 +202,7 @@ export const deleteUpload: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'Delete a file',
+    description: 'Its public URL answers 404 from then on.',
     tag: TAG,
     answer: z.object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) }),
     example: () => ({ path: `/v1/files/${EXAMPLE.id}` }),

@@ -143,6 +143,7 @@ function getOf(list: EntryList, summary: string): AccountEndpoint {
     envelope: 'flat',
     documentation: {
       summary,
+      description: 'Its URL works until the copy is deleted; then the entry is gone too.',
       tag: TAG,
       answer: libraryEntry,
       example: () => ({ path: `${list.path}/${list.example.id}`, answer: list.example }),

@@ -39,7 +39,7 @@ const editRequest = imageRequest
   .refine(({ image, images }) => Boolean(image ?? images), { path: ['image'], error: 'required' })
   .refine(({ image, images }) => !(image && images), {
     path: ['images'],
-    error: 'is `image` in another form: send one of them',
+    error: 'has the same meaning as `image`: send one of them',
   })
 
 const variationRequest = imageRequest

@@ -46,7 +46,7 @@ function writeDataUrl({ name, content }: MemoryFile): string {
   if (!PICTURES.has(name)) throw new InvalidRequest(name, 'send pictures as image, image[] or mask')
   const type = sniffType(content.subarray(0, SNIFFED_BYTES))
   if (!type.startsWith('image/')) {
-    throw new InvalidRequest(plainName(name), 'is no picture: send png, jpeg or webp')
+    throw new InvalidRequest(plainName(name), 'is not a picture: send png, jpeg or webp')
   }
   return `data:${type};base64,${content.toString('base64')}`
 }

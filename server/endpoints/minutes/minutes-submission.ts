@@ -105,7 +105,7 @@ async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonOb
   }
   if (seconds !== undefined && seconds > SECONDS_MAX + SECONDS_OF_PADDING) {
     const length = `${Math.ceil(seconds)} seconds`
-    throw invalidField('file_url', `the recording lasts ${length}; two hours are the most`)
+    throw invalidField('file_url', `the recording lasts ${length}; the maximum is two hours`)
   }
   return {
     ...parameters,

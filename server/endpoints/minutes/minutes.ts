@@ -133,6 +133,9 @@ export const getMinutes: AccountEndpoint = {
   sites: SITES,
   documentation: {
     summary: 'Get a minutes task',
+    description:
+      'Free of charge; poll it, or wait for the webhook. The result appears when the status is ' +
+      '`succeeded`.',
     tag: TAG,
     answer: record,
     example: () => ({ path: `/v1/audio/minutes/${TASK_ID}`, answer: DONE }),

@@ -33,6 +33,7 @@ export const docs: PlainEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'API reference',
+    description: 'The basics for people: keys, costs, retries, streams and errors.',
     tag: 'Operations',
     answerType: 'text/html',
     example: () => ({}),
@@ -47,6 +48,7 @@ export const docsPage: PlainEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'One page of the API reference',
+    description: 'The calls of one group, with code in curl, Python and JavaScript.',
     tag: 'Operations',
     answerType: 'text/html',
     errors: [404],
@@ -64,6 +66,7 @@ export const llmsTxt: PlainEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Contents of the API reference, for programs',
+    description: 'Markdown with a link to each call.',
     tag: 'Operations',
     answerType: 'text/plain',
     example: () => ({}),

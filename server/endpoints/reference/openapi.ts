@@ -2,8 +2,9 @@
 import type { Envelope } from '../../http/envelope.ts'
 import { isNativePath } from '../native-prefixes.ts'
 import type { JsonSchema } from './json-schema.ts'
-import type { ReferenceOperation } from './operation.ts'
+import { isCallable, type ReferenceOperation } from './operation.ts'
 import { listStatuses, MEANINGS } from './statuses.ts'
+import { TAG_DESCRIPTIONS } from './tags.ts'
 
 /** The version of the API in its paths; the gateway's own version changes more often. */
 const API_VERSION = '1'
@@ -20,10 +21,14 @@ export function buildOpenapi({ operations, publicUrl }: OpenapiOptions): object 
       title: 'Tributary',
       version: API_VERSION,
       description: 'A metered AI gateway: one address, one key, a prepaid balance.',
+      contact: { name: 'The operator of this gateway', url: publicUrl },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({
+      name,
+      description: TAG_DESCRIPTIONS[name],
+    })),
     paths: buildPaths(operations),
     components: {
       securitySchemes: SECURITY_SCHEMES,
@@ -141,15 +146,22 @@ const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
 }
 
 function buildPaths(operations: readonly ReferenceOperation[]): Record<string, object> {
-  const paths: Record<string, Record<string, object>> = {}
+  const paths: Record<string, Record<string, object | string>> = {}
   for (const operation of operations) {
     for (const [index, path] of operation.paths.entries()) {
       const item = paths[path] ?? {}
-      item[operation.method.toLowerCase()] = buildOperation(operation, index)
       paths[path] = item
+      // OpenAPI has no words for a WebSocket: it is described at its path.
+      if (isCallable(operation)) {
+        item[operation.method.toLowerCase()] = buildOperation(operation, index)
+      } else item.description = describeUpgrade(operation)
     }
   }
   return paths
+}
+
+function describeUpgrade({ method, summary, description = '' }: ReferenceOperation): string {
+  return `${method} with an upgrade: ${summary}. ${description}`
 }
 
 /** Builds one operation; paths after the first are aliases with their own ids. */

@@ -10,6 +10,7 @@ import {
   type JsonSchema,
   listSchemaMembers,
 } from './json-schema.ts'
+import { sampleOf } from './sample.ts'
 
 export interface Parameter {
   readonly in: 'path' | 'query' | 'header'
@@ -40,7 +41,7 @@ export interface ReferenceOperation {
   readonly bodyType: 'application/json' | 'multipart/form-data'
   /** The form that is also taken; absent if none is. */
   readonly formBody?: JsonSchema | undefined
-  /** Undefined for an endpoint that always refuses. */
+  /** Undefined for an endpoint that only upgrades connections. */
   readonly answer: { readonly type: string; readonly schema: JsonSchema } | undefined
   /** True if a success is 204, without a body. */
   readonly answersNothing: boolean
@@ -84,9 +85,26 @@ export function describeEndpoint(
     answer: describeSuccess(documentation),
     answersNothing: documentation.answersNothing === true,
     stream: documentation.stream,
-    errors: [...new Set(needsKey ? [401, ...errors] : errors)].sort((a, b) => a - b),
-    example: documentation.example?.(model),
+    errors: listErrors(needsKey ? [401, ...errors] : errors),
+    example: documentation.example?.(model) ?? sampleBody(documentation.body),
   }
+}
+
+/** Returns an example for a call that has a body and no example of its own. */
+function sampleBody(body: Documentation['body']): Example | undefined {
+  return body && { body: sampleOf(describeRequest(body)) }
+}
+
+/** Returns false for an endpoint that only upgrades connections. */
+export function isCallable({ answer, answersNothing }: ReferenceOperation): boolean {
+  return answer !== undefined || answersNothing
+}
+
+/** Adds 431, which every endpoint answers to long headers, where no other refusal is known. */
+function listErrors(errors: readonly number[]): number[] {
+  const isRefusal = (status: number) => status >= 400 && status < 500
+  const all = errors.some(isRefusal) ? errors : [431, ...errors]
+  return [...new Set(all)].sort((a, b) => a - b)
 }
 
 /** Adds the file of a form, which the schema of its fields does not contain. */

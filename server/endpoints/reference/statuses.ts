@@ -22,7 +22,7 @@ export const MEANINGS: Readonly<Record<number, string>> = {
   413: 'The body is larger than this endpoint accepts.',
   415: 'The body has a content type or a content encoding that this endpoint does not ' + 'accept.',
   422: 'This Idempotency-Key was used with a different request.',
-  426: 'A WebSocket starts with an upgrade: send one, or a POST.',
+  426: 'This path accepts only POST requests and upgrades to a WebSocket.',
   429: 'A limit of the account, the key or the model is reached. Wait for Retry-After seconds.',
   431: 'The request headers are too large.',
   500: 'The gateway failed internally. The hold is returned.',

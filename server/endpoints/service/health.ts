@@ -11,7 +11,12 @@ export const healthz: PlainEndpoint = {
   method: 'GET',
   paths: ['/healthz', '/api/hello'],
   envelope: 'flat',
-  documentation: { summary: 'Check liveness', tag: 'Operations', answer: status },
+  documentation: {
+    summary: 'Check liveness',
+    description: 'Answers as long as this process runs, whatever its database does.',
+    tag: 'Operations',
+    answer: status,
+  },
   async handle(context) {
     sendJson(context, 200, { status: 'ok' })
   },
@@ -24,6 +29,8 @@ export const readyz: PlainEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Check readiness',
+    description:
+      '503 while this process should get no traffic: starting, stopping, or without its database.',
     tag: 'Operations',
     answer: status,
     errors: [503],

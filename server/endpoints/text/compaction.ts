@@ -27,6 +27,8 @@ const compactionRequest = z.looseObject({
     .nullish(),
   instructions: z.string().nullish(),
   previous_response_id: z.string().nullish().describe('The id of a stored response of yours.'),
+  stream: z.literal(false, { error: 'a compaction is not streamed' }).nullish(),
+  background: z.literal(false, { error: 'a compaction does not run in the background' }).nullish(),
 })
 
 const compactionAnswer = z.looseObject({

@@ -96,6 +96,7 @@ export const embeddings: MeteredEndpoint = {
   },
   documentation: {
     summary: 'Create embeddings',
+    description: 'Returns one vector for each input, in their order. The input tokens are charged.',
     tag: 'Text',
     answer: embeddingAnswer,
     example: (model) => ({

@@ -197,6 +197,7 @@ export const getResponse = declare('GET', '/responses/:response_id', get, {
 
 export const listInputItems = declare('GET', '/responses/:response_id/input_items', listItems, {
   summary: 'List the input items of a stored response',
+  description: 'Free of charge. The items as the vendor keeps them.',
   answer: z.looseObject({ object: z.string(), data: z.array(z.looseObject({})) }),
 })
 

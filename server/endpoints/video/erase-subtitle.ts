@@ -72,6 +72,9 @@ export const getErase: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Get a subtitle-erase task',
+    description:
+      'Free of charge; poll it, or wait for the webhook. The URL of the video appears when the ' +
+      'status is `succeeded`.',
     tag: TAG,
     answer: record,
     example: () => ({ path: `/v1/videos/erase-subtitle/${TASK_ID}`, answer: DONE }),

@@ -95,6 +95,7 @@ export const getContentsTask: AccountEndpoint = {
   envelope: 'native',
   documentation: {
     summary: 'Get a video task, native form',
+    description: 'Free of charge. The URLs of the video appear when the status is `succeeded`.',
     tag: TAG,
     answer: record,
     example: () => ({ path: `/v1/contents/generations/tasks/${TASK_ID}`, answer: DONE }),
@@ -135,6 +136,7 @@ export const listContentsTasks: AccountEndpoint = {
   envelope: 'native',
   documentation: {
     summary: 'List video tasks, native form',
+    description: 'Newest first, with the total of all pages.',
     tag: TAG,
     query: listQuery,
     answer: z.object({ items: z.array(record), total: z.int() }),

@@ -45,7 +45,7 @@ const contentItem = z
     draft_task: z
       .looseObject({ id: z.string().min(1) })
       .optional()
-      .describe('Your own finished draft, of which the model makes the video; stands alone.'),
+      .describe('Your own finished draft, of which the model makes the video; no other content.'),
     role: z
       .enum([...IMAGE_ROLES, 'reference_video', 'reference_audio'])
       .optional()

@@ -97,6 +97,9 @@ export const getVideo: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Get a video task',
+    description:
+      'Free of charge; poll it, or wait for the webhook. The URLs of the video appear when the ' +
+      'status is `succeeded`.',
     tag: TAG,
     answer: record,
     example: () => ({ path: `/v1/videos/generations/${TASK_ID}`, answer: DONE }),

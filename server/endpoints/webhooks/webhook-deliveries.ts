@@ -67,6 +67,7 @@ export const getDelivery: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Get a webhook delivery',
+    description: 'With each of its attempts.',
     tag: 'Webhooks',
     answer: deliverySchema,
     example: () => ({

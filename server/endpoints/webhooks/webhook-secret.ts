@@ -28,6 +28,7 @@ export const getWebhookSecret: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Get the webhook secret',
+    description: 'It signs every webhook of this account.',
     tag: 'Webhooks',
     answer,
     example: () => ({ answer: EXAMPLE }),

@@ -9,9 +9,9 @@ import { type ContainerSession, insertSessions } from './container-session-store
 
 const RETRY_MS_MIN = 100
 const RETRY_MS_MAX = 3_000
-/** Other ids are no ids: their sessions are paid by every call. */
+/** Other texts are not used as ids: every call pays for their sessions. */
 const ID = /^[!-~]{1,200}$/
-/** Further containers of one call are paid by every call. */
+/** Every call pays for the sessions of further containers. */
 const CONTAINERS_MAX = 100
 
 export interface SessionClaim {
@@ -22,7 +22,7 @@ export interface SessionClaim {
 }
 
 /**
- * Claims sessions for a request, which has them again if it claims again. Returns the ids of the
+ * Claims sessions for a request; a repeated claim returns the same result. Returns the ids of the
  * containers whose session another request pays.
  */
 export async function claimSessions(

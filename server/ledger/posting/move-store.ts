@@ -3,6 +3,7 @@
  * outcomes are returned.
  */
 import type { Sql, TransactionSql } from 'postgres'
+import { callFunctions, type FunctionCall, sqlFunction } from '../../database/sql-functions.ts'
 import { stringifyStorable } from '../../lib/text/well-formed.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts'
 
@@ -11,15 +12,6 @@ type Client = Sql | TransactionSql
 /** The outcome of each item of a batch, by hold id. */
 export interface Verdicts<Verdict> {
   get(id: string): Verdict | undefined
-}
-
-/** Alternating ids and verdicts. */
-interface TakeAnswer {
-  readonly not_taken: readonly string[]
-}
-
-interface CloseAnswer {
-  readonly not_closed: readonly string[]
 }
 
 /**
@@ -32,9 +24,8 @@ export function takeHolds(
   deadline?: Date,
 ): Promise<Verdicts<HoldVerdict>> {
   return simplyFirst(sql, async (way) => {
-    const [answer] = await sql<TakeAnswer[]>`
-      select ${take(sql, holds, { way, deadline })} as not_taken`
-    return readTaken(answer)
+    const { first } = await callFunctions(sql, take(holds, { way, deadline }))
+    return readTaken(first)
   })
 }
 
@@ -44,9 +35,8 @@ export function closeHolds(
   settlements: readonly SettleRow[],
 ): Promise<Verdicts<SettleVerdict>> {
   return simplyFirst(sql, async (way) => {
-    const [answer] = await sql<CloseAnswer[]>`
-      select ${close(sql, settlements, { way, next: [] })} as not_closed`
-    return readClosed(answer)
+    const { first } = await callFunctions(sql, close(settlements, { way, next: [] }))
+    return readClosed(first)
   })
 }
 
@@ -61,18 +51,16 @@ export function move(
   readonly taken: Verdicts<HoldVerdict>
 }> {
   return simplyFirst(sql, async (way) => {
-    const [answer] = await sql<(CloseAnswer & TakeAnswer)[]>`
-      with closed as materialized (
-        select ${close(sql, settlements, { way, next: holds })} as not_closed)
-      select not_closed, ${take(sql, holds, { way, deadline })} as not_taken from closed`
-    return { closed: readClosed(answer), taken: readTaken(answer) }
+    const closing = close(settlements, { way, next: holds })
+    const { first, second } = await callFunctions(sql, closing, take(holds, { way, deadline }))
+    return { closed: readClosed(first), taken: readTaken(second) }
   })
 }
 
-/** `simple` is cheaper, and fails with nothing written where `any` has a verdict. */
+/** `simple` is cheaper; where `any` returns a verdict, it fails and writes nothing. */
 type Way = 'simple' | 'any'
 
-/** States of a simple statement that found what only `any` decides: its own, or a taken id. */
+/** SQLSTATEs of a simple statement that needs `any`: its own code, and a unique violation. */
 const NOT_SIMPLE: ReadonlySet<unknown> = new Set(['TR001', '23505'])
 
 async function simplyFirst<T>(sql: Client, send: (way: Way) => Promise<T>): Promise<T> {
@@ -86,51 +74,100 @@ async function simplyFirst<T>(sql: Client, send: (way: Way) => Promise<T>): Prom
   }
 }
 
+const TAKE_ONE = sqlFunction(
+  'ledger_take_one',
+  'text text text text text text text text bigint bigint json time',
+)
+const TAKE_SAME = sqlFunction(
+  'ledger_take_same',
+  'text texts texts texts texts texts texts texts bigints bigints json time',
+)
+const TAKE_TYPES =
+  'texts texts texts texts texts texts texts texts bigints bigints json ' +
+  'bigints texts texts texts time'
+const TAKE = sqlFunction('ledger_take', TAKE_TYPES)
+const TAKE_LIMITED = sqlFunction('ledger_take_limited', `${TAKE_TYPES} json`)
+
 function take(
-  sql: Client,
   rows: readonly HoldRow[],
   { way, deadline }: { readonly way: Way; readonly deadline: Date | undefined },
-) {
+): FunctionCall {
   const [first] = rows
-  const limit = sql`${deadline?.toISOString() ?? null}::text::timestamptz`
+  const limit = deadline?.toISOString() ?? null
   const has = (field: 'spend_limit' | 'idempotency_key') => rows.some((row) => row[field] !== null)
   const limited = rows.some(({ limits }) => limits !== undefined)
   const isPlain = !limited && !has('spend_limit') && !has('idempotency_key')
-  if (first && isPlain && rows.length === 1) {
-    return sql`ledger_take_one(${first.id}, ${first.request_id}, ${first.account_id},
-      ${first.key_id}, ${first.owner_id}, ${first.task_id}, ${first.endpoint}, ${first.model},
-      ${first.price_version}::bigint, ${first.amount}::bigint,
-      ${stringifyStorable(first.estimate ?? {})}::text::jsonb, ${limit})`
-  }
-  const own = sql`${rows.map((row) => row.key_id)}::text[],
-    ${rows.map((row) => row.owner_id)}::text[], ${rows.map((row) => row.task_id)}::text[],
-    ${rows.map((row) => row.endpoint)}::text[], ${rows.map((row) => row.model)}::text[],
-    ${rows.map((row) => row.price_version)}::bigint[], ${rows.map((row) => row.amount)}::bigint[],
-    ${stringifyStorable(rows.map((row) => row.estimate ?? {}))}::text::jsonb`
-  const ids = sql`
-    ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.request_id)}::text[]`
+  if (first && isPlain && rows.length === 1) return takeOne(first, limit)
+  const ids = [rows.map((row) => row.id), rows.map((row) => row.request_id)]
+  const own = [
+    rows.map((row) => row.key_id),
+    rows.map((row) => row.owner_id),
+    rows.map((row) => row.task_id),
+    rows.map((row) => row.endpoint),
+    rows.map((row) => row.model),
+    rows.map((row) => row.price_version),
+    rows.map((row) => row.amount),
+    stringifyStorable(rows.map((row) => row.estimate ?? {})),
+  ]
   if (first && isPlain && way === 'simple' && areOf(first.account_id, rows)) {
-    return sql`ledger_take_same(${first.account_id}, ${ids}, ${own}, ${limit})`
+    return { of: TAKE_SAME, values: [first.account_id, ...ids, ...own, limit] }
   }
   const named = has('idempotency_key')
-  const limits = sql`, ${JSON.stringify(rows.map((row) => row.limits ?? null))}::text::jsonb`
-  return sql`${sql(limited ? 'ledger_take_limited' : 'ledger_take')}(${ids},
-    ${rows.map((row) => row.account_id)}::text[], ${own},
-    ${has('spend_limit') ? rows.map((row) => row.spend_limit) : null}::bigint[],
-    ${named ? rows.map((row) => row.idempotency_key) : null}::text[],
-    ${named ? rows.map((row) => row.route) : null}::text[],
-    ${named ? rows.map((row) => row.fingerprint) : null}::text[], ${limit}
-    ${limited ? limits : sql``})`
+  const values = [
+    ...ids,
+    rows.map((row) => row.account_id),
+    ...own,
+    has('spend_limit') ? rows.map((row) => row.spend_limit) : null,
+    named ? rows.map((row) => row.idempotency_key) : null,
+    named ? rows.map((row) => row.route) : null,
+    named ? rows.map((row) => row.fingerprint) : null,
+    limit,
+  ]
+  if (!limited) return { of: TAKE, values }
+  const limits = JSON.stringify(rows.map((row) => row.limits ?? null))
+  return { of: TAKE_LIMITED, values: [...values, limits] }
 }
+
+function takeOne(row: HoldRow, limit: string | null): FunctionCall {
+  return {
+    of: TAKE_ONE,
+    values: [
+      row.id,
+      row.request_id,
+      row.account_id,
+      row.key_id,
+      row.owner_id,
+      row.task_id,
+      row.endpoint,
+      row.model,
+      row.price_version,
+      row.amount,
+      stringifyStorable(row.estimate ?? {}),
+      limit,
+    ],
+  }
+}
+
+const CLOSE_ONE = sqlFunction(
+  'ledger_close_one',
+  'text text bigint bigint text text boolean bigint bigint text json json',
+)
+const CLOSE_SAME = sqlFunction(
+  'ledger_close_same',
+  'text texts bigints bigints texts texts booleans bigints bigints texts json',
+)
+const CLOSE_TYPES =
+  'texts texts bigints texts texts booleans bigints bigints texts texts json texts'
+const CLOSE = sqlFunction('ledger_close', CLOSE_TYPES)
+const CLOSE_LIMITED = sqlFunction('ledger_close_limited', `${CLOSE_TYPES} json`)
 
 /** `next` are the holds that the same statement takes afterwards. */
 function close(
-  sql: Client,
   rows: readonly SettleRow[],
   { way, next }: { readonly way: Way; readonly next: readonly HoldRow[] },
-) {
+): FunctionCall {
   const [first] = rows
-  // The others lock no balance but one, so the holds after them must be of the same account.
+  // The other functions lock a single balance, so the holds must be of the same account.
   const returned = rows.flatMap(({ hold_id: id, returned_tokens: tokens }) => {
     return tokens ? [{ id, ...tokens }] : []
   })
@@ -140,36 +177,57 @@ function close(
     rows.every((row) => row.held !== undefined && row.answer === null && row.task_id === null) &&
     areOf(first.account_id, rows) &&
     areOf(first.account_id, next)
-  if (isPlain && rows.length === 1) return closeOne(sql, first)
-  const ids = sql`${rows.map((row) => row.hold_id)}::text[]`
-  const own = sql`${rows.map((row) => row.charge)}::bigint[],
-    ${rows.map((row) => row.status)}::text[], ${rows.map((row) => row.basis)}::text[],
-    ${rows.map((row) => String(row.review))}::boolean[],
-    ${rows.map((row) => row.upstream_cost)}::bigint[],
-    ${rows.map((row) => row.upstream_cost_version)}::bigint[],
-    ${rows.map((row) => row.error)}::text[]`
-  const details = sql`${stringifyStorable(rows.map(describe))}::text::jsonb`
+  if (isPlain && rows.length === 1) return closeOne(first)
+  const ids = rows.map((row) => row.hold_id)
+  const own = [
+    rows.map((row) => row.charge),
+    rows.map((row) => row.status),
+    rows.map((row) => row.basis),
+    rows.map((row) => String(row.review)),
+    rows.map((row) => row.upstream_cost),
+    rows.map((row) => row.upstream_cost_version),
+    rows.map((row) => row.error),
+  ]
+  const details = stringifyStorable(rows.map(describe))
   if (isPlain && way === 'simple') {
-    return sql`ledger_close_same(${first.account_id ?? null}, ${ids},
-      ${rows.map((row) => row.held ?? null)}::bigint[], ${own}, ${details})`
+    const held = rows.map((row) => row.held ?? null)
+    return { of: CLOSE_SAME, values: [first.account_id, ids, held, ...own, details] }
   }
-  const limits = sql`, ${JSON.stringify(returned)}::text::jsonb`
-  return sql`${sql(returned.length > 0 ? 'ledger_close_limited' : 'ledger_close')}(${ids},
-    ${rows.map((row) => row.account_id ?? null)}::text[], ${own},
-    ${rows.map((row) => row.task_id)}::text[], ${details},
-    ${next.map((row) => row.account_id)}::text[] ${returned.length > 0 ? limits : sql``})`
+  const values = [
+    ids,
+    rows.map((row) => row.account_id ?? null),
+    ...own,
+    rows.map((row) => row.task_id),
+    details,
+    next.map((row) => row.account_id),
+  ]
+  if (returned.length === 0) return { of: CLOSE, values }
+  return { of: CLOSE_LIMITED, values: [...values, JSON.stringify(returned)] }
 }
 
 function areOf(account: string, rows: readonly { readonly account_id?: string }[]): boolean {
   return rows.every((row) => row.account_id === account)
 }
 
-function closeOne(sql: Client, row: SettleRow) {
+function closeOne(row: SettleRow): FunctionCall {
   const { lines, attempts } = describe(row)
-  return sql`ledger_close_one(${row.hold_id}, ${row.account_id ?? null},
-    ${row.held ?? null}::bigint, ${row.charge}::bigint, ${row.status}, ${row.basis}, ${row.review},
-    ${row.upstream_cost}::bigint, ${row.upstream_cost_version}::bigint, ${row.error},
-    ${stringifyStorable(lines)}::text::jsonb, ${stringifyStorable(attempts)}::text::jsonb)`
+  return {
+    of: CLOSE_ONE,
+    values: [
+      row.hold_id,
+      row.account_id ?? null,
+      row.held ?? null,
+      row.charge,
+      row.status,
+      row.basis,
+      row.review,
+      row.upstream_cost,
+      row.upstream_cost_version,
+      row.error,
+      stringifyStorable(lines),
+      stringifyStorable(attempts),
+    ],
+  }
 }
 
 /**
@@ -199,18 +257,17 @@ function describe({ lines, attempts, answer }: SettleRow) {
   return { lines: lines ?? [], attempts: attempts ?? [], ...(answer ? { answer } : {}) }
 }
 
-function readTaken(answer: TakeAnswer | undefined): Verdicts<HoldVerdict> {
-  if (!answer) throw new Error('the ledger returned no result')
-  const refused = readPairs(answer.not_taken)
+function readTaken(answer: readonly string[]): Verdicts<HoldVerdict> {
+  const refused = readPairs(answer)
   return { get: (id) => (refused.get(id) as HoldVerdict | undefined) ?? 'held' }
 }
 
-function readClosed(answer: CloseAnswer | undefined): Verdicts<SettleVerdict> {
-  if (!answer) throw new Error('the ledger returned no result')
-  const refused = readPairs(answer.not_closed)
+function readClosed(answer: readonly string[]): Verdicts<SettleVerdict> {
+  const refused = readPairs(answer)
   return { get: (id) => (refused.get(id) as SettleVerdict | undefined) ?? 'closed' }
 }
 
+/** Reads alternating ids and verdicts. */
 function readPairs(words: readonly string[]): ReadonlyMap<string, string> {
   const verdicts = new Map<string, string>()
   for (let index = 0; index + 1 < words.length; index += 2) {

@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { Relay, RelayReport } from '../../dialects/relay.ts'
-import { OUTPUT_UNITS } from '../../lib/units.ts'
+import { OUTPUT_UNITS, type Unit } from '../../lib/units.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 import { detectIn, PackedStream, unpackStream, unpackWhole } from './unpack-answer.ts'
@@ -56,18 +56,31 @@ export async function openAnswer(
   }
 }
 
-/** Throws the refusal in an answer without output. Stated output is billed, even if not visible. */
+/** Throws the refusal in an answer without output. Stated work is billed, even if not visible. */
 function refuse(answer: UpstreamAnswer): void {
   const report = answer.relay.report()
-  if (!report.error || report.outputBytes > 0 || statesOutput(report)) return
+  if (!report.error || report.outputBytes > 0 || statesWork(report)) return
   const failure = answer.refusal?.(report)
   if (!failure) return
   answer.body.destroy()
   throw failure
 }
 
-function statesOutput({ usage = {} }: RelayReport): boolean {
-  return OUTPUT_UNITS.some((unit) => (usage[unit] ?? 0) > 0)
+/** Units that are counted only for work that was done, as opposed to the request's own. */
+const WORK_UNITS: readonly Unit[] = [
+  ...OUTPUT_UNITS,
+  'image',
+  'web_search_call',
+  'grounded_prompt',
+  'file_search_call',
+  'web_fetch_call',
+  'code_execution_call',
+  'container_minute',
+]
+
+function statesWork({ usage = {}, passes = [], statedCost }: RelayReport): boolean {
+  const hasCost = statedCost !== undefined && statedCost.nanos > 0n
+  return hasCost || passes.length > 0 || WORK_UNITS.some((unit) => (usage[unit] ?? 0) > 0)
 }
 
 async function openWhole(

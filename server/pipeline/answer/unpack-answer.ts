@@ -12,11 +12,22 @@ function isText({ headers }: UpstreamAnswer): boolean {
   return /json|event-stream|^text\//.test(headers['content-type'] ?? '')
 }
 
-/** Throws for control characters that no JSON and no event contains, as of Brotli. */
+/**
+ * Throws for data that is no text, such as Brotli: it has control characters and is no UTF-8. A
+ * text with a stray control character passes, since its vendor bills it.
+ */
 function refuseBinary(text: Buffer): void {
-  for (const byte of text.subarray(0, BINARY_BYTES)) {
-    if (byte < 0x09 || (byte > 0x0d && byte < 0x20)) throw new Error('the answer is no text')
+  if (!hasControl(text, Math.min(text.length, BINARY_BYTES))) return
+  // The last character may be cut.
+  new TextDecoder('utf-8', { fatal: true }).decode(text.subarray(0, BINARY_BYTES), { stream: true })
+}
+
+function hasControl(text: Buffer, end: number): boolean {
+  for (let at = 0; at < end; at += 1) {
+    const byte = text[at] ?? 0
+    if (byte < 0x20 && (byte < 0x09 || byte > 0x0d)) return true
   }
+  return false
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Context } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
 import type { Leave } from '../load/channel-health.ts'
+import type { CallSpending } from '../load/channel-spending.ts'
 import type { Metering } from '../metering.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
@@ -21,6 +22,8 @@ export interface MeteredCall {
   readonly enter?: (call: FallbackCall) => Promise<boolean>
   /** Keeps a slot of a channel until the call ends. */
   readonly keep?: (leave: Leave) => void
+  /** The call's part in the spending of its channel. */
+  readonly spending?: CallSpending
 }
 
 /** The input of a charge: of a call, or of a task that was quoted like one. */

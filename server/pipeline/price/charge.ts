@@ -99,8 +99,8 @@ const NO_FACTS: Facts = {}
 const NO_PRICES: ChargeInput['model']['prices'] = []
 
 /** Returns the cost that the vendor stated, if the model is sold by it, in its currency. */
-function soldCost(
-  { prices, currency }: ChargeInput['model'],
+export function soldCost(
+  { prices, currency }: Pick<ChargeInput['model'], 'prices' | 'currency'>,
   stated: RelayReport['statedCost'],
 ): number | undefined {
   if (!stated || stated.currency !== currency || stated.nanos < 0n) return undefined

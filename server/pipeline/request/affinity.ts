@@ -8,8 +8,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isObject } from '../../lib/json.ts'
 import type { Body } from '../metering.ts'
 
-/** Headers by which clients name their session, such as `x-session-id` and `conversation_id`. */
-const SESSION_HEADER = /(?:^|-)(?:session|conversation|conv)[-_](?:id|affinity)$/
+/**
+ * Headers by which clients name their session, such as `x-session-id`, `conversation_id`,
+ * `thread-id` and `x-opencode-session`.
+ */
+const SESSION_HEADER = /(?:^|-)(?:session|conversation|conv|thread)(?:[-_](?:id|affinity))?$/
 
 /** A conversation of one API key. */
 export interface Affinity {
@@ -35,7 +38,7 @@ function readSession(value: Body, headers: IncomingHttpHeaders): string | undefi
     isObject(conversation) ? conversation.id : conversation,
     sessionId,
     ...readHeaders(headers),
-    isObject(metadata) ? metadata.user_id : undefined,
+    ...(isObject(metadata) ? [metadata.session_id, metadata.user_id] : []),
   ]
   return named.find((one): one is string => typeof one === 'string' && one !== '')
 }

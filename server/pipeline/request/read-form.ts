@@ -28,7 +28,8 @@ export async function readForm(request: IncomingMessage, limitBytes: number): Pr
     if (!parser) return
     parser.on('field', (name, value, { valueTruncated }) => {
       if (valueTruncated) fail(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
-      fields.set(name, [...(fields.get(name) ?? []), value])
+      // Clients send an empty field for what is not set.
+      if (value !== '') fields.set(name, [...(fields.get(name) ?? []), value])
     })
     parser.on('file', (name, stream) => {
       const chunks: Buffer[] = []

@@ -123,7 +123,8 @@ async function readForm(
     body: NO_BODY,
     fields: NO_FIELDS,
     file,
-    value: Object.fromEntries(entries),
+    // A form has no null: clients send empty fields for what is not set.
+    value: Object.fromEntries(entries.filter(([, text]) => text !== '')),
     digest: () =>
       digestOf(context, Buffer.concat([Buffer.from(JSON.stringify(entries)), file.sha256])),
   }

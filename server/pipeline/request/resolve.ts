@@ -1,6 +1,12 @@
 /** Verb 2: reads and checks the request: body, schema, model and routes. */
 import type { Caller } from '../../accounts/accounts.ts'
-import type { CatalogSnapshot, Channel, Model, Route } from '../../catalog/catalog.ts'
+import {
+  type CatalogSnapshot,
+  type Channel,
+  isSoldIn,
+  type Model,
+  type Route,
+} from '../../catalog/catalog.ts'
 import { readShape } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
 import { readIdempotencyKey } from '../../http/idempotency-key.ts'
@@ -22,7 +28,7 @@ export interface UsableRoute extends Route {
   readonly target: Channel
 }
 
-/** An operator resumes a channel by hand. */
+/** An operator resumes a channel, or raises its spending cap, by hand. */
 const PAUSED_RETRY_SECONDS = 60
 
 const ELSEWHERE = 'not called on this path: GET /v1/models lists the endpoints of each'
@@ -160,7 +166,7 @@ function findOnlyModel(
   if (!defaultsToOnlyModel) return undefined
   const callable = [...snapshot.models.values()].filter((model) => {
     if (!modelTypes.includes(model.type) || models?.includes(model.id) === false) return false
-    return model.free || model.currency === currency
+    return isSoldIn(model, currency)
   })
   return callable.length === 1 ? callable[0]?.id : undefined
 }
@@ -193,9 +199,11 @@ export async function findModelTarget(
       return dropForeignCost(route, caller.currency)
     })
   const others = findFallbacks(model, named.others, metering, caller, snapshot)
-  const targets = [{ model }, ...others]
-    .map((target): FallbackTarget => ({ ...target, routes: routesOf(target.model) }))
-    .filter(({ routes }) => routes.length > 0)
+  const targets: FallbackTarget[] = []
+  for (const target of [{ model }, ...others]) {
+    const routes = routesOf(target.model)
+    if (routes.length > 0) targets.push({ ...target, routes })
+  }
   const answerId = metering.buildsOn?.(value)
   const pinned =
     answerId === undefined ? { targets } : await pinTargets(targets, answerId, caller, services)
@@ -225,7 +233,7 @@ function findFallbacks(
   return (model.fallbacks ?? []).flatMap(({ model: id }) => {
     const other = snapshot.models.get(id)
     if (!other || (caller.models !== null && !caller.models.includes(id))) return []
-    if (!other.free && other.currency !== caller.currency) return []
+    if (!isSoldIn(other, caller.currency)) return []
     return metering.modelTypes.includes(other.type) ? [{ model: other }] : []
   })
 }
@@ -256,14 +264,18 @@ function findModel(
     const message = `this key may not call the model '${id}'`
     throw new GatewayError('forbidden', { message, param })
   }
-  if (!model.free && model.currency !== caller.currency) {
+  if (!isSoldIn(model, caller.currency)) {
     const message = `'${id}' is sold in ${model.currency}, this account pays in ${caller.currency}`
     throw new GatewayError('forbidden', { message, param })
   }
   if (!metering.modelTypes.includes(model.type)) {
-    throw invalidField(param, `'${id}' is a ${model.type} model, ${ELSEWHERE}`)
+    throw invalidField(param, `'${id}' is ${withArticle(model.type)} model, ${ELSEWHERE}`)
   }
   return model
+}
+
+function withArticle(word: string): string {
+  return /^[aeiou]/.test(word) ? `an ${word}` : `a ${word}`
 }
 
 function printable(text: string): string {
@@ -278,12 +290,13 @@ function unroutable(
   services: Services,
 ): GatewayError {
   const channels = model.routes.flatMap(({ channel }) => snapshot.channels.get(channel) ?? [])
-  const canResume = channels.some(({ isPaused, upstream: name }) => {
-    const upstream = services.upstreams.get(name)
-    return isPaused && upstream && canServe(upstream)
+  const canResume = channels.some((channel) => {
+    const upstream = services.upstreams.get(channel.upstream)
+    return isStopped(channel, services) && upstream && canServe(upstream)
   })
   if (canResume) {
-    services.log.warn({ model: model.id }, 'every channel that serves this model here is paused')
+    const reason = 'every channel that serves this model here is paused or has reached its cap'
+    services.log.warn({ model: model.id }, reason)
     return new GatewayError('unavailable', { retryAfterSeconds: PAUSED_RETRY_SECONDS })
   }
   if (channels.length > 0) {
@@ -293,6 +306,11 @@ function unroutable(
   return new GatewayError('upstream_failed')
 }
 
+/** Returns true if an operator can let the channel take calls again. */
+function isStopped(channel: Channel, { spending }: Pick<Services, 'spending'>): boolean {
+  return channel.isPaused === true || spending.reached(channel) !== undefined
+}
+
 /** Drops costs in another currency than the caller's, which free models may have. */
 function dropForeignCost(route: UsableRoute, currency: string): UsableRoute {
   if (!route.cost || route.cost.currency === currency) return route
@@ -300,17 +318,18 @@ function dropForeignCost(route: UsableRoute, currency: string): UsableRoute {
   return rest
 }
 
-/** Returns the routes whose channel is configured and can serve; there may be none. */
+/** Returns the routes whose channel is configured, below its cap, and can serve; maybe none. */
 export function findRoutes(
   model: Model,
   canServe: (upstream: Upstream) => boolean,
   snapshot: CatalogSnapshot,
-  { upstreams }: Pick<Services, 'upstreams'>,
+  { upstreams, spending }: Pick<Services, 'upstreams' | 'spending'>,
 ): UsableRoute[] {
   const usable: UsableRoute[] = []
   for (const route of targetsOf(model, snapshot)) {
     const upstream = upstreams.get(route.target.upstream)
-    if (upstream && canServe(upstream)) usable.push(route)
+    const isUsable = upstream && canServe(upstream) && !spending.reached(route.target)
+    if (isUsable) usable.push(route)
   }
   return usable
 }
@@ -357,6 +376,10 @@ async function pinTargets(
     })
     .filter(({ routes }) => routes.length > 0)
   if (found && pinned.length > 0) return { targets: pinned, chain: { tokens: found.tokens } }
+  const holder = found && services.catalog.snapshot().channels.get(found.channelId)
+  if (holder && isStopped(holder, services)) {
+    throw new GatewayError('unavailable', { retryAfterSeconds: PAUSED_RETRY_SECONDS })
+  }
   throw new GatewayError('invalid_request', {
     message: 'previous_response_id: no such response of this account at this model',
     param: 'previous_response_id',

@@ -7,6 +7,7 @@ import {
   createBrotliDecompress,
   createGunzip,
   createInflate,
+  createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib'
 import type { WireResponse } from '../../upstreams/wire.ts'
@@ -15,6 +16,8 @@ interface Encoding {
   readonly createDecoder: () => Transform
   /** Returns true if encoded data can begin with these two bytes; absent if any can. */
   readonly canBegin?: (first: number, second: number) => boolean
+  /** Decodes data without that beginning, if no text begins so. */
+  readonly createOther?: () => Transform
 }
 
 const GZIP: Encoding = {
@@ -31,6 +34,8 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
       createDecoder: createInflate,
       // The method, and a checksum over both bytes (RFC 1950).
       canBegin: (first, second) => (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0,
+      // Without the header of RFC 1950, as some servers send it.
+      createOther: createInflateRaw,
     },
   ],
   ['br', { createDecoder: createBrotliDecompress }],
@@ -63,8 +68,12 @@ function readEncodings(header: string | string[] | undefined): string[] {
   return named.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity')
 }
 
+/** First bytes of JSON, of event streams and of pages. */
+const TEXT_BEGINNINGS: ReadonlySet<number> = new Set(Buffer.from('{["<:deir \t\r\n'))
+
 /** Passes data on unchanged if it is mislabelled plain text. */
-function unpack(body: Readable, { createDecoder, canBegin }: Encoding): Readable {
+function unpack(body: Readable, encoding: Encoding): Readable {
+  const { createDecoder, canBegin, createOther } = encoding
   const out = new PassThrough()
   if (!canBegin) {
     connect([body, createDecoder(), out])
@@ -83,7 +92,9 @@ function unpack(body: Readable, { createDecoder, canBegin }: Encoding): Readable
     out.off('close', onClose)
     body.unshift(start)
     const [first = 0, second = 0] = start
-    connect(canBegin(first, second) ? [body, createDecoder(), out] : [body, out])
+    const isText = TEXT_BEGINNINGS.has(first)
+    const createOwn = canBegin(first, second) ? createDecoder : isText ? undefined : createOther
+    connect(createOwn ? [body, createOwn(), out] : [body, out])
   }
   body.on('readable', onReadable)
   out.once('close', onClose)

@@ -106,7 +106,7 @@ async function dispatchToModel(
   for (let tried = 1; ; tried += 1) {
     const route = candidates[(tried - 1) % candidates.length]
     if (!route) throw new GatewayError('upstream_failed')
-    const leave = enterChannel(route, services)
+    const leave = enterChannel(route, metered)
     if (!leave && tried < candidates.length) continue
     // Also left when the attempt throws.
     if (leave) metered.keep?.(leave)
@@ -128,6 +128,7 @@ async function dispatchToModel(
     }
     if (!leave) return { failure: outcome, route, attempts }
     leave()
+    metered.spending?.free()
     reportAttempt(route, failure, services, described(metered, milliseconds))
     if (!mayRetry(outcome, tried, candidates.length, context, services)) {
       return { failure: outcome, route, attempts }
@@ -136,16 +137,21 @@ async function dispatchToModel(
   }
 }
 
-const CHANNEL_FULL = {
+/** A refusal by the limits of a channel, before anything is sent. */
+export const CHANNEL_FULL = {
   status: 429,
-  message: 'the channel has as many calls as it may',
+  message: 'the channel is at its limit of concurrent calls, or close to its spending cap',
   retryAfterSeconds: 1,
 }
 
-/** Takes one of the slots of a channel; undefined if all are taken. */
-function enterChannel({ target }: UsableRoute, { upstreams, health }: Services) {
-  const max = upstreams.get(target.upstream)?.concurrency?.(target.settings)
-  return max === undefined ? NOTHING_TO_LEAVE : health.enter(target.key?.channel ?? target.id, max)
+/** Takes one of the slots of a channel; undefined if all are taken, or near its spending cap. */
+function enterChannel({ target }: UsableRoute, { services, spending, quoted }: MeteredCall) {
+  if (spending?.take(target, quoted.amountNanos) === false) return undefined
+  const max = services.upstreams.get(target.upstream)?.concurrency?.(target.settings)
+  if (max === undefined) return NOTHING_TO_LEAVE
+  const leave = services.health.enter(target.key?.channel ?? target.id, max)
+  if (!leave) spending?.free()
+  return leave
 }
 
 const NOTHING_TO_LEAVE = () => undefined
@@ -252,7 +258,7 @@ function mayRetry(
 
 /**
  * Orders by priority, then by weight, randomly or as the conversation hashes; channels that are
- * cooling down come last.
+ * cooling down or near their spending cap come last.
  */
 export function orderRoutes(
   routes: readonly UsableRoute[],
@@ -262,7 +268,7 @@ export function orderRoutes(
   if (routes.length === 1) return routes
   const keyed = routes.map((route) => ({
     route,
-    ready: services.health.isReady(route.channel),
+    ready: services.health.isReady(route.channel) && services.spending.hasRoom(route.target),
     // Exponential sampling: the smallest -ln(u)/w belongs to each route with probability w / Σw.
     draw:
       -Math.log(affinity ? drawFor(affinity, route.channel) : 1 - Math.random()) /

@@ -11,6 +11,9 @@ const INTERIM = Buffer.from('HTTP/1.1 1')
 /** `101 Switching Protocols` is final: the client refuses it. */
 const SWITCHING = Buffer.from('HTTP/1.1 101')
 const HEAD_END = '\r\n\r\n'
+/** Offset of the first digit of the status. */
+const STATUS_AT = INTERIM.length - 1
+const ONE = 0x31
 /** A longer head is left to the client, which refuses it. */
 const HEAD_BYTES_MAX = 16 * 1024
 const NO_BYTES = Buffer.alloc(0)
@@ -37,6 +40,11 @@ function filterReads(socket: Socket): void {
   socket.read = (size) => {
     const chunk: Buffer | null = read(size)
     if (!isAtHead || chunk === null) return chunk
+    // Nearly every response: it is final, and its status has arrived.
+    if (pending.length === 0 && chunk.length > STATUS_AT && chunk[STATUS_AT] !== ONE) {
+      isAtHead = false
+      return chunk
+    }
     const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
     const rest = bytes.subarray(skipHeads(bytes))
     isAtHead = canBeInterim(rest) && rest.length <= HEAD_BYTES_MAX

@@ -9,14 +9,11 @@ import { type Hold, isOpenHold } from '../../ledger/holds/hold.ts'
 import { readErrorBody, UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Wire, WireRequest, WireResponse } from '../../upstreams/wire.ts'
 import { decodeBody } from './decode-body.ts'
+import { ExchangeTimeout, type ExchangeTimes, exchange } from './exchange.ts'
 import { openSocket } from './wire-socket.ts'
 
-export interface WireOptions {
+export interface WireOptions extends ExchangeTimes {
   readonly dispatcher: Dispatcher
-  readonly firstByteTimeoutMs: number
-  readonly idleTimeoutMs: number
-  /** Maximum time of one request with its complete answer; absent: no limit. */
-  readonly totalTimeoutMs?: number
   /** Maximum number of WebSockets to one host. */
   readonly socketsMax: number
   /** Aborted when the gateway stops; ends all waits. */
@@ -85,31 +82,16 @@ async function pause(forMs: number, stopping: AbortSignal | undefined): Promise<
 
 /** Sends a request. Throws `channel_fault` for a redirect: the channel's address is wrong. */
 async function send(request: WireRequest, options: WireOptions): Promise<WireResponse> {
-  const response = await exchange(request, options)
-  const { status } = response
-  if (status < 300 || status >= 400) return response
-  await readErrorBody(response)
-  throw new UpstreamFailure('channel_fault', { status, message: 'the vendor answered a redirect' })
-}
-
-async function exchange(request: WireRequest, options: WireOptions): Promise<WireResponse> {
-  const url = new URL(request.url)
-  const { totalTimeoutMs } = options
+  let response: WireResponse
   try {
-    const answer = await options.dispatcher.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: request.method,
-      headers: request.headers,
-      body: request.body ?? null,
-      headersTimeout: options.firstByteTimeoutMs,
-      bodyTimeout: options.idleTimeoutMs,
-      ...(totalTimeoutMs ? { signal: AbortSignal.timeout(totalTimeoutMs) } : {}),
-    })
-    return decodeBody({ status: answer.statusCode, headers: answer.headers, body: answer.body })
+    response = await exchange(options.dispatcher, request, options)
   } catch (cause) {
     throw classifySendError(cause)
   }
+  const { status } = response
+  if (status < 300 || status >= 400) return decodeBody(response)
+  await readErrorBody(response)
+  throw new UpstreamFailure('channel_fault', { status, message: 'the vendor answered a redirect' })
 }
 
 /** Codes of errors that occur before the vendor can have read a byte of the request. */
@@ -131,7 +113,7 @@ const NOT_SENT = new Set([
 function classifySendError(cause: unknown): UpstreamFailure {
   const code = readCode(cause)
   const sent = !NOT_SENT.has(code)
-  const isLate = cause instanceof errors.HeadersTimeoutError || code === 'TimeoutError'
+  const isLate = cause instanceof errors.HeadersTimeoutError || cause instanceof ExchangeTimeout
   const message = isLate ? 'no answer in time' : `connection: ${code}`
   return new UpstreamFailure(sent ? 'unknown' : 'not_sent', { cause, message })
 }

@@ -89,7 +89,7 @@ export async function finishTotp(
   const { sql, secrets, throttle } = parts
   const person = await findPerson(sql, personId)
   if (!person?.totp_pending) {
-    throw new GatewayError('conflict', { message: 'begin to add an authenticator app first' })
+    throw new GatewayError('conflict', { message: 'start adding an authenticator app first' })
   }
   await throttle.take('factor', personId)
   const secret = secrets.open(person.totp_pending, totpContext(personId))

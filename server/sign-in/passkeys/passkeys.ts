@@ -135,7 +135,9 @@ export async function beginPasskey(parts: SignInParts, session: Session) {
   const domain = domainOf(parts)
   const passkeys = await selectPasskeys(parts.sql, id)
   if (passkeys.length >= PASSKEYS_MAX) {
-    throw new GatewayError('conflict', { message: `${PASSKEYS_MAX} passkeys are enough` })
+    throw new GatewayError('conflict', {
+      message: `a user may have at most ${PASSKEYS_MAX} passkeys`,
+    })
   }
   const challenge = randomBytes(CHALLENGE_BYTES)
   await putChallenge(parts.sql, session.sessionId, challenge)
@@ -165,7 +167,7 @@ export async function addPasskey(
   exchange: Exchange,
 ): Promise<{ id: string; recovery_codes: string[] | null }> {
   const challenge = await takeChallenge(parts.sql, session.sessionId)
-  if (!challenge) throw new GatewayError('conflict', { message: 'begin to add a passkey first' })
+  if (!challenge) throw new GatewayError('conflict', { message: 'start adding a passkey first' })
   const created = refuseWith400(() => readCreated(passkey.credential, expect(parts, challenge)))
   const id = newId('pky')
   const codes = await withTransaction(parts.sql, async (transaction) => {

@@ -125,12 +125,12 @@ function parse(bytes: Buffer): Readonly<Record<string, unknown>> {
   } catch {
     // Falls through: neither is what a browser writes.
   }
-  throw new PasskeyRefusal('the client data is no object')
+  throw new PasskeyRefusal('the client data is not an object')
 }
 
 /** Requires that the person was present and verified by the authenticator. */
 function readHead(bytes: Buffer, domain: string) {
-  if (bytes.length < HEAD_BYTES) throw new PasskeyRefusal('the authenticator data is short')
+  if (bytes.length < HEAD_BYTES) throw new PasskeyRefusal('the authenticator data is too short')
   if (!bytes.subarray(0, 32).equals(hash('sha256', domain, 'buffer'))) {
     throw new PasskeyRefusal('another domain')
   }
@@ -167,7 +167,7 @@ function checkKey(key: KeyObject): void {
     type === 'ed25519' ||
     (type === 'ec' && details?.namedCurve === 'prime256v1') ||
     (type === 'rsa' && (details?.modulusLength ?? 0) >= RSA_BITS_MIN)
-  if (!isFit) throw new PasskeyRefusal(`a key of the kind ${type} was not asked for`)
+  if (!isFit) throw new PasskeyRefusal(`a key of the kind ${type} was not offered`)
 }
 
 function decode(text: string): Buffer {

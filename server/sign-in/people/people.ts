@@ -98,7 +98,7 @@ export async function createPerson(
 ): Promise<PersonRow> {
   const { email, name, language = 'en', isOperator = false, password } = person
   if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) {
-    throw new OperatorError(`${email} is no e-mail address`)
+    throw new OperatorError(`${email} is not an e-mail address`)
   }
   if (password !== null) checkPassword(password, email)
   const id = newId('user')

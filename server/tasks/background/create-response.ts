@@ -13,7 +13,6 @@ import { failpoint } from '../../lib/failpoint.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import type { StreamAnswer, WholeAnswer } from '../../pipeline/answer/open-answer.ts'
 import { quote } from '../../pipeline/hold/quote.ts'
-import { findReplay } from '../../pipeline/hold/take-hold.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
 import { knownIn, nativeRefusal, toGatewayError } from '../../pipeline/refusal.ts'
 import { admit } from '../../pipeline/request/admit.ts'
@@ -45,8 +44,7 @@ export async function createBackground(
   call: ResolvedCall,
 ): Promise<void> {
   const { services } = engine
-  const replay = await findReplay(caller, call, services)
-  if (replay) return sendReplay(context, replay)
+  if (await sendReplay(context, caller, call, services)) return
   const parameters = submission.parameters(call.request.value)
   const offered = { ...call, routes: findBackgroundRoutes(call, services) }
   await guardUrls(submission, parameters, engine)

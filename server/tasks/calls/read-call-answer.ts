@@ -2,9 +2,11 @@
 import type { ResultContent } from '../../assets/library/keep-content.ts'
 import type { PriceEntry } from '../../catalog/catalog.ts'
 import { readPrices } from '../../catalog/load/load-model.ts'
+import type { RelayReport } from '../../dialects/relay.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import type { WholeAnswer } from '../../pipeline/answer/open-answer.ts'
+import { soldCost } from '../../pipeline/price/charge.ts'
 import { preferRequested } from '../../pipeline/price/prefer-requested.ts'
 import type { CallRequest } from '../../upstreams/upstream.ts'
 import type { Engine } from '../engine.ts'
@@ -46,7 +48,7 @@ export async function readCallAnswer(
     const ending: TaskEnding = {
       state: 'succeeded',
       result: read.result,
-      ...(report.usage ? { usage: report.usage } : {}),
+      ...readUsage(engine, task, report),
       measured: call.metering.fallback(request, report, true),
       facts: preferRequested(pricesOf(task), task.facts, report.facts ?? {}),
     }
@@ -54,6 +56,21 @@ export async function readCallAnswer(
   } catch (error) {
     for (const content of contents) await discardContent?.(content)
     throw error
+  }
+}
+
+/** Returns the stated usage, with the cost that the vendor stated if the model is sold by it. */
+function readUsage(
+  { services }: Engine,
+  task: ClaimedTask,
+  { usage, statedCost, unknownUsage }: RelayReport,
+): Pick<Extract<TaskEnding, { state: 'succeeded' }>, 'usage' | 'unknownUsage'> {
+  const { currency = '' } = services.catalog.snapshot().models.get(task.model) ?? {}
+  const cost = soldCost({ prices: pricesOf(task), currency }, statedCost)
+  const costUnit = cost === undefined ? {} : { vendor_cost: cost }
+  return {
+    ...(usage || cost !== undefined ? { usage: { ...usage, ...costUnit } } : {}),
+    ...(unknownUsage ? { unknownUsage } : {}),
   }
 }
 

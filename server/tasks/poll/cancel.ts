@@ -75,7 +75,7 @@ function notConfirmed(): GatewayError {
 
 function cancelNotOffered(): GatewayError {
   return new GatewayError('conflict', {
-    message: 'tasks of this model cannot be cancelled: it runs to its end',
+    message: 'tasks of this model cannot be cancelled',
     code: 'cancel_not_offered',
   })
 }

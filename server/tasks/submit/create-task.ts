@@ -2,29 +2,32 @@
  * Creates tasks: the verbs of every metered call up to the hold, then a submission that does not
  * depend on the caller's connection. The response is sent after its facts are committed.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TransactionSql } from 'postgres'
 import type { Caller } from '../../accounts/accounts.ts'
 import { withTransaction } from '../../database/transaction.ts'
-import { isUnavailable } from '../../database/unavailable.ts'
+import { isLocked, isUnavailable } from '../../database/unavailable.ts'
 import type { Context } from '../../http/context.ts'
 import { timed } from '../../http/context.ts'
 import { sendJson } from '../../http/reply.ts'
 import { holdForTask, keepAnswer } from '../../ledger/holds/task-holds.ts'
+import { findUnlocked } from '../../ledger/posting/move-store.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { newId } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { formatAmount } from '../../lib/money.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
-import { findReplay, holdRefusal } from '../../pipeline/hold/take-hold.ts'
+import { holdRefusal } from '../../pipeline/hold/take-hold.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { admit } from '../../pipeline/request/admit.ts'
 import { identify } from '../../pipeline/request/identify.ts'
 import { taskLimitsOf } from '../../pipeline/request/limits.ts'
 import { type ResolvedCall, resolve } from '../../pipeline/request/resolve.ts'
+import { CHANNEL_FULL } from '../../pipeline/send/dispatch.ts'
 import type { Services } from '../../pipeline/services.ts'
-import type { UpstreamFailure } from '../../upstreams/failure.ts'
+import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import { insertBody } from '../call-store.ts'
 import type { Engine } from '../engine.ts'
@@ -36,6 +39,9 @@ import { addEvent } from '../timeline-store.ts'
 import { findSource } from '../view-store.ts'
 import { type Plan, type PlannedRoute, planCall, planRoutes, quoteTask } from './plan.ts'
 import { submitTask } from './submit.ts'
+
+const LOCKED_MS = 2_000
+const LOCKED_PAUSE_MS = 50
 
 export interface NewTaskOrder {
   readonly context: Context
@@ -61,8 +67,7 @@ export async function createTask(
   const call = await resolve(context, submission, caller, services, (upstream) => {
     return canServe(upstream, submission)
   })
-  const replay = await findReplay(caller, call, services)
-  if (replay) return sendReplay(context, replay)
+  if (await sendReplay(context, caller, call, services)) return
   const requested = await readParameters(submission, call, caller, engine)
   const firstPlan = planOrder(submission, call, requested, services)
   await guardUrls(submission, requested, engine)
@@ -132,17 +137,57 @@ export async function guardUrls(
 
 /** Commits the hold, the task and its first attempt in one transaction. */
 export async function createHeldTask(engine: Engine, order: NewTaskOrder): Promise<ClaimedTask> {
+  const { caller, plans, quoted } = order
+  const [{ route }] = plans
+  const spending = engine.services.spending.begin(caller.currency)
+  if (!spending.take(route.target, quoted.amountNanos)) {
+    throw toGatewayError(new UpstreamFailure('busy', CHANNEL_FULL))
+  }
+  try {
+    return await insertHeld(engine, order)
+  } catch (error) {
+    spending.free()
+    throw error
+  } finally {
+    // From the next read on, the channel's open tasks count with their holds.
+    spending.end()
+  }
+}
+
+async function insertHeld(engine: Engine, order: NewTaskOrder): Promise<ClaimedTask> {
   const taskId = newId('task')
-  const outcome = await timed(order.context, 'hold', () => insert(engine, order, taskId)).catch(
-    (error: unknown) => {
-      if (!isUnavailable(error)) throw error
-      throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
-    },
-  )
+  const outcome = await timed(order.context, 'hold', () =>
+    whenUnlocked(engine, order.caller.accountId, () => insert(engine, order, taskId)),
+  ).catch((error: unknown) => {
+    if (!isUnavailable(error)) throw error
+    throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
+  })
   if ('refused' in outcome) throw holdRefusal(outcome.refused)
   const task = await readClaimedTask(engine.sql, taskId)
   if (!task) throw new GatewayError('internal', { cause: `task ${taskId} was not written` })
   return task
+}
+
+/** Repeats `work` while another transaction has the account, for as long as a call would wait. */
+async function whenUnlocked<T>(
+  { sql }: Engine,
+  accountId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + LOCKED_MS
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLocked(error)) throw error
+      // Asked without waiting, so that a locked account does not use up the connections.
+      while (!(await findUnlocked(sql, [accountId])).has(accountId)) {
+        if (performance.now() > deadline) throw error
+        await sleep(LOCKED_PAUSE_MS)
+      }
+      if (performance.now() > deadline) throw error
+    }
+  }
 }
 
 function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
@@ -165,8 +210,11 @@ function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
     })
     if ('refused' in hold) return hold
     const { task, attempt } = toRows(engine, order, { taskId, holdId: hold.holdId })
-    await insertTask(transaction, task, attempt)
-    await addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) })
+    // Sent together: until the commit all other calls of the account wait.
+    await Promise.all([
+      insertTask(transaction, task, attempt),
+      addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) }),
+    ])
     if (submission.call) await storeForWorker(transaction, submission, call, taskId)
     if (submission.background) {
       await insertBody(transaction, taskId, submission.background.body(call.request))

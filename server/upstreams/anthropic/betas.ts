@@ -3,6 +3,7 @@
  * only known ones are forwarded: those that bill nothing but tokens and tools, which requests and
  * answers show, and those whose price is checked before anything is held.
  */
+import { nameIgnored } from '../ignored-header.ts'
 
 /** Names without the date at their end. */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -52,7 +53,6 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 const DATE = /-\d{4}-?\d{2}-?\d{2}$/
 const SAFE = /^[\w.-]{1,100}$/
-const IGNORED_MAX = 20
 
 export interface Betas {
   /** The header for the vendor; undefined when no value of it is left. */
@@ -77,7 +77,5 @@ export function readBetas(header: unknown, allowed: readonly string[]): Betas {
 
 /** Returns a header that names the values left out; no header where all were forwarded. */
 export function describeIgnored({ ignored }: Betas): Readonly<Record<string, string>> {
-  if (ignored.length === 0) return {}
-  const safeValues = ignored.slice(0, IGNORED_MAX).map((value) => (SAFE.test(value) ? value : '?'))
-  return { 'x-tributary-ignored': safeValues.map((value) => `anthropic-beta=${value}`).join(', ') }
+  return nameIgnored(ignored.map((value) => `anthropic-beta=${SAFE.test(value) ? value : '?'}`))
 }

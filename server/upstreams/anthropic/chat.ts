@@ -7,14 +7,19 @@ import type { ChatAnswerOptions } from '../../dialects/chat-over-messages/answer
 import { createChatBody } from '../../dialects/chat-over-messages/body.ts'
 import { translateChatRequest } from '../../dialects/chat-over-messages/request.ts'
 import { createChatStream } from '../../dialects/chat-over-messages/stream.ts'
-import { usesLegacyFunctions } from '../../dialects/chat-over-messages/translate-tools.ts'
+import {
+  listCustomTools,
+  usesLegacyFunctions,
+} from '../../dialects/chat-over-messages/translate-tools.ts'
 import type { Relay } from '../../dialects/relay.ts'
 import { UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
 import { randomText } from '../../lib/ids.ts'
 import { member } from '../../lib/json.ts'
+import { nameIgnored } from '../ignored-header.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { messagesAnswerHeaders, messagesRefusal } from './messages.ts'
+import { readMessagesUsageOptions } from './read-usage-options.ts'
 import { buildMessagesRequest, readMessagesFailure } from './request.ts'
 import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
 
@@ -24,7 +29,7 @@ export async function chat(
 ): Promise<UpstreamAnswer> {
   const { stream, model, value } = request
   const quirks = readMessagesQuirks(settings, outputTokensMax)
-  const body = translateChatRequest(value, { upstreamModel, stream, quirks })
+  const { body, ignored } = translateChatRequest(value, { upstreamModel, stream, quirks })
   const response = await wire.send(
     buildMessagesRequest(settings, { ...request, headers: {} }, body),
   )
@@ -35,11 +40,13 @@ export async function chat(
     created: request.createdAtSeconds,
     includeUsage: member(value.stream_options, 'include_usage') === true,
     legacyFunctions: usesLegacyFunctions(value),
+    customTools: listCustomTools(value),
     inputTokensEstimate: request.estimateInputTokens(),
+    usage: readMessagesUsageOptions(value),
   }
   return {
     status: 200,
-    headers: messagesAnswerHeaders(stream),
+    headers: { ...messagesAnswerHeaders(stream), ...nameIgnored(ignored) },
     body: response.body,
     relay: readChatAnswer(stream, options),
     stream,

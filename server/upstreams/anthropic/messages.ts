@@ -1,13 +1,17 @@
 /** Messages, same dialect at both ends: the model is replaced, all else passes as bytes. */
+import { chainAfterReading } from '../../dialects/chain.ts'
+import { decideOnFirstByte } from '../../dialects/chat/expect-body.ts'
+import { createMessagesCollector } from '../../dialects/messages/collect-stream.ts'
 import { editHistory } from '../../dialects/messages/edit-history.ts'
 import { MESSAGES_PING } from '../../dialects/messages/error.ts'
 import { readMessagesBody } from '../../dialects/messages/read-body.ts'
+import type { MessagesUsageOptions } from '../../dialects/messages/read-usage.ts'
 import { createMessagesTap } from '../../dialects/messages/tap.ts'
-import type { RelayReport } from '../../dialects/relay.ts'
+import { createMessagesUnfolder } from '../../dialects/messages/unfold-body.ts'
+import type { Relay, RelayReport } from '../../dialects/relay.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { UpstreamFailure } from '../failure.ts'
-import { isStream } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { describeIgnored, readBetas } from './betas.ts'
@@ -26,20 +30,31 @@ export async function sendNativeMessages(
   const betas = readBetas(request.headers['anthropic-beta'], settings.betas)
   const response = await wire.send(buildMessagesRequest(settings, request, body, betas.forwarded))
   if (response.status >= 400) throw await readMessagesFailure(response, request.value)
-  const stream = isStream(response, request.stream)
+  const { stream } = request
   const usage = readMessagesUsageOptions(request.value)
   return {
     status: 200,
     headers: { ...messagesAnswerHeaders(stream), ...describeIgnored(betas) },
     body: response.body,
-    relay: stream
-      ? createMessagesTap(usage)
-      : createBodyTap((document) => readMessagesBody(document, usage)),
+    relay: readAnswer(stream, usage),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     heartbeat: HEARTBEAT,
     refusal: messagesRefusal,
   }
+}
+
+/** An answer in the other form is converted: SDKs read only what they asked for. */
+function readAnswer(isStreamRequested: boolean, usage: MessagesUsageOptions): Relay {
+  const tap = createMessagesTap(usage)
+  const body = createBodyTap((document) => readMessagesBody(document, usage))
+  return isStreamRequested
+    ? decideOnFirstByte(tap, (isJson) => {
+        return isJson ? chainAfterReading(body, createMessagesUnfolder()) : tap
+      })
+    : decideOnFirstByte(body, (isJson) => {
+        return isJson ? body : chainAfterReading(tap, createMessagesCollector())
+      })
 }
 
 export function messagesAnswerHeaders(stream: boolean): Record<string, string> {

@@ -1,6 +1,7 @@
 /** Reads the options for an answer's usage from the messages request. Pure. */
 import type { MessagesUsageOptions } from '../../dialects/messages/read-usage.ts'
-import { asString, isObject, member } from '../../lib/json.ts'
+import { readWriteLifetime } from '../../dialects/usage/write-lifetime.ts'
+import { asString, member } from '../../lib/json.ts'
 
 /** Tools beside which a container is free (docs/protocols/anthropic.md#tools-with-a-fee). */
 const FREE_BESIDE = /^(?:web_search|web_fetch)_(\d{8})$/
@@ -11,23 +12,9 @@ export function readMessagesUsageOptions(
   value: Readonly<Record<string, unknown>>,
 ): MessagesUsageOptions {
   return {
-    writeLifetime: () => (asksForHour(value) ? '1h' : '5m'),
+    writeLifetime: () => readWriteLifetime(value) ?? '5m',
     isContainerFree: () => toList(value.tools).some(isFreeBeside),
   }
-}
-
-/** Returns true if any block requests a lifetime of one hour, the more expensive one. */
-function asksForHour(value: Readonly<Record<string, unknown>>): boolean {
-  const { system, tools, messages } = value
-  return isForHour(value) || [system, tools, messages].some((list) => toList(list).some(holdsHour))
-}
-
-function holdsHour(block: unknown): boolean {
-  return isForHour(block) || toList(member(block, 'content')).some(holdsHour)
-}
-
-function isForHour(block: unknown): boolean {
-  return isObject(block) && member(block.cache_control, 'ttl') === '1h'
 }
 
 function isFreeBeside(tool: unknown): boolean {

@@ -1,5 +1,4 @@
 /** Requests to a messages-native vendor, and its errors (docs/protocols/anthropic.md#errors). */
-
 import type { IncomingHttpHeaders } from 'node:http'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import { joinUrl } from '../../lib/text/base-url.ts'
@@ -47,6 +46,9 @@ function forward(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(forwarded)
 }
 
+/** A conversation beyond the model's window, which callers of other dialects know by a code. */
+const TOO_LONG = /prompt is too long|exceeds? (?:the )?context (?:limit|window)/i
+
 /** `value` is the request, whose own words do not classify the answer. */
 export async function readMessagesFailure(
   response: WireResponse,
@@ -59,10 +61,12 @@ export async function readMessagesFailure(
   const retryAfterSeconds = readRetryAfter(response.headers)
   const contentType = asString(response.headers['content-type']) ?? 'application/json'
   const kind = refineRejection(kindOf(response.status, type), message, value)
+  const isTooLong = kind === 'rejected' && TOO_LONG.test(message ?? '')
   return new UpstreamFailure(kind, {
     status: response.status,
     answer: { contentType, body },
     message,
+    ...(isTooLong ? { code: 'context_length_exceeded' } : {}),
     retryAfterSeconds,
   })
 }

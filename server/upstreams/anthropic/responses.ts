@@ -10,10 +10,12 @@ import { toChatRequest } from '../../dialects/responses-over-chat/request.ts'
 import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
+import { nameIgnored } from '../ignored-header.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { readChatAnswer } from './chat.ts'
 import { messagesAnswerHeaders, messagesRefusal } from './messages.ts'
+import { readMessagesUsageOptions } from './read-usage-options.ts'
 import { buildMessagesRequest, readMessagesFailure } from './request.ts'
 import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
 
@@ -33,11 +35,15 @@ export async function responses(
 ): Promise<UpstreamAnswer> {
   const { stream, model, value, createdAtSeconds } = request
   const inputTokensEstimate = request.estimateInputTokens()
-  const { chat, context } = toChatRequest(value, { upstreamModel, stream, quirks: IN_BETWEEN })
+  const { chat, context, ignored } = toChatRequest(value, {
+    upstreamModel,
+    stream,
+    quirks: IN_BETWEEN,
+  })
   const quirks = readMessagesQuirks(settings, outputTokensMax)
-  const body = translateChatRequest(chat, { upstreamModel, stream, quirks })
+  const translated = translateChatRequest(chat, { upstreamModel, stream, quirks })
   const response = await wire.send(
-    buildMessagesRequest(settings, { ...request, headers: {} }, body),
+    buildMessagesRequest(settings, { ...request, headers: {} }, translated.body),
   )
   if (response.status >= 400) throw inOwnForm(await readMessagesFailure(response, value))
   const reading = readChatAnswer(stream, {
@@ -47,19 +53,26 @@ export async function responses(
     includeUsage: true,
     showsSignatures: true,
     inputTokensEstimate,
+    usage: readMessagesUsageOptions(chat),
   })
+  const names = [...ignored, ...translated.ignored.map(toOwnName)]
   const id = `resp_${randomText(24)}`
   const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
   const writing = stream ? createResponsesStream(options) : createResponsesBody(options)
   return {
     status: 200,
-    headers: messagesAnswerHeaders(stream),
+    headers: { ...messagesAnswerHeaders(stream), ...nameIgnored(names) },
     body: response.body,
     relay: chainAfterReading(reading, writing),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     refusal: messagesRefusal,
   }
+}
+
+/** The only member in between that the caller knows by another name. */
+function toOwnName(name: string): string {
+  return name === 'reasoning_effort' ? 'reasoning.effort' : name
 }
 
 /** The vendor's own answer has the form of its messages, which clients of responses do not read. */

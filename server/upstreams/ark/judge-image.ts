@@ -48,7 +48,7 @@ function judgeCount(value: JsonObject, upstreamModel: string): void {
   const options = value.sequential_image_generation_options
   const sequenceMax = isObject(options) ? options.max_images : undefined
   if (pictures > 1 && sequence === 'disabled') {
-    throw new InvalidRequest('n', 'more than one needs sequential_image_generation, or none named')
+    throw new InvalidRequest('n', "must be 1 if sequential_image_generation is 'disabled'")
   }
   if (pictures > 1 && typeof sequenceMax === 'number' && sequenceMax !== pictures) {
     const other = 'sequential_image_generation_options.max_images'
@@ -70,7 +70,7 @@ function judgeCount(value: JsonObject, upstreamModel: string): void {
     sequence === 'auto' && typeof sequenceMax === 'number' ? sequenceMax : 1,
   )
   if (most + references > PICTURES_MAX) {
-    const problem = `images and what is made of them are at most ${PICTURES_MAX} together`
+    const problem = `reference and generated images are at most ${PICTURES_MAX} together`
     throw new InvalidRequest(pictures > 1 ? 'n' : 'image', problem)
   }
 }

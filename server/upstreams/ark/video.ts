@@ -305,7 +305,7 @@ async function list(
     if (tasks.length < PAGE_SIZE || isOlder) return found
   }
   // The unread pages may contain the task, so its absence is not known.
-  throw new UpstreamFailure('failed', { message: 'the list is longer than it is read' })
+  throw new UpstreamFailure('failed', { message: 'the list has more pages than are read' })
 }
 
 function readListed(item: unknown): ListedTask[] {

@@ -1,5 +1,4 @@
 /** A channel's settings at Doubao AST, and the address and headers that follow from them. */
-
 import { z } from 'zod'
 import { joinUrl } from '../../lib/text/base-url.ts'
 import { baseUrl } from '../base-url.ts'

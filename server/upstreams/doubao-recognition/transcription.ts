@@ -104,7 +104,7 @@ async function recogniseAtOnce(
   const ended = conclude(outcome)
   if (ended) return ended
   if (outcome.state === 'failed') throw refuseRecording(outcome, value)
-  throw new UpstreamFailure('unknown', { message: 'an answer in one request has no end' })
+  throw new UpstreamFailure('unknown', { message: 'the answer has no final state' })
 }
 
 function answer({ request }: Call, transcript: Transcript): UpstreamAnswer {

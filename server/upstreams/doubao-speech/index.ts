@@ -2,7 +2,6 @@
  * Doubao speech synthesis V3 over HTTP (docs/protocols/volcengine-speech.md#synthesis-request), as
  * a native pass-through and as a translation of POST /v1/audio/speech.
  */
-
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import type { RelayReport } from '../../dialects/relay.ts'

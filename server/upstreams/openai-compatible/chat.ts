@@ -30,7 +30,10 @@ export async function chat(
         includeUsage: wantsUsage(request),
         legacyFunctions: request.value.functions !== undefined,
       })
-    : expectWhole(createBodyTap((document) => readChatBody(document, usage)))
+    : expectWhole(
+        createBodyTap((document) => readChatBody(document, usage)),
+        usage,
+      )
   return {
     status: 200,
     headers: chatAnswerHeaders(request.stream),

@@ -3,6 +3,7 @@ import { readChatUsage } from '../../dialects/chat/read-usage.ts'
 import { UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
+import { readFirstCount } from '../../dialects/usage/read-count.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
@@ -49,12 +50,11 @@ function isEmbedding(value: unknown): boolean {
   return typeof value === 'string' || Array.isArray(value)
 }
 
-/** Takes the total for the prompt where a vendor states the total alone. */
+/** Takes the total for the prompt where a vendor states the total alone: there is no output. */
 function withPrompt(document: JsonObject): JsonObject {
   const { usage } = document
-  if (!isObject(usage) || usage.prompt_tokens !== undefined) return document
-  return {
-    ...document,
-    usage: { ...usage, prompt_tokens: usage.input_tokens ?? usage.total_tokens },
-  }
+  if (!isObject(usage)) return document
+  const { prompt_tokens: prompt, input_tokens: input, total_tokens: total } = usage
+  if (readFirstCount(prompt, input) > 0) return document
+  return { ...document, usage: { ...usage, prompt_tokens: total ?? prompt ?? input } }
 }

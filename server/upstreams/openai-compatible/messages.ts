@@ -7,6 +7,7 @@ import { translateMessageRequest } from '../../dialects/messages-over-chat/reque
 import { createMessagesStream } from '../../dialects/messages-over-chat/stream.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
+import { nameIgnored } from '../ignored-header.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
 import { chatAnswerHeaders, chatRefusal } from './chat.ts'
@@ -21,13 +22,13 @@ export async function sendCompatibleMessages(
 ): Promise<UpstreamAnswer> {
   const { stream, model } = request
   const inputTokensEstimate = request.estimateInputTokens()
-  const { response, context } = await sendTranslated(wire, settings, request, (quirks) =>
+  const { response, context, ignored } = await sendTranslated(wire, settings, request, (quirks) =>
     translateMessageRequest(request.value, { upstreamModel, stream, quirks }),
   ).catch(reword)
   const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context }
   return {
     status: 200,
-    headers: chatAnswerHeaders(stream),
+    headers: { ...chatAnswerHeaders(stream), ...nameIgnored(ignored) },
     body: response.body,
     relay: stream ? createMessagesStream(options) : createMessagesBody(options),
     stream,

@@ -17,6 +17,7 @@ import type { WireResponse } from '../wire.ts'
 const CHANNEL_CODES = new RegExp(
   [
     'insufficient_quota|billing|overdue|quotaexceeded|servicenotopen|modelnotopen',
+    'blocked_api_access|organization_restricted',
     'invalid_api_key|account_?deactivated|accessdenied|closedendpoint',
     'exceeded_current_quota|arrearage|allocationquota|insufficient_?balance|out_of_credits',
     // Numbers of vendors without words: no money, no such key, no such model.
@@ -36,12 +37,17 @@ export async function readCompatibleFailure(
   value?: unknown,
 ): Promise<UpstreamFailure> {
   const body = await readErrorBody(response)
-  const document = tryParseJson(body)
+  const parsed = tryParseJson(body)
+  // Google's errors are the one entry of a list.
+  const document: unknown = Array.isArray(parsed) ? parsed[0] : parsed
   const nested = member(document, 'error')
   // Some vendors state the error at the top, beside or in place of a text.
   const error = isObject(nested) ? nested : document
   const message =
-    asString(member(error, 'message')) ?? asString(nested) ?? asString(member(document, 'detail'))
+    asString(member(error, 'message')) ??
+    asString(nested) ??
+    readDetail(document) ??
+    asString(document)
   const code = readCode(member(error, 'code')) ?? asString(member(error, 'type'))
   const param = asString(member(error, 'param'))
   const retryAfterSeconds = readRetryAfter(response.headers)
@@ -55,6 +61,17 @@ export async function readCompatibleFailure(
     param,
     retryAfterSeconds,
   })
+}
+
+/** Reads the first problem of a validator: its place below the body, and what is wrong. */
+function readDetail(document: unknown): string | undefined {
+  const detail = member(document, 'detail') ?? member(member(document, 'message'), 'detail')
+  if (!Array.isArray(detail)) return asString(detail)
+  const [first] = detail
+  const places = member(first, 'loc')
+  const place = Array.isArray(places) ? places.filter((one) => one !== 'body').join('.') : ''
+  const problem = asString(member(first, 'msg'))
+  return problem && place ? `${place}: ${problem}` : problem
 }
 
 function readCode(code: unknown): string | undefined {

@@ -1,6 +1,7 @@
 /** Reads the options for an answer's usage from a request of OpenAI's API. Pure. */
 import type { ChatUsageOptions } from '../../dialects/chat/read-usage.ts'
-import { asString, member } from '../../lib/json.ts'
+import { readWriteLifetime, type WriteLifetime } from '../../dialects/usage/write-lifetime.ts'
+import { asString, type JsonObject, member } from '../../lib/json.ts'
 
 /** The vendor's default for images within a response (docs/protocols/openai.md#hosted-tools). */
 const IMAGE_MODEL = 'gpt-image-1'
@@ -10,13 +11,18 @@ export function readChatUsageOptions(
   value: Readonly<Record<string, unknown>>,
   upstreamModel?: string,
 ): ChatUsageOptions {
-  const lifetime = member(value.prompt_cache_options, 'ttl')
   return {
     imageModel: readImageModel(value.tools),
     asksForSearch: value.web_search_options !== undefined && value.web_search_options !== null,
     ...(upstreamModel === undefined ? {} : readStandIns(value.models, upstreamModel)),
-    ...(lifetime === '5m' || lifetime === '1h' ? { writeLifetime: lifetime } : {}),
+    writeLifetime: () => readLifetime(value),
   }
+}
+
+/** Reads the lifetime of all writes, else that of marked content. */
+function readLifetime(value: JsonObject): WriteLifetime | undefined {
+  const lifetime = member(value.prompt_cache_options, 'ttl')
+  return lifetime === '5m' || lifetime === '1h' ? lifetime : readWriteLifetime(value)
 }
 
 /** Reads the models with which a router may serve the request in place of the requested one. */

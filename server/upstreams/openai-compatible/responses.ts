@@ -1,7 +1,12 @@
 /** The Responses API: passed through, or translated to chat if the channel is set so. */
+import { chainAfterReading } from '../../dialects/chain.ts'
+import { decideOnFirstByte } from '../../dialects/chat/expect-body.ts'
+import type { Relay } from '../../dialects/relay.ts'
+import { createResponsesCollector } from '../../dialects/responses/collect-stream.ts'
 import { readResponseBody } from '../../dialects/responses/read-response.ts'
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { createResponsesTap } from '../../dialects/responses/tap.ts'
+import { createResponsesUnfolder } from '../../dialects/responses/unfold-body.ts'
 import { createResponsesBody } from '../../dialects/responses-over-chat/body.ts'
 import { translateResponseRequest } from '../../dialects/responses-over-chat/request.ts'
 import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
@@ -9,7 +14,7 @@ import { spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
-import { isStream } from '../read-json.ts'
+import { nameIgnored } from '../ignored-header.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire, WireResponse } from '../wire.ts'
 import { chatAnswerHeaders, chatRefusal } from './chat.ts'
@@ -36,21 +41,34 @@ async function pass(
     buildCompatibleRequest(settings, '/responses', body, request.stream),
   )
   if (response.status >= 400) throw await readMissingApi(response, value)
-  const stream = isStream(response, request.stream)
+  const { stream } = request
   const usage = readChatUsageOptions(request.value, upstreamModel)
+  const tap = createResponsesTap(usage, isBackground ? { backgroundAfter: -1 } : {})
+  const whole = createBodyTap((document) =>
+    readEnded(readResponseBody(document, usage), document, isBackground),
+  )
   return {
     status: 200,
     headers: chatAnswerHeaders(stream),
     body: response.body,
-    relay: stream
-      ? createResponsesTap(usage, isBackground ? { backgroundAfter: -1 } : {})
-      : createBodyTap((document) =>
-          readEnded(readResponseBody(document, usage), document, isBackground),
-        ),
+    relay: stream ? readStream(tap, whole) : readWhole(tap, whole),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     refusal: chatRefusal,
   }
+}
+
+/** An answer in the other form is converted: SDKs read only what they asked for. */
+function readStream(tap: Relay, whole: Relay): Relay {
+  return decideOnFirstByte(tap, (isJson) => {
+    return isJson ? chainAfterReading(whole, createResponsesUnfolder()) : tap
+  })
+}
+
+function readWhole(tap: Relay, whole: Relay): Relay {
+  return decideOnFirstByte(whole, (isJson) => {
+    return isJson ? whole : chainAfterReading(tap, createResponsesCollector())
+  })
 }
 
 /**
@@ -77,14 +95,14 @@ async function translate(
 ): Promise<UpstreamAnswer> {
   const { stream, model, createdAtSeconds } = request
   const inputTokensEstimate = request.estimateInputTokens()
-  const { response, context } = await sendTranslated(wire, settings, request, (quirks) =>
+  const { response, context, ignored } = await sendTranslated(wire, settings, request, (quirks) =>
     translateResponseRequest(request.value, { upstreamModel, stream, quirks }),
   )
   const id = `resp_${randomText(24)}`
   const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
   return {
     status: 200,
-    headers: chatAnswerHeaders(stream),
+    headers: { ...chatAnswerHeaders(stream), ...nameIgnored(ignored) },
     body: response.body,
     relay: stream ? createResponsesStream(options) : createResponsesBody(options),
     stream,

@@ -1,7 +1,8 @@
 /**
  * Sends a translated chat request. Some vendors refuse calls of tools without the reasoning that
- * led to them (docs/protocols/openai.md#reasoning-text); others refuse the field itself. A refusal
- * that names it is answered by the same request with the field: nothing was done or billed.
+ * led to them, or without its signature (docs/protocols/openai.md#reasoning-text); others refuse
+ * the fields themselves. A refusal that names one is answered by the same request with the field:
+ * nothing was done or billed.
  */
 import type { ChatQuirks } from '../../dialects/chat/quirks.ts'
 import type { UpstreamFailure } from '../failure.ts'
@@ -12,15 +13,18 @@ import { buildCompatibleRequest } from './request.ts'
 import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
 
 const REASONING_FIELD = 'reasoning_content'
+const SIGNATURE_FIELD = 'thought_signature'
 
 interface Translated<Context> {
   readonly body: Buffer
   readonly context: Context
+  readonly ignored: readonly string[]
 }
 
 interface Answered<Context> {
   readonly response: WireResponse
   readonly context: Context
+  readonly ignored: readonly string[]
 }
 
 type Sent<Context> = Answered<Context> | { readonly failure: UpstreamFailure }
@@ -33,23 +37,30 @@ export async function sendTranslated<Context>(
   translate: (quirks: ChatQuirks) => Translated<Context>,
 ): Promise<Answered<Context>> {
   const send = async (quirks: ChatQuirks): Promise<Sent<Context>> => {
-    const { body, context } = translate(quirks)
+    const { body, context, ignored } = translate(quirks)
     const request = buildCompatibleRequest(settings, '/chat/completions', body, stream)
     const response = await wire.send(request)
-    if (response.status < 400) return { response, context }
+    if (response.status < 400) return { response, context, ignored }
     return { failure: await readCompatibleFailure(response, value) }
   }
   const quirks = readQuirks(settings)
   const first = await send(quirks)
   if (!('failure' in first)) return first
-  if (!demandsReasoning(first.failure, quirks)) throw first.failure
-  const reasoning = { reasoningField: REASONING_FIELD, reasoningBesideCalls: true } as const
-  const second = await send({ ...quirks, ...reasoning })
+  const demanded = readDemand(first.failure, quirks)
+  if (!demanded) throw first.failure
+  const second = await send({ ...quirks, ...demanded })
   if ('failure' in second) throw second.failure
   return second
 }
 
-function demandsReasoning(failure: UpstreamFailure, { reasoningField }: ChatQuirks): boolean {
-  if (failure.kind !== 'rejected' || reasoningField !== undefined) return false
-  return failure.details.message?.includes(REASONING_FIELD) ?? false
+/** Returns the quirks that meet a refusal; undefined for a refusal of another kind. */
+function readDemand(
+  { kind, details }: UpstreamFailure,
+  { reasoningField }: ChatQuirks,
+): Partial<ChatQuirks> | undefined {
+  const { message = '' } = details
+  if (kind !== 'rejected') return undefined
+  if (message.includes(SIGNATURE_FIELD)) return { signsCalls: true }
+  if (reasoningField !== undefined || !message.includes(REASONING_FIELD)) return undefined
+  return { reasoningField: REASONING_FIELD, reasoningBesideCalls: true }
 }

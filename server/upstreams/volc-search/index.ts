@@ -2,7 +2,6 @@
  * Volcengine's two search products (docs/protocols/volcengine-search.md). The result passes
  * unchanged.
  */
-
 import { z } from 'zod'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { asString, tryParseJson } from '../../lib/json.ts'

@@ -29,7 +29,7 @@ describe('vendors', { concurrency: false }, () => {
     return { models: new Map(models.map((one) => [one.id, one])), channels, dropped }
   }
 
-  test('the list names people’s words, the page of keys and what the gateway lacks', async () => {
+  test('the list has display names, pages of keys and missing variables', async () => {
     const { data } = await stage.read('GET /operator/vendors', AS)
     assert.ok(data.length > 20)
     for (const { id, name, key_page: page, channels } of data) {

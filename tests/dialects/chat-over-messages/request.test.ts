@@ -1,49 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { translateChatRequest } from '../../../server/dialects/chat-over-messages/request.ts'
-import { InvalidRequest } from '../../../server/dialects/invalid-request.ts'
 import {
-  DEFAULT_MESSAGES_QUIRKS,
-  type MessagesQuirks,
-} from '../../../server/dialects/messages/quirks.ts'
-
-function translate(fields: object, quirks: Partial<MessagesQuirks> = {}, stream = false) {
-  const request = { model: 'm', messages: [user('hi')], ...fields }
-  const options = {
-    upstreamModel: 'vendor-model',
-    stream,
-    quirks: { ...DEFAULT_MESSAGES_QUIRKS, ...quirks },
-  }
-  return JSON.parse(translateChatRequest(request, options).toString('utf8'))
-}
-
-const turnsOf = (...messages: unknown[]) => translate({ messages }).messages
-const user = (content: unknown) => ({ role: 'user', content })
-const text = (value: string) => ({ type: 'text', text: value })
-const call = (id: string, args: unknown = '{"q":1}') => ({
-  id,
-  type: 'function',
-  function: { name: 'lookup', arguments: args },
-})
-const calling = (...calls: unknown[]) => ({ role: 'assistant', content: null, tool_calls: calls })
-const tool = (id: string, content: unknown) => ({ role: 'tool', tool_call_id: id, content })
-const use = (id: string, input: unknown = { q: 1 }) => ({
-  type: 'tool_use',
-  id,
-  name: 'lookup',
-  input,
-})
-const result = (id: string, content: unknown) => ({ type: 'tool_result', tool_use_id: id, content })
-
-function refusedField(fields: object): string {
-  try {
-    translate(fields)
-  } catch (error) {
-    if (error instanceof InvalidRequest) return error.param
-    throw error
-  }
-  return 'nothing was refused'
-}
+  call,
+  calling,
+  refusedField,
+  result,
+  text,
+  tool,
+  translate,
+  turnsOf,
+  use,
+  user,
+} from './translate.ts'
 
 describe('conversation', () => {
   test('the smallest request', () => {
@@ -90,9 +58,15 @@ describe('conversation', () => {
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,cGRm' } },
       { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } },
-      { type: 'input_audio', input_audio: { data: 'x', format: 'wav' } },
+      {
+        type: 'file',
+        file: { filename: 'b.json', file_data: 'data:application/json;base64,e30=' },
+      },
+      { type: 'file', file: { file_data: 'https://example.com/b.pdf' } },
+      { type: 'file', file: { file_data: 'JVBERi0xLjQK' } },
+      { type: 'hologram' },
     ]
-    const [image, linked, pdf, plain, audio] = turnsOf(user(parts))[0].content
+    const [image, linked, pdf, plain, json, page, raw, other] = turnsOf(user(parts))[0].content
     const base64 = (media: string, data: string) => ({ type: 'base64', media_type: media, data })
     assert.deepEqual(image, { type: 'image', source: base64('image/png', 'aW1n') })
     assert.deepEqual(linked.source, { type: 'url', url: 'https://example.com/a.png' })
@@ -102,7 +76,32 @@ describe('conversation', () => {
       title: 'a.pdf',
     })
     assert.deepEqual(plain.source, { type: 'text', media_type: 'text/plain', data: 'hi' })
-    assert.match(audio.text, /input_audio was left out/)
+    assert.deepEqual(json.source, { type: 'text', media_type: 'text/plain', data: '{}' })
+    assert.deepEqual(page.source, { type: 'url', url: 'https://example.com/b.pdf' })
+    assert.deepEqual(raw.source, base64('application/pdf', 'JVBERi0xLjQK'))
+    assert.match(other.text, /hologram was left out/)
+  })
+
+  test('audio, video and files of another vendor are refused by name', () => {
+    const refused = (part: object) => refusedField({ messages: [user([part])] })
+    assert.equal(refused({ type: 'input_audio' }), 'messages[0].content[0].type')
+    assert.equal(refused({ type: 'video_url' }), 'messages[0].content[0].type')
+    const file = { type: 'file', file: { file_id: 'file-1' } }
+    assert.equal(refused(file), 'messages[0].content[0].file.file_id')
+  })
+
+  test('blank texts and reasoning without a signature are dropped', () => {
+    const thinking = { type: 'thinking', thinking: [text('hm')] }
+    const output = { type: 'output_text', text: 'y' }
+    const answer = { role: 'assistant', content: [thinking, text(' '), output] }
+    const [, turn] = turnsOf(user(['  ', 'x'].map(text)), answer, user('z'))
+    assert.deepEqual(turn.content, [text('y')])
+  })
+
+  test('calls that share an id get a result each', () => {
+    const turns = turnsOf(user('hi'), calling(call('a'), call('a')), tool('a', '1'), tool('a', '2'))
+    assert.deepEqual(turns[1].content, [use('a'), use('a_2')])
+    assert.deepEqual(turns[2].content, [result('a', [text('1')]), result('a_2', [text('2')])])
   })
 
   test('a misspelt image type, and an image sent as a file', () => {
@@ -249,9 +248,8 @@ describe('tools', () => {
     assert.equal(untyped.name, 'f')
   })
 
-  test('a tool that is no function is refused by name', () => {
-    const custom = { type: 'custom', custom: { name: 'patch' } }
-    assert.equal(refusedField({ tools: [lookup, custom] }), 'tools[1].type')
+  test('a tool that a vendor would run is refused by name', () => {
+    assert.equal(refusedField({ tools: [lookup, { type: 'mcp' }] }), 'tools[1].type')
     assert.equal(refusedField({ tools: [{ type: 'web_search' }] }), 'tools[0].type')
     assert.equal(refusedField({ web_search_options: {} }), 'web_search_options')
   })
@@ -301,99 +299,19 @@ describe('tools', () => {
     assert.deepEqual(choose({ ...forced, tool_choice: 'none' }), { type: 'none' })
   })
 
+  test('a choice that no offered tool can meet is refused', () => {
+    const refused = (tool_choice: unknown) => refusedField({ tools: [lookup], tool_choice })
+    assert.deepEqual(choose({ tool_choice: 'any' }), { type: 'any' })
+    assert.equal(refused('perhaps'), 'tool_choice')
+    assert.equal(refused({ type: 'hosted' }), 'tool_choice')
+    assert.equal(refused({ type: 'function', function: { name: 'other' } }), 'tool_choice')
+    const other = { type: 'function', function: { name: 'other' } }
+    const allowed_tools = { mode: 'auto', tools: [other] }
+    assert.equal(refused({ type: 'allowed_tools', allowed_tools }), 'tool_choice')
+  })
+
   test('no tools, no choice', () => {
     const body = translate({ tools: [], tool_choice: 'auto', parallel_tool_calls: false })
     assert.ok(!('tools' in body) && !('tool_choice' in body))
-  })
-})
-
-describe('parameters', () => {
-  test('limits', () => {
-    assert.equal(translate({ max_tokens: 10 }).max_tokens, 10)
-    assert.equal(translate({ max_completion_tokens: 20, max_tokens: 10 }).max_tokens, 20)
-    assert.equal(translate({ max_tokens: 100 }, { maxTokensLimit: 50 }).max_tokens, 50)
-    assert.equal(refusedField({ max_tokens: 0 }), 'max_tokens')
-    assert.equal(refusedField({ max_completion_tokens: 'x' }), 'max_completion_tokens')
-  })
-
-  test('sampling and stops', () => {
-    const body = translate({ temperature: 1.7, top_p: 0.5, stop: ['a', ' '] })
-    assert.equal(body.temperature, 1)
-    assert.equal(body.top_p, 0.5)
-    assert.deepEqual(body.stop_sequences, ['a'])
-    assert.deepEqual(translate({ stop: 'x' }).stop_sequences, ['x'])
-    assert.ok(!('stop_sequences' in translate({ stop: null })))
-  })
-
-  test('one answer only', () => {
-    assert.equal(refusedField({ n: 2 }), 'n')
-    assert.equal(refusedField({ n: 1 }), 'nothing was refused')
-  })
-
-  test('fields of the chat format do not reach the vendor', () => {
-    const body = translate({
-      logit_bias: {},
-      seed: 1,
-      store: true,
-      stream_options: {},
-      logprobs: false,
-      modalities: ['text'],
-    })
-    assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_tokens'])
-  })
-
-  test('what the answer would lack is refused by name', () => {
-    assert.equal(refusedField({ logprobs: true }), 'logprobs')
-    assert.equal(refusedField({ modalities: ['text', 'audio'] }), 'modalities')
-  })
-
-  test('sampling as newer models and thinking allow it', () => {
-    assert.equal(translate({ top_k: 5 }).top_k, 5)
-    assert.ok(!('top_p' in translate({ temperature: 0.5, top_p: 1 })))
-    assert.equal(translate({ top_p: 1 }).top_p, 1)
-    const thinking = { reasoning_effort: 'high', max_tokens: 9_000, top_k: 5 }
-    const low = translate({ ...thinking, top_p: 0.5 }, { reasoning: 'adaptive' })
-    assert.ok(low.thinking && !('top_p' in low) && !('top_k' in low))
-    assert.equal(translate({ ...thinking, top_p: 0.99 }, { reasoning: 'adaptive' }).top_p, 0.99)
-  })
-
-  test('effort as the upstream knows it', () => {
-    const effort = { reasoning_effort: 'medium', max_tokens: 30_000, temperature: 0.5 }
-    assert.ok(!('thinking' in translate(effort)))
-    const budget = translate(effort, { reasoning: 'budget' })
-    assert.deepEqual(budget.thinking, { type: 'enabled', budget_tokens: 8_192 })
-    assert.ok(!('temperature' in budget))
-    const adaptive = translate(effort, { reasoning: 'adaptive' })
-    assert.deepEqual(adaptive.output_config, { effort: 'medium' })
-    const small = translate({ ...effort, max_tokens: 100 }, { reasoning: 'budget' })
-    assert.ok(!('thinking' in small))
-  })
-
-  test('no thinking where the vendor would refuse it', () => {
-    const effort = { reasoning_effort: 'low', max_tokens: 30_000 }
-    const messages = [user('hi'), calling(call('c')), tool('c', 'r')]
-    const looping = translate({ ...effort, messages }, { reasoning: 'budget' })
-    assert.ok(!('thinking' in looping))
-    const tools = [{ type: 'function', function: { name: 'lookup' } }]
-    const forced = { ...effort, tools, tool_choice: 'required' }
-    assert.ok(!('thinking' in translate(forced, { reasoning: 'budget' })))
-  })
-
-  test('answers that follow a schema', () => {
-    const schema = { type: 'object', properties: { a: {} } }
-    const request = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } }
-    const format = { type: 'json_schema', schema }
-    assert.deepEqual(translate(request).output_config, { format })
-    const described = translate(request, { structuredOutput: false })
-    assert.match(described.system[0].text, /JSON schema/)
-    const both = translate({ ...request, reasoning_effort: 'low' }, { reasoning: 'adaptive' })
-    assert.deepEqual(both.output_config, { format, effort: 'low' })
-    const plain = translate({ response_format: { type: 'json_object' } })
-    assert.match(plain.system[0].text, /one JSON object/)
-  })
-
-  test('a stream is requested as a stream', () => {
-    assert.equal(translate({}, {}, true).stream, true)
-    assert.ok(!('stream' in translate({ stream: true })))
   })
 })

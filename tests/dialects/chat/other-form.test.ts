@@ -106,6 +106,35 @@ describe('a stream in answer to a request for a document', () => {
     })
   }
 
+  const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+  const stated = { prompt_tokens: 10, completion_tokens: 5 }
+  const units = { input_token: 10, output_token: 5 }
+  const text = event({ choices: [{ index: 0, delta: { content: 'a' } }] })
+  const end = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+  const done = 'data: [DONE]\n\n'
+  for (const [name, stream, expected] of [
+    ['behind the end', text + end + done + event({ usage: stated }), units],
+    [
+      'before an error',
+      text + event({ choices: [], usage: stated }) + event({ error: { message: 'x' } }),
+      units,
+    ],
+    ['beside an error', text + event({ error: { message: 'x' }, usage: stated }), units],
+    [
+      'of tools, beside the usage',
+      text + end + event({ choices: [], usage: stated, tool_usage: { web_search: 2 } }) + done,
+      { ...units, web_search_call: 2 },
+    ],
+  ] as const) {
+    test(`usage is read from the events: ${name}`, () => {
+      for (const { name: chunking, chunks } of chunkings(Buffer.from(stream))) {
+        const relay = expectWhole(createBodyTap(readChatBody))
+        run(relay, chunks)
+        assert.deepEqual(relay.report().usage, expected, chunking)
+      }
+    })
+  }
+
   test('a whole completion passes byte for byte', () => {
     const body = Buffer.from('{ "choices": [ {"message":{"content":"a"}} ] }')
     assert.equal(run(expectWhole(createBodyTap(readChatBody)), [body]), body.toString())

@@ -258,3 +258,28 @@ describe('broken streams', () => {
     assert.equal(Buffer.compare(Buffer.concat(out), body), 0)
   })
 })
+
+test('a vendor’s signature of a call survives the repair of its chunk', () => {
+  const signature = { google: { thought_signature: 'sig' } }
+  const call = { id: 'a', type: 'function', function: { name: 'lookup', arguments: '{}' } }
+  const chunks = [
+    { choices: [{ index: 0, delta: { tool_calls: [call] } }] },
+    { choices: [{ index: 0, delta: { tool_calls: [{ extra_content: signature }] } }] },
+    { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+  ]
+  const body = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+  assert.match(run(relay(), [Buffer.from(body)]), /"extra_content":\{"google"/)
+})
+
+test('usage that is stated before the first choice counts, but not that of another dialect', () => {
+  const usage = { prompt_tokens: 5, completion_tokens: 2 }
+  const text = { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] }
+  const read = (first: object) => {
+    const stream = relay()
+    const chunks = [first, text].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+    run(stream, [Buffer.from(chunks.join(''))])
+    return stream.report().usage
+  }
+  assert.deepEqual(read({ usage }), { input_token: 5, output_token: 2 })
+  assert.equal(read({ type: 'message_delta', usage: { output_tokens: 9 } }), undefined)
+})

@@ -33,6 +33,11 @@ const stopOf = (message: object, reason: string | null) =>
   answer(completion(message, reason)).message.stop_reason
 
 describe('content', () => {
+  test('the words of a spoken answer are its text', () => {
+    const spoken = { content: null, audio: { id: 'a', data: 'AAAA', transcript: 'Hello.' } }
+    assert.deepEqual(contentOf(completion(spoken)), [{ type: 'text', text: 'Hello.' }])
+  })
+
   test('a text answer states cached and uncached input tokens apart', () => {
     const { message, report } = answer(completion({ content: 'hi' }))
     assert.deepEqual(message, {
@@ -164,6 +169,12 @@ describe('stop reasons', () => {
 })
 
 describe('usage', () => {
+  test('thinking is stated as a part of the output', () => {
+    const completion_tokens_details = { reasoning_tokens: 3 }
+    const { message } = usageOf({ ...USAGE, completion_tokens_details })
+    assert.deepEqual(message.usage.output_tokens_details, { thinking_tokens: 3 })
+  })
+
   const usageOf = (usage: unknown) => answer(completion({ content: 'hello' }, 'stop', { usage }))
 
   test('more cached than prompt tokens are counted beside the prompt', () => {

@@ -191,3 +191,36 @@ describe('a prefilled answer', () => {
     assert.equal(flagged.add_generation_prompt, false)
   })
 })
+
+describe('what another vendor ran or keeps', () => {
+  const described = (block: object) => messagesOf([user('hi'), assistant(block)])[1]?.content
+
+  test('results of its tools are text', () => {
+    const found = [{ title: 'T', url: 'https://x.example' }]
+    const page = { type: 'document', source: { type: 'text', data: 'page text' } }
+    const executed = { stdout: 'a.txt', stderr: 'warned', return_code: 0 }
+    for (const [block, expected] of [
+      [{ type: 'web_search_tool_result', content: found }, 'T https://x.example'],
+      [
+        { type: 'web_fetch_tool_result', content: { url: 'https://x.example', content: page } },
+        'page text',
+      ],
+      [{ type: 'mcp_tool_result', content: [text('found 42')] }, 'found 42'],
+      [{ type: 'bash_code_execution_tool_result', content: executed }, 'a.txt\nwarned'],
+    ] as const) {
+      assert.ok(described(block).endsWith(expected), JSON.stringify(block))
+    }
+    assert.deepEqual(
+      messagesOf([user('hi'), assistant({ type: 'mcp_tool_use', id: 'm' })]).length,
+      1,
+    )
+  })
+
+  test('a file that is named only by its id is refused', () => {
+    const source = { type: 'file', file_id: 'file_1' }
+    for (const type of ['image', 'document']) {
+      const refused = refusedField({ messages: [user([text('a'), { type, source }])] })
+      assert.equal(refused, 'messages[0].content[1].source.file_id')
+    }
+  })
+})

@@ -180,7 +180,10 @@ describe('tools', () => {
     assert.equal(choose({ type: 'none' }), 'none')
     const named = { type: 'function', function: { name: 'lookup' } }
     assert.deepEqual(choose({ type: 'tool', name: 'lookup' }), named)
-    assert.equal(choose({ type: 'tool', name: 'gone' }), undefined)
+    const tools = [LOOKUP]
+    const refused = (choice: object) => refusedField({ tools, tool_choice: choice })
+    assert.equal(refused({ type: 'tool', name: 'gone' }), 'tool_choice')
+    assert.equal(refused({ type: 'perhaps' }), 'tool_choice.type')
   })
 
   test('disable_parallel_tool_use becomes parallel_tool_calls: false', () => {
@@ -190,11 +193,52 @@ describe('tools', () => {
     assert.equal(body.parallel_tool_calls, false)
   })
 
-  test('a tool that the vendor runs is left out together with its choice', () => {
-    const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }
-    const { body } = translate({ tools: [search], tool_choice: { type: 'auto' } })
+  test('tools that the vendor runs are left out and named, and a choice of only those', () => {
+    const types = ['web_search_20250305', 'web_fetch_20250910', 'code_execution_20250825']
+    const hosted = [...types, 'mcp_toolset'].map((type) => ({ type, name: 'x' }))
+    const names = [...types, 'mcp_toolset'].map((type, position) => `tools[${position}]=${type}`)
+    const { body, ignored } = translate({ tools: hosted, tool_choice: { type: 'auto' } })
     assert.ok(!('tools' in body) && !('tool_choice' in body))
-    assert.equal(translate({ tools: [search, LOOKUP] }).body.tools.length, 1)
+    assert.deepEqual(ignored, names)
+    assert.equal(translate({ tools: [...hosted, LOOKUP] }).body.tools.length, 1)
+    for (const tool_choice of [{ type: 'any' }, { type: 'tool', name: 'x' }]) {
+      const chosen = translate({ tools: hosted, tool_choice })
+      assert.ok(!('tool_choice' in chosen.body))
+      assert.deepEqual(chosen.ignored, [...names, 'tool_choice'])
+    }
+    const other = { tools: [...hosted, LOOKUP], tool_choice: { type: 'tool', name: 'x' } }
+    assert.equal(refusedField(other), 'tool_choice')
+  })
+
+  test('tools of an unknown type are refused by name', () => {
+    assert.equal(refusedField({ tools: [LOOKUP, { type: 'x', name: 'x' }] }), 'tools[1].type')
+  })
+
+  test('tools whose schema the vendor’s models know get it', () => {
+    const parametersOf = (type: string) => {
+      return translate({ tools: [{ type, name: 'x' }] }).body.tools[0].function.parameters
+    }
+    assert.deepEqual(Object.keys(parametersOf('bash_20250124').properties), ['command', 'restart'])
+    const commandsOf = (type: string) => parametersOf(type).properties.command.enum
+    assert.ok(commandsOf('text_editor_20250124').includes('undo_edit'))
+    assert.ok(!commandsOf('text_editor_20250728').includes('undo_edit'))
+    assert.ok(commandsOf('memory_20250818').includes('rename'))
+  })
+
+  test('what no chat has is named, unless it is a hint or not set', () => {
+    const ignoredOf = (fields: Record<string, unknown>, quirks = {}) => {
+      return translate(fields, quirks).ignored
+    }
+    const lost = { top_k: 4, container: 'c', mcp_servers: [{ name: 'x' }], unknown_field: 3 }
+    assert.deepEqual(ignoredOf(lost), ['top_k', 'container', 'mcp_servers', 'unknown_field'])
+    assert.deepEqual(ignoredOf({ top_k: 4 }, { topK: true }), [])
+    const thinking = { type: 'enabled', budget_tokens: 2_000 }
+    assert.deepEqual(ignoredOf({ thinking }), ['thinking'])
+    assert.deepEqual(ignoredOf({ thinking }, { thinkingSwitch: true }), [])
+    assert.deepEqual(ignoredOf({ output_config: { effort: 'low' } }), ['output_config.effort'])
+    const hints = { metadata: { user_id: 'u' }, context_management: { edits: [{}] } }
+    assert.deepEqual(ignoredOf({ ...hints, speed: 'standard', thinking: { type: 'disabled' } }), [])
+    assert.equal(refusedField({ temperature: 'hot' }), 'temperature')
   })
 
   test('tools of the wrong shape are refused by their path', () => {

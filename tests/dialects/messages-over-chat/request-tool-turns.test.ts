@@ -171,6 +171,17 @@ describe('results', () => {
   })
 })
 
+test('ids that are too long for a chat are shortened, with their results', () => {
+  const id = 'toolu_'.repeat(10)
+  const [, calling, answered] = messagesOf([
+    user('hi'),
+    assistant(use(id)),
+    user([result(id, 'r')]),
+  ])
+  assert.match(calling.tool_calls[0].id, /^[\w-]{40}$/)
+  assert.equal(answered.tool_call_id, calling.tool_calls[0].id)
+})
+
 describe('strict role order', () => {
   const strict = { strictRoleOrder: true }
 

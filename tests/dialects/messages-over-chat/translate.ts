@@ -13,8 +13,9 @@ export function translate(fields: Fields, quirks: Partial<ChatQuirks> = {}, stre
     stream,
     quirks: { ...DEFAULT_CHAT_QUIRKS, ...quirks },
   }
-  const { body, context } = translateMessageRequest(request, options)
-  return { body: JSON.parse(body.toString('utf8')), text: body.toString('utf8'), context }
+  const { body, context, ignored } = translateMessageRequest(request, options)
+  const text = body.toString('utf8')
+  return { body: JSON.parse(text), text, context, ignored }
 }
 
 export function messagesOf(

@@ -184,7 +184,7 @@ test('images and files of a user, and what cannot be taken, keep their order', (
     { type: 'input_text', text: 'a' },
     { type: 'input_image', image_url: 'https://x.example/a.png' },
     { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' },
-    { type: 'input_image', file_id: 'file-1' },
+    { type: 'input_image', detail: 'auto' },
     { type: 'input_hologram', x: 1 },
   ]
   const left = (what: string) => `[${what} was left out: this model cannot take it]`
@@ -206,10 +206,61 @@ test('images and files of a user, and what cannot be taken, keep their order', (
   assert.equal(written[0]?.content, 'a.md\n# Zürich')
 })
 
-test('items that a vendor ran itself are passed over, unknown ones too', () => {
-  const web = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
-  const input = [user('hi'), web, { type: 'hologram', encrypted_content: 'x' }, assistant('a')]
-  assert.deepEqual(toMessages(input), [hi, { role: 'assistant', content: 'a' }])
+test('what the request names only by an id of a vendor, or what has no form, is refused', () => {
+  const refused = (part: object) => refusal({ input: [{ role: 'user', content: [part] }] })
+  assert.equal(refused({ type: 'input_image', file_id: 'f' }), 'input[0].content[0].file_id')
+  assert.equal(refused({ type: 'input_file', file_id: 'f' }), 'input[0].content[0].file_id')
+  assert.equal(refused({ type: 'input_audio', data: 'x' }), 'input[0].content[0].type')
+  assert.equal(refusal({ input: [user('hi'), { type: 'hologram' }] }), 'input[1].type')
+  assert.equal(refusal({ input: [user('hi'), { type: 'compaction_trigger' }] }), 'input[1].type')
+  assert.equal(refusal({ input: 'hi', instructions: [user('a')] }), 'instructions')
+})
+
+test('files without a media type, and text in other types', () => {
+  const contentOf = (part: object, quirks = {}) => {
+    return toMessages([{ role: 'user', content: [{ type: 'input_file', ...part }] }], quirks)[0]
+      ?.content
+  }
+  const pdf = 'JVBERi0xLjQK'
+  assert.deepEqual(contentOf({ filename: 'a.pdf', file_data: pdf }), [
+    { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${pdf}` } },
+  ])
+  const json = `data:application/json;base64,${Buffer.from('{"a":1}').toString('base64')}`
+  assert.equal(contentOf({ filename: 'a.json', file_data: json }), 'a.json\n{"a":1}')
+  const file_url = 'https://x.example/a.pdf'
+  assert.equal(contentOf({ file_url }), `[file at ${file_url}]`)
+  assert.deepEqual(contentOf({ file_url }, { beforeMessages: true, fileParts: true }), [
+    { type: 'file', file: { filename: 'document.pdf', file_data: file_url } },
+  ])
+})
+
+test('calls that a vendor ran are calls with their results, as far as they state any', () => {
+  const resultOf = (item: object) => {
+    const messages = toMessages([user('hi'), { id: 'x', ...item }, assistant('a')])
+    return messages.filter(({ role }) => role === 'tool').map(({ content }) => content)[0]
+  }
+  const mcp = { type: 'mcp_call', name: 'look', arguments: '{"q":1}' }
+  assert.equal(resultOf({ ...mcp, output: 'found' }), 'found')
+  assert.equal(resultOf({ ...mcp, error: 'gone' }), 'Error: gone')
+  const outputs = [{ type: 'logs', logs: '1' }]
+  assert.equal(resultOf({ type: 'code_interpreter_call', code: 'print(1)', outputs }), '1')
+  const results = [{ filename: 'a.txt', text: 'passage' }]
+  assert.equal(resultOf({ type: 'file_search_call', queries: ['q'], results }), 'a.txt\npassage')
+  assert.equal(resultOf({ type: 'web_search_call', status: 'completed' }), undefined)
+  const drawn = toMessages([{ id: 'x', type: 'image_generation_call', result: '/9j/4A' }])
+  assert.deepEqual(drawn.at(-1)?.content, [
+    { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,/9j/4A' } },
+  ])
+})
+
+test('ids of calls that are too long for a chat are shortened, with their results', () => {
+  const call_id = 'call_'.repeat(13)
+  const called = { type: 'function_call', call_id, name: 'f', arguments: '{}' }
+  const output = { type: 'function_call_output', call_id, output: 'r' }
+  const [, calling, result] = toMessages([user('hi'), called, output])
+  const [{ id = '' } = {}] = (calling?.tool_calls ?? []) as { id?: string }[]
+  assert.match(id, /^[\w-]{40}$/)
+  assert.equal(result?.tool_call_id, id)
 })
 
 test('lone surrogates become readable text', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { refusal, toChat } from './translate.ts'
+import { refusal, toChat, translate } from './translate.ts'
 
 const toBody = (request: object, quirks = {}) => toChat({ input: 'hi', ...request }, quirks)
 
@@ -67,7 +67,7 @@ test('private and unknown fields are neither forwarded nor refused', () => {
     client_metadata: { canary },
     metadata: { canary },
     truncation: 'auto',
-    service_tier: 'flex',
+    service_tier: 'auto',
     background: false,
     stream_options: { include_obfuscation: false },
     internal_chat_message_metadata_passthrough: { canary },
@@ -78,6 +78,44 @@ test('private and unknown fields are neither forwarded nor refused', () => {
   const chat = toBody(request)
   assert.deepEqual(Object.keys(chat), ['model', 'messages'])
   assert.ok(!JSON.stringify(chat).includes(canary))
+})
+
+test('what no chat has is named, unless it is a hint or not set', () => {
+  const ignoredOf = (fields: object) => translate({ input: 'hi', ...fields }).ignored
+  assert.deepEqual(ignoredOf({ unknown_field: 1, seed: 5, stop: ['a'] }), [
+    'unknown_field',
+    'seed',
+    'stop',
+  ])
+  const settings = { text: { verbosity: 'low' }, reasoning: { effort: 'high' } }
+  assert.deepEqual(ignoredOf(settings), ['text.verbosity', 'reasoning.effort'])
+  assert.deepEqual(ignoredOf({ store: true, metadata: { a: 'b' }, moderation: null, n: 0 }), [])
+})
+
+test('a tier that is priced is sent, a format or number of no meaning refused', () => {
+  assert.equal(toBody({ service_tier: 'flex' }).service_tier, 'flex')
+  const formatted = (format: object) => refusal({ input: 'hi', text: { format } })
+  assert.equal(formatted({ type: 'zzz' }), 'text.format.type')
+  assert.equal(formatted({ type: 'json_schema', name: 'x' }), 'text.format.schema')
+  assert.equal(refusal({ input: 'hi', temperature: 'hot' }), 'temperature')
+})
+
+test('an effort switches thinking where the vendor has a switch', () => {
+  const thinkingOf = (effort: string) => {
+    return toBody({ reasoning: { effort } }, { thinkingSwitch: true }).thinking
+  }
+  assert.deepEqual(thinkingOf('high'), { type: 'enabled' })
+  assert.deepEqual(thinkingOf('none'), { type: 'disabled' })
+  const flag = toBody({ reasoning: { effort: 'low' } }, { thinkingSwitch: 'enable_thinking' })
+  assert.equal(flag.enable_thinking, true)
+})
+
+test('settings that change in the conversation count as the last states them', () => {
+  const update = { type: 'configuration_update', reasoning: { effort: 'low' } }
+  const request = { input: ['a', update], reasoning: { effort: 'high', summary: 'auto' } }
+  const input = [{ role: 'user', content: 'a' }, update]
+  const chat = toBody({ ...request, input }, { reasoningEfforts: ['low', 'high'] })
+  assert.equal(chat.reasoning_effort, 'low')
 })
 
 test('the user id is sent as a pseudonym, and only where the upstream wants one', () => {

@@ -65,20 +65,45 @@ test('a name that chat does not accept gets an alias and comes back unchanged', 
   assert.equal(context.tools.fromChat(alias).name, name)
 })
 
-test('tools that the vendor runs are left out, and the request succeeds', () => {
-  const hosted = [
-    'web_search',
-    'image_generation',
-    'mcp',
-    'local_shell',
-    'code_interpreter',
-    'file_search',
-    'tool_search',
-  ]
-  const dropped = hosted.map((type) => ({ type, external_web_access: false }))
-  assert.deepEqual(toTools([...dropped, fn('a')]).tools, [chatFn('a')])
-  const none = toTools(dropped, { tool_choice: 'required', parallel_tool_calls: true })
+test('tools that the vendor runs are left out and named', () => {
+  const hosted = ['web_search', 'web_search_preview_2025_03_11', 'tool_search', 'image_generation']
+  const types = [...hosted, 'mcp', 'local_shell', 'code_interpreter', 'file_search']
+  const tools = types.map((type) => ({ type, external_web_access: false }))
+  assert.deepEqual(toTools([...tools, fn('a')]).tools, [chatFn('a')])
+  const { ignored } = translate({ input: 'hi', tools })
+  assert.deepEqual(
+    ignored,
+    types.map((type, position) => `tools[${position}]=${type}`),
+  )
+  const none = toTools(tools, { tool_choice: 'auto', parallel_tool_calls: true })
   assert.deepEqual(Object.keys(none), ['model', 'messages'])
+})
+
+test('a choice is left out and named when no tool is left, and refused beside others', () => {
+  const tools = [{ type: 'web_search' }]
+  for (const tool_choice of ['required', { type: 'web_search_preview' }]) {
+    assert.deepEqual(Object.keys(toTools(tools, { tool_choice })), ['model', 'messages'])
+    const { ignored } = translate({ input: 'hi', tools, tool_choice })
+    assert.deepEqual(ignored, ['tools[0]=web_search', 'tool_choice'])
+  }
+  const tool_choice = { type: 'web_search_preview' }
+  assert.equal(refusal({ input: 'hi', tools: [...tools, fn('a')], tool_choice }), 'tool_choice')
+})
+
+test('a tool of an unknown type is refused by name', () => {
+  assert.equal(refusal({ input: 'hi', tools: [fn('a'), { type: 'x' }] }), 'tools[1].type')
+})
+
+test('a choice that names no offered tool is refused', () => {
+  for (const tool_choice of [{ type: 'function', name: 'b' }, 'perhaps', { type: 'mcp' }]) {
+    assert.equal(refusal({ input: 'hi', tools: [fn('a')], tool_choice }), 'tool_choice')
+  }
+})
+
+test('tools that come in the middle of the conversation are offered', () => {
+  const late = { type: 'additional_tools', role: 'developer', tools: [fn('late')] }
+  const input = [{ role: 'user', content: 'hi' }, late]
+  assert.deepEqual(toChat({ input, tools: [fn('a')] }).tools, [chatFn('a'), chatFn('late')])
 })
 
 test('a tool search that the client runs is a function', () => {
@@ -96,8 +121,6 @@ test('each form of tool_choice has its form in chat', () => {
   const named = (name: string) => ({ type: 'function', function: { name } })
   assert.deepEqual(chosen({ type: 'function', name: 'a' }), named('a'))
   assert.deepEqual(chosen({ type: 'custom', name: 'b' }), named('b'))
-  assert.equal(chosen({ type: 'function', name: 'zzz' }), undefined)
-  assert.equal(chosen({ type: 'web_search' }), undefined)
   assert.equal(chosen(undefined), undefined)
 })
 
@@ -107,9 +130,9 @@ test('allowed_tools leaves only those tools', () => {
   const chat = toTools([fn('a'), fn('b')], { tool_choice: choice })
   assert.deepEqual(chat.tools, [chatFn('b')])
   assert.equal(chat.tool_choice, 'required')
-  const none = toTools([fn('a')], { tool_choice: choice })
-  assert.equal(none.tool_choice, undefined)
-  assert.equal(none.tools, undefined)
+  const none = toTools([fn('a')], { tool_choice: { ...choice, mode: 'auto' } })
+  assert.deepEqual(Object.keys(none), ['model', 'messages'])
+  assert.equal(refusal({ input: 'hi', tools: [fn('a')], tool_choice: choice }), 'tool_choice')
 })
 
 test('parallel_tool_calls is sent where the upstream knows it', () => {

@@ -92,5 +92,5 @@ test('the prompt is context; the format is that of the first bytes', () => {
     /wav, mp3 and Ogg Opus; found m4a$/,
   )
   assert.throws(() => checkRecording(Buffer.alloc(0)), /found an empty file$/)
-  assert.throws(() => checkRecording(Buffer.from('text')), /found no audio that is known$/)
+  assert.throws(() => checkRecording(Buffer.from('text')), /found no known audio format$/)
 })

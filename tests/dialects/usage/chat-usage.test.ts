@@ -225,6 +225,26 @@ describe('tokens in units that do not overlap', () => {
       { input_token: 10, output_token: 40 },
     ],
     [
+      'reasoning that exceeds the completion, without a total, stands beside it',
+      {
+        prompt_tokens: 12,
+        completion_tokens: 1,
+        completion_tokens_details: { reasoning_tokens: 290 },
+      },
+      { input_token: 12, output_token: 291 },
+    ],
+    [
+      'counts of 0 under names that the vendor does not use',
+      {
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        total_tokens: 120,
+        input_tokens: 100,
+        output_tokens: 20,
+      },
+      { input_token: 100, output_token: 20 },
+    ],
+    [
       'deep research: pages read and reasoning stand beside both sides',
       {
         prompt_tokens: 30,
@@ -295,7 +315,7 @@ describe('places and repetitions', () => {
   test('a requested hour is the lifetime of cache writes that state none', () => {
     const details = { cache_write_tokens: 2 }
     const document = { usage: { ...usage, prompt_tokens_details: details } }
-    const { usage: stated } = readChatUsage(document, { writeLifetime: '1h' })
+    const { usage: stated } = readChatUsage(document, { writeLifetime: () => '1h' })
     assert.deepEqual(stated, { input_token: 3, cache_write_1h_token: 2, output_token: 6 })
   })
 })

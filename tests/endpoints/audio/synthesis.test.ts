@@ -127,6 +127,7 @@ test('400: each field, in the envelope of the SDKs', async () => {
     [{ voice: undefined }, /^voice: /],
     [{ speed: 0.2 }, /^speed: /],
     [{ speed: 4.1 }, /^speed: /],
+    [{ Speed: 0.25 }, /^Speed: .*'speed'/],
     [{ response_format: 'ogg' }, /^response_format: /],
     [{ stream_format: 'x' }, /^stream_format: /],
   ] as const) {

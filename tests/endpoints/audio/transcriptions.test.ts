@@ -236,3 +236,23 @@ function sendForm(key: string, fields: readonly (readonly [string, string])[], f
   const headers = { 'content-type': 'multipart/form-data; boundary=b' }
   return gateway.fetch(PATH, { key, method: 'POST', headers, body: new Uint8Array(body) })
 }
+
+test('empty fields are not set: nothing of them reaches the vendor', async () => {
+  const { key } = await gateway.tenant()
+  const form = new FormData()
+  form.set('model', 'sim-whisper')
+  const empty = ['language', 'prompt', 'response_format', 'temperature', 'stream', 'made_up']
+  for (const name of empty) form.set(name, '')
+  form.set('file', new Blob([new Uint8Array(makeWav(Buffer.alloc(3_200)))]), 'a.wav')
+  const answer = await gateway.fetch(PATH, { method: 'POST', body: form, key })
+  assert.equal(answer.status, 200, await answer.text())
+  const [call] = gateway.simulators.calls.list().slice(-1)
+  const sent = Buffer.from(call?.body_base64 ?? '', 'base64').toString('latin1')
+  for (const name of empty) {
+    assert.ok(!sent.includes(`name="${name}"\r\n\r\n\r\n`), name)
+  }
+  form.set('model', '')
+  const nameless = await gateway.fetch(PATH, { method: 'POST', body: form, key })
+  assert.equal(nameless.status, 400)
+  assert.match(await nameless.text(), /model field is required/)
+})

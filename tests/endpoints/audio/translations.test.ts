@@ -187,7 +187,7 @@ const REFUSALS: readonly (readonly [RegExp, readonly FormEntry[]])[] = [
     [['model', MODEL], ['source_language', 'en'], ['target_language', 'en-US'], FILE],
   ],
   [
-    /^target_language: zhen stands on both sides or on none$/,
+    /^target_language: zhen must be both languages or neither$/,
     [['model', MODEL], ['source_language', 'zh'], ['target_language', 'zhen'], FILE],
   ],
   [

@@ -41,7 +41,12 @@ describe(`${PATH}: known refusals`, () => {
     ['too large a size', 'large', { size: '5000x5000' }, /^size: this model makes pictures of/],
     ['too thin a picture', 'large', { size: '10000x400' }, /^size: no side may be longer/],
     ['too many references', 'large', { image: Array(15).fill(url) }, /^image: at most 14/],
-    ['too many in all', 'large', { image: Array(10).fill(url), n: 6 }, /^n: images and what/],
+    [
+      'too many in all',
+      'large',
+      { image: Array(10).fill(url), n: 6 },
+      /^n: reference and generated/,
+    ],
     ['two of a model of one', 'single', { n: 2 }, /^n: this model makes one image a call/],
     ['an image for words alone', 'single', { image: url }, /^image: this model takes no images/],
     ['a sequence of one', 'single', { sequential_image_generation: 'auto' }, /^sequential_image/],

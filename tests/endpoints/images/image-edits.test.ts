@@ -206,7 +206,11 @@ describe('400 that names the field', () => {
   for (const [name, parts, message] of [
     ['no picture', fields, /^image: required/],
     ['a text for a picture', [...fields, ['image', 'a.png']], /^image: send it as a file/],
-    ['a recording', [...fields, ['image', Buffer.from('RIFF0000WAVE')]], /^image: is no picture/],
+    [
+      'a recording',
+      [...fields, ['image', Buffer.from('RIFF0000WAVE')]],
+      /^image: is not a picture/,
+    ],
     ['another file', [...fields, ['photo', PNG]], /^photo: send pictures as image/],
     ['two masks', [...fields, ['image', PNG], ['mask', PNG], ['mask', PNG]], /^mask: given more/],
     ['two prompts', [...fields, ['image', PNG], ['prompt', 'b']], /^prompt: given more than once/],

@@ -72,7 +72,7 @@ describe('minutes of an own file', () => {
     const answer = await create(tenant, url)
     assert.equal(answer.status, 400, answer.text)
     assert.equal(answer.json.param ?? 'file_url', 'file_url')
-    assert.match(answer.json.error, /^file_url: the recording lasts 7300 seconds; two hours are/)
+    assert.match(answer.json.error, /^file_url: the recording lasts 7300 seconds; the maximum is/)
     assert.deepEqual((await gateway.get('/v1/usage', tenant.key)).json.data, [])
   })
 

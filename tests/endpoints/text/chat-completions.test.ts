@@ -150,26 +150,23 @@ testCommonStatuses(() => gateway, {
   withModel: (model) => ({ path: PATH, body: { ...ask('hello'), model } }),
 })
 
-test('functions, the older form of tools, are answered in their own form at both upstreams', async () => {
-  const { key } = await gateway.tenant()
-  const functions = [{ name: 'weather', parameters: { type: 'object', properties: {} } }]
-  const words = '[[tool:weather {"city":"Oslo"}]]'
-  const messages = [{ role: 'user', content: words }]
-  const answer = await gateway.post('/v1/chat/completions', key, {
-    model: 'sim-claude',
-    messages,
-    functions,
+for (const model of ['sim-chat', 'sim-claude']) {
+  test(`${model}: functions, the older form of tools, are answered in their own form`, async () => {
+    const { key } = await gateway.tenant()
+    const functions = [{ name: 'weather', parameters: { type: 'object', properties: {} } }]
+    const messages = [{ role: 'user', content: '[[tool:weather {"city":"Oslo"}]]' }]
+    const request = { model, functions, function_call: 'auto' }
+    const answer = await gateway.post(PATH, key, { ...request, messages })
+    assert.equal(answer.status, 200, answer.text)
+    const [choice] = answer.json.choices
+    assert.equal(choice.finish_reason, 'function_call')
+    assert.equal(choice.message.tool_calls, undefined)
+    assert.equal(choice.message.function_call.name, 'weather')
+    assert.deepEqual(JSON.parse(choice.message.function_call.arguments), { city: 'Oslo' })
+    const result = { role: 'function', name: 'weather', content: 'rain' }
+    const turns = [...messages, choice.message, result]
+    const next = await gateway.post(PATH, key, { ...request, messages: turns })
+    assert.equal(next.status, 200, next.text)
+    assert.match(next.json.choices[0].message.content, /rain/)
   })
-  assert.equal(answer.status, 200, answer.text)
-  const [choice] = answer.json.choices
-  assert.equal(choice.finish_reason, 'function_call')
-  assert.equal(choice.message.function_call.name, 'weather')
-  assert.deepEqual(JSON.parse(choice.message.function_call.arguments), { city: 'Oslo' })
-  const next = await gateway.post('/v1/chat/completions', key, {
-    model: 'sim-claude',
-    functions,
-    messages: [...messages, choice.message, { role: 'function', name: 'weather', content: 'rain' }],
-  })
-  assert.equal(next.status, 200, next.text)
-  assert.match(next.json.choices[0].message.content, /rain/)
-})
+}

@@ -67,6 +67,7 @@ test('400 with the field for what a chat cannot have; off is no request', async 
   const refused = [
     [ask('hi', { suffix: 'end' }), 'suffix'],
     [ask('hi', { echo: true }), 'echo'],
+    [ask('hi', { tools: [] }), 'tools'],
     [ask('hi', { best_of: 3 }), 'best_of'],
     [ask('hi', { logprobs: 0 }), 'logprobs'],
     [ask([1, 2, 3]), 'prompt'],

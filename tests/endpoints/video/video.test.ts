@@ -241,7 +241,11 @@ describe(VIDEO_PATH, () => {
     const refusals: readonly (readonly [object, number, RegExp])[] = [
       [{ model, content: of(plain.id) }, 400, /is not a draft/],
       [{ model: 'test-video', content: of(draft.id) }, 400, /was made by 'test-video-1'/],
-      [{ model, content: [...of(draft.id), ...TEXT] }, 400, /stands alone/],
+      [
+        { model, content: [...of(draft.id), ...TEXT] },
+        400,
+        /cannot be combined with other content/,
+      ],
       [{ model, content: of('task_0000000000000000000000') }, 404, /no such task/],
       [{ model, content: [{ type: 'draft_task' }] }, 400, /draft_task: required/],
     ]

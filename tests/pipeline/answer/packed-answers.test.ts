@@ -106,6 +106,14 @@ test('an encoding without a label is detected in bytes that arrive one by one', 
   assert.deepEqual(await charge(reply, key), STATED)
 })
 
+test('a stray control character does not make a stream free', async () => {
+  const { key } = await gateway.tenant()
+  answer(`: a comment with \u0000 and ü\n\n${STREAM}`, EVENTS)
+  const reply = await gateway.post(CHAT, key, chatBody(true))
+  assert.match(reply.text, /hello/)
+  assert.deepEqual(await charge(reply, key), STATED)
+})
+
 test('what is compressed, not labelled and not readable is a 502 that costs nothing', async () => {
   const { key } = await gateway.tenant()
   const nested = gzipSync(gzipSync(DOCUMENT))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedServer, startEmbedded } from '../../../server/database/embedded/embedded.ts'
 
-/** A folder for data, as a fresh clone would have it. */
+/** Creates a data folder like that of a fresh clone. */
 export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'tributary-own-'))
 }

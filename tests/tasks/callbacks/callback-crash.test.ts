@@ -72,7 +72,7 @@ describe('killed while a callback is followed', () => {
     return startGateway({ dataDir, databaseUrl: database.url, env: { ...QUICK, ...own, ...env } })
   }
 
-  /** The vendor's task of a submission whose gateway died before the answer was there. */
+  /** Returns the vendor's task of a submission whose gateway died before the answer arrived. */
   async function loseOne(): Promise<VendorTask> {
     const gateway = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-sent' })
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }

@@ -286,3 +286,14 @@ test('a stream in place of a document is collected; one that breaks off is an er
     if (isWhole) assert.equal(document.output[0].content[0].text, 'hi')
   }
 })
+
+test('a conversation that is too long has the code by which callers of responses know it', async (t) => {
+  const message = 'prompt is too long: 210000 tokens > 200000 maximum'
+  const body = { type: 'error', error: { type: 'invalid_request_error', message } }
+  const { url } = await startRecorded(t, () => ({ '/v1/messages': { status: 400, body } }))
+  const sent = anthropic.calls.responses?.(wire, call(url, { input: 'hi' }))
+  await assert.rejects(Promise.resolve(sent), ({ kind, details }) => {
+    assert.deepEqual([kind, details.code], ['rejected', 'context_length_exceeded'])
+    return true
+  })
+})

@@ -1,5 +1,5 @@
 /** The catalog as customers see it: models and prices, without channels. */
-import type { Model } from '../../../catalog/catalog.ts'
+import { isSoldIn, type Model } from '../../../catalog/catalog.ts'
 import { readPrices } from '../../../catalog/load/load-model.ts'
 import { describeCallableModel, describePrices } from '../../../endpoints/account/models.ts'
 import type { HandlersOf } from '../../handler.ts'
@@ -57,7 +57,7 @@ export const modelsHandlers: HandlersOf<typeof modelsContract> = {
     const { type, search = '', limit, cursor = '' } = query
     const currency = found(await selectAccountCurrency(services.sql, params.account_id), 'account')
     const models = [...services.catalog.snapshot().models.values()]
-      .filter((model) => model.free || model.currency === currency)
+      .filter((model) => isSoldIn(model, currency))
       .filter((model) => (!type || model.type === type) && names(model, search))
       .sort((a, b) => (a.id < b.id ? -1 : 1))
     const rest = models.filter(({ id }) => id > cursor)

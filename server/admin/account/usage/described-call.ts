@@ -1,4 +1,4 @@
-/** A usage record with what its lines and attempts come to, for lists and exports. */
+/** A usage record with figures derived from its lines and attempts, for lists and exports. */
 import { z } from 'zod'
 import { describeUsage, usageRecord } from '../../../endpoints/account/usage-schemas.ts'
 import { INPUT_UNITS, OUTPUT_UNITS } from '../../../lib/units.ts'

@@ -138,7 +138,7 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
       const limit = `at most ${formatAmount(most)} ${before.currency}`
       throw invalidField(
         'amount',
-        kind === 'forgiveness' ? `${limit} is owed` : `${limit} is there`,
+        kind === 'forgiveness' ? `${limit} is owed` : `${limit} can be taken`,
       )
     })
     const posted = await withOperatorErrors(posting)

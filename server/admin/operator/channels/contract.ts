@@ -10,8 +10,8 @@ const channel = z.object({
   version: z.number(),
   source: z.string().describe('The catalog file that defines it, or `console`.'),
   health: z.object({
-    state: z.enum(['ready', 'cooling_down', 'paused', 'unusable']),
-    reason: z.string().nullable().describe('Reason for the cooldown or for being unusable.'),
+    state: z.enum(['ready', 'cooling_down', 'over_cap', 'paused', 'unusable']),
+    reason: z.string().nullable().describe('Reason for not being ready.'),
     cooldown_seconds: z.number().nullable(),
     last_error: z
       .object({
@@ -23,6 +23,19 @@ const channel = z.object({
       .nullable()
       .describe('The last failed attempt that this gateway has seen since its start.'),
   }),
+  spending: z
+    .array(
+      z.object({
+        period: z.enum(['day', 'month']),
+        currency: z.string(),
+        spent: z
+          .string()
+          .describe('Upstream costs of its calls; charges where a cost is not known.'),
+        cap: z.string(),
+        resets_at: time,
+      }),
+    )
+    .describe('Its spending caps by calendar day and month, UTC; figures are a few seconds old.'),
   paused_at: time.nullable().describe('A paused channel gets no new calls and tasks.'),
   models: z.array(z.string()).describe('Active models with a route to it.'),
   open_tasks: z.number(),

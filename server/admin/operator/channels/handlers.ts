@@ -4,8 +4,10 @@ import { editChannel, retireChannel, switchChannel } from '../../../catalog/appl
 import { describeChannel, listChannelSummaries } from '../../../catalog/describe.ts'
 import { describeRequest } from '../../../endpoints/reference/json-schema.ts'
 import { GatewayError } from '../../../lib/errors.ts'
+import { formatAmount } from '../../../lib/money.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import { testChannel } from '../../../outbound/test-channel.ts'
+import type { CapFigures } from '../../../pipeline/load/channel-spending.ts'
 import { probeOf } from '../../../pipeline/send/probe-channel.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
@@ -20,13 +22,15 @@ function noChannel(): GatewayError {
 }
 
 async function createDescriber(services: AdminServices) {
-  const { sql, catalog, health } = services
+  const { sql, catalog, health, spending } = services
   const openTasks = await countOpenTasks(sql)
   const cooldowns = new Map(health.coolingDown().map(({ channel, forMs }) => [channel, forMs]))
   const { channels, models } = catalog.snapshot()
   return (summary: Summary) => {
     const { id, upstream, status, version, source, updated_at: updatedAt } = summary
     const forMs = cooldowns.get(id)
+    const channel = channels.get(id)
+    const caps = channel ? spending.figures(channel) : []
     const users = [...models.values()].filter((one) => one.routes.some((r) => r.channel === id))
     return {
       id,
@@ -35,10 +39,11 @@ async function createDescriber(services: AdminServices) {
       version,
       source,
       health: {
-        ...describeState(summary, channels.has(id), forMs !== undefined),
+        ...describeState(summary, { isUsable: channel !== undefined, forMs, caps }),
         cooldown_seconds: forMs === undefined ? null : Math.ceil(forMs / 1000),
         last_error: showError(health.lastError(id)),
       },
+      spending: caps.map(showCap),
       paused_at: summary.paused_at?.toISOString() ?? null,
       models: users.map((one) => one.id),
       open_tasks: openTasks.get(id) ?? 0,
@@ -47,16 +52,45 @@ async function createDescriber(services: AdminServices) {
   }
 }
 
-function describeState(summary: Summary, isUsable: boolean, isCoolingDown: boolean) {
+interface Condition {
+  readonly isUsable: boolean
+  readonly forMs: number | undefined
+  readonly caps: readonly CapFigures[]
+}
+
+function describeState(summary: Summary, { isUsable, forMs, caps }: Condition) {
   if (summary.status === 'retired') return { state: 'unusable', reason: 'retired' } as const
   if (summary.paused_at) return { state: 'paused', reason: 'paused by an operator' } as const
   if (!isUsable) {
     const reason = 'its settings cannot be used here: test it to see why'
     return { state: 'unusable', reason } as const
   }
-  if (!isCoolingDown) return { state: 'ready', reason: null } as const
+  const reached = caps.find(({ isReached }) => isReached)
+  if (reached) return { state: 'over_cap', reason: describeCap(reached) } as const
+  if (forMs === undefined) return { state: 'ready', reason: null } as const
   const reason = 'several calls in a row failed, or the vendor asked for a pause'
   return { state: 'cooling_down', reason } as const
+}
+
+function describeCap({ period, capNanos, currency }: CapFigures): string {
+  const cap = `${formatAmount(capNanos)} ${currency} per ${period}`
+  const until = endOf(period, new Date()).toISOString()
+  return `its spending cap of ${cap} is reached: no new calls until ${until}, or until it is raised`
+}
+
+function showCap({ period, currency, spentNanos, capNanos }: CapFigures) {
+  return {
+    period,
+    currency,
+    spent: formatAmount(spentNanos),
+    cap: formatAmount(capNanos),
+    resets_at: endOf(period, new Date()).toISOString(),
+  }
+}
+
+function endOf(period: CapFigures['period'], now: Date): Date {
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
+  return new Date(period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1))
 }
 
 function showError(error: ReturnType<AdminServices['health']['lastError']>) {
@@ -124,6 +158,7 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
       differences: diff.changes.flatMap(({ differences = [] }) => differences),
     })
     await services.catalog.refresh()
+    await services.spending.refresh()
     return showChannel(services, id)
   },
 

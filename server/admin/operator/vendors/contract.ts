@@ -12,7 +12,7 @@ const price = z.object({
 
 const vendor = z.object({
   id: z.string(),
-  name: z.string().describe('The vendor in people’s words.'),
+  name: z.string().describe('The vendor’s display name.'),
   key_page: z.string().nullable().describe('The page where its keys are created.'),
   currency: z.string(),
   types: z.array(z.string()).describe('Types of its models.'),
@@ -36,7 +36,7 @@ const reviewedModel = z.object({
   id: z.string(),
   type: z.string(),
   change: z.enum(['new', 'changed', 'unchanged']),
-  is_own: z.boolean().describe('Last changed by something else than this price book.'),
+  is_own: z.boolean().describe('Last changed by something other than this price book.'),
   book: prices,
   current: prices.nullable(),
   differences: z

@@ -1,20 +1,23 @@
 /** Code blocks: curl commands for pasting, and formatted JSON. */
 import type { ReferenceOperation } from '../operation.ts'
+import { credentialOf, extraHeaders } from './credential.ts'
 import { type Html, html } from './html.ts'
 
 /** Maximum length of a line of JSON. */
 const LINE_LENGTH_MAX = 57
 
 export function curlCommand(operation: ReferenceOperation, publicUrl: string): string {
-  const { method, paths, needsKey, takesToken, example } = operation
+  const { method, paths, example } = operation
+  const credential = credentialOf(operation, publicUrl)
   const body = example?.body
   const form = Object.entries(example?.form ?? {})
-  const url = publicUrl + (example?.path ?? paths[0])
+  const url = quoteUrl(publicUrl + (example?.path ?? paths[0]))
   const lines = [
-    `curl ${streams(body) ? '-N ' : ''}${methodOption(method, body ?? example?.form)}${quote(url)}`,
-    ...(needsKey ? ['-H "Authorization: Bearer $KEY"'] : []),
-    ...(takesToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
-    ...Object.entries(example?.headers ?? {}).map(([name, value]) => `-H '${name}: ${value}'`),
+    `curl ${streams(body) ? '-N ' : ''}${methodOption(method, body ?? example?.form)}${url}`,
+    ...(credential
+      ? [`-H "${credential.header}: ${credential.prefix}$${credential.variable}"`]
+      : []),
+    ...extraHeaders(operation).map(([name, value]) => `-H '${name}: ${value}'`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoteBody(body)}`]),
     ...form.map(([name, value]) => `-F '${name}=${value}'`),
   ]
@@ -31,9 +34,15 @@ function streams(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'stream' in body && body.stream === true
 }
 
+/** `{account_id}` becomes `$ACCOUNT_ID`. */
+function quoteUrl(url: string): string {
+  const filled = url.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)
+  return filled === url ? quote(url) : `"${filled}"`
+}
+
 /** Quotes a text if a shell would change it. */
 function quote(text: string): string {
-  return /^[\w./:{}-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function quoteBody(body: unknown): string {

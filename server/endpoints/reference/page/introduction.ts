@@ -108,6 +108,10 @@ body it gets 422. Streamed responses are not stored: their retry gets 409 with t
 const STREAMS = html`<div class="text">
 <p>A stream forwards the upstream’s bytes as they arrive. Its last bytes are sent once the charge
 is committed. If you close the connection early, you still pay for what the upstream bills.</p>
+<p>Responses can also be streamed over a WebSocket: open <code>/v1/responses</code> with an upgrade
+and send <code>{"type": "response.create", …}</code> with the members of
+<a href="#postResponses">its POST</a>, one response at a time. A refusal is an event
+<code>error</code> with its <code>status</code>.</p>
 </div>`
 
 const FLAT = { error: 'insufficient balance', type: 'billing_error' }

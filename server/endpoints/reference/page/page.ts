@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReferenceOperation } from '../operation.ts'
+import { isCallable, type ReferenceOperation } from '../operation.ts'
+import { TAG_DESCRIPTIONS } from '../tags.ts'
 import { Html, html } from './html.ts'
 import { listTopics, type Topic } from './introduction.ts'
 import { renderOperation } from './operation.ts'
@@ -38,9 +39,9 @@ export interface ReferencePage {
 
 const ADMIN_TAG = /^(?:Console|Operators): /
 
-/** Lists the pages, without endpoints that always refuse; the OpenAPI document has those too. */
+/** Lists the pages. */
 export function listReferencePages(operations: readonly ReferenceOperation[]): ReferencePage[] {
-  const groups = groupByTag(operations.filter(isUsable)).map(([tag, members]) => ({
+  const groups = groupByTag(operations.filter(isCallable)).map(([tag, members]) => ({
     slug: tag
       .toLowerCase()
       .replace(/[^a-z\d]+/g, '-')
@@ -75,6 +76,7 @@ export function renderPage(
     page.slug === ''
       ? html`<h1>${page.title}</h1>${topics.map(renderTopic)}`
       : html`<h1>${page.title}</h1>
+${page.operations.length > 0 ? html`<p>${TAG_DESCRIPTIONS[page.title]}</p>` : undefined}
 ${page.slug === 'admin' ? html`<p>${ADMIN_TEXT}</p>${renderIndex(own)}` : undefined}
 ${page.operations.map((operation) => renderOperation(operation, publicUrl))}`
   const text = html`<!doctype html>
@@ -108,7 +110,8 @@ ${content}
 
 const ADMIN_TEXT =
   'What the console calls, for scripts with an access token. Customers’ calls are in the API ' +
-  'reference.'
+  'reference. The examples read the token and ids from variables, for example TOKEN and ' +
+  'ACCOUNT_ID; calls that take no token read SESSION, the value of a sign-in’s cookie.'
 
 /** Points links to a topic or an endpoint at the page that has it. */
 function relink(text: string, pages: readonly ReferencePage[], { slug }: ReferencePage): string {
@@ -127,7 +130,7 @@ function relink(text: string, pages: readonly ReferencePage[], { slug }: Referen
 function renderIndex(pages: readonly ReferencePage[]): Html {
   return html`<ul>${pages.map(
     (page) =>
-      html`<li><a href="${pathOf(page)}">${page.title}</a>: ${page.operations.length} calls</li>`,
+      html`<li><a href="${pathOf(page)}">${page.title}</a>: ${TAG_DESCRIPTIONS[page.title]}</li>`,
   )}</ul>`
 }
 
@@ -168,9 +171,4 @@ function renderTopic({ id, title, content }: Topic): Html {
 <h2><a href="#${id}">${title}</a></h2>
 ${content}
 </section>`
-}
-
-/** Returns false for an endpoint that always refuses, which only some clients try. */
-function isUsable({ answer, answersNothing }: ReferenceOperation): boolean {
-  return answer !== undefined || answersNothing
 }

@@ -1,10 +1,12 @@
 /** The example of an endpoint as Python and as JavaScript, as curl has it. */
 import type { ReferenceOperation } from '../operation.ts'
+import { type Credential, credentialOf, extraHeaders } from './credential.ts'
 
 interface ExampleRequest {
   readonly method: string
+  /** `{account_id}` stands for a variable of the shell. */
   readonly url: string
-  readonly variable: string | undefined
+  readonly credential: Credential | undefined
   readonly headers: readonly (readonly [string, string])[]
   readonly body: unknown
   readonly form: readonly (readonly [string, string])[]
@@ -13,13 +15,13 @@ interface ExampleRequest {
 }
 
 function requestOf(operation: ReferenceOperation, publicUrl: string): ExampleRequest {
-  const { method, paths, needsKey, takesToken, example, answer } = operation
+  const { method, paths, example, answer } = operation
   const type = answer?.type ?? 'application/json'
   return {
     method,
     url: publicUrl + (example?.path ?? paths[0]),
-    variable: needsKey ? 'KEY' : takesToken ? 'TOKEN' : undefined,
-    headers: Object.entries(example?.headers ?? {}),
+    credential: credentialOf(operation, publicUrl),
+    headers: extraHeaders(operation),
     body: example?.body,
     form: Object.entries(example?.form ?? {}),
     isFile: !/json|^text\//.test(type),
@@ -27,8 +29,10 @@ function requestOf(operation: ReferenceOperation, publicUrl: string): ExampleReq
 }
 
 export function pythonCode(operation: ReferenceOperation, publicUrl: string): string {
-  const { method, url, variable, headers, body, form, isFile } = requestOf(operation, publicUrl)
-  const key = variable ? [`"Authorization": f"Bearer {os.environ['${variable}']}"`] : []
+  const { method, url, credential, headers, body, form, isFile } = requestOf(operation, publicUrl)
+  const key = credential
+    ? [`"${credential.header}": f"${credential.prefix}{os.environ['${credential.variable}']}"`]
+    : []
   const named = headers.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
   const all = [...key, ...named]
   const files = form.filter(([, value]) => value.startsWith('@'))
@@ -36,10 +40,10 @@ export function pythonCode(operation: ReferenceOperation, publicUrl: string): st
   const open = ([name, value]: readonly [string, string]) =>
     `${JSON.stringify(name)}: open(${JSON.stringify(value.slice(1))}, "rb")`
   return [
-    ...(variable ? ['import os, requests'] : ['import requests']),
+    ...(credential || hasVariables(url) ? ['import os, requests'] : ['import requests']),
     '',
     'response = requests.request(',
-    `    "${method}", ${JSON.stringify(url)},`,
+    `    "${method}", ${toPythonUrl(url)},`,
     ...(all.length > 0 ? [`    headers={${all.join(', ')}},`] : []),
     ...(body === undefined ? [] : [`    json=${toPython(body, '    ')},`]),
     ...(files.length > 0 ? [`    files={${files.map(open).join(', ')}},`] : []),
@@ -51,9 +55,14 @@ export function pythonCode(operation: ReferenceOperation, publicUrl: string): st
 }
 
 export function javaScriptCode(operation: ReferenceOperation, publicUrl: string): string {
-  const { method, url, variable, headers, body, form, isFile } = requestOf(operation, publicUrl)
+  const { method, url, credential, headers, body, form, isFile } = requestOf(operation, publicUrl)
   const all = [
-    ...(variable ? [`authorization: \`Bearer \${process.env.${variable}}\``] : []),
+    ...(credential
+      ? [
+          `${credential.header.toLowerCase()}: ` +
+            `\`${credential.prefix}\${process.env.${credential.variable}}\``,
+        ]
+      : []),
     ...headers.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`),
     ...(body === undefined ? [] : ["'content-type': 'application/json'"]),
   ]
@@ -67,7 +76,7 @@ export function javaScriptCode(operation: ReferenceOperation, publicUrl: string)
       : []),
     ...(isFile ? ["import { writeFile } from 'node:fs/promises'", ''] : []),
     ...(form.length > 0 ? ['const form = new FormData()', ...form.map(append)] : []),
-    `const response = await fetch(${JSON.stringify(url)}, {`,
+    `const response = await fetch(${toJavaScriptUrl(url)}, {`,
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
     ...(all.length > 0 ? [`  headers: { ${all.join(', ')} },`] : []),
     ...(body === undefined ? [] : [`  body: JSON.stringify(${indent(body)}),`]),
@@ -78,6 +87,22 @@ export function javaScriptCode(operation: ReferenceOperation, publicUrl: string)
       ? "await writeFile('answer', Buffer.from(await response.arrayBuffer()))"
       : 'console.log(await response.text())',
   ].join('\n')
+}
+
+const VARIABLE = /\{(\w+)\}/g
+
+function hasVariables(url: string): boolean {
+  return url.search(VARIABLE) >= 0
+}
+
+function toPythonUrl(url: string): string {
+  if (!hasVariables(url)) return JSON.stringify(url)
+  return `f"${url.replace(VARIABLE, (_, name) => `{os.environ['${name.toUpperCase()}']}`)}"`
+}
+
+function toJavaScriptUrl(url: string): string {
+  if (!hasVariables(url)) return JSON.stringify(url)
+  return `\`${url.replace(VARIABLE, (_, name) => `\${process.env.${name.toUpperCase()}}`)}\``
 }
 
 function indent(value: unknown): string {

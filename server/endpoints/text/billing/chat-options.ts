@@ -1,10 +1,9 @@
 /** Reads the options of a chat completion that change its price. */
-import { isObject, type JsonObject, member } from '../../../lib/json.ts'
+import { isAbsent, isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { Measure } from './measure.ts'
 import {
   CLIENT_TOOL,
   createPricedOptions,
-  isAbsent,
   type PricedOptions,
   type PricedToolKind,
   readCommon,
@@ -44,6 +43,10 @@ export function readChatOptions(value: JsonObject, measure: Measure): PricedOpti
   readPricedTools(options, value.tools, 'tools', kindOf, undefined)
   readSearches(options, value)
   readRouter(options, value)
+  if (isOn(value.deferred)) {
+    // The answer to such a request has neither output nor usage: both come later, to another one.
+    options.features.push({ field: 'deferred', value: 'true', isDropped: true })
+  }
   return options
 }
 

@@ -29,7 +29,11 @@ export function measureTools(measure: Measure, tools: unknown): void {
   if (!Array.isArray(tools)) return
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index]
-    if (isObject(tool)) readCacheControl(measure, tool, () => `tools[${index}].`)
+    if (!isObject(tool)) continue
+    readCacheControl(measure, tool, () => `tools[${index}].`)
+    const definition = tool.function
+    if (isObject(definition))
+      readCacheControl(measure, definition, () => `tools[${index}].function.`)
   }
 }
 

@@ -1,5 +1,5 @@
 /** Measures a Responses request: items of `input`, of which messages and outputs have parts. */
-import { isObject, type JsonObject, member } from '../../../lib/json.ts'
+import { isAbsent, isObject, type JsonObject, member } from '../../../lib/json.ts'
 import {
   addMedia,
   addMediaUrl,
@@ -9,7 +9,6 @@ import {
   readCacheControl,
 } from './measure.ts'
 import { measureTools } from './measure-chat.ts'
-import { isAbsent } from './priced-options.ts'
 
 /** Items whose whole content is in the request. */
 const PLAIN_ITEMS: ReadonlySet<unknown> = new Set([

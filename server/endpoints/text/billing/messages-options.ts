@@ -1,13 +1,12 @@
 /** Reads the options of a messages request that change its price, in its body and beta headers. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { asString, isObject, type JsonObject, member } from '../../../lib/json.ts'
+import { asString, isAbsent, isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { RequestedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
 import {
   CLIENT_TOOL,
   countOf,
   createPricedOptions,
-  isAbsent,
   type PricedOptions,
   type PricedToolKind,
   readCommon,

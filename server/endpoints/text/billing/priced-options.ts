@@ -5,7 +5,7 @@
 import type { Facts } from '../../../catalog/catalog.ts'
 import { foldKey } from '../../../dialects/json-scan.ts'
 import { toNeutralTier } from '../../../dialects/usage/service-tier.ts'
-import { isObject, type JsonObject, member } from '../../../lib/json.ts'
+import { isAbsent, isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { RequestedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
 
@@ -80,10 +80,6 @@ function readThinking(options: PricedOptions, value: JsonObject): void {
   const type = member(value.thinking, 'type')
   if (enabled === true || type === 'enabled' || type === 'adaptive') options.facts.thinking = 'on'
   else if (enabled === false || type === 'disabled') options.facts.thinking = 'off'
-}
-
-export function isAbsent(value: unknown): value is undefined | null {
-  return value === undefined || value === null
 }
 
 /** Reads the output modalities: audio and images have their own prices. */

@@ -1,7 +1,6 @@
-/** Refuses member names in another letter case: some vendors accept, and bill, them anyway. */
-import { foldKey } from '../../../dialects/json-scan.ts'
-import { invalidField } from '../../../lib/errors.ts'
+/** The members of text requests, which are refused in another letter case. */
 import type { Body } from '../../../pipeline/metering.ts'
+import { listSpellings, refuseOtherCase } from '../../../pipeline/request/spellings.ts'
 import { PLAIN_CHAT, PLAIN_EMBEDDINGS, PLAIN_MESSAGES, PLAIN_RESPONSES } from './plain-members.ts'
 
 /** Members with a price, or with references outside the body, which are not plain. */
@@ -28,7 +27,7 @@ const OTHERS = [
   'sequential_image_generation',
   'sequential_image_generation_options',
 ]
-const KNOWN: ReadonlySet<string> = new Set([
+const SPELLINGS = listSpellings([
   ...PLAIN_CHAT,
   ...PLAIN_RESPONSES,
   ...PLAIN_MESSAGES,
@@ -36,11 +35,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...OTHERS,
 ])
 
-/** Throws a 400 that names the first member whose name differs from a known one only in case. */
+/** Throws a 400 that names the first member of a text request in another letter case. */
 export function refuseMisspelt(value: Body): void {
-  for (const name of Object.keys(value)) {
-    if (KNOWN.has(name)) continue
-    const known = foldKey(name)
-    if (KNOWN.has(known)) throw invalidField(name, `the name of this field is '${known}'`)
-  }
+  refuseOtherCase(value, SPELLINGS)
 }

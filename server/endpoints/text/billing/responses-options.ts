@@ -1,11 +1,10 @@
 /** Reads the options of a Responses request that change its price. */
-import { asString, isObject, type JsonObject, member } from '../../../lib/json.ts'
+import { asString, isAbsent, isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { Measure } from './measure.ts'
 import {
   CLIENT_TOOL,
   countOf,
   createPricedOptions,
-  isAbsent,
   type PricedOptions,
   type PricedToolKind,
   readCommon,

@@ -4,12 +4,12 @@
  * that no member can hide text.
  */
 import type { RelayReport } from '../../../dialects/relay.ts'
-import type { JsonObject } from '../../../lib/json.ts'
+import { isAbsent, type JsonObject } from '../../../lib/json.ts'
 import type { Quantities, Unit } from '../../../lib/units.ts'
 import type { Body, Estimate, QuotedRequest } from '../../../pipeline/metering.ts'
 import type { Ceiling } from '../../../pipeline/price/ceiling.ts'
 import type { Measure } from './measure.ts'
-import { alternativesOf, countOf, isAbsent, type PricedOptions } from './priced-options.ts'
+import { alternativesOf, countOf, type PricedOptions } from './priced-options.ts'
 import { refuseMisspelt } from './refuse-misspelt.ts'
 
 /** The operator's limit is far below this one. */

@@ -3,6 +3,7 @@
  * for an error document one `error` event with its status.
  */
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { listResponseEvents } from '../../../dialects/responses/unfold-body.ts'
 import { createSseParser } from '../../../dialects/sse.ts'
 import { isObject, type JsonObject, member, tryParseJson } from '../../../lib/json.ts'
 
@@ -100,7 +101,7 @@ export class MessageResponse extends ServerResponse {
     const events =
       this.statusCode >= 400
         ? [encodeSocketError(this.statusCode, member(document, 'error'), this.sent['retry-after'])]
-        : listEvents(document)
+        : listResponseEvents(isObject(document) ? document : {})
     for (const event of events) this.send(JSON.stringify(event))
   }
 }
@@ -118,21 +119,4 @@ export function encodeSocketError(
     error: isObject(error) ? error : fallback,
     ...(retryAfter === undefined ? {} : { headers: { 'retry-after': String(retryAfter) } }),
   }
-}
-
-/** Returns the events of a whole response that clients need at least. */
-function listEvents(response: unknown): JsonObject[] {
-  const output = member(response, 'output')
-  const items = Array.isArray(output) ? output : []
-  const status = member(response, 'status')
-  const ending = status === 'incomplete' || status === 'failed' ? status : 'completed'
-  const events: JsonObject[] = [
-    { type: 'response.created', response },
-    ...items.flatMap((item, index) => [
-      { type: 'response.output_item.added', output_index: index, item },
-      { type: 'response.output_item.done', output_index: index, item },
-    ]),
-    { type: `response.${ending}`, response },
-  ]
-  return events.map((event, position) => ({ ...event, sequence_number: position }))
 }

@@ -109,7 +109,7 @@ export class ResponseSession implements SocketUser {
     const message = { body: data, ...parsed }
     const { value } = message
     if (value.type !== 'response.create') {
-      throw invalidField('type', 'only response.create is understood here')
+      throw invalidField('type', 'only response.create is supported')
     }
     if (value.background === true) {
       throw invalidField('background', 'not over a WebSocket: send a POST')

@@ -143,6 +143,7 @@ test('an answer that was not streamed has the events that clients need', async (
   const types = socket.sent.map((text) => JSON.parse(text).type)
   assert.deepEqual(types, [
     'response.created',
+    'response.in_progress',
     'response.output_item.added',
     'response.output_item.done',
     'response.incomplete',

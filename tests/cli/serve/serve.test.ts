@@ -5,8 +5,8 @@ import { existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { runWith } from '../support.ts'
 import { readDemo, start } from './running.ts'
-import { runWith } from './support.ts'
 
 test('serve: demo mode answers a paid call, commands join it, SIGTERM ends it with 0', async (t) => {
   const running = start(t, {}, '--port', '0')
@@ -42,7 +42,7 @@ test('serve: demo mode answers a paid call, commands join it, SIGTERM ends it wi
   assert.equal(JSON.parse(after.out)[0].id, demo.account_id)
 })
 
-test('serve: goes on when nobody reads its log any more', async (t) => {
+test('serve: continues after the reader of its log has exited', async (t) => {
   const running = start(t, { LOG_LEVEL: 'debug' }, '--port', '0')
   const demo = await readDemo(running)
   running.child.stdout?.destroy()
@@ -63,7 +63,7 @@ test('serve: SIGTERM before the start is through ends it in order all the same',
   assert.equal(existsSync(lock), false, 'its database has ended with it')
 })
 
-test('serve: refusals are one line and 1', async (t) => {
+test('serve: a refused start prints one line and exits with 1', async (t) => {
   const running = start(t, { PORT: 'eighty' })
   assert.equal(await running.ended, 1)
   assert.match(running.said(), /^tributary: PORT: must be a whole number from 0 to 65535\n$/)
@@ -71,7 +71,7 @@ test('serve: refusals are one line and 1', async (t) => {
   assert.equal(wrong.code, 2)
 })
 
-test('serve: a port that is taken ends it with 1, whatever had been opened', async (t) => {
+test('serve: exits with 1 if a port is taken, at any point of the start', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.after(() => other.close())

@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { until } from '../support/until.ts'
-import { ROOT, runWith } from './support.ts'
+import { until } from '../../support/until.ts'
+import { ROOT, runWith } from '../support.ts'
 
 export interface Running {
   readonly child: ChildProcess

@@ -1,35 +1,35 @@
-/** Paths of protocols that are not spoken here, each with the way that leads to the same. */
+/** Paths of protocols that the gateway does not serve, each with what to use instead. */
 import type { PathHint } from '../http/router.ts'
 
 const STATEFUL = 'send the whole conversation to POST /v1/responses or /v1/chat/completions'
 
-/** The first that matches explains a path that no endpoint has. */
-export const UNSPOKEN: readonly PathHint[] = [
+/** The first match explains why no endpoint has the path. */
+export const UNSUPPORTED_PATHS: readonly PathHint[] = [
   hint(
     /:(?:stream)?(?:generate|raw)content$|:(?:predict|(?:async)?batch\w*|interact)$/i,
-    'generateContent and its kin are not spoken here',
+    'generateContent and related methods are not supported',
     'use POST /v1/chat/completions, /v1/messages or /v1/responses',
   ),
   hint(
     /:(?:count\w*tokens|embed\w*)$/i,
-    'this protocol is not spoken here',
+    'this protocol is not supported',
     'use POST /v1/messages/count_tokens or /v1/embeddings',
   ),
   hint(
     /^\/api\/(?:chat|generate)\b/,
-    'this protocol of local models is not spoken here',
+    'this protocol of local models is not supported',
     'use POST /v1/chat/completions with the base URL ending in /v1',
   ),
-  hint(/^\/api\/embed(?:dings)?\b/, 'this protocol is not spoken here', 'use POST /v1/embeddings'),
+  hint(/^\/api\/embed(?:dings)?\b/, 'this protocol is not supported', 'use POST /v1/embeddings'),
   hint(
     /^\/api\/(?:tags|show|ps|version)\b/,
-    'this protocol is not spoken here',
+    'this protocol is not supported',
     'use GET /v1/models',
   ),
-  hint(/^\/v1\/complete\b/, 'this old protocol is not spoken here', 'use POST /v1/messages'),
+  hint(/^\/v1\/complete\b/, 'this old protocol is not supported', 'use POST /v1/messages'),
   hint(
     /^\/(?:v1\/engines|\w+\/deployments)\//,
-    'models in the path are not spoken here',
+    'models in the path are not supported',
     'use POST /v1/chat/completions with the model in the body',
   ),
   hint(

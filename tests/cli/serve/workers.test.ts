@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { findFreePort } from '../support/free-port.ts'
-import { type GatewayProcess, type Stage, startGateway, startStage } from '../support/gateway.ts'
-import { until } from '../support/until.ts'
+import { findFreePort } from '../../support/free-port.ts'
+import { type GatewayProcess, type Stage, startGateway, startStage } from '../../support/gateway.ts'
+import { until } from '../../support/until.ts'
 
 let stage: Stage
 let metricsUrl: string

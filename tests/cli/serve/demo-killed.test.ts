@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { until } from '../support/until.ts'
+import { until } from '../../support/until.ts'
 import { readDemo, start } from './running.ts'
 
 const PATH = '/v1/videos/generations'

@@ -1,0 +1,144 @@
+/**
+ * One HTTP exchange with an upstream: the handler of a request, and the body of its response.
+ *
+ * The client's own `request` assigns an arrow function to a property for each request. Node's
+ * engine allocates such functions among the old objects, so that everything they refer to, the
+ * whole response, stays in memory until the next full garbage collection.
+ */
+import { Readable } from 'node:stream'
+import { type Dispatcher, errors } from 'undici'
+import type { WireRequest, WireResponse } from '../../upstreams/wire.ts'
+import { findCredentials, mask } from './mask-credentials.ts'
+
+/** Unread bytes of a response beyond which its connection is paused. */
+const UNREAD_BYTES_MAX = 64 * 1024
+
+export interface ExchangeTimes {
+  readonly firstByteTimeoutMs: number
+  readonly idleTimeoutMs: number
+  /** Maximum time of the exchange with the complete response; absent: no limit. */
+  readonly totalTimeoutMs?: number
+}
+
+/** The time of an exchange is over. */
+export class ExchangeTimeout extends Error {}
+
+/**
+ * Sends a request. Resolves with the response head; its body fails if the connection does. Rejects
+ * with the client's error, or with ExchangeTimeout.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: WireRequest,
+  times: ExchangeTimes,
+): Promise<WireResponse> {
+  const url = new URL(request.url)
+  return new Promise((resolve, reject) => {
+    const handler = new ExchangeHandler(request, { resolve, reject })
+    if (times.totalTimeoutMs) handler.endIn(times.totalTimeoutMs)
+    dispatcher.dispatch(
+      {
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: request.method,
+        headers: request.headers,
+        body: request.body ?? null,
+        headersTimeout: times.firstByteTimeoutMs,
+        bodyTimeout: times.idleTimeoutMs,
+      },
+      handler,
+    )
+  })
+}
+
+interface Settle {
+  readonly resolve: (response: WireResponse) => void
+  readonly reject: (error: unknown) => void
+}
+
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  private readonly settle: Settle
+  private readonly sent: WireRequest['body']
+  private readonly credentials: readonly Buffer[]
+  private controller: Dispatcher.DispatchController | undefined
+  private body: ResponseBody | undefined
+  private timer: NodeJS.Timeout | undefined
+  private timeout: ExchangeTimeout | undefined
+
+  constructor(request: WireRequest, settle: Settle) {
+    this.settle = settle
+    this.sent = request.body
+    this.credentials = findCredentials(request.headers)
+  }
+
+  endIn(totalTimeoutMs: number): void {
+    this.timer = setTimeout(() => {
+      this.timeout = new ExchangeTimeout('the exchange took too long')
+      if (this.body) this.body.destroy(this.timeout)
+      else this.controller?.abort(this.timeout)
+    }, totalTimeoutMs).unref()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller
+    if (this.timeout) controller.abort(this.timeout)
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: WireResponse['headers'],
+  ): void {
+    if (status < 200) return
+    this.body = new ResponseBody(controller)
+    this.settle.resolve({ status, headers, body: this.body })
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { body } = this
+    if (!body || body.destroyed) return
+    if (!body.push(mask(chunk, this.credentials))) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.timer)
+    this.body?.push(null)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.timer)
+    this.settle.reject(error)
+    // After the events of data that has already arrived.
+    queueMicrotask(() => this.body?.destroy(error))
+    if (this.sent instanceof Readable) this.sent.on('error', ignore).destroy(error)
+  }
+}
+
+/** Destroyed before its end, it closes the connection and fails, as the client's own body does. */
+class ResponseBody extends Readable {
+  private readonly controller: Dispatcher.DispatchController
+
+  constructor(controller: Dispatcher.DispatchController) {
+    super({ highWaterMark: UNREAD_BYTES_MAX })
+    this.controller = controller
+    // It may fail before its reader adds a listener, or after the last one is gone.
+    this.on('error', ignore)
+  }
+
+  override _read(): void {
+    this.controller.resume()
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    const cause = error ?? (this.readableEnded ? null : new errors.RequestAbortedError())
+    if (!cause) {
+      callback(null)
+      return
+    }
+    this.controller.abort(cause)
+    // Whoever awaits the response adds listeners after this turn.
+    setImmediate(callback, cause)
+  }
+}
+
+function ignore(): void {}

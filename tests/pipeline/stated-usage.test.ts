@@ -1,0 +1,204 @@
+/** Usage that is stated in unusual places, and requests whose usage would be stated nowhere. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+
+const CHAT = '/v1/chat/completions'
+const MESSAGES = '/v1/messages'
+const COMPACT = '/v1/responses/compact'
+const UNITS = [
+  'input_token',
+  'output_token',
+  'cache_write_5m_token',
+  'cache_write_1h_token',
+  'web_search_call',
+]
+
+let gateway: TestGateway
+let vendor: Server
+let script: (response: ServerResponse) => unknown = () => undefined
+
+before(async () => {
+  vendor = createServer((request, response) => {
+    request.resume().on('end', () => script(response))
+  }).listen(0, '127.0.0.1')
+  await once(vendor, 'listening')
+  gateway = await startTestGateway()
+  const { port } = vendor.address() as AddressInfo
+  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key' }
+  const model = (id: string, type: string, channel: string, units: readonly string[]) => ({
+    id,
+    type,
+    prices: units.map((unit) => ({ unit, per: 1, amount: '0.001' })),
+    routes: [{ channel, upstream_model: id }],
+  })
+  await gateway.apply({
+    channels: [
+      { id: 'odd', upstream: 'openai-compatible', settings },
+      { id: 'messages', upstream: 'anthropic', settings },
+    ],
+    models: [
+      model('chat', 'chat', 'odd', UNITS),
+      model('claude', 'chat', 'messages', UNITS),
+      model('plain', 'chat', 'messages', ['input_token', 'output_token']),
+      model('vectors', 'embedding', 'odd', ['input_token']),
+      model('pictures', 'image', 'odd', ['image']),
+    ],
+  })
+})
+after(async () => {
+  await gateway.stop()
+  vendor.closeAllConnections()
+  vendor.close()
+})
+
+const HI = { max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }
+
+interface StreamEvent {
+  readonly type: string
+  readonly [member: string]: unknown
+}
+
+function answer(document: object): void {
+  script = (response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(document))
+  }
+}
+
+function stream(...events: readonly StreamEvent[]): void {
+  script = (response) => {
+    response.setHeader('content-type', 'text/event-stream')
+    response.end(
+      events.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join(''),
+    )
+  }
+}
+
+/** The quantities that a call is charged for. */
+async function charged(path: string, body: object): Promise<Record<string, number>> {
+  const { key } = await gateway.tenant()
+  const reply = await gateway.post(path, key, body, { 'anthropic-version': '2023-06-01' })
+  const { lines } = await gateway.record(reply, key)
+  return Object.fromEntries(lines.map(({ unit, quantity }) => [unit, quantity]))
+}
+
+const marked = (ttl?: string) => ({
+  role: 'user',
+  content: [
+    { type: 'text', text: 'hi', cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } },
+  ],
+})
+const message = {
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'text', text: 'a' }],
+  stop_reason: 'end_turn',
+}
+const completion = { choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }] }
+
+for (const [ttl, unit] of [
+  ['1h', 'cache_write_1h_token'],
+  [undefined, 'cache_write_5m_token'],
+] as const) {
+  test(`cache writes that state no lifetime have that of the request's marks: ${ttl}`, async () => {
+    const request = { max_tokens: 100, messages: [marked(ttl)] }
+    const written = { input_tokens: 10, cache_creation_input_tokens: 40, output_tokens: 5 }
+    const expected = { input_token: 10, [unit]: 40, output_token: 5 }
+    answer({ ...message, usage: written })
+    assert.deepEqual(await charged(MESSAGES, { model: 'claude', ...request }), expected)
+    assert.deepEqual(await charged(CHAT, { model: 'claude', ...request }), expected)
+    stream(
+      { type: 'message_start', message: { ...message, content: [], usage: written } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: written },
+      { type: 'message_stop' },
+    )
+    const streaming = { model: 'claude', ...request, stream: true }
+    assert.deepEqual(await charged(CHAT, streaming), expected)
+    const usage = {
+      prompt_tokens: 50,
+      completion_tokens: 5,
+      prompt_tokens_details: { cache_write_tokens: 40 },
+    }
+    answer({ ...completion, usage })
+    assert.deepEqual(await charged(CHAT, { model: 'chat', ...request }), expected)
+  })
+}
+
+test('a mark on a function for an hour is refused where the hour has no price', async () => {
+  const { key } = await gateway.tenant()
+  const cached = { name: 'f', cache_control: { type: 'ephemeral', ttl: '1h' } }
+  const request = { model: 'plain', ...HI, tools: [{ type: 'function', function: cached }] }
+  answer({ ...message, usage: { input_tokens: 10, output_tokens: 5 } })
+  const reply = await gateway.post(CHAT, key, request)
+  assert.equal(reply.status, 400, reply.text)
+  assert.equal(reply.json.error.param, 'tools[0].function.cache_control.ttl')
+})
+
+const tokens = { input_tokens: 10, output_tokens: 5 }
+const units = { input_token: 10, output_token: 5 }
+const error = { type: 'overloaded_error', message: 'busy' }
+const begun = { type: 'message_start', message: { ...message, content: [] } }
+const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'a' } }
+for (const [name, respond, isStream] of [
+  ['an error in place of a message', () => answer({ type: 'error', error, usage: tokens }), false],
+  ['a message with an error', () => answer({ ...message, error, usage: tokens }), false],
+  ['an error event', () => stream(begun, block, { type: 'error', error, usage: tokens }), true],
+  [
+    'the end of the stream',
+    () => stream(begun, block, { type: 'message_stop', usage: tokens }),
+    true,
+  ],
+] as const) {
+  test(`messages: usage beside ${name} is charged`, async () => {
+    respond()
+    for (const path of [MESSAGES, CHAT]) {
+      const request = { model: 'claude', ...HI, stream: isStream }
+      assert.deepEqual(await charged(path, request), units)
+    }
+  })
+}
+
+test('searches stated with an error are charged, and not made again elsewhere', async () => {
+  const usage = {
+    prompt_tokens: 10,
+    completion_tokens: 0,
+    server_tool_use: { web_search_requests: 3 },
+  }
+  answer({ error: { message: 'refused' }, usage })
+  assert.deepEqual(await charged(CHAT, { model: 'chat', ...HI }), {
+    input_token: 10,
+    web_search_call: 3,
+  })
+})
+
+test('images stated with an error are charged', async () => {
+  const image = { url: 'https://a.example/b' }
+  answer({ data: [image], error: { message: 'one failed' }, usage: { generated_images: 1 } })
+  const request = { model: 'pictures', prompt: 'a river', n: 2 }
+  assert.deepEqual(await charged('/v1/images/generations', request), { image: 1 })
+})
+
+test('embeddings: a total counts where the prompt is 0', async () => {
+  const data = [{ object: 'embedding', index: 0, embedding: [0.1] }]
+  answer({ data, usage: { prompt_tokens: 0, total_tokens: 7 } })
+  const request = { model: 'vectors', input: 'a river' }
+  assert.deepEqual(await charged('/v1/embeddings', request), { input_token: 7 })
+})
+
+for (const [path, model, field, more] of [
+  [COMPACT, 'chat', 'stream', { input: 'hi' }],
+  [COMPACT, 'chat', 'background', { input: 'hi' }],
+  [CHAT, 'chat', 'deferred', HI],
+] as const) {
+  test(`${field} is refused on ${path}: the answer would state no usage`, async () => {
+    const { key } = await gateway.tenant()
+    answer({ request_id: 'later' })
+    const reply = await gateway.post(path, key, { model, ...more, [field]: true })
+    assert.equal(reply.status, 400, reply.text)
+    assert.equal(reply.json.error.param, field)
+  })
+}
