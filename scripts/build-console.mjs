@@ -1,6 +1,6 @@
 // Builds the console when its sources or its packages have changed since the last build. The build
-// grows beside the old one and takes its place at the end: a running gateway serves the one or the
-// other. Runs on the machine's own Node as well, so it uses nothing newer than Node 20.
+// is written beside the old one and replaces it at the end: a running gateway always serves a
+// complete one. Runs on the machine's own Node as well, so it uses nothing newer than Node 20.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,13 +13,13 @@ const output = join(folder, 'dist')
 const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
 const STAMP = 'stamp.txt'
 
-/** Whether the console has to be built, because it never was or is not of these sources. */
+/** Returns true if there is no build, or if it was made from other sources. */
 export function isConsoleStale() {
   const stamp = join(output, STAMP)
   return !existsSync(stamp) || readFileSync(stamp, 'utf8') !== stampOfSources()
 }
 
-/** What the build is made of, as one number: every source, its configuration and the lockfile. */
+/** Returns a hash of everything that the build depends on: sources, configuration, lockfile. */
 export function stampOfSources() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
   for (const path of listSources(folder)) {
@@ -39,7 +39,7 @@ function listSources(where) {
     })
 }
 
-/** Builds with the given Node. Answers whether it worked: the gateway can do without. */
+/** Builds with the given Node. Returns false on failure: the gateway runs without a console. */
 export function buildConsole(node) {
   console.error('Building the console …')
   const stamp = stampOfSources()

@@ -12,7 +12,7 @@ describe('the asset library', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  test('a video appears, says until when it can be erased, and is deleted', async () => {
+  test('a video appears, states until when its subtitles can be erased, and is deleted', async () => {
     const { page, complaints } = await stage.signedIn('/assets', {}, PHONE)
     await page.getByRole('heading', { name: 'No assets yet' }).waitFor()
     const body = { model: MODEL, content: [{ type: 'text', text: 'a river' }] }

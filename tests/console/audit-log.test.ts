@@ -1,4 +1,4 @@
-/** The audit log in the browser: sentences, whoever acted and however, with before and after. */
+/** The audit log in the browser: sentences for every kind of actor, and changed values. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { messages as acts } from '../../console/src/features/operator-audit-log/act-messages.ts'

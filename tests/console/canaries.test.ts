@@ -1,4 +1,4 @@
-/** No secret in any answer, page, log or metric, after it was shown the once that it may be. */
+/** No secret appears in any response, page, log or metric after the one time that it is shown. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -12,7 +12,7 @@ import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
 const READS = Object.keys(ADMIN_CONTRACT).filter((key) => key.startsWith('GET '))
 
-describe('canaries', { skip: noBrowser }, () => {
+describe('no secret appears', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   let metricsPort: number
   let planted: Planted
@@ -48,7 +48,7 @@ describe('canaries', { skip: noBrowser }, () => {
     }
   })
 
-  test('in any answer that is read, with its head', async () => {
+  test('in any response to a read, headers included', async () => {
     const ids = { ...planted.ids, account_id: stage.account.id }
     let good = 0
     for (const { context } of people) {
@@ -62,7 +62,7 @@ describe('canaries', { skip: noBrowser }, () => {
     assert.ok(good > READS.length, `only ${good} were answered`)
   })
 
-  test('in any page, its files, its answers and what it stores', async () => {
+  test('in any page, its files, its responses and its storage', async () => {
     for (const { context, page } of people) {
       const texts: Promise<readonly [string, string]>[] = []
       context.on('response', (response) => {
@@ -100,7 +100,7 @@ describe('canaries', { skip: noBrowser }, () => {
     expectNone(log, 'the log')
   })
 
-  test('are found where they stand', () => {
+  test('without notice: the check detects a value that is present', () => {
     const alike: Canaries = planted.canaries
     assert.ok(alike.size > 30)
     assert.throws(() => expectNone(`a ${PROVIDER_KEY} b`, 'here'), /here holds/)

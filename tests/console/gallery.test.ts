@@ -33,7 +33,7 @@ describe('the gallery', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('arrow keys turn the pages', async () => {
+  test('arrow keys show the next and the previous image', async () => {
     const { page, complaints } = await stage.signedIn('/gallery')
     // One after the other: whichever ends last stands first.
     for (const prompt of ['the first river', 'the second river']) {

@@ -61,7 +61,7 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('members look and change nothing', async () => {
+  test('members can view keys, but not change them', async () => {
     const { page } = await stage.signedIn('/keys', { role: 'member' })
     await page.getByRole('table', { name: 'API keys' }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0)
@@ -83,7 +83,7 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('keys alone reach everything', async () => {
+  test('everything is reachable with the keyboard', async () => {
     const { page } = await stage.signedIn('/keys')
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
     await searchFor(page, 'overv')
@@ -96,7 +96,7 @@ describe('API keys', { skip: noBrowser }, () => {
   })
 
   for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
-    test(`can be read by all: ${JSON.stringify(look)}`, async () => {
+    test(`accessible: ${JSON.stringify(look)}`, async () => {
       const { page, complaints } = await stage.signedIn('/keys', {}, look)
       await page.locator('tbody button').first().waitFor()
       await expectFits(page)

@@ -1,4 +1,4 @@
-/** The browser's language decides, until somebody chooses another in it. */
+/** The browser's language is used until a person chooses another one. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser, openPage } from './support/browser.ts'

@@ -15,7 +15,7 @@ describe('prices', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  /** Proves who it is when the page asks, and waits for what follows. */
+  /** Steps up when the page requires it, and waits for the text that follows. */
   async function proveUntil(page: Page, text: string): Promise<void> {
     const proof = page.getByRole('dialog').filter({ hasText: 'password' })
     const done = page.getByText(text).first()

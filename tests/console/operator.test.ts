@@ -27,7 +27,7 @@ describe('operators', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  test('an account is credited, suspended and resumed, and its key feels it', async () => {
+  test('an account is credited, suspended and resumed, with effect on its key', async () => {
     const { page, complaints } = await stage.signedIn('/operator/accounts', OPERATOR)
     await page.getByRole('button', { name: 'test' }).first().click()
     const drawer = page.getByRole('dialog')
@@ -118,7 +118,7 @@ describe('operators', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('nobody else sees them', async () => {
+  test('other users cannot open the pages', async () => {
     const { page } = await stage.signedIn('/operator/accounts', { role: 'owner' })
     await page.getByText('Page not found').waitFor()
     await page.context().close()

@@ -34,7 +34,7 @@ describe('the overview of an account', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('arrow keys walk through a chart and say what stands there', async () => {
+  test('arrow keys move through a chart and show its values', async () => {
     await stage.post('/v1/search', CALL)
     const { page } = await stage.signedIn('/')
     const chart = page.getByRole('slider', { name: 'Calls' })
@@ -53,7 +53,7 @@ describe('the overview of an account', { skip: noBrowser }, () => {
   })
 
   for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
-    test(`can be read by all: ${JSON.stringify(look)}`, async () => {
+    test(`accessible: ${JSON.stringify(look)}`, async () => {
       await stage.post('/v1/search', CALL)
       const { page, complaints } = await stage.signedIn('/', {}, look)
       await page.getByRole('slider').first().waitFor()

@@ -132,7 +132,7 @@ describe('forms', { skip: noBrowser }, () => {
     await leave(watched)
   })
 
-  test('the question on a phone, in Chinese', async () => {
+  test('the confirmation on a phone, in Chinese', async () => {
     const look = { ...PHONE, locale: 'zh-CN' } as const
     const watched = await stage.signedIn(MODEL, OPERATOR, look)
     const { page } = watched

@@ -5,7 +5,7 @@ import { expectAccessible, expectFits, noBrowser, openPage, PHONE } from './supp
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 import { codeOf } from './support/totp.ts'
 
-/** What asks for a proof of a session that has none yet gets it here. */
+/** Completes the step-up dialog. */
 async function prove(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Confirm your identity' })
   await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD)
@@ -20,7 +20,7 @@ describe('settings', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  test('an authenticator app is added after a proof, and asked for from then on', async () => {
+  test('an authenticator app is added after a step-up, and required from then on', async () => {
     const { page, complaints } = await stage.signedIn('/settings')
     const email = await page
       .getByText(/^person\d+@/)
@@ -53,7 +53,26 @@ describe('settings', { skip: noBrowser }, () => {
     await again.context.close()
   })
 
-  test('somebody who is invited joins by the link', async () => {
+  test('the request for a proof waits for its dialog to be loaded', async () => {
+    const { page } = await stage.signedIn('/sign-in')
+    await stage.sql`update console_session set stepped_up_until = null`
+    const release = Promise.withResolvers<void>()
+    await page.route(/step-up-dialog[^/]*\.js$/, async (route) => {
+      await release.promise
+      await route.continue()
+    })
+    await page.goto(`${stage.console}/settings`)
+    const refusal = page.waitForResponse((answer) => answer.url().endsWith('/profile/totp'))
+    await page.getByRole('button', { name: 'Add an authenticator app' }).click()
+    assert.equal((await refusal).status(), 403)
+    release.resolve()
+    await prove(page)
+    const dialog = page.getByRole('dialog', { name: 'Add an authenticator app' })
+    await dialog.getByRole('img', { name: 'QR code for authenticator apps' }).waitFor()
+    await page.context().close()
+  })
+
+  test('an invited person joins through the link', async () => {
     const { page } = await stage.signedIn('/settings')
     await page.getByRole('button', { name: 'Invite someone' }).click()
     const dialog = page.getByRole('dialog', { name: 'Invite someone' })
@@ -67,7 +86,12 @@ describe('settings', { skip: noBrowser }, () => {
     await guest.page.goto(link)
     await guest.page.getByText(/invited to test as new@example.com/).waitFor()
     await guest.page.getByLabel('Your name').fill('Robin')
-    await guest.page.getByLabel('New password', { exact: true }).fill('seven hills and one river')
+    const password = guest.page.getByLabel('New password', { exact: true })
+    await password.fill('password1234')
+    await guest.page.getByRole('button', { name: 'Join' }).click()
+    await guest.page.getByText('is easy to guess: choose another', { exact: true }).waitFor()
+    assert.equal(await password.getAttribute('aria-invalid'), 'true')
+    await password.fill('seven hills and one river')
     await guest.page.getByRole('button', { name: 'Join' }).click()
     await guest.page.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.deepEqual(guest.complaints, [])
@@ -123,7 +147,7 @@ describe('settings, for all', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('other sessions are seen and ended', async () => {
+  test('other sessions are listed and ended', async () => {
     const { page } = await stage.signedIn('/settings')
     await page.getByText('This browser').waitFor()
     await page.getByText(/Chrome · Linux/).waitFor()
@@ -137,7 +161,7 @@ describe('settings, for all', { skip: noBrowser }, () => {
   })
 
   for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
-    test(`can be read by all: ${JSON.stringify(look)}`, async () => {
+    test(`accessible: ${JSON.stringify(look)}`, async () => {
       const { page, complaints } = await stage.signedIn('/settings', {}, look)
       await page.getByText('person', { exact: false }).first().waitFor()
       await expectFits(page)

@@ -12,7 +12,7 @@ describe('the pages before the sign-in', { skip: noBrowser }, () => {
 
   for (const path of ['sign-in', 'setup#token=abc', 'reset#token=abc', 'invite#token=abc', 'no']) {
     for (const colorScheme of ['light', 'dark'] as const) {
-      test(`/${path} can be read by all, on a phone, ${colorScheme}`, async () => {
+      test(`/${path} is accessible on a phone, ${colorScheme}`, async () => {
         const { page, complaints } = await openPage(stage.browser, { ...PHONE, colorScheme })
         await page.goto(`${stage.console}/${path}`)
         await page.getByRole('heading').first().waitFor()
@@ -24,7 +24,7 @@ describe('the pages before the sign-in', { skip: noBrowser }, () => {
     }
   }
 
-  test('speaks the browser’s language, and the other one when asked', async () => {
+  test('shows the browser’s language, and the other one on request', async () => {
     const { page } = await openPage(stage.browser, { locale: 'zh-CN' })
     await page.goto(`${stage.console}/sign-in`)
     await page.getByRole('heading', { name: '登录' }).waitFor()

@@ -10,7 +10,7 @@ describe('signing in and out', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  test('whoever is not signed in is asked to, and comes to what was asked for', async () => {
+  test('a signed-out user signs in and reaches the requested page', async () => {
     const { email } = await stage.createPerson()
     const { page, complaints } = await openPage(stage.browser)
     await page.goto(`${stage.console}/keys?id=key_1`)

@@ -1,12 +1,19 @@
-/** Every page that the navigation has, in both languages: the browser has nothing to say. */
+/** The browser logs and blocks nothing on any page of the navigation, in either language. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../support/until.ts'
-import { noBrowser, openPage, type WatchedPage } from './support/browser.ts'
+import {
+  expectAccessible,
+  expectFits,
+  noBrowser,
+  openPage,
+  PHONE,
+  type WatchedPage,
+} from './support/browser.ts'
 import { listPages } from './support/list-pages.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
-/** What opens on a page besides what the navigation names. */
+/** Pages and details that are not in the navigation. */
 const FURTHER = {
   customer: ['/playground?kind=compare', '/playground?kind=image', '/usage?columns=time,rate'],
   operator: [
@@ -19,7 +26,7 @@ const FURTHER = {
 } as const
 const SIGNED_OUT = ['/sign-in', '/setup', '/invite', '/reset', '/usage']
 
-/** Runs in the page before anything of it: what the policy refused, in words. */
+/** Runs in the page before its own scripts, and records what its policy blocks. */
 const WATCH = `window.refused = []
 document.addEventListener('securitypolicyviolation', (event) => {
   window.refused.push(event.violatedDirective + ' ' + event.blockedURI)
@@ -44,8 +51,8 @@ describe('the browser', { skip: noBrowser }, () => {
     ['an owner', {}],
     ['an operator', { operator: true }],
   ] as const) {
-    for (const look of [{}, { locale: 'zh-CN', colorScheme: 'dark' }] as const) {
-      test(`is silent on all pages of ${who}, ${JSON.stringify(look)}`, async () => {
+    for (const look of [PHONE, { locale: 'zh-CN', colorScheme: 'dark' }] as const) {
+      test(`logs nothing on all pages of ${who}, ${JSON.stringify(look)}`, async () => {
         const watched = await stage.signedIn('/settings', role, look)
         const { page, context, complaints } = watched
         await context.addInitScript(WATCH)
@@ -60,13 +67,15 @@ describe('the browser', { skip: noBrowser }, () => {
           const busy = page.locator('[aria-busy=true]')
           await until(`all of ${path}`, async () => (await busy.count()) === 0 || undefined)
           assert.deepEqual([path, complaints, await refusedBy(watched)], [path, [], []])
+          await expectAccessible(page, { all: true })
+          await expectFits(page)
         }
         await context.close()
       })
     }
   }
 
-  test('is silent on the pages of people who are signed out, refusals included', async () => {
+  test('logs nothing on the pages of signed-out users, refusals included', async () => {
     const { page, context, complaints } = await openPage(stage.browser)
     page.on('response', (answer) => {
       if (answer.status() >= 400) complaints.push(`${answer.status()} ${answer.url()}`)
@@ -80,7 +89,7 @@ describe('the browser', { skip: noBrowser }, () => {
     await context.close()
   })
 
-  test('lets no script in that is not a file of this address, and no style', async () => {
+  test('runs no script and no style from outside the console’s own files', async () => {
     const watched = await stage.signedIn('/settings')
     await watched.page.evaluate(WATCH)
     await watched.page.evaluate(`{

@@ -29,7 +29,7 @@ describe('the status bar', { skip: noBrowser }, () => {
     await customer.page.context().close()
   })
 
-  test('an operator in a customer’s account is told, and can leave', async () => {
+  test('an operator in a customer’s account sees a notice, and can leave', async () => {
     const { page, complaints } = await stage.signedIn('/operator/accounts', { operator: true })
     await page.getByRole('button', { name: 'test' }).first().click()
     await page.getByRole('dialog').getByRole('button', { name: 'View as owner' }).click()
@@ -47,7 +47,7 @@ describe('the status bar', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('a newer build reloads the tab once, but not over what somebody types', async () => {
+  test('a newer build reloads the tab once, but not while the user types', async () => {
     const { page } = await stage.signedIn('/playground')
     await page.getByLabel('Message', { exact: true }).fill('half a thought')
     await page.route(`${stage.console}/`, async (route) => {

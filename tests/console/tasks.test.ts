@@ -13,7 +13,7 @@ describe('the tasks of an account', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  test('an account without one is shown the way to the first', async () => {
+  test('an account without tasks is shown how to create one', async () => {
     const { page } = await stage.signedIn('/tasks')
     await page.getByRole('link', { name: 'Try one in the playground' }).waitFor()
     await page.context().close()
@@ -42,7 +42,7 @@ describe('the tasks of an account', { skip: noBrowser }, () => {
   })
 
   for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
-    test(`can be read by all: ${JSON.stringify(look)}`, async () => {
+    test(`accessible: ${JSON.stringify(look)}`, async () => {
       const { page } = await stage.signedIn('/tasks', {}, look)
       await page.locator('tbody button').first().waitFor()
       await expectFits(page)

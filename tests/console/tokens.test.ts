@@ -19,7 +19,7 @@ describe('access tokens', { skip: noBrowser }, () => {
     return { status: answer.status, text: await answer.text() }
   }
 
-  test('one is made after a proof, shown once, works, and is revoked', async () => {
+  test('one is created after a step-up, shown once, works, and is revoked', async () => {
     const { page, complaints } = await stage.signedIn('/settings')
     await page.getByText('Create one to read usage').waitFor()
     await stage.sql`update console_session set stepped_up_until = null`
@@ -61,7 +61,7 @@ describe('access tokens', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('an operator sees whose they are and what they did, and ends them', async () => {
+  test('an operator sees their owners and actions, and revokes them', async () => {
     const owner = await stage.signedIn('/settings')
     const response = await owner.context.request.fetch(`${stage.url}/admin/v1/profile/tokens`, {
       method: 'POST',

@@ -19,7 +19,7 @@ describe('vendors', { skip: noBrowser }, () => {
     const { page } = watched
     await page.getByRole('button', { name: 'Add a channel' }).first().click()
     const drawer = page.getByRole('dialog', { name: 'Add a channel' })
-    await drawer.getByLabel('Which vendor is your account at?').fill('deeps')
+    await drawer.getByLabel('Which vendor do you have an account with?').fill('deeps')
     await expectAccessible(page)
     await drawer.getByRole('button', { name: /^DeepSeek/ }).click()
     await drawer.getByRole('link', { name: 'Create a key at platform.deepseek.com' }).waitFor()

@@ -26,7 +26,7 @@ describe('webhooks', { skip: noBrowser }, () => {
     await stage?.stop()
   })
 
-  test('a test is sent, looked into, sent again; the secret is rotated', async () => {
+  test('a test is sent, inspected and sent again; the secret is rotated', async () => {
     const { page, complaints } = await stage.signedIn('/webhooks')
     await page.getByRole('button', { name: 'Send a test' }).click()
     const dialog = page.getByRole('dialog')

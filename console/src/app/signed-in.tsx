@@ -1,14 +1,21 @@
 /** Shows the shell to a signed-in user; redirects others to the sign-in page. */
 import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { ErrorState } from '../components/state/error-state.tsx'
-import { StepUpDialog } from '../features/sign-in/step-up-dialog.tsx'
 import { ApiError, callAdmin } from '../lib/api.ts'
 import { useLanguage } from '../lib/i18n.tsx'
+import { loadFiles } from '../lib/new-build.ts'
 import { SessionProvider } from '../lib/session.tsx'
 import { Shell } from './frame/shell.tsx'
 import { ToSignIn } from './to-sign-in.tsx'
+
+/** Loaded on demand: no request needs it before the user acts. */
+const StepUpDialog = lazy(async () => {
+  const load = () => import('../features/sign-in/step-up-dialog.tsx')
+  const { StepUpDialog: dialog } = await loadFiles(load)
+  return { default: dialog }
+})
 
 /** Throws 401 without a session, which the gateway itself does not call an error here. */
 async function readSession(signal: AbortSignal) {
@@ -33,7 +40,9 @@ export function SignedIn() {
     return (
       <SessionProvider session={session.data.session} demo={session.data.demo}>
         <Shell />
-        <StepUpDialog />
+        <Suspense>
+          <StepUpDialog />
+        </Suspense>
       </SessionProvider>
     )
   }

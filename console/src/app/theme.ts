@@ -28,9 +28,11 @@ const dark: MantineColorsTuple = [
   '#0b0d11',
 ]
 
+/** Latin faces come first: a Chinese face sets the apostrophe of "account’s" wide. */
 const FONT =
-  '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", "PingFang SC", ' +
-  '"Microsoft YaHei", "Noto Sans SC", "Noto Sans CJK SC", sans-serif'
+  '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", ' +
+  '"Liberation Sans", "DejaVu Sans", Arial, "PingFang SC", "Microsoft YaHei", "Noto Sans SC", ' +
+  '"Noto Sans CJK SC", "WenQuanYi Micro Hei", sans-serif'
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace'
 
 export const theme = createTheme({

@@ -5,6 +5,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import type { Language } from './language.ts'
 import { type Catalogue, fillText, type PlaceholderValues } from './texts.ts'
+import { loadServerTexts, translateServerText } from './words/server-texts.ts'
 
 const STORED = 'tributary.language'
 
@@ -21,8 +22,11 @@ const LanguageContext = createContext<Choice>({ language: 'en', choose() {}, sug
 
 export function LanguageProvider({ children }: { readonly children: ReactNode }) {
   const [language, setLanguage] = useState<Language>(preferred)
+  const [, setReady] = useState(false)
   useEffect(() => {
     document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en'
+    // What is on the page by then is worded again.
+    if (language === 'zh') void loadServerTexts().then(() => setReady(true))
   }, [language])
   const choose = (chosen: Language) => {
     localStorage.setItem(STORED, chosen)
@@ -49,6 +53,12 @@ export function useMessages<Texts extends Readonly<Record<string, string>>>(
   ): string {
     return fillText(catalogue[language][key], values ?? {})
   }
+}
+
+/** Returns a function that words a text of the gateway in the reader's language. */
+export function useServerText(): (text: string) => string {
+  const { language } = useLanguage()
+  return (text) => translateServerText(text, language)
 }
 
 /** Returns the language chosen in this browser before, else the one that the browser prefers. */

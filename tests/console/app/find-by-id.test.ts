@@ -19,7 +19,7 @@ test('a long list is narrowed to what is opened, since it may stand far down in 
   })
 })
 
-test('what is no id leads nowhere', () => {
+test('a text that is not an id finds no page', () => {
   for (const text of ['', 'req_', 'usage', 'constructor_abcdefgh', 'toString_abcdefgh']) {
     assert.deepEqual(placesOfId(text, true), [], text)
   }

@@ -1,4 +1,4 @@
-/** A label that is made when it is asked for: there on hover, gone after, and nobody's focus lost. */
+/** A label that is mounted on hover and removed afterwards, without moving the focus. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'

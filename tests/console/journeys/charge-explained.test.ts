@@ -104,7 +104,7 @@ describe('a charge explained', { skip: noBrowser }, () => {
       await leave(watched)
     })
 
-    test(`${locale}: a call that failed says that everything came back`, async () => {
+    test(`${locale}: a failed call shows that its hold was returned`, async () => {
       const id = await chat(`[[fault:status=500]] a river (${locale})`)
       const watched = await stage.signedIn(`/usage?status=failed&id=${id}`, {}, { locale })
       const drawer = watched.page.getByRole('dialog')

@@ -89,7 +89,7 @@ describe('the first hour', { skip: noBrowser }, () => {
   })
 })
 
-test('nobody enters a gateway without a demo, nor the demo from elsewhere', async () => {
+test('demo sign-in is refused without a demo, and from other machines', async () => {
   const stage = await startDemoStage()
   const post = (headers: Record<string, string>) =>
     fetch(`${stage.gateway.url}/admin/v1/session/demo`, {

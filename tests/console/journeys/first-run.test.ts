@@ -1,4 +1,4 @@
-/** From an empty database to a charge that is seen: everything that a new operator does. */
+/** Every step of a new operator, from an empty database to the first explained charge. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -16,7 +16,7 @@ describe('the first run', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  test('from the printed link to a charge that is seen', async () => {
+  test('from the printed link to the first explained charge', async () => {
     const watched = await openPage(stage.browser)
     const { page } = watched
     assert.notEqual(stage.setUpLink, '', stage.gateway.log())

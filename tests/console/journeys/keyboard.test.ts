@@ -1,4 +1,4 @@
-/** The life of a key without a mouse: from the sign-in to the list, and nobody gets lost. */
+/** The life of a key without a mouse, from the sign-in to the list, with a visible focus. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
@@ -6,7 +6,7 @@ import { noBrowser, openPage } from '../support/browser.ts'
 import { arrive, leave } from '../support/journey.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from '../support/stage.ts'
 
-/** More presses than this is no way to get anywhere. */
+/** Maximum key presses to reach an element. */
 const PRESSES_MAX = 40
 
 describe('with the keyboard alone', { skip: noBrowser }, () => {
@@ -16,7 +16,7 @@ describe('with the keyboard alone', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  test('a key is made, used, disabled and found again', async () => {
+  test('a key is created, used, disabled and found again', async () => {
     const { email } = await stage.createPerson()
     const watched = await openPage(stage.browser)
     const { page } = watched
@@ -57,12 +57,12 @@ describe('with the keyboard alone', { skip: noBrowser }, () => {
     await question.waitFor({ state: 'hidden' })
     await keyboard.press('Escape')
     await drawer.waitFor({ state: 'hidden' })
-    // Whoever closes the details stands where they opened them.
+    // Closing the details returns the focus to the row that opened them.
     await row.and(page.locator(':focus')).waitFor()
     await leave(watched)
   })
 
-  test('the way past the list of pages is the first stop', async () => {
+  test('the link that skips the navigation has the focus first', async () => {
     const { page } = await stage.signedIn('/usage')
     await arrive(page, 'Usage')
     await page.keyboard.press('Tab')
@@ -73,7 +73,7 @@ describe('with the keyboard alone', { skip: noBrowser }, () => {
   })
 })
 
-/** Tabs until it has the focus, which can be seen. */
+/** Presses Tab until the element has the focus, visibly. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor()
   for (let presses = 0; presses < PRESSES_MAX; presses += 1) {

@@ -1,4 +1,4 @@
-/** What an operator does to an account is felt by its next call, and stays in the audit log. */
+/** An operator's actions on an account affect its next call, and are in the audit log. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../../support/until.ts'
@@ -20,11 +20,11 @@ describe('an operator', { skip: noBrowser }, () => {
     await answer.text()
     return answer.status
   }
-  /** Gateways believe what they know of a key for some seconds. */
+  /** Gateways cache a key for a few seconds. */
   const untilCalled = (status: number) =>
     until(`a call that is answered ${status}`, async () => (await call()) === status || undefined)
 
-  test('credits after a proof, suspends and resumes: the caller feels each', async () => {
+  test('credits after a step-up, suspends and resumes, with immediate effect', async () => {
     assert.equal(await call(), 402)
     const watched = await stage.signedIn('/operator', { operator: true })
     const { page } = watched

@@ -27,7 +27,7 @@ test('currencies have their sign; an operator’s own keep their name', () => {
   assert.equal(formatMoney('5', { currency: 'CREDITS', language: 'en' }), '5.00 CREDITS')
 })
 
-test('what is no amount is shown as it came', () => {
+test('a text that is not an amount is shown unchanged', () => {
   for (const text of ['', 'NaN', '1e3', '0x10', '1,5']) assert.equal(formatMoney(text, USD), text)
 })
 
@@ -58,7 +58,7 @@ test('times are relative to now, in both directions and languages', () => {
   assert.equal(formatRelative('2026-11-21T06:00:00Z', now, 'en'), 'now')
 })
 
-test('a small amount has the places that keep it from looking like nothing', () => {
+test('a small amount has enough decimals not to look like zero', () => {
   const shown = ['0', '12.345', '0.5', '0.00001234', '0.0000000004'].map(placesFor)
   assert.deepEqual(shown, [2, 2, 2, 6, 9])
   const places = placesFor('0.00001234')
@@ -70,7 +70,7 @@ test('a countdown says its largest unit', () => {
   assert.deepEqual(shown, ['22h', '2m', '0s', '0s'])
 })
 
-test('fixed places never show money as nothing, nor nothing as negative', () => {
+test('fixed decimals never show an amount as zero, nor zero as negative', () => {
   const shown = (amount: string, places: number) => formatMoney(amount, { ...USD, places })
   assert.equal(shown('0.002', 2), '< $0.01')
   assert.equal(shown('0.000099999', 4), '< $0.0001')

@@ -1,4 +1,4 @@
-/** Amounts in the browser: aligned, never nothing where there is something, copied exactly. */
+/** Amounts in the browser: aligned, never shown as zero unless they are, copied exactly. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'

@@ -36,7 +36,7 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('what is not ready to be sent says why', async () => {
+  test('an incomplete request states what is missing', async () => {
     const { page } = await stage.signedIn('/playground?model=doubao-seedance-2-0-260128')
     await page.getByLabel('Duration in seconds').fill('60')
     await page.getByText(/^Not ready to send: duration: this model makes \d+ to/).waitFor()
@@ -47,7 +47,7 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
     await page.context().close()
   })
 
-  test('an answer that is stopped keeps what came, and is charged for it', async () => {
+  test('a stopped answer keeps the output so far, which is charged', async () => {
     const { page } = await stage.signedIn('/playground?model=sim-chat')
     const message = page.getByRole('textbox', { name: 'Message' })
     await message.fill('[[tokens:60]][[chunks:60]][[chunk-delay:250]]A long story.')
@@ -98,7 +98,7 @@ describe('every form of the playground', { skip: noBrowser }, () => {
     }
   })
 
-  test('its key is in no page, no address, no code and no storage', async () => {
+  test('its key is in no page, URL, code or storage', async () => {
     const { page, context } = await stage.signedIn('/playground?model=sim-chat')
     const answer = page.waitForResponse(/\/playground-key$/)
     await priceBefore(page)
@@ -116,7 +116,7 @@ describe('every form of the playground', { skip: noBrowser }, () => {
     ['a phone', PHONE],
     ['a dark screen, in Chinese', { colorScheme: 'dark', locale: 'zh-CN' }],
   ] as const) {
-    test(`can be read by all, on ${name}`, async () => {
+    test(`accessible, on ${name}`, async () => {
       const { page, complaints } = await stage.signedIn('/playground', {}, look)
       for (const kind of KINDS) {
         await page.goto(`${stage.console}/playground?kind=${kind}`)

@@ -1,4 +1,4 @@
-/** What every journey through the playground does: fill in, send, see what it cost. */
+/** Steps of every journey through the playground: fill in, send, read the charge. */
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 

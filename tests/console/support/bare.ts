@@ -17,7 +17,7 @@ export interface BareStage {
   readonly simulators: Simulators
   readonly sql: Sql
   readonly browser: Browser
-  /** What the gateway printed for whoever started it. */
+  /** The set-up link that the gateway printed at its start. */
   readonly setUpLink: string
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A real browser without a window, and what every page is held to. */
+/** A real headless browser, and the checks that every page must pass. */
 import assert from 'node:assert/strict'
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -51,11 +51,11 @@ export const PHONE: Look = { width: 360, height: 740 }
 export interface WatchedPage {
   readonly page: Page
   readonly context: BrowserContext
-  /** What the browser refused or logged: a page is expected to be silent. */
+  /** Everything that the browser blocked or logged; tests expect none. */
   readonly complaints: string[]
 }
 
-/** A page of a person's own: nothing of another test is in it. */
+/** Opens a page in a browser context of its own, isolated from other tests. */
 export async function openPage(browser: Browser, look: Look = {}): Promise<WatchedPage> {
   const { width = 1280, height = 800, colorScheme = 'light', locale = 'en-US' } = look
   const context = await browser.newContext({
@@ -86,8 +86,8 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** No serious issue that axe-core knows, WCAG 2.2 AA. */
-export async function expectAccessible(page: Page): Promise<void> {
+/** Throws for serious violations of WCAG 2.2 AA that axe-core finds; with `all`, for minor ones. */
+export async function expectAccessible(page: Page, { all = false } = {}): Promise<void> {
   await page.evaluate(AXE)
   const violations = await page.evaluate<Violation[]>(`
     axe.run(document, {
@@ -95,14 +95,14 @@ export async function expectAccessible(page: Page): Promise<void> {
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
     }).then(({ violations }) => violations)
   `)
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  const descriptions = serious.flatMap(({ id, nodes }) =>
+  const grave = violations.filter(({ impact }) => all || /serious|critical/.test(impact))
+  const descriptions = grave.flatMap(({ id, nodes }) =>
     nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
   )
   assert.deepEqual(descriptions, [])
 }
 
-/** Nothing sticks out to the side. */
+/** Throws if the page scrolls sideways. */
 export async function expectFits(page: Page): Promise<void> {
   const [reach, width] = await page.evaluate<[number, number]>(
     '[document.documentElement.scrollWidth, innerWidth]',

@@ -1,6 +1,6 @@
 /**
- * Puts a value that stands nowhere else into every place that keeps a secret, and makes calls whose
- * vendors answer with the key they were given. What was planted may be found nowhere afterwards.
+ * Puts a unique value into every place that keeps a secret, and makes calls whose vendors repeat
+ * the key that they were given. None of these values may appear anywhere afterwards.
  */
 import type { APIRequestContext } from 'playwright-core'
 import { type ConsoleStage, PASSWORD } from './stage.ts'
@@ -12,7 +12,7 @@ const PROMPT = 'canarywordofaprompt'
 const MODEL = 'canary-chat'
 const VIDEO = 'doubao-seedance-2-5-260628'
 
-/** By what each is. */
+/** The values by the kind of their secret. */
 export type Canaries = Map<string, string>
 
 export interface Planted {
@@ -25,7 +25,7 @@ export interface Planted {
 
 type Send = (method: string, path: string, data?: object) => Promise<unknown>
 
-/** What the console sends, with the cookies of whoever is signed in. */
+/** Returns a sender of console requests with the cookies of the signed-in person. */
 function sender(stage: ConsoleStage, request: APIRequestContext): Send {
   return async (method, path, data) => {
     const answer = await request.fetch(`${stage.url}/admin/v1${path}`, {
@@ -109,7 +109,7 @@ async function plantInPerson(
   for (const code of confirmed.recovery_codes) canaries.set(`${who}’s ${code.slice(0, 2)}…`, code)
 }
 
-/** A script's token, and one with a typing error, which may be as good elsewhere. */
+/** Uses a script's token, and one with a typing error, which may be valid at another gateway. */
 async function actWithToken(stage: ConsoleStage, token: string): Promise<void> {
   for (const [bearer, status] of [
     [token, 200],
@@ -122,7 +122,7 @@ async function actWithToken(stage: ConsoleStage, token: string): Promise<void> {
   }
 }
 
-/** The vendor tells the key that it was given, in every way in which it can fail. */
+/** Makes the vendor repeat its key in every kind of failure. */
 async function fail(stage: ConsoleStage, key: string): Promise<string[]> {
   const errorMessage = `error-message=the key ${PROVIDER_KEY} is wrong`
   const faults = [400, 401, 403, 404, 429, 500, 503].map((status) => `status=${status}`)

@@ -1,4 +1,4 @@
-/** Steps that several journeys take, and what every page on the way is held to. */
+/** Steps that several journeys share, and the checks that every page on the way must pass. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
@@ -6,7 +6,7 @@ import { expectAccessible, expectFits, type WatchedPage } from './browser.ts'
 import { PASSWORD } from './stage.ts'
 import { codeOf } from './totp.ts'
 
-/** A page that was reached: its heading is there, it fits, and everybody can use it. */
+/** Waits for a page and checks its heading, its width and its accessibility. */
 export async function arrive(page: Page, heading: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
   const busy = page.locator('[aria-busy=true]')
@@ -15,7 +15,7 @@ export async function arrive(page: Page, heading: string): Promise<void> {
   await expectAccessible(page)
 }
 
-/** By the list of pages at the side, as people go; on a phone it is opened first. */
+/** Opens a page through the navigation, which a phone has to open first. */
 export async function goTo(page: Page, path: string, heading: string): Promise<void> {
   const menu = page.locator('header button[aria-label]').first()
   if ((page.viewportSize()?.width ?? 0) < 700) await menu.click()
@@ -29,13 +29,13 @@ export async function goTo(page: Page, path: string, heading: string): Promise<v
   await arrive(page, heading)
 }
 
-/** Closes the details beside a list, or a dialog, in whatever language. */
+/** Closes the details beside a list, or a dialog, in either language. */
 export async function close(page: Page): Promise<void> {
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
 }
 
-/** Waits for `done`; proves with the password who it is when that is asked for on the way. */
+/** Waits for `done`, and steps up with the password if a dialog requires it. */
 export async function proveUntil(page: Page, done: ReturnType<Page['locator']>): Promise<void> {
   const proof = page.getByRole('dialog', { name: 'Confirm your identity' })
   await done.or(proof).first().waitFor()
@@ -45,7 +45,7 @@ export async function proveUntil(page: Page, done: ReturnType<Page['locator']>):
   await done.first().waitFor()
 }
 
-/** From the settings' page: an authenticator app, whose secret is the answer. */
+/** Adds an authenticator app on the settings page. Returns its secret. */
 export async function addApp(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Add an authenticator app' }).click()
   const dialog = page.getByRole('dialog', { name: 'Add an authenticator app' })
@@ -58,7 +58,7 @@ export async function addApp(page: Page): Promise<string> {
   return secret
 }
 
-/** The browser had nothing to say on the whole way. */
+/** Checks that the browser logged nothing on the whole way, and closes it. */
 export async function leave({ page, complaints }: WatchedPage): Promise<void> {
   assert.deepEqual(complaints, [])
   await page.context().close()

@@ -1,4 +1,4 @@
-/** Every page that the navigation shows to whoever is signed in, as paths below /console. */
+/** Lists the pages in the navigation of the signed-in person, as paths below /console. */
 import type { Page } from 'playwright-core'
 
 /** An operator's navigation has two workspaces. */

@@ -11,7 +11,7 @@ export const PASSWORD = 'a river runs through 7 hills'
 
 export interface Role {
   readonly operator?: boolean
-  /** Of the stage's account, or of the one that is named. */
+  /** The role in the stage's account, or in `accountId`. */
   readonly role?: 'owner' | 'member'
   readonly accountId?: string
 }
@@ -25,7 +25,7 @@ export interface ConsoleStage extends Stage {
   readonly console: string
   readonly browser: Browser
   createPerson(role?: Role): Promise<Person>
-  /** A page of a person's own browser, signed in, at `path` below /console. */
+  /** Opens a page in a browser of its own, signed in, at `path` below /console. */
   signedIn(path: string, role?: Role, look?: Look): Promise<WatchedPage>
 }
 
@@ -59,7 +59,7 @@ export async function startConsoleStage(options: StageOptions = {}): Promise<Con
     browser,
     createPerson: (role) => makePerson(role),
     async signedIn(path, role = {}, look = {}) {
-      // What a person has chosen counts for more than what their browser asks for.
+      // A person's choice takes precedence over the browser's language.
       const { email } = await makePerson(role, look.locale === 'zh-CN' ? 'zh' : 'en')
       const watched = await openPage(browser, look)
       const answer = await watched.context.request.post(`${stage.url}/admin/v1/session`, {

@@ -3,7 +3,7 @@ import { defineMessages } from '../../lib/i18n.tsx'
 
 export const messages = defineMessages(
   {
-    offline: 'The gateway does not answer. It is asked again every three seconds.',
+    offline: 'The gateway does not answer. The console tries again every three seconds.',
     retry: 'Try now',
     outdated: 'A new version of the console is available.',
     reload: 'Reload',

@@ -16,7 +16,7 @@ const RefusedFieldContext = createContext<RefusedField | undefined>(undefined)
 
 interface CheckedFormProps {
   readonly failure: Error | null | undefined
-  readonly onSubmit: () => void
+  readonly onSubmit: (form: HTMLFormElement) => void
   /** The buttons, below the reason of a refusal that no field shows. */
   readonly actions?: ReactNode
   readonly children?: ReactNode
@@ -41,7 +41,7 @@ export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFor
       ref={form}
       onSubmit={(event) => {
         event.preventDefault()
-        onSubmit()
+        onSubmit(event.currentTarget)
       }}
     >
       <Stack gap="sm">

@@ -25,6 +25,7 @@ export function Dialog(props: DialogProps) {
       size={size}
       closeOnClickOutside={!isSticky}
       closeOnEscape={!isSticky}
+      attributes={{ header: { role: 'presentation' } }}
       closeButtonProps={{ 'aria-label': t('close') }}
       styles={{ title: { fontWeight: 600, fontSize: 16 } }}
     >

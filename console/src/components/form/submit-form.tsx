@@ -1,9 +1,9 @@
 /** A form with one action, which reads its own fields and shows why it was refused. */
-import { Button, Group, Stack } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
-import { Refusal } from './refusal.tsx'
+import { CheckedForm } from './checked-form.tsx'
 import { readFields, useSubmit } from './use-submit.ts'
 
 interface SubmitButtonsProps {
@@ -24,18 +24,13 @@ interface SubmitFormProps extends SubmitButtonsProps {
 export function SubmitForm({ onSend, children, ...buttons }: SubmitFormProps) {
   const { isBusy, failure, submit } = useSubmit(onSend)
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        submit(readFields(event.currentTarget))
-      }}
+    <CheckedForm
+      failure={failure}
+      onSubmit={(form) => submit(readFields(form))}
+      actions={<SubmitButtons {...buttons} isBusy={isBusy} />}
     >
-      <Stack gap="sm">
-        {children}
-        <Refusal failure={failure} />
-        <SubmitButtons {...buttons} isBusy={isBusy} />
-      </Stack>
-    </form>
+      {children}
+    </CheckedForm>
   )
 }
 

@@ -2,21 +2,14 @@
  * A dense list that loads page by page. Rows open their details; on a phone the less important
  * columns are hidden, and each row becomes a card with labelled figures.
  */
-import {
-  Button,
-  Group,
-  ScrollArea,
-  Table,
-  Text,
-  UnstyledButton,
-  VisuallyHidden,
-} from '@mantine/core'
+import { Button, Group, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { formatNumber, zoneName } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { AdminPages } from '../../lib/use-admin.ts'
 import { messages } from '../messages.ts'
 import { Panel } from '../page/panel.tsx'
+import { SideScroll } from '../page/side-scroll.tsx'
 import { ErrorState } from '../state/error-state.tsx'
 import classes from './data-table.module.css'
 
@@ -53,24 +46,26 @@ export interface DataTableProps<Row> {
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { pages, columns, label, empty } = props
   const { language } = useLanguage()
+  const t = useMessages(messages)
   if (pages.error && pages.rows.length === 0) {
     return <ErrorState error={pages.error} onRetry={pages.retry} />
   }
   if (!pages.isPending && pages.rows.length === 0) return <Panel>{empty}</Panel>
   return (
     <Panel flush>
-      <ScrollArea type="auto" scrollbars="x">
+      <SideScroll label={label}>
         <Table
           className={classes.table}
           data-stale={pages.isStale || undefined}
           aria-label={label}
           aria-busy={pages.isPending}
+          horizontalSpacing={8}
         >
           <Table.Thead>
             <Table.Tr>
               {columns.map((column) => (
                 <Table.Th key={column.key} {...cell(column)}>
-                  {column.header}
+                  {column.header || <VisuallyHidden>{t('actions')}</VisuallyHidden>}
                   {column.isTime ? (
                     <span className={classes.zone}> {zoneName(language)}</span>
                   ) : null}
@@ -85,7 +80,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             ))}
           </Table.Tbody>
         </Table>
-      </ScrollArea>
+      </SideScroll>
       <Foot pages={pages} />
     </Panel>
   )

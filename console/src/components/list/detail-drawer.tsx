@@ -21,6 +21,7 @@ export function DetailDrawer({ isOpen, title, onClose, children }: DetailDrawerP
       size={560}
       title={title}
       closeButtonProps={{ 'aria-label': t('close') }}
+      attributes={{ header: { role: 'presentation' } }}
       overlayProps={{ backgroundOpacity: 0.2 }}
       transitionProps={{ duration: 120 }}
       styles={{ title: { fontWeight: 600, fontSize: 16 } }}

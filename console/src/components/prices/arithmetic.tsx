@@ -2,6 +2,7 @@
 import { Table } from '@mantine/core'
 import { columnPlaces, formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { SideScroll } from '../page/side-scroll.tsx'
 import { MoneyText } from '../text/money-text.tsx'
 import { messages } from './arithmetic-messages.ts'
 import { usePriceWords } from './price-words.ts'
@@ -31,7 +32,7 @@ export function Arithmetic({ label, lines, total, currency }: ArithmeticProps) {
   const places = columnPlaces([total, ...lines.map(({ amount }) => amount)])
   const sum = (amount: string) => <MoneyText amount={amount} currency={currency} places={places} />
   return (
-    <Table.ScrollContainer minWidth={260} type="native">
+    <SideScroll label={label} minWidth={260}>
       <Table aria-label={label} fz="xs" horizontalSpacing={6} verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
@@ -60,6 +61,6 @@ export function Arithmetic({ label, lines, total, currency }: ArithmeticProps) {
           </Table.Tr>
         </Table.Tfoot>
       </Table>
-    </Table.ScrollContainer>
+    </SideScroll>
   )
 }

@@ -1,7 +1,8 @@
 /** Two lists of prices side by side, with the change of each. */
-import { ScrollArea, Table, Text } from '@mantine/core'
+import { Table, Text } from '@mantine/core'
 import { formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { SideScroll } from '../page/side-scroll.tsx'
 import { MoneyText } from '../text/money-text.tsx'
 import { type ComparedPrice, comparePrices, type PricePair } from './compare-prices.ts'
 import { messages } from './price-comparison-messages.ts'
@@ -30,7 +31,7 @@ export function PriceComparison(props: PriceComparisonProps) {
   const shown = onlyChanges && !hasNewCurrency ? pairs.filter(isChange) : pairs
   return (
     <>
-      <ScrollArea type="auto" scrollbars="x">
+      <SideScroll label={label}>
         <Table verticalSpacing={4} fz="sm" aria-label={label}>
           <Table.Thead>
             <Table.Tr>
@@ -50,7 +51,7 @@ export function PriceComparison(props: PriceComparisonProps) {
             ))}
           </Table.Tbody>
         </Table>
-      </ScrollArea>
+      </SideScroll>
       {shown.length < pairs.length ? (
         <Text size="xs" c="dimmed">
           {t('rest', { count: pairs.length - shown.length })}

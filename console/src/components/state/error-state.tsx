@@ -1,7 +1,7 @@
 /** Shows a failed load: the server's message, the request id, and a retry. */
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { ApiError } from '../../lib/api.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { Icon } from '../icon.tsx'
 import { messages } from '../messages.ts'
 
@@ -38,9 +38,10 @@ export function ErrorState({ error, title, onRetry }: ErrorStateProps) {
   )
 }
 
-/** Returns the text for an error: the server's own public text. */
+/** Returns the text for an error: the server's own public text, in the reader's language. */
 export function useErrorText(): (error: Error) => string {
   const t = useMessages(messages)
+  const textOf = useServerText()
   return (error) =>
-    error instanceof ApiError && error.status === 0 ? t('unreachable') : error.message
+    error instanceof ApiError && error.status === 0 ? t('unreachable') : textOf(error.message)
 }

@@ -22,6 +22,7 @@ const TONES: Readonly<Record<Known, Tone>> = {
   retired: 'quiet',
   ready: 'good',
   cooling_down: 'warning',
+  over_cap: 'bad',
   paused: 'quiet',
   unusable: 'bad',
   review: 'warning',

@@ -1,8 +1,9 @@
 /** A month's statement: charges by day and by model, credits apart, to print or save as PDF. */
-import { Button, Group, Select, Skeleton, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, Select, Skeleton, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { Panel } from '../../components/page/panel.tsx'
+import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
@@ -125,7 +126,7 @@ function Days({ statement, money }: DaysProps) {
   const day = new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'medium' })
   return (
     <Panel title={t('byDay')} flush>
-      <Table.ScrollContainer minWidth={480} type="native">
+      <SideScroll label={t('byDay')} minWidth={480}>
         <Table aria-label={t('byDay')}>
           <Table.Thead>
             <Table.Tr>
@@ -150,7 +151,7 @@ function Days({ statement, money }: DaysProps) {
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </SideScroll>
       {statement.days.length === 0 ? (
         <Text size="sm" c="dimmed" p="md">
           {t('emptyMonth')}
@@ -173,7 +174,7 @@ function Credits({ credits, currency }: CreditsProps) {
   const places = columnPlaces(credits.map(({ amount }) => amount))
   return (
     <Panel title={t('credits')} flush>
-      <Table.ScrollContainer minWidth={420} type="native">
+      <SideScroll label={t('credits')} minWidth={420}>
         <Table aria-label={t('credits')}>
           <Table.Thead>
             <Table.Tr>
@@ -183,7 +184,9 @@ function Credits({ credits, currency }: CreditsProps) {
               <Table.Th>{t('kind')}</Table.Th>
               <Table.Th>{t('about')}</Table.Th>
               <Table.Th ta="right">{t('amount')}</Table.Th>
-              <Table.Th />
+              <Table.Th data-no-print>
+                <VisuallyHidden>{t('receipt')}</VisuallyHidden>
+              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -206,7 +209,7 @@ function Credits({ credits, currency }: CreditsProps) {
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </SideScroll>
       <Dialog isOpen={open !== undefined} onClose={() => setOpen(undefined)} title={t('receipt')}>
         {open ? <Receipt credit={open} currency={currency} /> : null}
       </Dialog>

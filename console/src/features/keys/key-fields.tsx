@@ -100,7 +100,7 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
         value={draft.spendLimit}
         onChange={(event) => change({ spendLimit: event.currentTarget.value.trim() })}
       />
-      <Group grow align="flex-start">
+      <Group grow align="flex-end">
         <LimitInput
           param="limits.requests_per_minute"
           label={t('requestsPerMinute')}

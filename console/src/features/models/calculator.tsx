@@ -1,6 +1,7 @@
-/** Calculates what a call would cost, by the model's prices and quantities of one's own. */
+/** Calculates what a call would cost, from the model's prices and the quantities entered. */
 import { NumberInput, Select, Stack, Table, Text, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { usePriceWords } from '../../components/prices/price-words.ts'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { columnPlaces } from '../../lib/format.ts'
@@ -62,7 +63,7 @@ export function Calculator({ currency, prices }: CalculatorProps) {
       <Text size="xs" c="dimmed" mb="xs">
         {t('calculatorText')}
       </Text>
-      <Table.ScrollContainer minWidth={300} type="native">
+      <SideScroll label={t('calculator')} minWidth={300}>
         <Table aria-label={t('calculator')}>
           <Table.Tbody>
             {lines.map((line) => (
@@ -86,7 +87,7 @@ export function Calculator({ currency, prices }: CalculatorProps) {
             </Table.Tr>
           </Table.Tfoot>
         </Table>
-      </Table.ScrollContainer>
+      </SideScroll>
     </section>
   )
 }

@@ -1,8 +1,9 @@
 /** Dialog that creates an account, with an optional opening balance. */
-import { Group, Modal, TextInput } from '@mantine/core'
+import { Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
+import { Dialog } from '../../components/form/dialog.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
@@ -17,14 +18,14 @@ interface NewAccountProps {
 export function NewAccountDialog({ isOpen, onClose, onCreated }: NewAccountProps) {
   const t = useMessages(messages)
   return (
-    <Modal opened={isOpen} onClose={onClose} title={t('newAccount')}>
+    <Dialog isOpen={isOpen} onClose={onClose} title={t('newAccount')}>
       <Form
         onCreated={(id) => {
           onClose()
           onCreated(id)
         }}
       />
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -16,7 +16,7 @@ export const messages = defineMessages(
     outcome: 'Outcome',
     emptyTitle: 'No actions yet',
     emptyText: 'Sign-ins and changes to money, prices, channels and roles appear here.',
-    nobody: 'Somebody not signed in',
+    nobody: 'Someone not signed in',
     token: 'Access token',
     byToken: 'by {token}',
     onCommandLine: '{name} on the command line',

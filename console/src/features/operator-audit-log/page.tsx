@@ -4,6 +4,7 @@ import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
+import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
@@ -114,7 +115,7 @@ function Changes({ changes }: { readonly changes: readonly ShownChange[] }) {
   const t = useMessages(messages)
   if (changes.length === 0) return null
   return (
-    <Table.ScrollContainer minWidth={320} type="native">
+    <SideScroll label={t('changes')} minWidth={320}>
       <Table aria-label={t('changes')}>
         <Table.Thead>
           <Table.Tr>
@@ -133,6 +134,6 @@ function Changes({ changes }: { readonly changes: readonly ShownChange[] }) {
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </SideScroll>
   )
 }

@@ -5,9 +5,10 @@ import { Icon } from '../../components/icon.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { Notice } from '../../components/state/notice.tsx'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
+import { vendorName } from '../../lib/words/vendor-names.ts'
 import { ChannelForm, type UpstreamListing } from './channel-form.tsx'
 import { VendorForm } from './vendor-form.tsx'
 import { messages } from './vendor-messages.ts'
@@ -24,6 +25,7 @@ interface AddChannelProps {
 
 export function AddChannel({ upstreams, step, onStep, onOpen }: AddChannelProps) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const vendors = useAdmin('GET /operator/vendors', {})
   const { demo } = useSession()
   const [added, setAdded] = useState<readonly string[]>([])
@@ -34,7 +36,7 @@ export function AddChannel({ upstreams, step, onStep, onOpen }: AddChannelProps)
     const [first = ''] = added
     return (
       <Stack gap="md">
-        <Notice tone="info" title={t('done', { name: vendor.name })}>
+        <Notice tone="info" title={t('done', { name: vendorName(vendor, language) })}>
           {t('doneText')}
         </Notice>
         <Group gap="xs">

@@ -7,8 +7,9 @@ import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { ChannelForm, type EditedChannel, type UpstreamListing } from './channel-form.tsx'
 import { messages } from './messages.ts'
@@ -30,6 +31,15 @@ export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsPr
           { label: t('health'), value: <WorkStatus status={health.state} /> },
           { label: '', value: health.reason ?? undefined },
           { label: t('lastError'), value: <LastError error={health.last_error} /> },
+          ...channel.spending.map(({ period, spent, cap, currency }) => ({
+            label: t(period === 'day' ? 'spentToday' : 'spentThisMonth'),
+            value: (
+              <>
+                <MoneyText amount={spent} currency={currency} /> /{' '}
+                <MoneyText amount={cap} currency={currency} />
+              </>
+            ),
+          })),
           { label: t('upstream'), value: channel.upstream },
           { label: t('version'), value: channel.version },
           { label: t('source'), value: channel.source },
@@ -61,8 +71,9 @@ export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsPr
 }
 
 function LastError({ error }: { readonly error: EditedChannel['health']['last_error'] }) {
+  const textOf = useServerText()
   if (!error) return '–'
-  const text = [error.status ?? error.kind, error.message].filter(Boolean).join(': ')
+  const text = [error.status ?? error.kind, textOf(error.message ?? '')].filter(Boolean).join(': ')
   return (
     <>
       {text} (<TimeText time={error.at} />)

@@ -1,14 +1,15 @@
 /** Form for the settings of a channel, built from its upstream's schema. */
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { ChangesDialog } from '../../components/form/changes-dialog.tsx'
-import { CheckedForm, useFieldError } from '../../components/form/checked-form.tsx'
+import { CheckedForm } from '../../components/form/checked-form.tsx'
 import { InvalidField } from '../../components/form/invalid-field.ts'
 import { useConfirmedSave } from '../../components/form/use-confirmed-save.ts'
 import { notifyDone } from '../../components/state/notify.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
+import { IdInput } from './id-input.tsx'
 import { messages } from './messages.ts'
 import {
   listSettingChanges,
@@ -62,26 +63,6 @@ export function ChannelForm({ upstreams, channel, onSaved }: ChannelFormProps) {
         </SettingsForm>
       ) : null}
     </Stack>
-  )
-}
-
-interface IdInputProps {
-  readonly id: string
-  readonly onChange: (id: string) => void
-}
-
-function IdInput({ id, onChange }: IdInputProps) {
-  const t = useMessages(messages)
-  return (
-    <TextInput
-      label={t('id')}
-      description={t('idNote')}
-      required
-      maxLength={64}
-      error={useFieldError('id')}
-      value={id}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    />
   )
 }
 

@@ -1,6 +1,7 @@
 /** One setting as an input of its kind. */
-import { JsonInput, PasswordInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { JsonInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useFieldError } from '../../components/form/checked-form.tsx'
+import { SecretInput } from '../../components/form/secret-input.tsx'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 import type { Field } from './setting-fields.ts'
@@ -44,7 +45,7 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
       )
     case 'secret':
       return (
-        <PasswordInput
+        <SecretInput
           {...shared}
           description={secretNote}
           required={isRequired && !isStored}
@@ -86,7 +87,7 @@ type Word = keyof (typeof words)['en']
 
 const isWord = (key: string): key is Word => Object.hasOwn(words.en, key)
 
-/** Returns a setting's name and help in people's words; unknown settings keep their own. */
+/** Returns a setting's name and help in plain language; unknown settings keep their own. */
 function useSettingWords({ name, description }: Field) {
   const { language } = useLanguage()
   const say = (key: string, absent: string) => (isWord(key) ? words[language][key] : absent)

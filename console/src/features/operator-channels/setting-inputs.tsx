@@ -15,6 +15,8 @@ const PLAIN: readonly string[] = [
   'app_id',
   'access_key',
   'max_concurrent_calls',
+  'spending_cap_per_day',
+  'spending_cap_per_month',
 ]
 
 interface SettingInputsProps {

@@ -1,4 +1,4 @@
-/** Names and help of channel settings, in people's words; unknown settings keep their own name. */
+/** Names and help of channel settings, in plain language; unknown settings keep their own name. */
 import { defineMessages } from '../../lib/i18n.tsx'
 
 export const messages = defineMessages(
@@ -16,13 +16,18 @@ export const messages = defineMessages(
     help_project: 'Sent to the vendor, if your key belongs to several.',
     label_headers: 'Further headers',
     label_stops_on_cancel: 'The vendor stops when a caller disconnects',
-    help_stops_on_cancel: 'And bills only what it has sent until then.',
+    help_stops_on_cancel: 'It then bills only what it has sent so far.',
     label_region: 'Region',
     help_region: 'Chooses prices with this region as a condition.',
-    label_default_service_tier: 'Service tier without a request for one',
+    label_default_service_tier: 'Default service tier',
     help_default_service_tier: 'Set by your contract with the vendor; chooses the price.',
-    label_max_concurrent_calls: 'Calls at once, at most',
+    label_max_concurrent_calls: 'Maximum concurrent calls',
     help_max_concurrent_calls: 'Further calls use other routes. Empty: no limit.',
+    label_spending_cap_per_day: 'Spending cap per day',
+    help_spending_cap_per_day:
+      'Such as 50 USD. Once the calls of a day (UTC) have cost this much, no new ones are sent.',
+    label_spending_cap_per_month: 'Spending cap per month',
+    help_spending_cap_per_month: 'The same for a calendar month.',
     label_responses: 'Responses API',
     help_responses: 'Whether the vendor serves it (pass), or it is translated to chat.',
     label_quirks: 'Differences from the standard protocol',
@@ -36,7 +41,7 @@ export const messages = defineMessages(
     help_anthropic_version: 'Sent with each call.',
     label_betas: 'Beta features',
     help_betas: 'Names that the vendor documents, sent with each call.',
-    label_pace_ms: 'Pause between pieces of sound, in ms',
+    label_pace_ms: 'Interval between audio chunks, in ms',
     help_pace_ms: 'Set by the vendor’s protocol.',
     label_traffic_tag: 'Traffic tag',
     help_traffic_tag: 'Separates this channel in the vendor’s statistics.',
@@ -62,6 +67,10 @@ export const messages = defineMessages(
     help_default_service_tier: '由您与供应商的合同决定，用于选择价格。',
     label_max_concurrent_calls: '最大并发调用数',
     help_max_concurrent_calls: '超出的调用走其他路由。留空：不限。',
+    label_spending_cap_per_day: '每日支出上限',
+    help_spending_cap_per_day: '金额加币种，如 50 USD。当日（UTC）调用累计达到后不再接收新调用。',
+    label_spending_cap_per_month: '每月支出上限',
+    help_spending_cap_per_month: '同上，按自然月计。',
     label_responses: 'Responses API',
     help_responses: '供应商直接提供（pass），或转换为 chat 调用。',
     label_quirks: '与标准协议的差异',

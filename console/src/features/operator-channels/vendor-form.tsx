@@ -1,13 +1,15 @@
 /** The channels of a known vendor: its keys, and everything else preset. */
-import { Anchor, Button, Group, PasswordInput, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { CheckedForm, useFieldError } from '../../components/form/checked-form.tsx'
 import { InvalidField } from '../../components/form/invalid-field.ts'
+import { SecretInput } from '../../components/form/secret-input.tsx'
 import { useSubmit } from '../../components/form/use-submit.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { vendorName } from '../../lib/words/vendor-names.ts'
 import type { UpstreamListing } from './channel-form.tsx'
-import { messages as channelMessages } from './messages.ts'
+import { IdInput } from './id-input.tsx'
 import { listSettingFields, readValues, toSettings } from './setting-fields.ts'
 import { SettingInputs } from './setting-inputs.tsx'
 import { messages as settingMessages } from './setting-messages.ts'
@@ -24,6 +26,7 @@ interface VendorFormProps {
 
 export function VendorForm({ vendor, upstreams, onAdded }: VendorFormProps) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const form = useVendorForm({ vendor, upstreams, onAdded })
   const { presets, only, needed, fields, values, typed } = form
   return (
@@ -33,13 +36,13 @@ export function VendorForm({ vendor, upstreams, onAdded }: VendorFormProps) {
       actions={
         <Group justify="flex-end">
           <Button type="submit" loading={form.isBusy}>
-            {t('act', { name: vendor.name })}
+            {t('act', { name: vendorName(vendor, language) })}
           </Button>
         </Group>
       }
     >
       {only ? (
-        <NameInput value={form.name} onChange={form.setName} />
+        <IdInput id={form.name} onChange={form.setName} />
       ) : (
         <Text size="sm">
           {t('severalChannels', { channels: presets.map(({ id }) => id).join(', ') })}
@@ -106,26 +109,6 @@ function useVendorForm({ vendor, upstreams, onAdded }: VendorFormProps) {
   }
 }
 
-interface NameInputProps {
-  readonly value: string
-  readonly onChange: (value: string) => void
-}
-
-function NameInput({ value, onChange }: NameInputProps) {
-  const t = useMessages(channelMessages)
-  return (
-    <TextInput
-      label={t('id')}
-      description={t('idNote')}
-      required
-      maxLength={64}
-      error={useFieldError('id')}
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    />
-  )
-}
-
 interface NeededInputProps {
   readonly needed: Needed
   /** False if a vendor's channels need different keys, of which some may stay empty. */
@@ -140,7 +123,7 @@ function NeededInput({ needed, isOnly, keyPage, value, onChange }: NeededInputPr
   const words = useMessages(settingMessages)
   const error = useFieldError(`settings.${needed.setting}`)
   const isAddress = needed.setting === 'base_url'
-  const Input = isAddress ? TextInput : PasswordInput
+  const Input = isAddress ? TextInput : SecretInput
   const page = keyPage !== null && !isAddress ? new URL(keyPage) : undefined
   return (
     <Input

@@ -3,24 +3,13 @@ import { defineMessages } from '../../lib/i18n.tsx'
 
 export const messages = defineMessages(
   {
-    choose: 'Which vendor is your account at?',
+    choose: 'Which vendor do you have an account with?',
     search: 'Search vendors',
     added: 'added',
     endsDemo: 'The first channel ends the demo',
     endsDemoText:
-      'The demo account and its play money stay, but “Enter the demo” goes: sign in with the ' +
-      'e-mail and password that the start printed (data/demo.json has them too).',
-    type_chat: 'chat',
-    type_speech: 'speech',
-    type_search: 'search',
-    type_minutes: 'minutes',
-    type_video: 'video',
-    type_image: 'images',
-    type_ast: 'interpretation',
-    type_embedding: 'embeddings',
-    type_transcription: 'transcription',
-    type_moderation: 'moderation',
-    type_erase: 'subtitle removal',
+      'The demo account and its play money stay, but “Enter the demo” disappears: sign in with ' +
+      'the e-mail and password that were printed at the start (also in data/demo.json).',
     none: 'No vendor matches.',
     other: 'Another vendor, or a server of your own',
     otherText: 'Any address that speaks one of the supported protocols.',
@@ -46,17 +35,6 @@ export const messages = defineMessages(
     endsDemoText:
       '演示账户及其虚拟余额会保留，但“进入演示”按钮将消失：请使用启动时打印的邮箱与密码登录' +
       '（data/demo.json 中也有）。',
-    type_chat: '对话',
-    type_speech: '语音合成',
-    type_search: '搜索',
-    type_minutes: '纪要',
-    type_video: '视频',
-    type_image: '图片',
-    type_ast: '同声传译',
-    type_embedding: '向量',
-    type_transcription: '语音识别',
-    type_moderation: '内容审核',
-    type_erase: '去字幕',
     none: '没有匹配的供应商。',
     other: '其他供应商或自建服务',
     otherText: '任何支持的协议的地址。',

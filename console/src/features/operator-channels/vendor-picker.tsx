@@ -2,16 +2,14 @@
 import { Badge, Group, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
+import { useModelTypeName } from '../../components/text/model-type.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { vendorName } from '../../lib/words/vendor-names.ts'
 import { messages } from './vendor-messages.ts'
 import classes from './vendor-picker.module.css'
 
 export type VendorListing = AdminAnswer<'GET /operator/vendors'>['data'][number]
-
-type Word = keyof (typeof messages)['en'] & `type_${string}`
-
-const isWord = (key: string): key is Word => Object.hasOwn(messages.en, key)
 
 interface VendorPickerProps {
   readonly vendors: readonly VendorListing[]
@@ -22,14 +20,14 @@ interface VendorPickerProps {
 export function VendorPicker({ vendors, onChoose }: VendorPickerProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const wordOf = (type: string) => {
-    const key = `type_${type}`
-    return isWord(key) ? t(key) : type
-  }
+  const wordOf = useModelTypeName()
   const [search, setSearch] = useState('')
   const wanted = search.trim().toLowerCase()
   const shown = vendors
-    .filter(({ id, name }) => `${id} ${name}`.toLowerCase().includes(wanted))
+    .map((one) => ({ ...one, shownName: vendorName(one, language) }))
+    .filter(({ id, name, shownName }) =>
+      `${id} ${name} ${shownName}`.toLowerCase().includes(wanted),
+    )
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
   return (
     <Stack gap="sm">
@@ -50,7 +48,7 @@ export function VendorPicker({ vendors, onChoose }: VendorPickerProps) {
           >
             <Group gap={6} justify="space-between" wrap="nowrap">
               <Text size="sm" fw={500}>
-                {vendor.name}
+                {vendor.shownName}
               </Text>
               {vendor.channels.every(({ exists }) => exists) ? (
                 <Badge size="xs" variant="default">

@@ -10,7 +10,7 @@ import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -57,6 +57,7 @@ export function Page() {
 function useColumns(): Column<Delivery>[] {
   const t = useMessages(messages)
   const kindName = useWorkKind()
+  const textOf = useServerText()
   return [
     {
       key: 'created',
@@ -80,7 +81,7 @@ function useColumns(): Column<Delivery>[] {
     {
       key: 'last',
       header: t('lastAnswer'),
-      render: (row) => row.last_status ?? row.last_error ?? '–',
+      render: (row) => row.last_status ?? (row.last_error ? textOf(row.last_error) : '–'),
       minor: true,
     },
   ]
@@ -89,6 +90,7 @@ function useColumns(): Column<Delivery>[] {
 function DeliveryDetails({ delivery }: { readonly delivery: Delivery }) {
   const t = useMessages(messages)
   const { task_id: taskId } = delivery
+  const textOf = useServerText()
   return (
     <KeyValue
       facts={[
@@ -98,7 +100,10 @@ function DeliveryDetails({ delivery }: { readonly delivery: Delivery }) {
         { label: t('url'), value: <CopyText value={delivery.url} /> },
         { label: t('task'), value: taskId ? <CopyText value={taskId} /> : undefined },
         { label: t('attempts'), value: delivery.attempts },
-        { label: t('lastAnswer'), value: delivery.last_error ?? delivery.last_status },
+        {
+          label: t('lastAnswer'),
+          value: delivery.last_error ? textOf(delivery.last_error) : delivery.last_status,
+        },
         { label: t('created'), value: <TimeText time={delivery.created_at} form="full" /> },
         { label: t('finished'), value: <TimeText time={delivery.finished_at} form="full" /> },
       ]}

@@ -1,5 +1,6 @@
 /** Each price with the upstream's cost for the same quantity, and the margin. */
-import { ScrollArea, Table, Text, Title } from '@mantine/core'
+import { Table, Text, Title } from '@mantine/core'
+import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { usePriceWords } from '../../components/prices/price-words.ts'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
@@ -24,7 +25,7 @@ export function Margins({ margins, currency }: MarginsProps) {
       <Title order={3} size="h4" mb="xs">
         {t('margins')}
       </Title>
-      <ScrollArea type="auto" scrollbars="x">
+      <SideScroll label={t('margins')}>
         <Table verticalSpacing={6} fz="sm" aria-label={t('margins')}>
           <Table.Thead>
             <Table.Tr>
@@ -40,7 +41,7 @@ export function Margins({ margins, currency }: MarginsProps) {
             ))}
           </Table.Tbody>
         </Table>
-      </ScrollArea>
+      </SideScroll>
     </section>
   )
 }

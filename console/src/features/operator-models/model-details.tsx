@@ -9,10 +9,11 @@ import { notifyDone } from '../../components/state/notify.ts'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
+import { useModelTypeName } from '../../components/text/model-type.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { formatShare } from '../../lib/format.ts'
-import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { toModelDraft } from './draft.ts'
 import { Margins } from './margins.tsx'
@@ -33,6 +34,7 @@ interface ModelDetailsProps {
 
 export function ModelDetails({ model, onClose }: ModelDetailsProps) {
   const t = useMessages(messages)
+  const textOf = useServerText()
   const [isEditing, setEditing] = useState(false)
   if (isEditing) {
     return (
@@ -43,7 +45,7 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
     <Stack gap="lg">
       {model.warnings.map((warning) => (
         <Alert key={warning} color="yellow" icon={<Icon name="warning" />}>
-          {warning}
+          {textOf(warning)}
         </Alert>
       ))}
       <PriceProblems problems={model.price_problems} />
@@ -63,13 +65,14 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
 
 function Facts({ model }: { readonly model: Model }) {
   const t = useMessages(messages)
+  const typeName = useModelTypeName()
   const { language } = useLanguage()
   const { currency, prices, free, routes, fallbacks } = model
   const shares = shareRoutes(routes)
   return (
     <KeyValue
       facts={[
-        { label: t('type'), value: model.type },
+        { label: t('type'), value: typeName(model.type) },
         { label: t('status'), value: <WorkStatus status={model.status} /> },
         {
           label: t('prices'),

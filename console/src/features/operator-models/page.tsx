@@ -10,9 +10,10 @@ import { PageHeader } from '../../components/page/page-header.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
+import { useModelTypeName } from '../../components/text/model-type.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { asQuery } from '../../lib/as-query.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
@@ -98,6 +99,7 @@ interface ModelFiltersProps {
 
 function ModelFilters({ filters, set }: ModelFiltersProps) {
   const t = useMessages(messages)
+  const typeName = useModelTypeName()
   return (
     <Filters>
       <TextFilter
@@ -108,7 +110,7 @@ function ModelFilters({ filters, set }: ModelFiltersProps) {
       <SelectFilter
         label={t('type')}
         value={filters.type}
-        options={MODEL_TYPE_ORDER.map((value) => ({ value, label: value }))}
+        options={MODEL_TYPE_ORDER.map((value) => ({ value, label: typeName(value) }))}
         onChange={(type) => set({ type })}
       />
       <Switch
@@ -137,12 +139,14 @@ function OpenModel({ id, onClose }: { readonly id: string; readonly onClose: () 
 
 function useColumns(): Column<Row>[] {
   const t = useMessages(messages)
+  const typeName = useModelTypeName()
   return [
     { key: 'id', header: t('id'), render: (row) => row.id },
-    { key: 'type', header: t('type'), render: (row) => row.type },
+    { key: 'type', header: t('type'), render: (row) => typeName(row.type) },
     {
       key: 'prices',
       header: t('prices'),
+      wide: true,
       render: ({ free, currency, prices }) =>
         free ? (
           <Text size="sm" c="dimmed">
@@ -180,6 +184,7 @@ function useColumns(): Column<Row>[] {
     {
       key: 'status',
       header: t('status'),
+      wide: true,
       render: (row) => <ModelState row={row} />,
     },
   ]
@@ -189,10 +194,11 @@ function useColumns(): Column<Row>[] {
 function ModelState({ row }: { readonly row: Row }) {
   const t = useMessages(messages)
   const say = useProblemWords()
+  const textOf = useServerText()
   const { status, warnings, price_problems: problems, planned_prices: plans } = row
   const [loss] = sortProblems(problems).filter(({ problem }) => problem !== 'unknown_cost')
   if (status === 'active' && loss) return <StatusBadge tone="bad" label={say(loss)} />
-  if (warnings.length > 0) return <StatusBadge tone="warning" label={warnings[0] ?? ''} />
+  if (warnings.length > 0) return <StatusBadge tone="warning" label={textOf(warnings[0] ?? '')} />
   if (plans.length > 0) return <StatusBadge tone="busy" label={t('planned')} />
   return <WorkStatus status={status} />
 }

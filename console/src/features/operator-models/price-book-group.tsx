@@ -2,6 +2,7 @@
 import { Anchor, Checkbox, Group, Stack, Text, Title } from '@mantine/core'
 import { PriceComparison } from '../../components/prices/price-comparison.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
+import { useModelTypeName } from '../../components/text/model-type.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './price-book-messages.ts'
@@ -69,13 +70,14 @@ interface ReviewedModelProps {
 
 function ReviewedModel({ model, isReady, isChosen, onToggle }: ReviewedModelProps) {
   const t = useMessages(messages)
+  const typeName = useModelTypeName()
   const { id, type, change, missing_channels: missing } = model
   if (change === 'unchanged') {
     return (
       <Text size="sm">
         {id}{' '}
         <Text component="span" size="xs" c="dimmed">
-          {type}
+          {typeName(type)}
         </Text>
       </Text>
     )
@@ -91,7 +93,7 @@ function ReviewedModel({ model, isReady, isChosen, onToggle }: ReviewedModelProp
           onChange={({ currentTarget }) => onToggle(currentTarget.checked)}
         />
         <Text size="xs" c="dimmed">
-          {type}
+          {typeName(type)}
         </Text>
         <PriceSource model={model} />
       </Group>

@@ -8,8 +8,9 @@ import { ErrorState } from '../../components/state/error-state.tsx'
 import { Notice } from '../../components/state/notice.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { vendorName } from '../../lib/words/vendor-names.ts'
 import { ReviewGroup } from './price-book-group.tsx'
 import { messages } from './price-book-messages.ts'
 
@@ -21,6 +22,7 @@ interface PriceBookProps {
 
 export function PriceBook({ book, onChoose }: PriceBookProps) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   const vendors = useAdmin('GET /operator/vendors', {})
   const known = vendors.data?.data ?? []
   const hasChannel = (one: (typeof known)[number]) => one.channels.some(({ exists }) => exists)
@@ -38,7 +40,7 @@ export function PriceBook({ book, onChoose }: PriceBookProps) {
         allowDeselect={false}
         data={sorted.map(({ id, name, currency }) => ({
           value: id,
-          label: `${name} · ${currency}`,
+          label: `${vendorName({ id, name }, language)} · ${currency}`,
         }))}
         value={known.some(({ id }) => id === book) ? book : null}
         onChange={(chosen) => onChoose(chosen ?? book)}

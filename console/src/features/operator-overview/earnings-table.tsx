@@ -1,4 +1,4 @@
-/** Revenue, cost and margin by name, in the order that is asked for. */
+/** Revenue, cost and margin by name, in the chosen order. */
 import { Select, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { TextLink } from '../../components/links.tsx'

@@ -1,4 +1,4 @@
-/** The operators' first page: what was earned and what it cost, what failed, who is needed. */
+/** The operators' first page: revenue, cost, failures, and what needs attention. */
 
 import { Group, SegmentedControl, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useMemo } from 'react'

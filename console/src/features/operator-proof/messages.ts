@@ -85,7 +85,7 @@ export const messages = defineMessages(
     inReviewNote: '用量异常，按冻结金额扣费',
     lost: '丢失的调用（30 天）',
     lostNote: '进程已终止，由其他进程结算',
-    unchargedCosts: '无人承担的成本',
+    unchargedCosts: '未向客户收取的上游成本',
     unchargedNote: '上游可能已计费',
     dropped: '放弃的 Webhook（30 天）',
     droppedNote: '四次尝试均失败',

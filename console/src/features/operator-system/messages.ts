@@ -15,7 +15,8 @@ export const messages = defineMessages(
     inFlight: 'Calls in flight',
     filesApart: 'Gateways keep files in different places',
     filesApartHelp:
-      'They cannot serve the files of each other: give all one S3_BUCKET or a shared folder.',
+      'They cannot serve each other’s files. Give all of them the same S3_ENDPOINT and ' +
+      'S3_BUCKET, or a shared folder at DATA_DIR/files.',
     gateways: 'Gateways',
     address: 'Address',
     state: 'State',

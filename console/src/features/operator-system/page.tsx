@@ -1,17 +1,19 @@
 /** The running gateway processes, their database and their configuration. */
-import { Alert, Box, ScrollArea, Stack, Table, Text } from '@mantine/core'
+import { Alert, Box, Stack, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
+import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { formatBytes, formatNumber } from '../../lib/format.ts'
-import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useLanguage, useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
+import { VARIABLES_IN_CHINESE } from './variables-in-chinese.ts'
 
 const REFRESH_MS = 10_000
 type System = AdminAnswer<'GET /operator/system'>
@@ -45,6 +47,7 @@ export function Page() {
 }
 
 function Process({ system }: { readonly system: System }) {
+  const textOf = useServerText()
   const t = useMessages(messages)
   const { language } = useLanguage()
   const state = system.ready ? (
@@ -54,7 +57,11 @@ function Process({ system }: { readonly system: System }) {
   )
   return (
     <StatTiles>
-      <StatTile label={t('state')} value={state} note={system.not_ready_reason} />
+      <StatTile
+        label={t('state')}
+        value={state}
+        note={system.not_ready_reason && textOf(system.not_ready_reason)}
+      />
       <StatTile
         label={t('version')}
         value={system.version}
@@ -82,7 +89,7 @@ interface FactsTableProps {
 function FactsTable({ label, head, rows, numeric = false }: FactsTableProps) {
   const align = (column: number) => (numeric && column > 0 ? 'right' : 'left')
   return (
-    <ScrollArea type="auto" scrollbars="x">
+    <SideScroll label={label}>
       <Table aria-label={label}>
         <Table.Thead>
           <Table.Tr>
@@ -107,7 +114,7 @@ function FactsTable({ label, head, rows, numeric = false }: FactsTableProps) {
           ))}
         </Table.Tbody>
       </Table>
-    </ScrollArea>
+    </SideScroll>
   )
 }
 
@@ -165,6 +172,7 @@ function Database({ database }: { readonly database: System['database'] }) {
 
 function Configuration({ configuration }: { readonly configuration: System['configuration'] }) {
   const t = useMessages(messages)
+  const { language } = useLanguage()
   return (
     <Panel title={t('configuration')} flush>
       <FactsTable
@@ -176,7 +184,7 @@ function Configuration({ configuration }: { readonly configuration: System['conf
               {name}
             </Text>
             <Text size="xs" c="dimmed" maw={520}>
-              {description}
+              {language === 'zh' ? (VARIABLES_IN_CHINESE[name] ?? description) : description}
             </Text>
           </Box>,
           <Text key="value" size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>

@@ -38,7 +38,7 @@ export const messages = defineMessages(
       'Before a call is sent, the most it can cost is put on hold. Afterwards the actual usage ' +
       'is charged and the rest is returned. The call appears here at once.',
     holdAndKeyText:
-      'Replace YOUR_KEY by your key, which is shown once, when it is created. Before a call is ' +
+      'Replace YOUR_KEY with your key, which is shown once, when it is created. Before a call is ' +
       'sent, the most it can cost is put on hold; afterwards the actual usage is charged and the ' +
       'rest is returned. The call appears here at once.',
     firstCallTitle: 'How your latest call was charged',
@@ -110,7 +110,7 @@ export const messages = defineMessages(
       '请将 YOUR_KEY 替换为您的密钥（仅在创建时显示一次）。调用发出前，先冻结其最高费用；结束后按实际用量扣费，其余退回。调用会立即显示在这里。',
     firstCallTitle: '最近一次调用的扣费说明',
     firstCallHold: '调用 {model} 之前冻结了 {held}，即最高可能费用。',
-    firstCallCharge: '实际用量为 {charged}，因此退回 {returned}。',
+    firstCallCharge: '按实际用量扣费 {charged}，因此退回 {returned}。',
     firstCallMore: '此调用的账目与尝试',
     hide: '隐藏',
     recent: '最近调用',

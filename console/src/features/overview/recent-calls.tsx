@@ -2,6 +2,7 @@
 import { Table, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
 import { Panel } from '../../components/page/panel.tsx'
+import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
@@ -32,7 +33,7 @@ export function RecentCalls({ calls }: { readonly calls: readonly Call[] }) {
         </TextLink>
       }
     >
-      <Table.ScrollContainer minWidth={300} type="native">
+      <SideScroll label={t('recent')} minWidth={300}>
         <Table aria-label={t('recent')} fz="sm" horizontalSpacing="md">
           <Table.Tbody>
             {calls.map((call) => (
@@ -60,7 +61,7 @@ export function RecentCalls({ calls }: { readonly calls: readonly Call[] }) {
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </SideScroll>
     </Panel>
   )
 }

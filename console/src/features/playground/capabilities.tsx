@@ -1,6 +1,7 @@
 /** The playground's capabilities; each is a chunk, loaded when selected. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import type { IconName } from '../../components/icon.tsx'
+import { loadFiles } from '../../lib/new-build.ts'
 import { Bench, type BenchProps } from './frame/bench.tsx'
 import type { Capability, PlaygroundModel } from './frame/capability.ts'
 import type { messages } from './messages.ts'
@@ -21,7 +22,7 @@ export interface Tried {
 
 function bench<Values, Result>(load: () => Promise<Capability<Values, Result>>): Tried['Bench'] {
   return lazy(async () => {
-    const capability = await load()
+    const capability = await loadFiles(load)
     const Loaded = ({ model, picker }: BenchProps) => (
       <Bench capability={capability} model={model} picker={picker} />
     )
@@ -38,7 +39,10 @@ export const CAPABILITIES: readonly Tried[] = [
   {
     ...({ id: 'compare', label: 'kind_compare', icon: 'chart' } as const),
     paths: ['/v1/chat/completions', '/v1/messages', '/v1/responses'],
-    Bench: lazy(async () => ({ default: (await import('./compare/compare.tsx')).Compare })),
+    Bench: lazy(async () => {
+      const { Compare } = await loadFiles(() => import('./compare/compare.tsx'))
+      return { default: Compare }
+    }),
   },
   {
     ...({ id: 'speech', label: 'kind_speech', icon: 'sound' } as const),

@@ -1,7 +1,9 @@
 /** The user's name, language and password. */
-import { PasswordInput, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { CheckedField } from '../../components/form/checked-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
+import { SecretInput } from '../../components/form/secret-input.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
@@ -53,7 +55,7 @@ function ChangePassword({ isOpen, email, onClose }: ChangePasswordProps) {
     <Dialog isOpen={isOpen} title={t('changePassword')} onClose={onClose}>
       <SubmitForm act={t('save')} onSend={send} onCancel={onClose}>
         <input type="text" autoComplete="username" value={email} readOnly hidden />
-        <PasswordInput
+        <SecretInput
           name="current"
           label={t('currentPassword')}
           autoComplete="current-password"
@@ -61,15 +63,20 @@ function ChangePassword({ isOpen, email, onClose }: ChangePasswordProps) {
           withAsterisk={false}
           data-autofocus
         />
-        <PasswordInput
-          name="fresh"
-          label={t('newPassword')}
-          description={t('newPasswordHint')}
-          autoComplete="new-password"
-          minLength={12}
-          required
-          withAsterisk={false}
-        />
+        <CheckedField param="new_password">
+          {(error) => (
+            <SecretInput
+              name="fresh"
+              label={t('newPassword')}
+              description={t('newPasswordHint')}
+              error={error}
+              autoComplete="new-password"
+              minLength={12}
+              required
+              withAsterisk={false}
+            />
+          )}
+        </CheckedField>
       </SubmitForm>
     </Dialog>
   )

@@ -1,5 +1,7 @@
 /** Field for a new password. */
-import { PasswordInput } from '@mantine/core'
+
+import { useFieldError } from '../../components/form/checked-form.tsx'
+import { SecretInput } from '../../components/form/secret-input.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 
@@ -8,8 +10,9 @@ const LENGTH_MIN = 12
 export function NewPassword() {
   const t = useMessages(messages)
   return (
-    <PasswordInput
+    <SecretInput
       name="password"
+      error={useFieldError('password')}
       label={t('newPassword')}
       description={t('newPasswordHint')}
       autoComplete="new-password"

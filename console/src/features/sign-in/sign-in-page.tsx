@@ -1,6 +1,7 @@
 /** Sign-in with e-mail and password or a passkey, then a second factor if set up. */
-import { PasswordInput, Text, TextInput } from '@mantine/core'
+import { Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { SecretInput } from '../../components/form/secret-input.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -41,7 +42,7 @@ export function Page() {
           autoFocus
           withAsterisk={false}
         />
-        <PasswordInput
+        <SecretInput
           name="password"
           label={t('password')}
           autoComplete="current-password"

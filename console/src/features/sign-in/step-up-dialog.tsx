@@ -1,6 +1,7 @@
 /** Dialog that verifies the user again when a call requires it. */
-import { Button, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
+import { Button, Modal, Text, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
+import { SecretInput } from '../../components/form/secret-input.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -46,7 +47,7 @@ export function StepUpDialog() {
         {t('confirmText')}
       </Text>
       <SubmitForm act={t('confirm')} onSend={verify}>
-        <PasswordInput
+        <SecretInput
           name="password"
           label={t('password')}
           autoComplete="current-password"

@@ -21,7 +21,7 @@ export const messages = defineMessages(
     waiting: 'Sent when the task ends',
     created: 'Created',
     finished: 'Ended',
-    anyId: 'Gateway or upstream id',
+    anyId: 'Any id',
     id: 'Task id',
     upstreamId: 'Upstream id',
     key: 'Key',

@@ -3,6 +3,7 @@ import { Group, SegmentedControl, Skeleton, Table } from '@mantine/core'
 import { fillBuckets } from '../../components/charts/fill-buckets.ts'
 import { TimeChart } from '../../components/charts/time-chart.tsx'
 import { Panel } from '../../components/page/panel.tsx'
+import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
@@ -112,7 +113,7 @@ export function ModelFigures({ summary }: { readonly summary: Summary }) {
   const duration = (ms: number | null) => (ms === null ? '–' : formatDuration(ms, language))
   return (
     <Panel title={t('byModel')} flush>
-      <Table.ScrollContainer minWidth={520} type="native">
+      <SideScroll label={t('byModel')} minWidth={520}>
         <Table aria-label={t('byModel')}>
           <Table.Thead>
             <Table.Tr>
@@ -141,7 +142,7 @@ export function ModelFigures({ summary }: { readonly summary: Summary }) {
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </SideScroll>
     </Panel>
   )
 }

@@ -10,7 +10,7 @@ import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -90,6 +90,7 @@ function Facts({ delivery }: { readonly delivery: Delivery }) {
 
 function Attempts({ delivery }: { readonly delivery: Delivery }) {
   const t = useMessages(messages)
+  const textOf = useServerText()
   if (delivery.attempts.length === 0) return null
   return (
     <Table aria-label={t('attempts')} fz="sm">
@@ -112,7 +113,7 @@ function Attempts({ delivery }: { readonly delivery: Delivery }) {
               {t(attempt.outcome ?? 'sending')}
               {attempt.status === null ? '' : ` (${attempt.status})`}
               <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-                {attempt.error ?? attempt.answer}
+                {attempt.error ? textOf(attempt.error) : attempt.answer}
               </Text>
             </Table.Td>
             <Table.Td valign="top" ta="right">

@@ -13,7 +13,7 @@ import { useWorkKind } from '../../components/state/work-kind.ts'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
@@ -98,6 +98,7 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
 function useColumns(): Column<Delivery>[] {
   const t = useMessages(messages)
   const kindName = useWorkKind()
+  const textOf = useServerText()
   return [
     {
       key: 'created',
@@ -111,7 +112,7 @@ function useColumns(): Column<Delivery>[] {
     {
       key: 'last',
       header: t('last'),
-      render: ({ last }) => last?.status ?? last?.error ?? '–',
+      render: ({ last }) => last?.status ?? (last?.error ? textOf(last.error) : '–'),
       minor: true,
     },
     { key: 'url', header: t('url'), render: (row) => row.url, minor: true },

@@ -13,12 +13,25 @@ import type { ChatValues } from './values.ts'
 type Props = FieldsProps<ChatValues>
 
 export function ChatFields({ model, values, change }: Props) {
-  const t = useMessages(messages)
-  const most = model.limits.max_output_tokens
   return (
     <>
       <PresetBar values={values} onChoose={change} />
       <Dialects model={model} values={values} change={change} />
+      <ChatSettings values={values} change={change} most={model.limits.max_output_tokens} />
+      <NewConversation values={values} change={change} />
+    </>
+  )
+}
+
+interface SettingsProps extends Pick<Props, 'values' | 'change'> {
+  /** The output limit of the model, if it is known. */
+  readonly most?: number | undefined
+}
+
+export function ChatSettings({ values, change, most }: SettingsProps) {
+  const t = useMessages(messages)
+  return (
+    <>
       <Textarea
         label={t('system')}
         description={t('systemHint')}
@@ -50,7 +63,6 @@ export function ChatFields({ model, values, change }: Props) {
           allowDecimal={false}
         />
       </FieldRow>
-      <NewConversation values={values} change={change} />
     </>
   )
 }

@@ -1,15 +1,5 @@
 /** Two or three chat models on one prompt, at the same time. */
-import {
-  Button,
-  Group,
-  Loader,
-  NumberInput,
-  Select,
-  SimpleGrid,
-  Stack,
-  Text,
-  Textarea,
-} from '@mantine/core'
+import { Button, Group, Loader, Select, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../../components/icon.tsx'
 import { EmptyState } from '../../../components/list/empty-state.tsx'
@@ -17,7 +7,7 @@ import { Panel } from '../../../components/page/panel.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import { useUrlState } from '../../../lib/url-state.ts'
 import { chat } from '../chat/chat.ts'
-import { messages as chatMessages } from '../chat/messages.ts'
+import { ChatSettings } from '../chat/fields.tsx'
 import { Prose } from '../chat/prose.tsx'
 import type { ChatValues, Reply } from '../chat/values.ts'
 import type { BenchProps } from '../frame/bench.tsx'
@@ -26,7 +16,6 @@ import { Failure } from '../frame/call/failure.tsx'
 import { type CallControl, type PlaygroundCall, useCall } from '../frame/call/use-call.ts'
 import type { PlaygroundModel } from '../frame/capability.ts'
 import { CostBefore } from '../frame/cost/cost-before.tsx'
-import { FieldRow } from '../frame/fields/row.tsx'
 import type { PlaygroundRequest } from '../frame/order.ts'
 import { PresetBar } from '../presets/preset-bar.tsx'
 import { ComparisonTable } from './comparison-table.tsx'
@@ -75,7 +64,8 @@ function Comparison({ models }: { readonly models: readonly PlaygroundModel[] })
                 choose(ids)
               }}
             />
-            <Settings values={values} change={change} />
+            <PresetBar values={values} onChoose={change} />
+            <ChatSettings values={values} change={change} />
           </Stack>
         </Panel>
         <Panel title={t('prompt')}>
@@ -226,50 +216,6 @@ function ModelChoices({ models, chosen, onChoose }: ModelChoicesProps) {
         />
       ))}
     </SimpleGrid>
-  )
-}
-
-interface SettingsProps {
-  readonly values: ChatValues
-  readonly change: (changes: Partial<ChatValues>) => void
-}
-
-function Settings({ values, change }: SettingsProps) {
-  const t = useMessages(chatMessages)
-  return (
-    <>
-      <PresetBar values={values} onChoose={change} />
-      <Textarea
-        label={t('system')}
-        description={t('systemHint')}
-        value={values.system}
-        onChange={({ currentTarget }) => change({ system: currentTarget.value })}
-        autosize
-        minRows={1}
-        maxRows={6}
-      />
-      <FieldRow>
-        <NumberInput
-          label={t('temperature')}
-          placeholder={t('byDefault')}
-          value={values.temperature}
-          onChange={(temperature) => change({ temperature })}
-          min={0}
-          max={2}
-          step={0.1}
-          decimalScale={2}
-        />
-        <NumberInput
-          label={t('maxTokens')}
-          placeholder={t('byDefault')}
-          value={values.maxTokens}
-          onChange={(maxTokens) => change({ maxTokens })}
-          min={1}
-          step={64}
-          allowDecimal={false}
-        />
-      </FieldRow>
-    </>
   )
 }
 

@@ -1,7 +1,8 @@
 /** Charge, times and tokens of each model, beside each other. */
-import { ScrollArea, Table, Text } from '@mantine/core'
+import { Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { TextLink } from '../../../components/links.tsx'
+import { SideScroll } from '../../../components/page/side-scroll.tsx'
 import { MoneyText } from '../../../components/text/money-text.tsx'
 import { formatDuration, formatNumber } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
@@ -32,7 +33,7 @@ export function ComparisonTable({ compared }: { readonly compared: readonly Comp
   const totals = figures.map(({ totalMs }) => totalMs)
   const rates = figures.map(({ rate }) => rate)
   return (
-    <ScrollArea type="auto" scrollbars="x">
+    <SideScroll label={t('comparison')}>
       <Table aria-label={t('comparison')} fz="sm">
         <Table.Thead>
           <Table.Tr>
@@ -68,7 +69,7 @@ export function ComparisonTable({ compared }: { readonly compared: readonly Comp
           </Row>
         </Table.Tbody>
       </Table>
-    </ScrollArea>
+    </SideScroll>
   )
 }
 

@@ -1,5 +1,6 @@
 /** The vectors, and a table of their pairwise similarity. */
 import { Stack, Table, Text } from '@mantine/core'
+import { SideScroll } from '../../../components/page/side-scroll.tsx'
 import { formatNumber } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
@@ -39,7 +40,7 @@ export function Vectors({ result }: ResultProps<EmbeddingValues, EmbeddingResult
         </div>
       ))}
       {shown.length > 1 ? (
-        <Table.ScrollContainer minWidth={200} type="native">
+        <SideScroll label={t('similarity')} minWidth={200}>
           <Table aria-label={t('similarity')} captionSide="top" fz="xs" withTableBorder>
             <Table.Caption>{t('similarity')}</Table.Caption>
             <Table.Thead>
@@ -68,7 +69,7 @@ export function Vectors({ result }: ResultProps<EmbeddingValues, EmbeddingResult
               ))}
             </Table.Tbody>
           </Table>
-        </Table.ScrollContainer>
+        </SideScroll>
       ) : null}
     </Stack>
   )

@@ -3,17 +3,18 @@ import { Alert, Group, Text } from '@mantine/core'
 import { Icon } from '../../../../components/icon.tsx'
 import { ButtonLink } from '../../../../components/links.tsx'
 import { ApiError } from '../../../../lib/api.ts'
-import { useMessages } from '../../../../lib/i18n.tsx'
+import { useMessages, useServerText } from '../../../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
 
 export function Failure({ error }: { readonly error: Error }) {
   const t = useMessages(messages)
+  const textOf = useServerText()
   const status = error instanceof ApiError ? error.status : undefined
   const requestId = error instanceof ApiError ? error.requestId : undefined
   const advice = status === undefined ? undefined : adviceFor(status)
   return (
     <Alert color="red" role="alert" icon={<Icon name="warning" />} title={t('failed')}>
-      <Text size="sm">{status === 0 ? t('unreachable') : error.message}</Text>
+      <Text size="sm">{status === 0 ? t('unreachable') : textOf(error.message)}</Text>
       {advice ? (
         <Text size="sm" mt={4}>
           {t(advice)}

@@ -5,7 +5,7 @@ import { Arithmetic } from '../../../../components/prices/arithmetic.tsx'
 import { Notice } from '../../../../components/state/notice.tsx'
 import { ApiError } from '../../../../lib/api.ts'
 import { BALANCE_PLACES, formatMoney } from '../../../../lib/format.ts'
-import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
+import { useLanguage, useMessages, useServerText } from '../../../../lib/i18n.tsx'
 import { useAccount } from '../../../../lib/session.tsx'
 import { useAdmin } from '../../../../lib/use-admin.ts'
 import { Disclosure } from '../fields/disclosure.tsx'
@@ -16,10 +16,11 @@ import { useQuote } from './use-quote.ts'
 
 export function CostBefore({ order }: { readonly order: PlaygroundRequest | undefined }) {
   const t = useMessages(messages)
+  const textOf = useServerText()
   const { data, error, isStale } = useQuote(order)
   if (!order) return <Available />
   if (error instanceof ApiError && error.status !== 0) {
-    return <Note>{t('incomplete', { problem: error.message })}</Note>
+    return <Note>{t('incomplete', { problem: textOf(error.message) })}</Note>
   }
   if (!data) return <Note>{t('asking')}</Note>
   return (

@@ -1,0 +1,190 @@
+/**
+ * The gateway's own texts in Chinese: refusals, reasons and warnings, which it writes in English.
+ * A text that is not here stays as it is.
+ */
+const TEXTS: Readonly<Record<string, string>> = {
+  'a delivery is running': '正在投递',
+  'access tokens cannot do this: sign in to the console': '访问令牌不能执行此操作，请登录控制台',
+  'add an authenticator app or a passkey first': '请先添加验证器应用或通行密钥',
+  'an account needs an owner: name another first': '账户必须有所有者，请先指定另一位',
+  'an audit is running': '核对正在进行',
+  'start adding a passkey first': '请先开始添加通行密钥',
+  'start adding an authenticator app first': '请先开始添加验证器应用',
+  conflict: '冲突',
+  'confirm your identity: this action needs a recent sign-in': '请确认身份：此操作需要近期登录',
+  'contains credentials': '不能包含用户名或密码',
+  'has characters that are not allowed in a URL': '含有网址中不允许的字符',
+  'insufficient balance -- please top up or upgrade the service plan': '余额不足，请充值',
+  'internal error': '内部错误',
+  invalid: '无效',
+  'invalid or missing API key': 'API 密钥缺失或无效',
+  'invalid request': '请求无效',
+  'is current password': '是当前密码',
+  'is easy to guess: choose another': '太容易猜到，请换一个',
+  'is needed': '必填',
+  'is not a URL': '不是网址',
+  'is not an address': '不是地址',
+  'is not an http or https URL': '不是 http 或 https 网址',
+  'is wrong: is the clock of your device right?': '不正确：请检查设备的时钟',
+  'is your current password': '是当前密码',
+  'its prices are examples: set your own': '价格仅为示例，请设置自己的价格',
+  'leads to a metadata service': '指向云主机的元数据服务',
+  'model field is required': '缺少 model 字段',
+  'must be a decimal': '必须是小数',
+  'must be a decimal, for example 12.5': '必须是小数，例如 12.5',
+  'must be after from': '必须晚于开始时间',
+  'must be in the future': '必须是将来的时间',
+  'must be more than zero': '必须大于零',
+  'must not be empty': '不能为空',
+  'names a host that is not public': '主机不在公网上',
+  'names no host': '缺少主机名',
+  'no price: calls are refused': '没有价格：调用会被拒绝',
+  'no route leads to a usable channel': '没有通往可用渠道的路由',
+  'no route: calls are refused': '没有路由：调用会被拒绝',
+  'no such plan, or it has begun': '没有此计划价格，或已生效',
+  'not a cursor of this list': '不是此列表的游标',
+  'not found': '未找到',
+  'only an adjustment can be negative': '只有调整才能为负数',
+  'operators are managed on the command line: tributary user':
+    '运营者在命令行中管理：tributary user',
+  'operators only': '仅限运营者',
+  'owners of the account only': '仅限账户所有者',
+  'passkeys need a PUBLIC_URL with a host name, not an IP address':
+    '使用通行密钥时，PUBLIC_URL 必须是主机名，而不是 IP 地址',
+  'paused by an operator': '已被运营者暂停',
+  'rate limit exceeded': '超出速率限制',
+  'request body is too large': '请求体过大',
+  required: '必填',
+  retired: '已停用',
+  'set up an authenticator app or a passkey in your profile first':
+    '请先在个人设置中添加验证器应用或通行密钥',
+  'sign in first: the session is missing or has expired': '请先登录：会话不存在或已过期',
+  'sign in with the password that the gateway printed at its start':
+    '请使用网关启动时显示的密码登录',
+  'some routes lead to channels that cannot be used': '部分路由通往不可用的渠道',
+  'the body is not JSON': '请求体不是 JSON',
+  'the demo’s user has a second factor: sign in with the password':
+    '演示用户已启用双重验证：请用密码登录',
+  'the demo’s user is disabled': '演示用户已停用',
+  'the gateway could not sign it': '网关无法为其签名',
+  'the gateway ended before the outcome was known': '网关在得知结果之前已停止',
+  'the host does not resolve': '无法解析主机名',
+  'the host has no address': '主机没有地址',
+  'the host was not resolved in time': '主机名解析超时',
+  'the request did not arrive in time': '请求未能及时到达',
+  'the service is temporarily unavailable, please try again': '服务暂时不可用，请重试',
+  'this code has already been used': '此兑换码已被使用',
+  'this code has expired': '此兑换码已过期',
+  'this code is no longer valid': '此兑换码已失效',
+  'this gateway runs no demo': '此网关未运行演示',
+  'this key is not permitted to do that': '此密钥无权执行该操作',
+  'this link is no longer valid: it works once, for a limited time':
+    '此链接已失效：它只能使用一次，且有时限',
+  'this passkey is registered already': '此通行密钥已注册',
+  'this passkey was not accepted: try again': '通行密钥未被接受，请重试',
+  'this took too long: sign in again': '操作超时，请重新登录',
+  'too many event streams are open': '打开的事件流过多',
+  'unknown code: check each character': '兑换码不存在：请逐字检查',
+  'unknown field': '未知字段',
+  'upstream provider error': '上游供应商出错',
+  'wrong e-mail address or password': '邮箱或密码不正确',
+  'wrong or used code': '验证码不正确或已被使用',
+  'you have no passkey': '您没有通行密钥',
+  'zero changes nothing': '零不会改变任何内容',
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  'access token': '访问令牌',
+  account: '账户',
+  asset: '素材',
+  channel: '渠道',
+  code: '兑换码',
+  column: '列',
+  delivery: '投递记录',
+  file: '文件',
+  image: '图片',
+  invitation: '邀请',
+  key: '密钥',
+  member: '成员',
+  model: '模型',
+  passkey: '通行密钥',
+  request: '请求',
+  session: '会话',
+  task: '任务',
+  token: '令牌',
+  user: '用户',
+  vendor: '供应商',
+}
+
+type Pattern = readonly [RegExp, (...parts: string[]) => string]
+
+const PATTERNS: readonly Pattern[] = [
+  [/^no such ([a-z ]+)$/, (noun) => `没有此${NOUNS[noun] ?? noun}`],
+  [
+    /^must have (at least|at most|exactly) (\d+) characters?$/,
+    (side, n) => `${SIDES[side]} ${n} 个字符`,
+  ],
+  [/^must have (at least|at most|exactly) (\d+) items?$/, (side, n) => `${SIDES[side]} ${n} 项`],
+  [/^must be (at least|at most) (\S+)$/, (side, n) => `${SIDES[side]} ${n}`],
+  [/^must be more than (\S+)$/, (n) => `必须大于 ${n}`],
+  [/^must be less than (\S+)$/, (n) => `必须小于 ${n}`],
+  [/^must be one of (.+)$/, (values) => `必须是以下之一：${values.replaceAll(', ', '、')}`],
+  [
+    /^must be a decimal (?:such as|string, for example|of at most 9 digits.* for example) (.+)$/,
+    (one) => `必须是小数，例如 ${one}`,
+  ],
+  [/^must be a string$/, () => '必须是文本'],
+  [/^must be a whole number$/, () => '必须是整数'],
+  [/^must be a number$/, () => '必须是数字'],
+  [/^must be true or false$/, () => '必须是 true 或 false'],
+  [/^must be an? (?:array|object)$/, () => '格式不正确'],
+  [/^must be a time in ISO 8601$/, () => '必须是 ISO 8601 时间'],
+  [/^must be an address such as (\S+)$/, (example) => `必须是网址，例如 ${example}`],
+  [/^needs at least (\d+) characters$/, (n) => `至少 ${n} 个字符`],
+  [/^has more than (\d+) characters$/, (n) => `超过 ${n} 个字符`],
+  [/^at most (\S+) ([A-Z]{3}) is owed$/, (n, currency) => `欠款最多 ${n} ${currency}`],
+  [/^at most (\S+) ([A-Z]{3}) can be taken$/, (n, currency) => `最多可扣除 ${n} ${currency}`],
+  [/^this account is in ([A-Z]{3})$/, (currency) => `此账户的币种是 ${currency}`],
+  [/^this code is for accounts in ([A-Z]{3})$/, (currency) => `此兑换码仅限 ${currency} 账户使用`],
+  [/^there is a channel "(.+)" already$/, (id) => `渠道“${id}”已存在`],
+  [/^there is no channel "(.+)"$/, (id) => `没有渠道“${id}”`],
+  [/^the receiver answered (\d+)(.*)$/, (status, rest) => `接收方返回 ${status}${rest}`],
+  [/^a user may have at most (\d+) passkeys$/, (n) => `最多 ${n} 个通行密钥`],
+  [
+    /^sign in as (\S+), then open the invitation again$/,
+    (email) => `请以 ${email} 登录，再打开邀请`,
+  ],
+  [/^the model '(.+)' does not exist here.*$/, (model) => `模型“${model}”在此不存在`],
+  [
+    /^(.+) is sold in ([A-Z]{3}), this account pays in ([A-Z]{3})$/,
+    (model, sold, own) => `${model} 以 ${sold} 计价，此账户以 ${own} 付款`,
+  ],
+]
+
+const SIDES: Readonly<Record<string, string>> = {
+  'at least': '至少',
+  'at most': '最多',
+  exactly: '必须正好',
+}
+
+/** Returns the text itself where it has no translation. */
+export function toChinese(text: string): string {
+  return translate(text) ?? translateField(text) ?? text
+}
+
+function translate(text: string): string | undefined {
+  const exact = TEXTS[text]
+  if (exact !== undefined) return exact
+  for (const [pattern, word] of PATTERNS) {
+    const match = pattern.exec(text)
+    if (match) return word(...match.slice(1))
+  }
+  return undefined
+}
+
+/** `spend_limit: must be …` keeps the name of its field. */
+function translateField(text: string): string | undefined {
+  const [, field, problem] = /^([\w.[\]-]+): (.+)$/s.exec(text) ?? []
+  const translated = problem === undefined ? undefined : translate(problem)
+  return translated === undefined ? undefined : `${field}: ${translated}`
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import {
+  loadServerTexts,
+  translateServerText,
+} from '../../../console/src/lib/words/server-texts.ts'
+import { ERRORS } from '../../../server/lib/errors.ts'
+import { describeProblem } from '../../../server/lib/text/describe-problem.ts'
+
+before(loadServerTexts)
+
+const inChinese = (text: string) => translateServerText(text, 'zh')
+
+test('a refusal keeps the name of its field', () => {
+  assert.equal(inChinese('spend_limit: must be a decimal'), 'spend_limit: 必须是小数')
+  assert.equal(
+    inChinese('amount: must be a decimal such as "12.5"'),
+    'amount: 必须是小数，例如 "12.5"',
+  )
+  assert.equal(inChinese('no such invitation'), '没有此邀请')
+  assert.equal(inChinese('amount: at most 5 CNY can be taken'), 'amount: 最多可扣除 5 CNY')
+})
+
+test('an English reader, and a text without a translation, get the text itself', () => {
+  assert.equal(translateServerText('not found', 'en'), 'not found')
+  assert.equal(inChinese('the vendor says no'), 'the vendor says no')
+})
+
+/** Refusals of the public API that no page provokes. */
+const API_ONLY = /Idempotency-Key|WebSocket|application\/json|headers|method not allowed/
+
+test('every error of the table is in Chinese, except those of programs', () => {
+  const texts = Object.values(ERRORS).map(({ message }) => message)
+  const left = texts.filter((text) => !API_ONLY.test(text) && inChinese(text) === text)
+  assert.deepEqual(left, [])
+})
+
+test('every way in which a value can be wrong is in Chinese', () => {
+  const problems = [
+    { code: 'invalid_type', input: undefined },
+    { code: 'invalid_type', input: 1, expected: 'string' },
+    { code: 'invalid_type', input: 'x', expected: 'int' },
+    { code: 'invalid_type', input: 'x', expected: 'array' },
+    { code: 'invalid_type', input: 'x', expected: 'boolean' },
+    { code: 'invalid_format', input: 'x', format: 'datetime' },
+    { code: 'invalid_format', input: 'x', format: 'url' },
+    { code: 'too_small', input: '', origin: 'string', minimum: 1 },
+    { code: 'too_small', input: 'x', origin: 'string', minimum: 12 },
+    { code: 'too_big', input: 'x', origin: 'array', maximum: 5 },
+    { code: 'too_big', input: 9, origin: 'number', maximum: 5 },
+    { code: 'too_small', input: 0, origin: 'number', minimum: 0, inclusive: false },
+    { code: 'invalid_value', input: 'x', values: ['a', 'b'] },
+  ]
+  for (const problem of problems) {
+    const text = describeProblem(problem) ?? ''
+    assert.notEqual(inChinese(text), text, text)
+  }
+})
