@@ -4,8 +4,8 @@
  * before the first byte, at the head, at random points, and just before the frame that states the
  * usage.
  */
+
 import { connect } from 'node:net'
-import { parseArgs } from 'node:util'
 import type { CreatedKey } from '../server/accounts/manage-keys.ts'
 import { audit } from '../server/ledger/audit/audit.ts'
 import { formatAmount } from '../server/lib/money.ts'
@@ -18,15 +18,14 @@ import {
 } from '../testbed/calls.ts'
 import { waitForHolds } from '../testbed/holds.ts'
 import { openLaboratory } from '../testbed/laboratory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { createRandom } from '../testbed/random.ts'
 import { readConditions, report, table } from '../testbed/results.ts'
 import { rawRequest } from '../tests/support/raw.ts'
 
-const { values } = parseArgs({
-  options: {
-    streams: { type: 'string', default: '1000' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-  },
+const values = readOptions(import.meta.filename, {
+  streams: { type: 'string', default: '1000' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
 const streams = Number(values.streams)
 const seed = Number(values.seed)

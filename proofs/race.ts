@@ -2,23 +2,22 @@
  * Proves that a balance for exactly N calls lets exactly N of 2,000 concurrent ones pass, through
  * one gateway and through two. `npm run prove:race -- [--repeats 50] [--calls 2000] [--seed N]`.
  */
-import { parseArgs } from 'node:util'
+
 import { Agent } from 'undici'
 import { createKey } from '../server/accounts/manage-keys.ts'
 import { audit } from '../server/ledger/audit/audit.ts'
 import { formatAmount } from '../server/lib/money.ts'
 import { type Laboratory, openLaboratory } from '../testbed/laboratory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { priceOf } from '../testbed/prices.ts'
 import { createRandom } from '../testbed/random.ts'
 import { median, readConditions, report } from '../testbed/results.ts'
 import { createTestAccount } from '../tests/support/gateway.ts'
 
-const { values } = parseArgs({
-  options: {
-    repeats: { type: 'string', default: '50' },
-    calls: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-  },
+const values = readOptions(import.meta.filename, {
+  repeats: { type: 'string', default: '50' },
+  calls: { type: 'string', default: '2000' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
 const repeats = Number(values.repeats)
 const calls = Number(values.calls)

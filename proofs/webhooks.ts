@@ -4,11 +4,11 @@
  * deliveries are enqueued over S seconds while the product's clock runs P times faster than the
  * local one.
  */
+
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTcpServer, type Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { createAccount } from '../server/accounts/manage-accounts.ts'
 import { audit } from '../server/ledger/audit/audit.ts'
@@ -18,16 +18,15 @@ import { createGuard } from '../server/outbound/guard.ts'
 import { enqueueDelivery } from '../server/webhooks/enqueue.ts'
 import { DELAYS_MS, SENDING_LIMITS } from '../server/webhooks/schedule.ts'
 import { startSender } from '../server/webhooks/sender.ts'
+import { readOptions } from '../testbed/options.ts'
 import { quantile, readConditions, report, round, table } from '../testbed/results.ts'
 import { createTestDatabase } from '../tests/support/postgres.ts'
 import { until } from '../tests/support/until.ts'
 
-const { values } = parseArgs({
-  options: {
-    callbacks: { type: 'string', default: '10000' },
-    seconds: { type: 'string', default: '240' },
-    pace: { type: 'string', default: '5' },
-  },
+const values = readOptions(import.meta.filename, {
+  callbacks: { type: 'string', default: '10000' },
+  seconds: { type: 'string', default: '240' },
+  pace: { type: 'string', default: '5' },
 })
 const callbacks = Number(values.callbacks)
 const pace = Number(values.pace)

@@ -1,19 +1,12 @@
-/**
- * The command-line agents as published on npm: their installation, their start against a
- * gateway, and the names of their tools.
- */
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+/** The command-line agents: their start against a gateway, and the names of their tools. */
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const VERSIONS = {
-  '@anthropic-ai/claude-code': '2.1.329',
-  '@openai/codex': '0.169.0',
-  '@qwen-code/qwen-code': '0.24.4',
-  'opencode-ai': '1.18.33',
-}
 const RUN_MS_MAX = 120_000
+
+/** Returns a directive that makes the simulated model call a tool. */
+const useTool = (name: string, input: object) => `[[tool:${name} ${JSON.stringify(input)}]]`
 
 /** The environment of one agent run. */
 export interface Scene {
@@ -34,31 +27,14 @@ export interface Agent {
   readonly shell: (command: string) => string
   /** Returns directives that make it view a picture; absent if it shows none to unknown models. */
   readonly viewPicture?: (picture: string) => string
+  /** True if it shows that a stream died, and leaves the repetition to its user. */
+  readonly givesUp?: boolean
   readonly start: (scene: Scene) => Promise<Finished>
 }
 
 export interface Finished {
   readonly code: number | null
   readonly output: string
-}
-
-/**
- * Installs the agents into a folder beside the repository's packages and keeps them between runs:
- * they take more than a gigabyte.
- */
-export function installAgents(): string {
-  const folder =
-    process.env.AGENTS_FOLDER ?? join(homedir(), '.cache', 'tributary', 'prove-clients')
-  const manifest = JSON.stringify({ private: true, dependencies: VERSIONS })
-  const file = join(folder, 'package.json')
-  const isThere = existsSync(join(folder, 'node_modules', '.package-lock.json'))
-  if (isThere && readFileSync(file, 'utf8') === manifest) return folder
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(file, manifest)
-  const npm = ['install', '--prefix', folder, '--no-audit', '--no-fund']
-  const { status, stderr } = spawnSync('npm', npm, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`npm install: ${stderr}`)
-  return folder
 }
 
 function run(
@@ -88,14 +64,13 @@ function run(
   })
 }
 
-function claudeCode(folder: string, mode: readonly string[]): Agent {
+export function claudeCode(folder: string, mode: readonly string[]): Agent {
   const program = join(folder, 'node_modules', '.bin', 'claude')
-  const words = (name: string, input: object) => `[[tool:${name} ${JSON.stringify(input)}]]`
   return {
     name: ['Claude Code', ...mode].join(' '),
     models: ['sim-chat', 'sim-claude'],
-    shell: (command) => words('Bash', { command, description: 'the proof' }),
-    viewPicture: (picture) => words('Read', { file_path: picture }),
+    shell: (command) => useTool('Bash', { command, description: 'the proof' }),
+    viewPicture: (picture) => useTool('Read', { file_path: picture }),
     start(scene) {
       const allowed = ['--allowedTools', 'Bash,Read', '--output-format', 'json']
       return run([program, ...mode, '-p', scene.prompt, ...allowed], scene, {
@@ -110,14 +85,13 @@ function claudeCode(folder: string, mode: readonly string[]): Agent {
   }
 }
 
-function codex(folder: string): Agent {
+export function codex(folder: string): Agent {
   const program = join(folder, 'node_modules', '.bin', 'codex')
-  const words = (name: string, input: object) => `[[tool:${name} ${JSON.stringify(input)}]]`
   return {
     name: 'Codex',
     models: ['sim-chat', 'translated'],
-    shell: (command) => words('exec_command', { cmd: command }),
-    viewPicture: (picture) => words('view_image', { path: picture }),
+    shell: (command) => useTool('exec_command', { cmd: command }),
+    viewPicture: (picture) => useTool('view_image', { path: picture }),
     start(scene) {
       const config = [
         `model = "${scene.model}"`,
@@ -141,14 +115,13 @@ function codex(folder: string): Agent {
   }
 }
 
-function qwenCode(folder: string): Agent {
+export function qwenCode(folder: string): Agent {
   const program = join(folder, 'node_modules', '.bin', 'qwen')
-  const words = (name: string, input: object) => `[[tool:${name} ${JSON.stringify(input)}]]`
   return {
     name: 'Qwen Code',
     models: ['sim-chat', 'sim-claude'],
     shell: (command) =>
-      words('run_shell_command', { command, description: 'the proof', is_background: false }),
+      useTool('run_shell_command', { command, description: 'the proof', is_background: false }),
     start(scene) {
       const flags = ['--yolo', '--auth-type', 'openai', '--output-format', 'json']
       return run([program, ...flags, '-p', scene.prompt], scene, {
@@ -160,14 +133,13 @@ function qwenCode(folder: string): Agent {
   }
 }
 
-function opencode(folder: string): Agent {
+export function opencode(folder: string): Agent {
   const program = join(folder, 'node_modules', '.bin', 'opencode')
-  const words = (name: string, input: object) => `[[tool:${name} ${JSON.stringify(input)}]]`
   return {
     name: 'opencode',
     models: ['sim-chat', 'sim-claude'],
-    shell: (command) => words('bash', { command, description: 'the proof' }),
-    viewPicture: (picture) => words('read', { filePath: picture }),
+    shell: (command) => useTool('bash', { command, description: 'the proof' }),
+    viewPicture: (picture) => useTool('read', { filePath: picture }),
     start(scene) {
       const modalities = { input: ['text', 'image'], output: ['text'] }
       const config = {
@@ -197,12 +169,54 @@ function opencode(folder: string): Agent {
   }
 }
 
-export function listAgents(folder: string): readonly Agent[] {
-  return [
-    claudeCode(folder, []),
-    claudeCode(folder, ['--bare']),
-    codex(folder),
-    qwenCode(folder),
-    opencode(folder),
-  ]
+/** Its command line takes an address for providers of OpenAI's form alone. */
+export function cline(folder: string): Agent {
+  const provider = 'openai-compatible'
+  const program = join(folder, 'node_modules', '.bin', 'cline')
+  return {
+    name: 'Cline',
+    models: ['sim-chat', 'sim-claude'],
+    givesUp: true,
+    shell: (command) => useTool('run_commands', { commands: [command] }),
+    viewPicture: (picture) => useTool('read_files', { files: [{ path: picture }] }),
+    async start(scene) {
+      const env = { CLINE_TELEMETRY_DISABLED: '1' }
+      const data = ['--data-dir', scene.home]
+      const url = `${scene.url}/v1`
+      const flags = ['-p', provider, '-k', scene.key, '-m', scene.model, '-b', url]
+      const done = await run([program, 'auth', ...flags, ...data], scene, env)
+      if (done.code !== 0) return done
+      return run([program, '--json', '-P', provider, ...data, scene.prompt], scene, env)
+    },
+  }
+}
+
+/** `provider` is Continue's own name of a protocol. */
+export function continueCli(folder: string, provider: string): Agent {
+  const program = join(folder, 'node_modules', '.bin', 'cn')
+  return {
+    name: `Continue, ${provider}`,
+    models: ['sim-chat', 'sim-claude'],
+    givesUp: provider === 'anthropic',
+    shell: (command) => useTool('Bash', { command }),
+    start(scene) {
+      const model = {
+        name: 'gateway',
+        provider,
+        model: scene.model,
+        apiBase: `${scene.url}/v1`,
+        apiKey: scene.key,
+        capabilities: ['tool_use', 'image_input'],
+      }
+      const config = { name: 'gateway', version: '1.0.0', schema: 'v1', models: [model] }
+      const file = join(scene.home, 'config.yaml')
+      // YAML contains JSON.
+      writeFileSync(file, JSON.stringify(config))
+      const flags = ['-p', '--auto', '--config', file, '--format', 'json']
+      return run([program, ...flags, scene.prompt], scene, {
+        CONTINUE_GLOBAL_DIR: scene.home,
+        CONTINUE_CLI_ENABLE_TELEMETRY: '0',
+      })
+    },
+  }
 }

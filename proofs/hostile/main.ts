@@ -2,27 +2,26 @@
  * Proves that malformed requests and half-open connections neither crash nor slow the gateway, nor
  * grow its memory. `npm run prove:hostile -- [--requests 10000] [--connections 2000] [--seed N]`.
  */
+
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { Agent } from 'undici'
 import type { CreatedKey } from '../../server/accounts/manage-keys.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { type FinishedCall, planCall, sendCall } from '../../testbed/calls.ts'
 import { waitForHolds } from '../../testbed/holds.ts'
 import { openLaboratory } from '../../testbed/laboratory.ts'
+import { readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
 import { quantile, readConditions, report, table } from '../../testbed/results.ts'
 import { type RawAnswer, sendRaw } from '../../tests/support/raw.ts'
 import { type HostileRequest, makeRequest } from './requests.ts'
 import { holdSlowly, type SlowConnection } from './slowloris.ts'
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '10000' },
-    connections: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-  },
+const values = readOptions(import.meta.filename, {
+  requests: { type: 'string', default: '10000' },
+  connections: { type: 'string', default: '2000' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
 const requests = Number(values.requests)
 const connections = Number(values.connections)

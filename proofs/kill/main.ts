@@ -2,19 +2,18 @@
  * Proves that no money is lost or charged twice when the gateway or its PostgreSQL is killed with
  * -9 under load. `npm run prove:kill -- [--cycles 200] [--seed N]`.
  */
-import { parseArgs } from 'node:util'
+
 import { openLaboratory } from '../../testbed/laboratory.ts'
+import { readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
 import { readConditions, report } from '../../testbed/results.ts'
 import { type CycleResult, runCycle, type Victim } from './cycle.ts'
 import { summarise } from './summary.ts'
 
-const { values } = parseArgs({
-  options: {
-    cycles: { type: 'string', default: '200' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    rate: { type: 'string', default: '60' },
-  },
+const values = readOptions(import.meta.filename, {
+  cycles: { type: 'string', default: '200' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+  rate: { type: 'string', default: '60' },
 })
 const cycles = Number(values.cycles)
 const seed = Number(values.seed)

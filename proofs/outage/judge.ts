@@ -61,7 +61,11 @@ export function judge(
   for (const one of attempts) {
     if (one.outcome !== 'complete') continue
     const requestId = one.replayOf ?? one.requestId
-    const row = rows.find(({ request_id }) => request_id === requestId)
+    // Messages of a WebSocket do not tell the ids of their calls.
+    const row =
+      call.kind === 'responses-socket'
+        ? rows[0]
+        : rows.find(({ request_id }) => request_id === requestId)
     if (!row) breaks.push(`${requestId}: acknowledged, and not in the ledger`)
     else if (row.status !== 'succeeded') breaks.push(`${requestId}: complete, and ${row.status}`)
     else if (!prices.some((price) => price === row.charged)) {

@@ -47,7 +47,8 @@ export function startLoad(
   async function ask(key: CreatedKey, index: number): Promise<CallerRequest> {
     const streamMs = random.next() < 0.3 ? streamMsMax : streamMsMax / 10
     const call = planCall(random, `o-${index}`, undefined, streamMs)
-    const isNamed = random.integer(1, 10) <= NAMED
+    // A WebSocket has no Idempotency-Key of a single call.
+    const isNamed = random.integer(1, 10) <= NAMED && call.kind !== 'responses-socket'
     if (!isNamed) {
       return { call, keyId: key.id, isNamed, attempts: [await send(call, key, undefined)] }
     }

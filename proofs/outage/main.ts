@@ -2,20 +2,19 @@
  * Proves that the money stays exact while the database, the network and the gateways fail in every
  * combination. `npm run prove:outage -- [--minutes 20] [--seed N] [--rate 6]`.
  */
+
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { formatAmount } from '../../server/lib/money.ts'
+import { readOptions } from '../../testbed/options.ts'
 import { readConditions, report, table } from '../../testbed/results.ts'
 import { allAttempts, countBy, type OutageResult, proveOutage } from './run.ts'
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '20' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    rate: { type: 'string', default: '6' },
-  },
+const values = readOptions(import.meta.filename, {
+  minutes: { type: 'string', default: '20' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+  rate: { type: 'string', default: '6' },
 })
 const minutes = Number(values.minutes)
 const seed = Number(values.seed)

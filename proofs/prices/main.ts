@@ -2,7 +2,7 @@
  * Proves that the charge equals the vendor's bill, whatever a caller sends and an answer states.
  * `npm run prove:prices -- [--cases 100000] [--seed N] [--first N] [--concurrency 32]`.
  */
-import { parseArgs } from 'node:util'
+import { readOptions } from '../../testbed/options.ts'
 import { readConditions, report } from '../../testbed/results.ts'
 import { startTestServer } from '../../tests/support/postgres.ts'
 import { describeVerdict, summarise } from './describe.ts'
@@ -11,16 +11,14 @@ import type { Verdict } from './judge.ts'
 import { runProof } from './run.ts'
 import { openStage } from './stage.ts'
 
-const { values } = parseArgs({
-  options: {
-    cases: { type: 'string', default: '100000' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    first: { type: 'string', default: '0' },
-    concurrency: { type: 'string', default: '32' },
-    quiet: { type: 'boolean', default: false },
-    /** Ends after the first batch with an exception. */
-    'until-break': { type: 'boolean', default: false },
-  },
+const values = readOptions(import.meta.filename, {
+  cases: { type: 'string', default: '100000' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+  first: { type: 'string', default: '0' },
+  concurrency: { type: 'string', default: '32' },
+  quiet: { type: 'boolean', default: false },
+  /** Ends after the first batch with an exception. */
+  'until-break': { type: 'boolean', default: false },
 })
 const cases = Number(values.cases)
 const seed = Number(values.seed)

@@ -1,6 +1,6 @@
 /** Three gateways on one PostgreSQL, one of which is killed now and then, and calls to all. */
 import { Agent } from 'undici'
-import { type FinishedCall, planCall, sendCall } from '../../testbed/calls.ts'
+import { type FinishedCall, HTTP_KINDS, planCall, sendCall } from '../../testbed/calls.ts'
 import type { Laboratory } from '../../testbed/laboratory.ts'
 import type { Random } from '../../testbed/random.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
@@ -41,7 +41,7 @@ export async function startFleet(
     const key = laboratory.keys[number % laboratory.keys.length]
     const gateway = gateways[number % GATEWAYS]
     if (!key || !gateway) return
-    const call = planCall(random, `r${number}`, undefined, STREAM_MS_MAX)
+    const call = planCall(random, `r${number}`, random.pick(HTTP_KINDS), STREAM_MS_MAX)
     const startedMs = performance.now()
     const answered = await sendCall(agent, gateway.url, call, key)
     finished.push({ ...answered, startedMs, endedMs: performance.now() })

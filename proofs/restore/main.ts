@@ -2,17 +2,15 @@
  * Proves that every backup of a busy database of three gateways can be restored, and every instant
  * of its archive. `npm run prove:restore -- [--backups 20] [--points 5] [--seed N]`.
  */
-import { parseArgs } from 'node:util'
+import { readOptions } from '../../testbed/options.ts'
 import { readConditions, report, table } from '../../testbed/results.ts'
 import { type Round, runDrill } from './drill.ts'
 
-const { values } = parseArgs({
-  options: {
-    backups: { type: 'string', default: '20' },
-    points: { type: 'string', default: '5' },
-    rate: { type: 'string', default: '25' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-  },
+const values = readOptions(import.meta.filename, {
+  backups: { type: 'string', default: '20' },
+  points: { type: 'string', default: '5' },
+  rate: { type: 'string', default: '25' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
 const seed = Number(values.seed)
 const backups = Number(values.backups)

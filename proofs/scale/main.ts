@@ -1,22 +1,24 @@
 /**
- * Proves that three gateways and a worker on one PostgreSQL behind nginx act as one: limits pass
- * what was sold however calls are spread; a rolling restart, and an upgrade from the last release
- * and back, under 100 requests a second with streams and tasks fail none: `npm run prove:scale --
- * [--previous COMMIT]`.
+ * Proves that three gateways and a worker on one PostgreSQL behind nginx act as one: limits are
+ * exact however calls are spread; a rolling restart, and an upgrade from the last release
+ * and back, under 100 requests a second with streams and tasks fail none; the kill of a gateway
+ * loses nothing: `npm run prove:scale -- [--previous COMMIT]`.
  */
-import { parseArgs } from 'node:util'
+
 import { createKey } from '../../server/accounts/manage-keys.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { openLaboratory } from '../../testbed/laboratory.ts'
+import { readOptions } from '../../testbed/options.ts'
 import { readConditions, report } from '../../testbed/results.ts'
 import { findFreePort } from '../../tests/support/free-port.ts'
 import { type GatewayProcess, startGateway } from '../../tests/support/gateway.ts'
-import { replaceEach, send, startLoad } from './load.ts'
+import { type Killed, killOne } from './kill.ts'
+import { type Failure, replaceEach, send, startLoad } from './load.ts'
 import { startProxy } from './proxy.ts'
 import { findLastRelease } from './release.ts'
 import { type Upgrade, upgradeAndBack } from './upgrade.ts'
 
-const { values } = parseArgs({ options: { previous: { type: 'string' } } })
+const values = readOptions(import.meta.filename, { previous: { type: 'string' } })
 const previous = values.previous ?? findLastRelease()
 const GATEWAYS = 3
 const conditions = readConditions(`npm run prove:scale -- --previous ${previous}`)
@@ -63,8 +65,9 @@ async function countConcurrent(urls: readonly string[]): Promise<number> {
 
 async function restartAll(gateways: GatewayProcess[]) {
   const load = startLoad(proxy.url, laboratory.keys[0]?.key ?? '')
-  await replaceEach(gateways, load.failures, (port) => start(port))
-  return { ...(await load.finish()), failures: load.failures }
+  await replaceEach(gateways, load, (port) => start(port))
+  const { calls, tasks, perSecond } = await load.finish()
+  return { calls, tasks, perSecond, failures: load.failures }
 }
 
 const gateways: GatewayProcess[] = []
@@ -81,31 +84,42 @@ const limits = {
   concurrentSpread: await countConcurrent(urls),
 }
 const restart = await restartAll(gateways)
+const kill = await killOne(proxy.url, laboratory, gateways, start)
 await Promise.all([...gateways, worker].map((one) => one.stop(30_000)))
-await proxy.stop(restart.failures.length > 0)
+await proxy.stop(restart.failures.length + kill.failures.length > 0)
 const auditOk = await laboratory.withDatabase(async (sql) => (await audit(sql)).ok)
 await laboratory.close()
 const upgrade = await upgradeAndBack(previous, env)
 
-const describe = ({ calls, tasks, perSecond }: Awaited<ReturnType<typeof restartAll>> | Upgrade) =>
+type Numbers = Pick<Upgrade, 'calls' | 'tasks' | 'perSecond'>
+const describe = ({ calls, tasks, perSecond }: Numbers) =>
   `${calls} calls (${perSecond} a second, ${tasks} of them tasks)`
+const describeKill = ({ cut, unrecorded, failures }: Killed) =>
+  `${cut} cut off, ${failures.length} others failed, ${unrecorded} answered without a record`
 const passed = [limits.passedOfOneGateway, limits.passedSpread, limits.passedByProxy]
 const concurrent = [limits.concurrentOfOneGateway, limits.concurrentSpread]
 const isExact = passed.every((count) => count === 60) && concurrent.every((count) => count === 6)
 const isClean = auditOk && upgrade.auditOk
-const failed = restart.failures.length + upgrade.failures.length
-const shorten = <T extends { readonly failures: readonly string[] }>(part: T) => ({
+const failed = restart.failures.length + kill.failures.length + upgrade.failures.length
+const shorten = <T extends { readonly failures: readonly Failure[] }>(part: T) => ({
   ...part,
   failed: part.failures.length,
-  failures: part.failures.slice(0, 10),
+  failures: part.failures.slice(0, 50),
 })
-const result = { limits, restart: shorten(restart), upgrade: shorten(upgrade), auditOk: isClean }
+const result = {
+  limits,
+  restart: shorten(restart),
+  kill: shorten(kill),
+  upgrade: shorten(upgrade),
+  auditOk: isClean,
+}
 report('prove-scale', conditions, result, [
   `60 a minute, 90 calls: ${passed.join(', ')} pass one gateway, three in turn, nginx`,
   `6 at once, 24 streams: ${concurrent.join(', ')}`,
-  `rolling restart: ${describe(restart)}, ` + `${result.restart.failed} failed`,
+  `rolling restart: ${describe(restart)}, ${result.restart.failed} failed`,
+  `kill -9 of a gateway: ${describe(kill)}, ${describeKill(kill)}`,
   `upgrade from ${previous} (schema ${upgrade.schemas.join(' to ')}) and back: ` +
     `${describe(upgrade)}, ${result.upgrade.failed} failed`,
   `audit ${isClean ? 'clean' : 'BROKEN'}`,
 ])
-if (!isExact || failed > 0 || !isClean) process.exitCode = 1
+if (!isExact || failed > 0 || kill.unrecorded > 0 || !isClean) process.exitCode = 1

@@ -2,7 +2,7 @@
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { findFreePort } from '../../tests/support/free-port.ts'
 import { type GatewayProcess, startGateway } from '../../tests/support/gateway.ts'
-import { replaceEach, startLoad } from './load.ts'
+import { type Failure, replaceEach, startLoad } from './load.ts'
 import { startProxy } from './proxy.ts'
 import { readSchema, unpackRelease } from './release.ts'
 
@@ -14,7 +14,7 @@ export interface Upgrade {
   readonly calls: number
   readonly tasks: number
   readonly perSecond: number
-  readonly failures: readonly string[]
+  readonly failures: readonly Failure[]
   readonly auditOk: boolean
 }
 
@@ -39,8 +39,8 @@ export async function upgradeAndBack(
     { probes: true },
   )
   const load = startLoad(proxy.url, laboratory.keys[0]?.key ?? '')
-  await replaceEach(gateways, load.failures, (port) => startGateway(place(port)))
-  await replaceEach(gateways, load.failures, (port) => release.startGateway(place(port)))
+  await replaceEach(gateways, load, (port) => startGateway(place(port)))
+  await replaceEach(gateways, load, (port) => release.startGateway(place(port)))
   const { calls, tasks, perSecond } = await load.finish()
   await Promise.all(gateways.map((gateway) => gateway.stop(30_000)))
   await proxy.stop(load.failures.length > 0)

@@ -3,21 +3,20 @@
  * hours of the vendor's time run over three gateways on one PostgreSQL, which are killed again and
  * again: `npm run prove:tasks -- [--tasks 10000] [--kill-every 30] [--seed N]`.
  */
-import { parseArgs } from 'node:util'
+
 import { openPlace } from '../../testbed/laboratory.ts'
+import { readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
 import { readConditions, report } from '../../testbed/results.ts'
 import { type Comparison, compareBooks } from './books.ts'
 import { createUntilKnown, type Fleet, startFleet } from './fleet.ts'
 import { startVendor } from './vendor.ts'
 
-const { values } = parseArgs({
-  options: {
-    tasks: { type: 'string', default: '10000' },
-    'kill-every': { type: 'string', default: '30' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    longest: { type: 'string', default: '90' },
-  },
+const values = readOptions(import.meta.filename, {
+  tasks: { type: 'string', default: '10000' },
+  'kill-every': { type: 'string', default: '30' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+  longest: { type: 'string', default: '90' },
 })
 const taskCount = Number(values.tasks)
 const killEveryMs = Number(values['kill-every']) * 1000

@@ -4,8 +4,9 @@
  * book, the gateway's and each caller's charge are compared call by call: `npm run
  * prove:submissions -- [--bad 200] [--seed N]`.
  */
-import { parseArgs } from 'node:util'
+
 import { openPlace } from '../../testbed/laboratory.ts'
+import { readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
 import { readConditions, report, table } from '../../testbed/results.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
@@ -18,11 +19,9 @@ import {
 } from './judge-submissions.ts'
 import { type Fate, startSubmissionVendor } from './submission-vendor.ts'
 
-const { values } = parseArgs({
-  options: {
-    bad: { type: 'string', default: '200' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-  },
+const values = readOptions(import.meta.filename, {
+  bad: { type: 'string', default: '200' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
 const badMin = Number(values.bad)
 const seed = Number(values.seed)

@@ -3,20 +3,19 @@
  * and runs the checks that must fail. `npm run prove:mutations -- [--only N] [--cases 1200] [--seed
  * N]`.
  */
+
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readOptions } from '../../../testbed/options.ts'
 import { readConditions, report } from '../../../testbed/results.ts'
 import { MUTATIONS, type Mutation } from './mutation-list.ts'
 
-const { values } = parseArgs({
-  options: {
-    cases: { type: 'string', default: '1200' },
-    seed: { type: 'string', default: '20261122' },
-    only: { type: 'string' },
-  },
+const values = readOptions(import.meta.filename, {
+  cases: { type: 'string', default: '1200' },
+  seed: { type: 'string', default: '20261122' },
+  only: { type: 'string' },
 })
 const { cases, seed, only } = values
 const ROOT = join(import.meta.dirname, '..', '..', '..')
