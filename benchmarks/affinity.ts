@@ -4,19 +4,18 @@
  * Calls go to two gateways in turn, which share no state. `node benchmarks/affinity.ts
  * [--conversations 50] [--turns 8]`.
  */
-import { parseArgs } from 'node:util'
+
 import { applyCatalog } from '../server/catalog/apply/apply.ts'
 import { parseCatalogFile } from '../server/catalog/apply/file.ts'
 import { createSecretBox } from '../server/lib/secrets/secrets.ts'
 import { UPSTREAMS } from '../server/upstreams/index.ts'
 import { openLaboratory } from '../testbed/laboratory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { readConditions, report, table } from '../testbed/results.ts'
 
-const { values } = parseArgs({
-  options: {
-    conversations: { type: 'string', default: '50' },
-    turns: { type: 'string', default: '8' },
-  },
+const values = readOptions(import.meta.filename, {
+  conversations: { type: 'string', default: '50' },
+  turns: { type: 'string', default: '8' },
 })
 const conversations = Number(values.conversations)
 const turns = Number(values.turns)

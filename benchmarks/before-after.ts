@@ -3,21 +3,20 @@
  * upstream in turns: `node benchmarks/before-after.ts --before FOLDER [--rounds 7] [--seconds 4]`.
  * The checkout in FOLDER needs its node_modules. Ratios are after / before.
  */
+
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readOptions } from '../testbed/options.ts'
 import { readCpuSeconds } from '../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import { type Peer, startTributary, startUpstream } from './peers/start-peers.ts'
 import { runWrk } from './peers/wrk.ts'
 
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string' },
-    label: { type: 'string', default: 'before' },
-    rounds: { type: 'string', default: '7' },
-    seconds: { type: 'string', default: '4' },
-    name: { type: 'string', default: 'before-after' },
-  },
+const values = readOptions(import.meta.filename, {
+  before: { type: 'string' },
+  label: { type: 'string', default: 'before' },
+  rounds: { type: 'string', default: '7' },
+  seconds: { type: 'string', default: '4' },
+  name: { type: 'string', default: 'before-after' },
 })
 if (values.before === undefined) {
   console.error('--before FOLDER is required: a checkout of the commit to compare with')

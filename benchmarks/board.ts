@@ -1,9 +1,9 @@
 /**
- * The board: every path to the same upstream by the field's measures. Calls a second while 99 % of
- * them end within 1, 5, 10, 50 and 100 ms; added time to the first frame of a stream; late frames;
- * memory. `npm run bench -- board [--rounds 3] [--seconds 2]`, which includes Portkey.
+ * Compares every path to the same upstream by the usual measures of the field: calls a second
+ * while 99 % of them end within 1, 5, 10, 50 and 100 ms; added time to the first frame of a stream;
+ * late frames; memory. `npm run bench -- board [--rounds 3] [--seconds 2]`, which includes Portkey.
  */
-import { parseArgs } from 'node:util'
+import { readOptions } from '../testbed/options.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import { type Frames, measureFrames } from './board/frames.ts'
 import { type Memory, measureMemory } from './board/memory.ts'
@@ -19,11 +19,9 @@ import {
 } from './peers/start-peers.ts'
 import { PATH, runWrk, type WrkRun } from './peers/wrk.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '2' },
-  },
+const values = readOptions(import.meta.filename, {
+  rounds: { type: 'string', default: '3' },
+  seconds: { type: 'string', default: '2' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)

@@ -3,8 +3,9 @@
  * a hundred thousand tasks in the database. `node benchmarks/console-opens.ts [--calls N] [--tasks
  * N]`.
  */
+
 import { availableParallelism, loadavg } from 'node:os'
-import { parseArgs } from 'node:util'
+import { readOptions } from '../testbed/options.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import { openPage } from '../tests/console/support/browser.ts'
 import { listPages } from '../tests/console/support/list-pages.ts'
@@ -18,12 +19,10 @@ import {
   watchOpenings,
 } from './console-pages/watch-opening.ts'
 
-const { values } = parseArgs({
-  options: {
-    calls: { type: 'string', default: '1000000' },
-    tasks: { type: 'string', default: '100000' },
-    times: { type: 'string', default: '5' },
-  },
+const values = readOptions(import.meta.filename, {
+  calls: { type: 'string', default: '1000000' },
+  tasks: { type: 'string', default: '100000' },
+  times: { type: 'string', default: '5' },
 })
 const amounts = { calls: Number(values.calls), tasks: Number(values.tasks) }
 const times = Number(values.times)

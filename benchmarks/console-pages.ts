@@ -2,19 +2,17 @@
  * Measures how long the console's pages wait for their data, with a million calls and a hundred
  * thousand tasks in the database. `node benchmarks/console-pages.ts [--calls N] [--tasks N]`.
  */
-import { parseArgs } from 'node:util'
+import { readOptions } from '../testbed/options.ts'
 import { median, quantile, readConditions, report, round, table } from '../testbed/results.ts'
 import { type AdminStage, startAdmin } from '../tests/admin/support.ts'
 import { startTestServer } from '../tests/support/postgres.ts'
 import { fill } from './console-pages/fill.ts'
 import { QUESTIONS, type Question } from './console-pages/questions.ts'
 
-const { values } = parseArgs({
-  options: {
-    calls: { type: 'string', default: '1000000' },
-    tasks: { type: 'string', default: '100000' },
-    times: { type: 'string', default: '15' },
-  },
+const values = readOptions(import.meta.filename, {
+  calls: { type: 'string', default: '1000000' },
+  tasks: { type: 'string', default: '100000' },
+  times: { type: 'string', default: '15' },
 })
 const calls = Number(values.calls)
 const tasks = Number(values.tasks)

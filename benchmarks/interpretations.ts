@@ -3,10 +3,10 @@
  * event loop delay, and the delay of speech to the caller. `npm run bench -- interpretations
  * [--calls 200] [--seconds 60]`
  */
+
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { applyCatalog } from '../server/catalog/apply/apply.ts'
 import { parseCatalogFile } from '../server/catalog/apply/file.ts'
 import { audit } from '../server/ledger/audit/audit.ts'
@@ -14,6 +14,7 @@ import { createSecretBox } from '../server/lib/secrets/secrets.ts'
 import { UPSTREAMS } from '../server/upstreams/index.ts'
 import { openPlace } from '../testbed/laboratory.ts'
 import { openLiveMemory } from '../testbed/live-memory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { quantile, readConditions, report, round, table } from '../testbed/results.ts'
 import { startAstVendor } from '../tests/support/ast-vendor.ts'
 import { findFreePort } from '../tests/support/free-port.ts'
@@ -21,11 +22,9 @@ import { astCatalog, MODEL, ROUTE } from '../tests/support/interpretation.ts'
 import { makeWav } from '../tests/support/wav.ts'
 import { measureBareSockets } from './peers/bare-memory.ts'
 
-const { values } = parseArgs({
-  options: {
-    calls: { type: 'string', default: '200' },
-    seconds: { type: 'string', default: '60' },
-  },
+const values = readOptions(import.meta.filename, {
+  calls: { type: 'string', default: '200' },
+  seconds: { type: 'string', default: '60' },
 })
 const calls = Number(values.calls)
 const seconds = Number(values.seconds)

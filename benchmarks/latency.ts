@@ -3,7 +3,7 @@
  * a late answer delays no later request, and time counts from when a request was due. `node
  * benchmarks/latency.ts [--rounds 5] [--seconds 6]`; with Portkey in `npm run bench`.
  */
-import { parseArgs } from 'node:util'
+import { readOptions } from '../testbed/options.ts'
 import { pinTree } from '../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import { type Paced, paceCalls, type Target } from './peers/pace-calls.ts'
@@ -19,12 +19,10 @@ import {
 } from './peers/start-peers.ts'
 import { PATH } from './peers/wrk.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '6' },
-    rate: { type: 'string', default: '500' },
-  },
+const values = readOptions(import.meta.filename, {
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '6' },
+  rate: { type: 'string', default: '500' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
@@ -95,7 +93,7 @@ function finish(): void {
   const verdict = (name: 'p50' | 'p99') =>
     `added ${name}: ${round(added[name])} ms, goal ${GOAL[name]} ms: ` +
     `${added[name] <= GOAL[name] ? 'met' : 'NOT MET'}`
-  report('latency', conditions, { rounds, seconds, rows, added, measured }, [
+  report(`latency-${PER_SECOND}`, conditions, { rounds, seconds, rows, added, measured }, [
     ...table([['', 'p50 ms', 'added', 'p99 ms', 'added', 'errors'], ...cells]),
     '',
     verdict('p50'),

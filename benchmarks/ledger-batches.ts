@@ -3,25 +3,24 @@
  * in turns with another checkout: `node benchmarks/ledger-batches.ts --before FOLDER [--rounds 9]`.
  * A batch of one is a call that travels alone: one statement holds, another one settles.
  */
+
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import type { closeHolds, takeHolds } from '../server/ledger/posting/move-store.ts'
 import type { toHoldRow, toSettleRow } from '../server/ledger/posting/rows.ts'
 import { newId, newRequestId } from '../server/lib/ids.ts'
 import type { openPlace, Place } from '../testbed/laboratory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { pinTree, readCpuSeconds } from '../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import { OTHER_CORE, SERVER_CORE } from './peers/start-peers.ts'
 
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string', default: '.' },
-    label: { type: 'string', default: 'before' },
-    rounds: { type: 'string', default: '9' },
-    name: { type: 'string', default: 'ledger-batches' },
-  },
+const values = readOptions(import.meta.filename, {
+  before: { type: 'string', default: '.' },
+  label: { type: 'string', default: 'before' },
+  rounds: { type: 'string', default: '9' },
+  name: { type: 'string', default: 'ledger-batches' },
 })
 const rounds = Number(values.rounds)
 /** Pairs in a batch, and batches in a measurement. */

@@ -2,25 +2,24 @@
  * Measures the holds and settlements per second that the ledger commits durably, on one busy
  * account and over a thousand. `node benchmarks/ledger.ts [--rounds 5] [--seconds 4]`.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { isUnavailable } from '../server/database/unavailable.ts'
 import { audit } from '../server/ledger/audit/audit.ts'
 import { createLedger, type Ledger } from '../server/ledger/ledger.ts'
 import { newId, newRequestId } from '../server/lib/ids.ts'
 import { openPlace } from '../testbed/laboratory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { pinTree, readCpuSeconds } from '../testbed/proc.ts'
 import { median, quantile, readConditions, report, round, table } from '../testbed/results.ts'
 import { OTHER_CORE, SERVER_CORE } from './peers/start-peers.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '4' },
-    concurrency: { type: 'string', default: '512' },
-  },
+const values = readOptions(import.meta.filename, {
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '4' },
+  concurrency: { type: 'string', default: '512' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)

@@ -2,16 +2,17 @@
  * Measures what limits add to a hold and its settlement, by the size of their batches, in turns:
  * `node benchmarks/limits.ts [--rounds 7]`.
  */
-import { parseArgs } from 'node:util'
+
 import type { Sql } from 'postgres'
 import type { HoldLimits } from '../server/ledger/hold-limits.ts'
 import { closeHolds, takeHolds } from '../server/ledger/posting/move-store.ts'
 import { toHoldRow, toSettleRow } from '../server/ledger/posting/rows.ts'
 import { newId, newRequestId } from '../server/lib/ids.ts'
 import { openPlace } from '../testbed/laboratory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } })
+const values = readOptions(import.meta.filename, { rounds: { type: 'string', default: '7' } })
 const rounds = Number(values.rounds)
 /** Pairs in a batch, and batches in a measurement. */
 const SIZES = [

@@ -24,14 +24,23 @@ const BY_NAME = ['soak', 'workers']
 const WITH_PEERS = new Set(['throughput', 'latency', 'board'])
 
 const [name, ...more] = process.argv.slice(2)
+const isHelp = [name, ...more].includes('--help')
+if (name === '--help') {
+  console.log('npm run bench [-- NAME [arguments]]: runs one of these, or all but the last two:')
+  for (const one of [...ALL, ...BY_NAME]) console.log(`  ${one}`)
+  console.log('npm run bench -- NAME --help says what one measures.')
+  process.exit(0)
+}
 if (name !== undefined && ![...ALL, ...BY_NAME].includes(name)) {
   console.error(`there is no benchmark ${name}: ${[...ALL, ...BY_NAME].join(', ')}`)
   process.exit(1)
 }
 const chosen = name === undefined ? ALL : [name]
 const isolated = spawnSync('unshare', ['-n', 'true']).status === 0
-if (!isolated) console.log('no network of our own here (unshare -n): Portkey is left out')
-const portkey = isolated && chosen.some((one) => WITH_PEERS.has(one)) ? installPortkey() : undefined
+if (!isolated && !isHelp)
+  console.log('no network of our own here (unshare -n): Portkey is left out')
+const hasPortkey = isolated && !isHelp && chosen.some((one) => WITH_PEERS.has(one))
+const portkey = hasPortkey ? installPortkey() : undefined
 try {
   for (const one of chosen) process.exitCode = run(one) || (process.exitCode ?? 0)
 } finally {

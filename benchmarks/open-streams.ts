@@ -2,17 +2,18 @@
  * Measures the memory of an open stream. `node benchmarks/open-streams.ts [--streams 9000]` (as
  * many as the limit of open files allows: each has two sockets in the server).
  */
+
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { readOptions } from '../testbed/options.ts'
 import { readMemoryMb } from '../testbed/proc.ts'
 import { readConditions, report, round, table } from '../testbed/results.ts'
 import { rawRequest } from '../tests/support/raw.ts'
 import { type Peer, startBareNode, startTributary, startUpstream } from './peers/start-peers.ts'
 import { PATH, requestBody } from './peers/wrk.ts'
 
-const { values } = parseArgs({ options: { streams: { type: 'string', default: '9000' } } })
+const values = readOptions(import.meta.filename, { streams: { type: 'string', default: '9000' } })
 const streams = Number(values.streams)
 /** Streams pause for this long after their first chunk, so that all are open together. */
 const HOLD_MS = 60_000

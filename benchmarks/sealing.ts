@@ -2,7 +2,7 @@
  * Measures the cost of sealing the books. Pairs of hold and settlement without and with the sealer,
  * in turns, until everything is sealed: `node benchmarks/sealing.ts [--rounds 3] [--seconds 3]`.
  */
-import { parseArgs } from 'node:util'
+
 import type { Sql } from 'postgres'
 import { isUnavailable } from '../server/database/unavailable.ts'
 import { audit } from '../server/ledger/audit/audit.ts'
@@ -10,16 +10,15 @@ import { sealEverything, startSealer } from '../server/ledger/books/sealer.ts'
 import { createLedger, type Ledger } from '../server/ledger/ledger.ts'
 import { newId, newRequestId } from '../server/lib/ids.ts'
 import { openPlace } from '../testbed/laboratory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { readCpuSeconds } from '../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '3' },
-    concurrency: { type: 'string', default: '512' },
-  },
+const values = readOptions(import.meta.filename, {
+  rounds: { type: 'string', default: '3' },
+  seconds: { type: 'string', default: '3' },
+  concurrency: { type: 'string', default: '512' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)

@@ -2,18 +2,19 @@
  * Measures the time until the gateway is ready, on an empty folder and on a used one, and its idle
  * memory. `node benchmarks/start-up.ts [--rounds 5]`.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { openPlace } from '../testbed/laboratory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { readMemoryMb } from '../testbed/proc.ts'
 import { median, readConditions, report } from '../testbed/results.ts'
 import { startGateway } from '../tests/support/gateway.ts'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
+const values = readOptions(import.meta.filename, { rounds: { type: 'string', default: '5' } })
 const rounds = Number(values.rounds)
 const GOAL = { warmMs: 1_000, idleMb: 200 }
 const IDLE_MS = 3_000

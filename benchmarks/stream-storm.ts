@@ -3,10 +3,11 @@
  * benchmarks/stream-storm.ts [--streams 3000] [--seconds 10] [--rate 150]`: --seconds is the time
  * in which the streams open, --rate the short calls a second.
  */
+
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { readOptions } from '../testbed/options.ts'
 import { pinTree, readMemoryMb } from '../testbed/proc.ts'
 import { readConditions, report, round, table } from '../testbed/results.ts'
 import { rawRequest } from '../tests/support/raw.ts'
@@ -20,12 +21,10 @@ import {
 } from './peers/start-peers.ts'
 import { PATH, requestBody } from './peers/wrk.ts'
 
-const { values } = parseArgs({
-  options: {
-    streams: { type: 'string', default: '3000' },
-    seconds: { type: 'string', default: '10' },
-    rate: { type: 'string', default: '150' },
-  },
+const values = readOptions(import.meta.filename, {
+  streams: { type: 'string', default: '3000' },
+  seconds: { type: 'string', default: '10' },
+  rate: { type: 'string', default: '150' },
 })
 const streams = Number(values.streams)
 const seconds = Number(values.seconds)

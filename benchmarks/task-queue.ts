@@ -3,18 +3,17 @@
  * a minute over one channel, with an empty history and with a million finished tasks, on one
  * PostgreSQL. `node benchmarks/task-queue.ts [--history 1000000] [--seconds 120]`.
  */
-import { parseArgs } from 'node:util'
+
 import type { Sql } from 'postgres'
 import { startVendor } from '../proofs/tasks/vendor.ts'
 import { openPlace } from '../testbed/laboratory.ts'
+import { readOptions } from '../testbed/options.ts'
 import { createRandom } from '../testbed/random.ts'
 import { median, quantile, readConditions, report, round, table } from '../testbed/results.ts'
 
-const { values } = parseArgs({
-  options: {
-    history: { type: 'string', default: '1000000' },
-    seconds: { type: 'string', default: '120' },
-  },
+const values = readOptions(import.meta.filename, {
+  history: { type: 'string', default: '1000000' },
+  seconds: { type: 'string', default: '120' },
 })
 const history = Number(values.history)
 const seconds = Number(values.seconds)

@@ -2,7 +2,7 @@
  * Measures the requests that each path to the same upstream carries on one core, and the cost of
  * one. `node benchmarks/throughput.ts [--rounds 5] [--seconds 4]`; with Portkey in `npm run bench`.
  */
-import { parseArgs } from 'node:util'
+import { readOptions } from '../testbed/options.ts'
 import { readCpuSeconds } from '../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
 import {
@@ -16,12 +16,10 @@ import {
 } from './peers/start-peers.ts'
 import { runWrk } from './peers/wrk.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '4' },
-    connections: { type: 'string', default: '32' },
-  },
+const values = readOptions(import.meta.filename, {
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '4' },
+  connections: { type: 'string', default: '32' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
@@ -117,5 +115,10 @@ function finish(): void {
     `${connections} connections; the server on one core, wrk, upstream and database on another;`,
     `interleaved, medians of ${rounds} runs of ${seconds} s. CPU is user and system time each.`,
   )
-  report('throughput', conditions, { rounds, seconds, medians, measured }, lines)
+  report(
+    connections === 32 ? 'throughput' : `throughput-${connections}`,
+    conditions,
+    { rounds, seconds, medians, measured },
+    lines,
+  )
 }

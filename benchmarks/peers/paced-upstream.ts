@@ -1,6 +1,6 @@
 /**
- * An upstream whose streams have a frame every 20 ms, each with the moment it was written: whoever
- * receives it knows how late it is. `node benchmarks/peers/paced-upstream.ts PORT`.
+ * An upstream whose streams have a frame every 20 ms, each with the time at which it was written,
+ * so that its receiver can tell how late it is. `node benchmarks/peers/paced-upstream.ts PORT`.
  */
 import { createServer } from 'node:http'
 

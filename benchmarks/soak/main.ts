@@ -1,28 +1,29 @@
 /**
- * Measures whether anything grows: 1,000 streams that come and go, with calls beside them, and the
+ * Measures whether anything grows: 1,000 streams that come and go, short calls beside them, and the
  * gateway's memory, descriptors and timers once a minute. `npm run bench -- soak [--minutes 60]
- * [--streams 1000]`.
+ * [--streams 1000] [--rate 250]`; the rate is that of the short calls, a second.
  */
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { openLaboratory } from '../../testbed/laboratory.ts'
 import { openLiveMemory } from '../../testbed/live-memory.ts'
+import { readOptions } from '../../testbed/options.ts'
 import { readCpuSeconds } from '../../testbed/proc.ts'
 import { readConditions, report, round, table } from '../../testbed/results.ts'
 import { findFreePort } from '../../tests/support/free-port.ts'
-import { untilValue } from '../../tests/support/until.ts'
+import { until } from '../../tests/support/until.ts'
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '60' },
-    streams: { type: 'string', default: '1000' },
-  },
+const values = readOptions(import.meta.filename, {
+  minutes: { type: 'string', default: '60' },
+  streams: { type: 'string', default: '1000' },
+  rate: { type: 'string', default: '250' },
 })
 const minutes = Number(values.minutes)
 const streams = Number(values.streams)
+const rate = Number(values.rate)
 const SAMPLE_MS = 60_000
 /** Until then caches, compiled code and pools grow. */
 const WARM_UP_MINUTES = Math.min(10, minutes / 3)
@@ -30,6 +31,12 @@ const WARM_UP_MINUTES = Math.min(10, minutes / 3)
 const CHUNKS_MIN = 24
 const CHUNKS_MAX = 56
 const CHUNK_DELAY_MS = 500
+/** Short calls that are due are sent this often. */
+const SHORT_CALLS_MS = 20
+/** More in flight would open ever more connections while the machine does something else. */
+const IN_FLIGHT_MAX = 64
+/** Connections to vendors are kept for up to a minute. */
+const KEPT_MS_MAX = 90_000
 const SLOPE_MB_MAX = 1
 
 interface Sample {
@@ -42,7 +49,9 @@ interface Sample {
   readonly open: number
 }
 
-const conditions = readConditions(`npm run bench -- soak --minutes ${minutes} --streams ${streams}`)
+const conditions = readConditions(
+  `npm run bench -- soak --minutes ${minutes} --streams ${streams} --rate ${rate}`,
+)
 const laboratory = await openLaboratory({ keys: 20 })
 const memory = openLiveMemory()
 const metricsPort = await findFreePort()
@@ -51,37 +60,63 @@ const gateway = await laboratory.startGateway({
   METRICS_PORT: String(metricsPort),
 })
 const agent = new Agent({ connections: null })
-const counts = { calls: 0, failed: 0, open: 0 }
+const counts = { streams: 0, calls: 0, failed: 0, open: 0 }
+/** Failures and their numbers. */
+const failures = new Map<string, number>()
 let stopped = false
 
-async function call(index: number): Promise<void> {
+/** Sends a call, and counts it as failed if its answer is not a whole one. */
+async function call(index: number, body: object, isWhole: (text: string) => boolean) {
   const key = laboratory.keys[index % laboratory.keys.length]?.key ?? ''
-  const chunks = CHUNKS_MIN + Math.floor(Math.random() * (CHUNKS_MAX - CHUNKS_MIN))
-  const content = `[[chunks:${chunks}]] [[chunk-delay:${CHUNK_DELAY_MS}]]`
-  counts.open += 1
   try {
     const answer = await request(`${gateway.url}/v1/chat/completions`, {
       dispatcher: agent,
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        model: 'sim-chat',
-        stream: true,
-        messages: [{ role: 'user', content }],
-      }),
+      body: JSON.stringify({ model: 'sim-chat', ...body }),
     })
     const text = await answer.body.text()
-    if (!text.endsWith('data: [DONE]\n\n')) counts.failed += 1
-  } catch {
-    counts.failed += 1
+    if (!isWhole(text)) countFailure(`${answer.statusCode} ${text.slice(-160)}`)
+  } catch (error) {
+    countFailure(String(error))
   }
+}
+
+function countFailure(reason: string): void {
+  counts.failed += 1
+  failures.set(reason, (failures.get(reason) ?? 0) + 1)
+}
+
+async function stream(index: number): Promise<void> {
+  const chunks = CHUNKS_MIN + Math.floor(Math.random() * (CHUNKS_MAX - CHUNKS_MIN))
+  const content = `[[chunks:${chunks}]] [[chunk-delay:${CHUNK_DELAY_MS}]]`
+  const body = { stream: true, messages: [{ role: 'user', content }] }
+  counts.open += 1
+  await call(index, body, (text) => text.endsWith('data: [DONE]\n\n'))
   counts.open -= 1
-  counts.calls += 1
+  counts.streams += 1
+}
+
+/** Sends short calls at the rate, as long as earlier ones end. */
+async function sendShortCalls(): Promise<void> {
+  const running = new Set<Promise<void>>()
+  const body = { messages: [{ role: 'user', content: 'x'.repeat(1_000) }] }
+  const startedAt = performance.now()
+  while (!stopped) {
+    const due = Math.floor(((performance.now() - startedAt) * rate) / 1_000)
+    for (; counts.calls < due && running.size < IN_FLIGHT_MAX; counts.calls += 1) {
+      const one = call(counts.calls, body, (text) => text.includes('"usage"'))
+      running.add(one)
+      one.finally(() => running.delete(one))
+    }
+    await sleep(SHORT_CALLS_MS)
+  }
+  await Promise.all(running)
 }
 
 async function keepStream(index: number): Promise<void> {
   await sleep((index * CHUNKS_MAX * CHUNK_DELAY_MS) / streams)
-  while (!stopped) await call(index)
+  while (!stopped) await stream(index)
 }
 
 async function readTimers(): Promise<number> {
@@ -115,6 +150,7 @@ function slopeOf(samples: readonly Sample[], read: (one: Sample) => number): num
 const before = await sample(0)
 const cpuBefore = readCpuSeconds(gateway.pid)
 const running = Array.from({ length: streams }, (_, index) => keepStream(index))
+const shortCalls = sendShortCalls()
 const samples: Sample[] = []
 const startedAt = performance.now()
 for (let minute = 1; minute <= minutes; minute += 1) {
@@ -124,12 +160,10 @@ for (let minute = 1; minute <= minutes; minute += 1) {
 const seconds = (performance.now() - startedAt) / 1_000
 const cores = (readCpuSeconds(gateway.pid) - cpuBefore) / seconds
 stopped = true
-await Promise.all(running)
+await Promise.all([...running, shortCalls])
 await agent.close()
-await untilValue(
-  () => readdirSync(`/proc/${gateway.pid}/fd`).length,
-  (descriptors) => descriptors <= before.descriptors + 20,
-).catch(() => undefined)
+const isIdle = () => readdirSync(`/proc/${gateway.pid}/fd`).length <= before.descriptors + 20
+await until('connections to the vendor to close', isIdle, KEPT_MS_MAX).catch(() => undefined)
 const after = await sample(minutes + 1)
 const rows = await laboratory.withDatabase(async (sql) => {
   const [row] = await sql<{ holds: number; slots: number }[]>`
@@ -147,9 +181,21 @@ const liveSlope = slopeOf(steady, ({ liveMb }) => liveMb)
 const isFlat = rssSlope <= SLOPE_MB_MAX && liveSlope <= SLOPE_MB_MAX
 const line = (name: string, { rssMb, liveMb, descriptors, timers, open }: Sample) =>
   [name, Math.round(rssMb), Math.round(liveMb), descriptors, timers, open] as const
-const result = { ...counts, cores, rssSlope, liveSlope, before, samples, after, rows }
+const result = {
+  ...counts,
+  failures: [...failures],
+  cores,
+  rssSlope,
+  liveSlope,
+  before,
+  samples,
+  after,
+  rows,
+}
 report('soak', conditions, result, [
-  `${counts.calls} streams, ${counts.failed} failed, ${round(cores)} cores with the database`,
+  `${counts.streams} streams and ${counts.calls} short calls, ${counts.failed} failed`,
+  ...[...failures].map(([reason, count]) => `  ${count}× ${reason}`),
+  `${round(cores)} cores with the database`,
   '',
   ...table([
     ['', 'RSS MB', 'live MB', 'descriptors', 'timers', 'streams'],

@@ -2,20 +2,19 @@
  * Measures what a second worker process costs a call and brings, in turns with one process: `npm
  * run bench -- workers [--rounds 5] [--seconds 4]`. Nothing is pinned but the load.
  */
-import { parseArgs } from 'node:util'
+
 import { openPlace } from '../../testbed/laboratory.ts'
+import { readOptions } from '../../testbed/options.ts'
 import { findPostmaster } from '../../testbed/postmaster.ts'
 import { readCpuSeconds } from '../../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../../testbed/results.ts'
 import { type Peer, startUpstream } from '../peers/start-peers.ts'
 import { runWrk } from '../peers/wrk.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '4' },
-    connections: { type: 'string', default: '64' },
-  },
+const values = readOptions(import.meta.filename, {
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '4' },
+  connections: { type: 'string', default: '64' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)

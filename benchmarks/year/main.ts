@@ -3,8 +3,8 @@
  * with calls spread over twelve months, with holds and entries as the ledger posts them:
  * `node benchmarks/year/main.ts [--calls 2000000]`.
  */
+
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import type { Sql } from 'postgres'
 import { createLog } from '../../server/app/log.ts'
@@ -19,9 +19,10 @@ import { audit } from '../../server/ledger/audit/audit.ts'
 import { sealEverything } from '../../server/ledger/books/sealer.ts'
 import { countEndedCalls } from '../../server/usage/rollup-store.ts'
 import { openPlace } from '../../testbed/laboratory.ts'
+import { readOptions } from '../../testbed/options.ts'
 import { readConditions, report, round, table } from '../../testbed/results.ts'
 
-const { values } = parseArgs({ options: { calls: { type: 'string', default: '2000000' } } })
+const values = readOptions(import.meta.filename, { calls: { type: 'string', default: '2000000' } })
 const calls = Number(values.calls)
 const STEP = 100_000
 const STATEMENT_MS = 1_800_000
