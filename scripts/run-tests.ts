@@ -1,6 +1,6 @@
 /**
- * Runs the tests on one PostgreSQL; `--help` says how to choose some. A test that failed is never
- * repeated: one that passes only sometimes is a fault, of the test or of the code.
+ * Runs the tests on one PostgreSQL; `--help` says how to choose some. A failed test is never
+ * repeated: a flaky test is a fault of the test or of the code.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,18 +17,18 @@ const ROOT = join(import.meta.dirname, '..')
 const SHARING = /^tests\/(?:endpoints|upstreams|admin)\//
 const SHARED_FILES_MAX = 6
 const UNIT_FILES_MAX = 40
-/** A process that takes longer hangs: it is ended, and has failed. */
+/** A process that takes longer is considered hung: it is killed and counts as failed. */
 const FILE_MS_MAX = 300_000
-/** Begin first, each in its own process: otherwise the end of the run waits for one of them. */
+/** Started first, each in its own process, so that none of them delays the end of the run. */
 const LONGEST = [
   'tests/ledger/random-workload.test.ts',
   'tests/admin/matrix-tokens.test.ts',
   'tests/admin/matrix-ids.test.ts',
   'tests/endpoints/audio/transcriptions-by-recognition.test.ts',
 ]
-/** Of each error that is repeated at the end. */
+/** Maximum length of each error that is repeated at the end. */
 const ERROR_CHARACTERS_MAX = 2_000
-/** A browser keeps two cores busy; what has none mostly waits: for leases, vendors, processes. */
+/** A browser keeps two cores busy; other tests mostly wait for leases, vendors and processes. */
 const CONCURRENCY = { usual: 5, browser: 3 }
 /** Fewer collections of short-lived garbage while the modules load: a fifth of the time. */
 const NODE_FLAGS = ['--min-semi-space-size=32']
@@ -37,7 +37,7 @@ process.chdir(ROOT)
 const { chosen, files } = readCommand()
 process.exitCode = chosen.isHelp ? 0 : await runAll()
 
-/** Ends the process with a sentence where the arguments are not right. */
+/** Exits with a message if the arguments are invalid. */
 function readCommand() {
   try {
     const chosen = readArguments(process.argv.slice(2))
@@ -97,7 +97,7 @@ async function startDatabase(): Promise<() => Promise<void>> {
   return () => server.stop()
 }
 
-/** What the run came to: the errors of each failed file, and the time of each process. */
+/** The result of a run: the errors of each failed file, and the duration of each process. */
 interface Outcome {
   readonly failures: Map<string, string[]>
   readonly durations: Map<string, number>
@@ -150,7 +150,7 @@ function nameOf(shares: readonly Share[], path: string): string {
   return files.length > 1 ? `${files[0]} to ${files.at(-1)}` : relative(ROOT, path)
 }
 
-/** Says at the very end what failed and why. Returns the exit code. */
+/** Prints what failed and why. Returns the exit code. */
 function report({ failures, durations, isAborted }: Outcome): number {
   const slowest = [...durations].sort(([, one], [, other]) => other - one).slice(0, chosen.slowest)
   for (const [name, ms] of slowest) say(`${(ms / 1000).toFixed(1)} s ${name}`)

@@ -25,19 +25,24 @@ const LOOKS = [
     locale: 'zh-CN',
   },
 ] as const
-/** What opens on a page besides what the navigation names. */
+/** Pages and details that are not in the navigation. */
 const FURTHER = [
   '/playground?kind=compare',
+  '/playground?kind=image',
+  '/billing?view=transactions',
+  '/models?id=sim-chat',
   '/operator/channels?add=choose',
   '/operator/channels?add=deepseek',
+  '/operator/channels?id=sim-openai',
   '/operator/models?book=deepseek',
+  '/operator/models?id=sim-chat',
 ]
 const ENDING = process.env.PNG ? 'png' : 'jpg'
 /** Small enough to keep, sharp enough to judge: the first that fits. */
 const QUALITIES = [75, 65, 55, 45, 35] as const
-const BYTES_MAX = 60_000
+const BYTES_MAX = 45_000
 const SETTLE_MS = 700
-/** Every film shows its first picture, or never will. */
+/** True once every video has loaded its first frame, or has failed. */
 const ALL_SEEN = `[...document.querySelectorAll('video')]
   .every(({ readyState, error }) => readyState >= 2 || error)`
 const FILMS_MS = 5_000
@@ -73,7 +78,7 @@ async function takeAll(browser: Browser, look: (typeof LOOKS)[number], folder: s
   await context.close()
 }
 
-/** Both workspaces' pages. */
+/** Lists the pages of both workspaces. */
 async function listPages(page: Page): Promise<string[]> {
   const paths: string[] = []
   for (const first of ['/', '/operator']) {
@@ -86,7 +91,7 @@ async function listPages(page: Page): Promise<string[]> {
   return [...paths, ...FURTHER]
 }
 
-/** The page that people see first, before the session begins. */
+/** Takes the sign-in page, before the session begins. */
 async function takeSignIn(context: BrowserContext, to: string): Promise<void> {
   const page = await context.newPage()
   await page.goto(`${demo.base_url}/console/sign-in`, { waitUntil: 'load' })

@@ -16,6 +16,8 @@ mkdir "$work/debs" "$work/root" "$work/build"
 for deb in "$work"/debs/*.deb; do dpkg-deb --extract "$deb" "$work/root"; done
 rm -rf "$work/root/usr/share/doc" "$work/root/usr/share/lintian" "$work/root/usr/share/gcc"
 mkdir -p "$work/root/proc" "$work/root/dev" "$work/root/etc" "$work/root/tmp" "$work/root/data" "$work/root/usr/local/bin"
+# As everywhere: whoever runs without a mount there writes to it too.
+chmod 1777 "$work/root/tmp"
 printf 'nonroot:x:65532:65532:nonroot:/data:/sbin/nologin\n' > "$work/root/etc/passwd"
 printf 'nonroot:x:65532:\n' > "$work/root/etc/group"
 printf 'hosts: files dns\n' > "$work/root/etc/nsswitch.conf"
@@ -31,7 +33,7 @@ cp "$node" "$work/root/usr/local/bin/node"
 npm ci --omit=dev --omit=optional --no-audit --no-fund --loglevel=error
 sh deploy/docker/collect.sh "$work/root/app"
 
-container=$(buildah from scratch)
+container=$(buildah from --format docker scratch)
 buildah copy -q "$container" "$work/root" /
 buildah copy -q --chown 65532:65532 "$container" "$work/root/data" /data
 buildah config --user 65532:65532 --workingdir /app --port 8080 --port 9464 --volume /data \
