@@ -20,10 +20,16 @@ export function openGuard(config: Config) {
   }
 }
 
-export function createDispatcher(config: Config): Dispatcher {
+/**
+ * Creates the client for upstreams. It speaks HTTP/1.1 alone: over HTTP/2 it reports a stream that
+ * the vendor cancels midway as complete, and a caller that reads slowly delays all others.
+ */
+export function createDispatcher({ upstream }: Pick<Config, 'upstream'>): Dispatcher {
+  const connect = buildConnector({ allowH2: false, timeout: upstream.connectTimeoutMs })
   return new Agent({
-    connect: skipInterim(buildConnector({ timeout: config.upstream.connectTimeoutMs })),
-    connections: config.upstream.connectionsMax,
+    allowH2: false,
+    connect: skipInterim(connect),
+    connections: upstream.connectionsMax,
     keepAliveTimeout: 30_000,
     keepAliveMaxTimeout: 60_000,
     pipelining: 1,
