@@ -83,6 +83,8 @@ export interface UpstreamCall<Settings> {
   readonly upstreamModel: string
   /** The model's own output limit, if it is known. */
   readonly outputTokensMax?: number | undefined
+  /** True if the model has a price for the vendor's own searches of the web. */
+  readonly sellsSearch?: boolean
   readonly request: CallRequest
 }
 
@@ -164,9 +166,11 @@ export interface Upstream<Settings = unknown> {
   readonly priceFacts?: (settings: Settings) => Readonly<Record<string, string>>
   /**
    * Returns true if requests of an operation are translated to another dialect: the vendor then
-   * only receives what the translator knows, and no vendor-run tools.
+   * only receives what the translator knows, and no vendor-run tools but a search.
    */
   readonly translates?: (operation: Operation, settings: Settings) => boolean
+  /** True if translated requests may ask for a search of the web, which answers count. */
+  readonly translatesSearch?: boolean
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
   /** Returns the settings for each key of a channel, which differ in the key alone. */

@@ -14,8 +14,8 @@ export interface ChatAnswerOptions {
   readonly created: number
   /** True if a stream ends with the chunk that contains only usage. */
   readonly includeUsage: boolean
-  /** True if reasoning is followed by its signature, for a further translation. */
-  readonly showsSignatures?: boolean
+  /** True if a further translation gets signatures of reasoning and the vendor's searches. */
+  readonly showsDetails?: boolean
   /** True if the caller used `functions`, and so reads one `function_call` for `tool_calls`. */
   readonly legacyFunctions?: boolean
   /** Names of tools of free text, whose calls have the form `custom`. */

@@ -17,6 +17,8 @@ import {
   toChatUsage,
   toFinishReason,
 } from './answer.ts'
+import { Citations } from './citations.ts'
+import { readSearches } from './searches.ts'
 
 /** Collects the upstream's document and returns the completion at its end. */
 export function createChatBody(options: ChatAnswerOptions): Relay {
@@ -58,9 +60,9 @@ function readThinkingTokens({ usage }: JsonObject): number | undefined {
   return readCount(member(member(usage, 'output_tokens_details'), 'thinking_tokens'))
 }
 
-/** Drops other blocks, such as a search that the vendor ran: the chat format has none. */
+/** Shows searches that the vendor ran to a further translation only: the chat format has none. */
 function buildMessage(document: JsonObject, options: ChatAnswerOptions): JsonObject {
-  const { showsSignatures = false, legacyFunctions = false, customTools } = options
+  const { showsDetails = false, legacyFunctions = false, customTools } = options
   const { content } = document
   const blocks = Array.isArray(content) ? content.filter(isObject) : []
   const join = (type: string, field: string): string => {
@@ -70,7 +72,9 @@ function buildMessage(document: JsonObject, options: ChatAnswerOptions): JsonObj
   const text = join('text', 'text')
   const reasoning = join('thinking', 'thinking')
   const signed = blocks.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
-  const isSigned = showsSignatures && signed.length > 0
+  const isSigned = showsDetails && signed.length > 0
+  const searches = showsDetails ? readSearches(blocks) : []
+  const annotations = listAnnotations(blocks)
   const uses = blocks.filter(({ type }) => type === 'tool_use')
   const calls = uses.map((use, position) => {
     return buildCall({ ...use, id: use.id || mintCallId(options.id, position) }, customTools)
@@ -81,9 +85,21 @@ function buildMessage(document: JsonObject, options: ChatAnswerOptions): JsonObj
     refusal: readRefusal(document) ?? null,
     ...(reasoning === '' || isSigned ? {} : { reasoning_content: reasoning }),
     ...(isSigned ? { signed_reasoning: signed } : {}),
+    ...(searches.length > 0 ? { hosted_searches: searches } : {}),
+    ...(annotations.length > 0 ? { annotations } : {}),
     ...(legacyFunctions || calls.length === 0 ? {} : { tool_calls: calls }),
     ...(legacyFunctions && calls[0] ? { function_call: calls[0].function } : {}),
   }
+}
+
+function listAnnotations(blocks: readonly JsonObject[]): JsonObject[] {
+  const citations = new Citations()
+  return blocks.flatMap(({ type, text, citations: sources }) => {
+    if (type !== 'text') return []
+    citations.addText(asString(text) ?? '')
+    citations.addAll(sources)
+    return citations.endBlock()
+  })
 }
 
 function buildCall(

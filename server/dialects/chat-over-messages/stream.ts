@@ -23,6 +23,8 @@ import {
   toChatUsage,
   toFinishReason,
 } from './answer.ts'
+import { Citations } from './citations.ts'
+import { SearchReader } from './searches.ts'
 
 /**
  * `finished` is true after `message_stop`, or at the end of a body that gave a stop reason: then
@@ -50,6 +52,8 @@ class ChatStream implements Relay {
   private readonly calls = new Map<unknown, OpenCall>()
   /** Signatures of open thinking blocks, by index. */
   private readonly signatures = new Map<unknown, string>()
+  private readonly citations = new Citations()
+  private readonly searches = new SearchReader()
   private callCount = 0
   private out = ''
   private hasStarted = false
@@ -150,7 +154,11 @@ class ChatStream implements Relay {
     this.start()
     this.usage.block(block)
     if (!isObject(block)) return
-    if (block.type === 'text') this.writeText('content', asString(block.text) ?? '')
+    this.writeSearch(this.searches.startBlock(index, block))
+    if (block.type === 'text') {
+      this.writeText('content', asString(block.text) ?? '')
+      this.citations.addAll(block.citations)
+    }
     if (block.type === 'thinking') {
       this.writeText('reasoning_content', asString(block.thinking) ?? '')
       this.signatures.set(index, asString(block.signature) ?? '')
@@ -179,11 +187,15 @@ class ChatStream implements Relay {
     const type = member(data.delta, 'type')
     if (type === 'text_delta') this.writeText('content', text)
     if (type === 'thinking_delta') this.writeText('reasoning_content', text)
+    if (type === 'citations_delta') this.citations.add(member(data.delta, 'citation'))
     if (type === 'signature_delta') {
       const signature = asString(member(data.delta, 'signature')) ?? ''
       this.signatures.set(data.index, (this.signatures.get(data.index) ?? '') + signature)
     }
-    if (type === 'input_json_delta') this.writeArguments(this.calls.get(data.index), text)
+    if (type === 'input_json_delta') {
+      this.searches.addArguments(data.index, text)
+      this.writeArguments(this.calls.get(data.index), text)
+    }
   }
 
   /** A call without arguments has them as an object at its start, most often an empty one. */
@@ -191,6 +203,8 @@ class ChatStream implements Relay {
     const signature = this.signatures.get(index)
     this.signatures.delete(index)
     if (signature) this.writeSigned({ signature })
+    this.writeSearch(this.searches.endBlock(index))
+    this.writeCitations()
     const call = this.calls.get(index)
     this.calls.delete(index)
     if (!call) return
@@ -209,6 +223,7 @@ class ChatStream implements Relay {
       return
     }
     this.start()
+    this.writeCitations()
     if (this.refusal !== undefined) this.writeDelta({ refusal: this.refusal })
     const reason = toFinishReason(this.stopReason, this.options)
     this.write({ choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: reason }] })
@@ -235,12 +250,23 @@ class ChatStream implements Relay {
   private writeText(field: 'content' | 'reasoning_content', text: string): void {
     if (text === '') return
     this.addOutput(text)
+    if (field === 'content') this.citations.addText(text)
     this.writeDelta({ [field]: text })
+  }
+
+  /** Writes the sources of the block that ends. */
+  private writeCitations(): void {
+    const annotations = this.citations.endBlock()
+    if (annotations.length > 0) this.writeDelta({ annotations })
+  }
+
+  private writeSearch(search: JsonObject | undefined): void {
+    if (search && this.options.showsDetails) this.writeDelta({ hosted_searches: [search] })
   }
 
   /** Ends a block of reasoning: the signature of its text, or all of it as the vendor's secret. */
   private writeSigned(block: JsonObject): void {
-    if (this.options.showsSignatures) this.writeDelta({ signed_reasoning: [block] })
+    if (this.options.showsDetails) this.writeDelta({ signed_reasoning: [block] })
   }
 
   /** Drops arguments of a block that is not the caller's tool, such as a search by the vendor. */

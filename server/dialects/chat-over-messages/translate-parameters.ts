@@ -3,6 +3,7 @@ import { asString, isAbsent, isObject, type JsonObject, member } from '../../lib
 import { listIgnored, namesIn } from '../ignored.ts'
 import { checkNumbers, InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
+import { listIgnoredSearch } from './translate-search.ts'
 
 /** The format's temperatures end at 1, the chat format's at 2. */
 const TEMPERATURE_MAX = 1
@@ -38,6 +39,7 @@ export function listIgnoredByMessages(request: JsonObject, hasThinking: boolean)
   const wantsThinking = !isAbsent(thinking) && member(thinking, 'type') !== 'disabled'
   if (wantsThinking && !hasThinking) ignored.push('thinking')
   if (readStops(stop).some(isBlank)) ignored.push('stop')
+  ignored.push(...listIgnoredSearch(request))
   for (const [position, message] of (Array.isArray(messages) ? messages : []).entries()) {
     const { role, name, audio } = isObject(message) ? message : {}
     if (!isAbsent(name) && role !== 'function' && role !== 'tool') {
@@ -59,9 +61,6 @@ function refuseUnsupported({ n, logprobs, modalities, ...request }: JsonObject):
   if (logprobs === true) throw new InvalidRequest('logprobs', 'this model states none')
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== 'text')) {
     throw new InvalidRequest('modalities', 'this model answers in text only')
-  }
-  if (!isAbsent(request.web_search_options)) {
-    throw new InvalidRequest('web_search_options', NO_SEARCH)
   }
   if (!isAbsent(search) && member(search, 'mode') !== 'off') {
     throw new InvalidRequest('search_parameters', NO_SEARCH)

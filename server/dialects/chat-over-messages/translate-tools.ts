@@ -3,6 +3,7 @@ import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { describeFreeText, FREE_TEXT } from '../chat/free-text-tool.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
+import { translateSearch } from './translate-search.ts'
 import type { MessagesTurn } from './turns.ts'
 
 /**
@@ -14,16 +15,17 @@ export function translateChatTools(request: JsonObject, quirks: MessagesQuirks):
   if (!Array.isArray(definitions)) throw new InvalidRequest('tools', 'must be an array')
   if (!Array.isArray(functions)) throw new InvalidRequest('functions', 'must be an array')
   const allowed = readAllowed(choice)
-  const tools = [
+  const own = [
     ...definitions.map((tool, position) => translateTool(tool, `tools[${position}]`, quirks)),
     ...functions.map((definition, position) =>
       translateFunction(definition, `functions[${position}]`, quirks),
     ),
   ].filter(({ name }) => allowed?.names.has(name) ?? true)
-  if (tools.length === 0) {
-    if (allowed) throw new InvalidRequest('tool_choice', 'none of its tools is offered')
-    return {}
+  const tools = [...own, ...translateSearch(request, own, quirks)]
+  if (own.length === 0 && allowed) {
+    throw new InvalidRequest('tool_choice', 'none of its tools is offered')
   }
+  if (tools.length === 0) return {}
   const toolChoice = translateChoice(request, allowed?.mode ?? choice)
   refuseUnoffered(toolChoice, tools)
   return toolChoice ? { tools, tool_choice: toolChoice } : { tools }

@@ -46,6 +46,8 @@ export interface ChatQuirks {
    * user's input items are sent, all others are replaced by a note.
    */
   readonly fileParts?: boolean
+  /** True if `web_search_options` make the vendor search, with a price for each search. */
+  readonly webSearch?: boolean
   /** True if `stream_options` is supported; without it streams have no usage. */
   readonly streamOptions: boolean
   /** True if `parallel_tool_calls` is supported. */

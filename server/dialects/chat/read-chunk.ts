@@ -22,6 +22,8 @@ export interface ChatDelta {
   readonly signed: readonly SignedReasoning[]
   /** Sources of the text: `{type: 'url_citation', url_citation}`. */
   readonly annotations: readonly JsonObject[]
+  /** Searches that the vendor runs, from a translation: their beginning, then their end. */
+  readonly searches: readonly JsonObject[]
   readonly tools: readonly ToolCallPiece[]
   /** The finish reason, once stated. */
   readonly reason: string | undefined
@@ -44,6 +46,7 @@ export function readChatChunk(document: JsonObject, tools: ToolCallTracker): Cha
     refusal: readContentText(delta.refusal),
     signed: readSigned(delta.signed_reasoning),
     annotations: readObjects(delta.annotations),
+    searches: readObjects(delta.hosted_searches),
     tools: tools.read(delta),
     reason: readFilled(reason),
     stopSequence: readFilled(stopped),

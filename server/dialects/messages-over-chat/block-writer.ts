@@ -4,7 +4,7 @@
  * calls may interleave, and a name may come after its arguments. So blocks queue in the order in
  * which they first appeared; the first is written live, the others wait until it is complete.
  */
-import { writeJson } from '../../lib/json.ts'
+import { type JsonObject, writeJson } from '../../lib/json.ts'
 import type { ToolCall, ToolCallPiece } from '../chat/tool-calls.ts'
 import { encodeSseEvent } from '../sse.ts'
 
@@ -14,6 +14,8 @@ interface TextBlock {
   readonly kind: 'text' | 'thinking'
   /** Content that is not written yet. */
   waiting: string
+  /** Sources of a text that are not written yet. */
+  readonly citations: JsonObject[]
 }
 
 interface ToolBlock {
@@ -47,7 +49,16 @@ export class BlockWriter {
     if (text === '') return
     const last = this.queue.at(-1)
     if (last?.kind === kind) this.fill(last, text)
-    else this.enqueue({ kind, waiting: '' }, text)
+    else this.enqueue({ kind, waiting: '', citations: [] }, text)
+  }
+
+  /** Adds a source to the last text; without one there is nothing that it belongs to. */
+  addCitation(citation: JsonObject): void {
+    const last = this.queue.at(-1)
+    if (last?.kind !== 'text') return
+    last.citations.push(citation)
+    this.waitingLength += writeJson(citation).length
+    this.writeReady()
   }
 
   /** Drops arguments for a call whose block is closed. */
@@ -110,6 +121,11 @@ export class BlockWriter {
 
   private writeWaiting(block: Block): void {
     if (!this.isOpen) this.open(block)
+    this.writeText(block)
+    if (block.kind === 'text') this.writeCitations(block)
+  }
+
+  private writeText(block: Block): void {
     if (block.waiting === '') return
     const { index } = this
     const text = JSON.stringify(block.waiting)
@@ -120,6 +136,16 @@ export class BlockWriter {
       'content_block_delta',
       `{"type":"content_block_delta","index":${index},"delta":${delta}${text}}}`,
     )
+  }
+
+  private writeCitations({ citations }: TextBlock): void {
+    for (const citation of citations.splice(0)) {
+      const { index } = this
+      this.waitingLength -= writeJson(citation).length
+      const delta = { type: 'citations_delta', citation }
+      const event = { type: 'content_block_delta', index, delta }
+      this.write('content_block_delta', writeJson(event))
+    }
   }
 
   private open(block: Block): void {

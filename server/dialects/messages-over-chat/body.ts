@@ -11,6 +11,7 @@ import type { Relay } from '../relay.ts'
 import type { BodyReading } from '../tap.ts'
 import { createBodyTranslator } from '../translate-body.ts'
 import { buildMessageUsage, type MessageAnswerOptions, mintToolId, toStopFields } from './answer.ts'
+import { toCitation } from './citation.ts'
 import { createPrefillCutter } from './prefill.ts'
 
 /** Collects the upstream's document and returns the message at its end. */
@@ -31,13 +32,15 @@ function translateCompletion(
   const { id, model, context, inputTokensEstimate } = options
   const answer = readChatChunk(unfoldCompletion(document), createToolCallTracker())
   const { reasoning, text, refusal, tools, reason, stopSequence } = answer
+  const citations = answer.annotations.map(toCitation).filter((one) => one !== undefined)
   const content: JsonObject[] = []
   if (reasoning !== '' && context.showsThinking) {
     content.push({ type: 'thinking', thinking: reasoning, signature: '' })
   }
-  for (const piece of [cutPrefill(text, context.prefill), refusal]) {
-    if (piece !== '') content.push({ type: 'text', text: piece })
-  }
+  const own = cutPrefill(text, context.prefill)
+  const cited = citations.length > 0 ? { citations } : {}
+  if (own !== '') content.push({ type: 'text', text: own, ...cited })
+  if (refusal !== '') content.push({ type: 'text', text: refusal })
   for (const piece of tools) content.push(buildToolUse(piece, options))
   const ending = { reason, stopSequence, hasTools: tools.length > 0, hasRefusal: refusal !== '' }
   return {

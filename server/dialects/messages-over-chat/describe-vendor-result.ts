@@ -21,11 +21,18 @@ export function describeVendorResult(block: JsonObject): string | undefined {
 }
 
 function describeSearch(results: unknown): string {
-  if (!Array.isArray(results)) return 'The web search failed.'
-  const lines = results.map((result) => {
-    return `${asString(member(result, 'title')) ?? ''} ${asString(member(result, 'url')) ?? ''}`
-  })
+  if (!Array.isArray(results)) return `The web search failed${describeCode(results)}.`
+  const lines = results
+    .map((result) => [asString(member(result, 'title')), asString(member(result, 'url'))])
+    .map((parts) => parts.filter(Boolean).join(' '))
+    .filter((line) => line !== '')
+  if (lines.length === 0) return 'The web search found nothing.'
   return ['Web search results:', ...lines].join('\n')
+}
+
+function describeCode(error: unknown): string {
+  const code = asString(member(error, 'error_code'))
+  return code ? `: ${code}` : ''
 }
 
 function describePage(page: unknown): string {

@@ -16,6 +16,7 @@ import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 import { buildMessageUsage, type MessageAnswerOptions, mintToolId, toStopFields } from './answer.ts'
 import { BlockWriter } from './block-writer.ts'
+import { toCitation } from './citation.ts'
 import { createPrefillCutter } from './prefill.ts'
 
 /** Writes the events of a message for a stream of chat chunks. */
@@ -47,9 +48,13 @@ class MessagesWriter implements ChatStreamWriter {
     this.start()
     this.thinkingTokens = readStatedReasoning(usage) ?? this.thinkingTokens
     this.outputBytes += countDeltaBytes(delta)
-    const { reasoning, text, refusal, tools } = delta
+    const { reasoning, text, refusal, tools, annotations } = delta
     if (this.options.context.showsThinking) this.blocks.addText('thinking', reasoning)
     if (text !== '') this.blocks.addText('text', this.prefill.push(text))
+    for (const annotation of annotations) {
+      const citation = toCitation(annotation)
+      if (citation) this.blocks.addCitation(citation)
+    }
     if (refusal !== '') {
       this.hasRefusal = true
       this.blocks.addText('text', refusal)

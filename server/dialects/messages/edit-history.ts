@@ -1,10 +1,10 @@
 /**
  * Edits a conversation that a messages-native vendor would refuse
- * (docs/protocols/anthropic.md#request): drops thinking without a signature, which is another
- * vendor's, and replaces tool ids with other characters. Nearly every conversation needs neither
- * and passes as its bytes.
+ * (docs/protocols/anthropic.md#request): drops thinking without a signature and citations without
+ * an index, which are another vendor's, and replaces tool ids with other characters. Nearly every
+ * conversation needs none of it and passes as its bytes.
  */
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { JsonEdits } from '../splice.ts'
 import { fitToolId } from './tool-id.ts'
@@ -33,6 +33,8 @@ function editBlock(block: unknown): unknown {
   switch (block.type) {
     case 'thinking':
       return block.signature ? block : undefined
+    case 'text':
+      return withOwnCitations(block)
     case 'tool_use':
       return withFittingId(block, 'id')
     case 'tool_result':
@@ -40,6 +42,17 @@ function editBlock(block: unknown): unknown {
     default:
       return block
   }
+}
+
+function withOwnCitations(block: JsonObject): JsonObject {
+  const { citations, ...rest } = block
+  if (!Array.isArray(citations) || !citations.some(isForeign)) return block
+  const own = citations.filter((citation) => !isForeign(citation))
+  return own.length > 0 ? { ...rest, citations: own } : rest
+}
+
+function isForeign(citation: unknown): boolean {
+  return member(citation, 'encrypted_index') === ''
 }
 
 /** Replaces an id by one that depends on it alone, so that calls and results still match. */

@@ -11,6 +11,8 @@ export interface MessagesQuirks {
   readonly reasoning: 'off' | 'budget' | 'adaptive'
   /** True if `output_config.format` is supported; otherwise a schema is described in the prompt. */
   readonly structuredOutput: boolean
+  /** True if the vendor may search the web: its searches have a price. */
+  readonly webSearch?: boolean
 }
 
 export const DEFAULT_MESSAGES_QUIRKS: MessagesQuirks = {

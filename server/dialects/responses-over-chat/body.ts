@@ -40,6 +40,7 @@ function translateCompletion(
     responseId: id,
     tools: context.tools,
     sealsReasoning: context.sealsReasoning,
+    showsSources: context.showsSources,
     emit: () => {},
   })
   const delta = readChatChunk(unfoldCompletion(document), createToolCallTracker())

@@ -69,11 +69,19 @@ export class MessageItem implements OutputItem {
     this.emit(`response.${kind}.delta`, `,"delta":${JSON.stringify(text)}${logprobs}`)
   }
 
-  /** Adds a source of the text: chat nests its fields under the type. */
-  annotate({ type, url_citation: citation }: JsonObject): void {
+  /** The text of all parts but refusals. */
+  get text(): string {
+    return this.parts.map(({ kind, text }) => (kind === 'output_text' ? text : '')).join('')
+  }
+
+  /**
+   * Adds a source of the text: chat nests its fields under the type, and counts from the beginning
+   * of the answer, of which `before` are in earlier messages.
+   */
+  annotate({ type, url_citation: citation }: JsonObject, before = 0): void {
     const part = this.parts.at(-1)
     if (part?.kind !== 'output_text' || type !== 'url_citation' || !isObject(citation)) return
-    const annotation = { type, ...citation }
+    const annotation = { type, ...citation, ...moveSpan(citation, before) }
     const index = part.annotations.push(annotation) - 1
     const members = `,"annotation_index":${index},"annotation":${writeJson(annotation)}`
     this.emit('response.output_text.annotation.added', members)
@@ -109,6 +117,11 @@ export class MessageItem implements OutputItem {
     const at = `${placeMembers(this.place)},"content_index":${this.parts.length - 1}`
     this.place.emit(type, at + members)
   }
+}
+
+function moveSpan({ start_index: start, end_index: end }: JsonObject, before: number): JsonObject {
+  if (typeof start !== 'number' || typeof end !== 'number' || start < before) return {}
+  return { start_index: start - before, end_index: end - before }
 }
 
 function buildPart({ kind, annotations, text }: Part): JsonObject {

@@ -3,7 +3,8 @@
  * order of their first appearance; calls stay open beside them until their arguments are whole,
  * because upstreams interleave parallel calls.
  */
-import type { JsonObject } from '../../lib/json.ts'
+import { asString, type JsonObject } from '../../lib/json.ts'
+import { countCodePoints } from '../../lib/text/count-code-points.ts'
 import type { ChatDelta, SignedReasoning } from '../chat/read-chunk.ts'
 import type { ToolCall, ToolCallPiece } from '../chat/tool-calls.ts'
 import { CALL_ID_PREFIXES, type CallItem, openCall } from './call-item.ts'
@@ -16,6 +17,7 @@ import {
   type PartKind,
   ReasoningItem,
 } from './output-item.ts'
+import { SearchItem } from './search-item.ts'
 import type { CallerTool, ToolMap } from './tool-map.ts'
 
 /** Bytes of one answer that are held: the last event repeats them all. */
@@ -34,6 +36,7 @@ export interface OutputOptions {
   readonly responseId: string
   readonly tools: ToolMap
   readonly sealsReasoning: boolean
+  readonly showsSources: boolean
   readonly emit: EventSink
 }
 
@@ -43,6 +46,10 @@ export class Output {
   private readonly closed = new Map<OutputItem, JsonObject>()
   private readonly calls = new Map<ToolCall, OpenCall>()
   private speech: MessageItem | ReasoningItem | undefined
+  /** Searches that have not ended, by the vendor's id. */
+  private readonly searches = new Map<unknown, SearchItem>()
+  /** Code points of the messages before the open one. */
+  private pointsBefore = 0
   /** UTF-8 bytes of what the model wrote. */
   bytes = 0
 
@@ -51,9 +58,10 @@ export class Output {
   }
 
   /** Adds in the order of generation: reasoning, text, tool calls. */
-  add({ reasoning, signed, text, annotations, refusal, tools }: ChatDelta): void {
+  add({ reasoning, signed, searches, text, annotations, refusal, tools }: ChatDelta): void {
     if (reasoning !== '') this.addReasoning(reasoning)
     for (const block of signed) this.addSigned(block)
+    for (const search of searches) this.addSearch(search)
     if (text !== '') this.addText('output_text', text)
     for (const annotation of annotations) this.annotate(annotation)
     if (refusal !== '') this.addText('refusal', refusal)
@@ -67,6 +75,7 @@ export class Output {
   /** Closes every item. Calls that never got a name are emitted without one. */
   finish(status: ItemStatus): void {
     this.closeSpeech(status)
+    for (const search of this.searches.values()) this.close(search, status)
     for (const [call, open] of this.calls) {
       this.closeCall(call, open, open.isComplete ? 'completed' : status)
     }
@@ -105,7 +114,19 @@ export class Output {
 
   /** Adds a source to the open text; without one there is nothing that it belongs to. */
   private annotate(annotation: JsonObject): void {
-    if (this.speech instanceof MessageItem) this.speech.annotate(annotation)
+    if (this.speech instanceof MessageItem) this.speech.annotate(annotation, this.pointsBefore)
+  }
+
+  /** Opens the item of a search, or closes it with the addresses that were found. */
+  private addSearch({ id, query, status, sources }: JsonObject): void {
+    const known = this.searches.get(id)
+    if (!known) this.closeBefore()
+    const item = known ?? this.open(new SearchItem(this.nextPlace('ws'), asString(query) ?? ''))
+    this.searches.set(id, item)
+    if (status === undefined) return
+    this.searches.delete(id)
+    item.end(status === 'completed', this.options.showsSources ? sources : undefined)
+    this.close(item, 'completed')
   }
 
   private addText(kind: PartKind, text: string): void {
@@ -148,6 +169,7 @@ export class Output {
   }
 
   private closeSpeech(status: ItemStatus): void {
+    if (this.speech instanceof MessageItem) this.pointsBefore += countCodePoints(this.speech.text)
     if (this.speech) this.close(this.speech, status)
     this.speech = undefined
   }

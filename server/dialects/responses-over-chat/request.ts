@@ -16,6 +16,7 @@ import {
   translateResponseParameters,
 } from './translate-parameters.ts'
 import { listResponseToolsLeftOut, translateResponseTools } from './translate-tools.ts'
+import { findWebSearch } from './web-search.ts'
 
 export interface ResponseRequestOptions {
   /** The upstream's own model id. */
@@ -43,6 +44,8 @@ export interface ResponseAnswerContext {
   readonly echo: JsonObject
   /** True if reasoning is returned sealed, for clients that send it back. */
   readonly sealsReasoning: boolean
+  /** True if the addresses that a search found are returned with it. */
+  readonly showsSources: boolean
 }
 
 /** Throws `InvalidRequest` for requests that depend on stored conversations. */
@@ -64,7 +67,8 @@ export function toChatRequest(
   refuseProbabilities(request)
   const map = createToolMap()
   // The offered tools come first, so that they keep their own names.
-  const tools = translateResponseTools(request, quirks, map)
+  const search = findWebSearch(request, quirks)
+  const tools = translateResponseTools(request, quirks, map, search)
   const messages = translateInput(request, quirks, map)
   if (messages.length === 0) throw new InvalidRequest('input', 'must say something')
   const schema = quirks.responseFormat === 'json_object' ? readResponseSchema(request) : undefined
@@ -83,20 +87,23 @@ export function toChatRequest(
     ...(stream ? { stream } : {}),
     ...(stream && quirks.streamOptions ? { stream_options: { include_usage: true } } : {}),
   }
-  const { include } = request
-  const sealsReasoning = Array.isArray(include) && include.includes(SEALED_REASONING)
+  const include: readonly unknown[] = Array.isArray(request.include) ? request.include : []
+  const sealsReasoning = include.includes(SEALED_REASONING)
+  const showsSources = include.includes(SOURCES)
   return {
     chat,
-    context: { tools: map, echo: readEcho(request), sealsReasoning },
+    context: { tools: map, echo: readEcho(request), sealsReasoning, showsSources },
     ignored: [
       ...listIgnoredSettings(request, parameters),
-      ...listResponseToolsLeftOut(request, tools),
+      ...listResponseToolsLeftOut(request, tools, search),
     ],
   }
 }
 
 /** The entry of `include` for reasoning that the client returns. */
 const SEALED_REASONING = 'reasoning.encrypted_content'
+/** The entry for the addresses that a search found. */
+const SOURCES = 'web_search_call.action.sources'
 
 /** Fields that refer to conversations stored at the vendor. */
 const MEMORIES = ['previous_response_id', 'conversation', 'prompt'] as const

@@ -44,6 +44,7 @@ class ResponsesWriter implements ChatStreamWriter {
       responseId: options.id,
       tools: options.context.tools,
       sealsReasoning: options.context.sealsReasoning,
+      showsSources: options.context.showsSources,
       emit: (type, members) => this.emit(type, members),
     })
   }

@@ -7,11 +7,13 @@ import { describeFreeText, FREE_TEXT } from '../chat/free-text-tool.ts'
 import { type ChatQuirks, checkToolChoice } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { CallerTool, ToolMap } from './tool-map.ts'
+import { isVendorSearch, listIgnoredOfSearch, SEARCH_NAME, type WebSearch } from './web-search.ts'
 
 export interface ResponseChatTools {
   readonly tools?: readonly JsonObject[]
   readonly tool_choice?: unknown
   readonly parallel_tool_calls?: boolean
+  readonly web_search_options?: JsonObject
 }
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
@@ -29,6 +31,7 @@ export function translateResponseTools(
   request: JsonObject,
   quirks: ChatQuirks,
   map: ToolMap,
+  search?: WebSearch,
 ): ResponseChatTools {
   const functions = new Map<string, JsonObject>()
   for (const [param, tool] of [...listTools(request.tools), ...listDiscovered(request.input)]) {
@@ -41,15 +44,16 @@ export function translateResponseTools(
   const tools = [...functions.entries()]
     .filter(([name]) => allowed === undefined || allowed.has(name))
     .map(([, one]) => ({ type: 'function', function: one }))
-  if (tools.length === 0) {
+  if (tools.length === 0 && !search) {
     if (functions.size > 0 && isForced(choice)) throw refuseChoice()
     return {}
   }
-  const toolChoice = translateChoice(choice, map)
+  const toolChoice = translateChoice(choice, map, search)
   checkToolChoice(toolChoice, quirks)
   const hasParallel = typeof parallel === 'boolean' && quirks.parallelToolCalls
   return {
-    tools,
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(search ? { web_search_options: search.options } : {}),
     ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
     ...(hasParallel ? { parallel_tool_calls: parallel } : {}),
   }
@@ -59,13 +63,15 @@ export function translateResponseTools(
 export function listResponseToolsLeftOut(
   request: JsonObject,
   { tools }: ResponseChatTools,
+  search?: WebSearch,
 ): string[] {
   const all = [...listTools(request.tools), ...listDiscovered(request.input)]
   const hosted = all.flatMap(([param, tool]) => {
+    if (search && tool === search.tool) return listIgnoredOfSearch(tool, param)
     const type = asString(member(tool, 'type')) ?? ''
     return HOSTED.test(type) && !isClientSearch(tool) ? [`${param}=${type}`] : []
   })
-  return !tools && isForced(request.tool_choice) ? [...hosted, 'tool_choice'] : hosted
+  return !tools && !search && isForced(request.tool_choice) ? [...hosted, 'tool_choice'] : hosted
 }
 
 function listTools(tools: unknown): [string, unknown][] {
@@ -177,9 +183,10 @@ function refuseChoice(): InvalidRequest {
   return new InvalidRequest('tool_choice', 'requires a tool that this model does not support')
 }
 
-function translateChoice(choice: unknown, map: ToolMap): unknown {
+function translateChoice(choice: unknown, map: ToolMap, search?: WebSearch): unknown {
   if (choice === undefined || choice === null) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
+  if (search && isVendorSearch(choice)) return { type: 'function', function: { name: SEARCH_NAME } }
   switch (member(choice, 'type')) {
     case 'allowed_tools':
       return member(choice, 'mode') === 'required' ? 'required' : 'auto'

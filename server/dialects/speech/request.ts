@@ -3,6 +3,7 @@
  * that need no change pass as the caller sent them.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { countCodePoints } from '../../lib/text/count-code-points.ts'
 import { findDuplicate, foldKey, type JsonFields, scanMembers } from '../json-scan.ts'
 import { spliceJson } from '../splice.ts'
 
@@ -77,16 +78,4 @@ function stripTags(ssml: string): string {
     text += ssml.slice(position, open)
     position = close + 1
   }
-}
-
-function countCodePoints(text: string): number {
-  let count = text.length
-  for (let index = 0; index < text.length - 1; index++) {
-    if (isSurrogate(text, index, 0xd800) && isSurrogate(text, index + 1, 0xdc00)) count--
-  }
-  return count
-}
-
-function isSurrogate(text: string, index: number, first: number): boolean {
-  return (text.charCodeAt(index) & 0xfc00) === first
 }

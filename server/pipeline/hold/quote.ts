@@ -11,6 +11,7 @@ import {
   type RequestedFeature,
   refuseUnpriced,
   refuseUnsold,
+  sellsSearch,
 } from '../price/dimensions.ts'
 import { boundHold, type HoldEstimate, type OtherModelWork } from '../price/hold-estimate.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
@@ -41,7 +42,11 @@ export function quote(
     fileSeconds: file?.seconds ?? 0,
   })
   const { alternatives, features } = estimate.dimensions ?? NO_DIMENSIONS
-  const sent = features.filter((one) => !one.isDropped || isSent(metering, routes, services))
+  const isSearchSold = sellsSearch(model)
+  const sent = features.filter((one) => {
+    const isSearch = isSearchSold && one.unit === 'web_search_call'
+    return !one.isDropped || isSent(metering, routes, services, isSearch)
+  })
   refuseUnpriced(model, sent, metering.needs ?? [])
   if (!isSoldByTokens(model)) refuseUnsold(model, estimate.quantities, alternatives[0])
   const holdEstimate: HoldEstimate = {
@@ -87,14 +92,20 @@ export function channelFactsOf(
 
 const NO_FACTS: Facts = {}
 
-/** Returns true if any channel gets the request untranslated: translators drop unknown fields. */
+/**
+ * Returns true if any channel gets the option: untranslated, or a search that its model sells.
+ * Translators drop all others.
+ */
 function isSent(
   { operation }: Metering,
   routes: readonly UsableRoute[],
   { upstreams }: Pick<Services, 'upstreams'>,
+  isSearch: boolean,
 ): boolean {
   return routes.some(({ target }) => {
-    return upstreams.get(target.upstream)?.translates?.(operation, target.settings) !== true
+    const upstream = upstreams.get(target.upstream)
+    if (isSearch && upstream?.translatesSearch) return true
+    return upstream?.translates?.(operation, target.settings) !== true
   })
 }
 

@@ -42,6 +42,14 @@ export interface RequestedFeature {
   readonly isDropped?: boolean
 }
 
+/**
+ * Returns true if the model has a price for each search that its vendor runs: only then does a
+ * translated request ask for searches.
+ */
+export function sellsSearch({ prices }: Pick<Model, 'prices'>): boolean {
+  return isPriced(prices, 'web_search_call')
+}
+
 export const NO_DIMENSIONS: RequestedDimensions = { alternatives: [{}], features: [] }
 
 /** Throws a 400 that names the first field without a price. `units` are billed for every call. */

@@ -10,6 +10,7 @@ import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 import { type OpenedAnswer, openAnswer } from '../answer/open-answer.ts'
 import type { MeteredCall } from '../hold/metered-call.ts'
 import type { FallbackCall } from '../hold/quote-all.ts'
+import { sellsSearch } from '../price/dimensions.ts'
 import { type Affinity, drawFor } from '../request/affinity.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
@@ -185,6 +186,7 @@ async function attempt(
       settings: route.target.settings,
       upstreamModel: route.upstreamModel,
       outputTokensMax: call.model.limits.max_output_tokens,
+      sellsSearch: sellsSearch(call.model),
       request: call.request,
     })
     const unwatch = watchCaller(context, answer, call, services)

@@ -25,10 +25,16 @@ import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
 
 export async function chat(
   wire: Wire,
-  { settings, upstreamModel, outputTokensMax, request }: UpstreamCall<AnthropicSettings>,
+  {
+    settings,
+    upstreamModel,
+    outputTokensMax,
+    sellsSearch,
+    request,
+  }: UpstreamCall<AnthropicSettings>,
 ): Promise<UpstreamAnswer> {
   const { stream, model, value } = request
-  const quirks = readMessagesQuirks(settings, outputTokensMax)
+  const quirks = readMessagesQuirks(settings, outputTokensMax, sellsSearch)
   const { body, ignored } = translateChatRequest(value, { upstreamModel, stream, quirks })
   const response = await wire.send(
     buildMessagesRequest(settings, { ...request, headers: {} }, body),

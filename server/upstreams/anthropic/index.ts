@@ -24,4 +24,5 @@ export const anthropic = defineUpstream({
     responses,
   },
   translates: (operation) => operation !== 'messages',
+  translatesSearch: true,
 })

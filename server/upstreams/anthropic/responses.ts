@@ -31,16 +31,22 @@ const IN_BETWEEN: ChatQuirks = {
 
 export async function responses(
   wire: Wire,
-  { settings, upstreamModel, outputTokensMax, request }: UpstreamCall<AnthropicSettings>,
+  {
+    settings,
+    upstreamModel,
+    outputTokensMax,
+    sellsSearch = false,
+    request,
+  }: UpstreamCall<AnthropicSettings>,
 ): Promise<UpstreamAnswer> {
   const { stream, model, value, createdAtSeconds } = request
   const inputTokensEstimate = request.estimateInputTokens()
   const { chat, context, ignored } = toChatRequest(value, {
     upstreamModel,
     stream,
-    quirks: IN_BETWEEN,
+    quirks: { ...IN_BETWEEN, webSearch: sellsSearch },
   })
-  const quirks = readMessagesQuirks(settings, outputTokensMax)
+  const quirks = readMessagesQuirks(settings, outputTokensMax, sellsSearch)
   const translated = translateChatRequest(chat, { upstreamModel, stream, quirks })
   const response = await wire.send(
     buildMessagesRequest(settings, { ...request, headers: {} }, translated.body),
@@ -51,7 +57,7 @@ export async function responses(
     model,
     created: createdAtSeconds,
     includeUsage: true,
-    showsSignatures: true,
+    showsDetails: true,
     inputTokensEstimate,
     usage: readMessagesUsageOptions(chat),
   })

@@ -38,12 +38,14 @@ export type AnthropicSettings = z.infer<typeof anthropicSettings>
 export function readMessagesQuirks(
   { quirks }: AnthropicSettings,
   outputTokensMax: number = DEFAULT_MESSAGES_QUIRKS.maxTokensDefault,
+  webSearch = false,
 ): MessagesQuirks {
   const { max_tokens_limit: maxTokensLimit } = quirks
   return {
     maxTokensDefault: quirks.max_tokens_default ?? outputTokensMax,
     reasoning: quirks.reasoning ?? DEFAULT_MESSAGES_QUIRKS.reasoning,
     structuredOutput: quirks.structured_output ?? DEFAULT_MESSAGES_QUIRKS.structuredOutput,
+    webSearch,
     ...(maxTokensLimit === undefined ? {} : { maxTokensLimit }),
   }
 }

@@ -39,6 +39,17 @@ describe('history', () => {
     assert.deepEqual(edited(user('hi'), assistant(unsigned), user('x')), [user('hi'), user('x')])
   })
 
+  test('citations without an index are dropped, and the text and other citations kept', () => {
+    const own = { type: 'web_search_result_location', url: 'u', encrypted_index: 'Eo8B' }
+    const page = { type: 'page_location', document_index: 0 }
+    const foreign = { ...own, encrypted_index: '' }
+    const cited = (...citations: object[]) => ({ ...text('a'), citations })
+    assert.equal(edited(assistant(cited(own, page), cited())), 'untouched')
+    assert.deepEqual(edited(assistant(cited(own, foreign), cited(foreign))), [
+      assistant(cited(own), text('a')),
+    ])
+  })
+
   test('tool ids with other characters are replaced alike in call and result', () => {
     const messages = edited(
       assistant(use('call|1'), use('call:1'), use('ok')),

@@ -138,6 +138,8 @@ function checkPart(
     assert.equal(event.part.text ?? event.part.refusal, texts.get(part))
   } else if (type === 'response.output_text.annotation.added') {
     assert.ok(open.has(part))
+  } else if (type.startsWith('response.web_search_call.')) {
+    assert.ok(!open.has(part))
   } else if (type.endsWith('.delta')) {
     texts.set(part, (texts.get(part) ?? '') + event.delta)
   } else {

@@ -128,7 +128,8 @@ export function readPricedTools(
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index]
     if (!isObject(tool)) continue
-    const kind = isMisspelt(tool) ? UNKNOWN_TOOL : kindOf(tool)
+    const isUnclear = isMisspelt(tool)
+    const kind = isUnclear ? UNKNOWN_TOOL : kindOf(tool)
     if (!kind.isHosted) continue
     options.isHosted = true
     const calls = countOf(tool.max_uses) ?? callsMax
@@ -140,7 +141,8 @@ export function readPricedTools(
       field: `${field}[${index}].type`,
       value: typeof tool.type === 'string' ? tool.type : (Object.keys(tool)[0] ?? ''),
       ...(kind.feature.unit ? { quantity } : {}),
-      isDropped: true,
+      // A translator may know the tool and send it, as it does a search.
+      isDropped: !isUnclear,
     })
   }
 }

@@ -1,0 +1,109 @@
+/** Searches of a messages vendor for callers of chat and responses: sold, or left out by name. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { after, before, beforeEach, test } from 'node:test'
+import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
+
+const CHAT = '/v1/chat/completions'
+const RESPONSES = '/v1/responses'
+const IGNORED = 'x-tributary-ignored'
+const SEARCH = { type: 'web_search' }
+let gateway: TestGateway
+let searches = 0
+const sent: { tools?: unknown }[] = []
+
+const vendor = createServer(async (request, response) => {
+  const body = Buffer.concat(await Readable.from(request).toArray())
+  sent.push(JSON.parse(body.toString()))
+  const usage = {
+    input_tokens: 10,
+    output_tokens: 10,
+    server_tool_use: { web_search_requests: searches },
+  }
+  const content = [{ type: 'text', text: 'ok' }]
+  const message = { type: 'message', role: 'assistant', content, stop_reason: 'end_turn', usage }
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify(message))
+})
+
+before(async () => {
+  vendor.listen(0, '127.0.0.1')
+  await once(vendor, 'listening')
+  const { port } = vendor.address() as AddressInfo
+  gateway = await startTestGateway()
+  const price = (unit: string, amount: string) => ({ unit, per: 1, amount })
+  const tokens = [price('input_token', '0'), price('output_token', '0')]
+  const model = (id: string, prices: object[]) => {
+    const routes = [{ channel: 'searcher', upstream_model: 'claude' }]
+    return { id, type: 'chat', prices, routes, limits: { max_output_tokens: 100 } }
+  }
+  await gateway.apply({
+    channels: [
+      {
+        id: 'searcher',
+        upstream: 'anthropic',
+        settings: { base_url: `http://127.0.0.1:${port}`, api_key: 'k' },
+      },
+    ],
+    models: [
+      model('searching', [...tokens, price('web_search_call', '0.01')]),
+      model('silent', tokens),
+    ],
+  })
+})
+after(async () => {
+  vendor.close()
+  await gateway.stop()
+})
+beforeEach(() => {
+  sent.length = 0
+  searches = 0
+})
+
+const toolTypes = () =>
+  sent.flatMap(({ tools }) => (Array.isArray(tools) ? tools.map(({ type }) => type) : []))
+
+test('each search is held for and charged, by the vendor’s count', async () => {
+  const { key } = await gateway.tenant()
+  const messages = [{ role: 'user', content: 'hi' }]
+  for (const [path, body, held] of [
+    [RESPONSES, { input: 'hi', tools: [SEARCH] }, '0.03'],
+    [RESPONSES, { input: 'hi', tools: [SEARCH], max_tool_calls: 7 }, '0.07'],
+    [CHAT, { messages, web_search_options: {} }, '0.01'],
+  ] as const) {
+    searches = 2
+    const answer = await gateway.post(path, key, { model: 'searching', ...body })
+    assert.equal(answer.status, 200, answer.text)
+    const record = await gateway.record(answer, key)
+    assert.deepEqual([record.held, record.charged], [held, '0.02'])
+    assert.equal(answer.headers.get(IGNORED), null)
+  }
+  assert.deepEqual(toolTypes(), Array(3).fill('web_search_20250305'))
+})
+
+test('a model without a price for it gets no search: left out by name, or refused', async () => {
+  const { key } = await gateway.tenant()
+  const tools = [SEARCH]
+  const answer = await gateway.post(RESPONSES, key, { model: 'silent', input: 'hi', tools })
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.headers.get(IGNORED), 'tools[0]=web_search')
+  assert.equal((await gateway.record(answer, key)).charged, '0')
+  const asked = { messages: [{ role: 'user', content: 'hi' }], web_search_options: {} }
+  const refused = await gateway.post(CHAT, key, { model: 'silent', ...asked })
+  assert.deepEqual([refused.status, refused.json.error.code], [400, 'not_priced'])
+  assert.deepEqual([sent.length, toolTypes()], [1, []])
+})
+
+test('an account that cannot pay for the searches does not get one', async () => {
+  const poor = await gateway.tenant({ balance: '0.025' })
+  const body = { model: 'searching', input: 'hi', tools: [SEARCH] }
+  assert.equal((await gateway.post(RESPONSES, poor.key, body)).status, 402)
+  for (const other of [{ Tools: [SEARCH] }, { tools: [{ ...SEARCH, Max_Uses: 1 }] }]) {
+    const answer = await gateway.post(RESPONSES, poor.key, { ...body, ...other })
+    assert.equal(answer.status, 400, answer.text)
+  }
+  assert.deepEqual(sent, [])
+})
