@@ -26,7 +26,7 @@ export function renderError(
   return { type: 'error', error: { type, message: error.message, code, param } }
 }
 
-/** Returns the headers of an error: Retry-After, x-should-retry, Allow and Accept-Encoding. */
+/** Returns the headers of an error: Retry-After, x-should-retry, Allow, Upgrade and others. */
 export function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {}
   const { retryAfterSeconds, allow, acceptEncoding } = error.details
@@ -40,6 +40,7 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
     headers.allow = allow
       .flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : method))
       .join(', ')
+  if (error.row === 'upgrade_required') headers.upgrade = 'websocket'
   if (acceptEncoding) headers['accept-encoding'] = acceptEncoding
   const retry = error.details.retry ?? row.retry
   if (retry !== undefined) headers['x-should-retry'] = String(retry)

@@ -89,6 +89,8 @@ test('426 to a GET without an upgrade, so that agents fall back at once', async 
   const { key } = await gateway.tenant()
   const response = await gateway.fetch(PATH, { key })
   assert.equal(response.status, 426)
+  // RFC 9110 15.5.22 wants the protocol to be named.
+  assert.equal(response.headers.get('upgrade'), 'websocket')
   await response.text()
 })
 
