@@ -67,3 +67,10 @@ export function isTextPart(part: ChatPart): part is TextPart {
 export function textPart(text: string): TextPart {
   return { type: 'text', text }
 }
+
+export const LEFT_OUT = '[an image or a file was left out: this model cannot take it here]'
+
+/** Returns a text for every part: the place takes nothing else. */
+export function withoutMedia(part: ChatPart): TextPart {
+  return isTextPart(part) ? part : textPart(LEFT_OUT)
+}

@@ -5,14 +5,21 @@
  */
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { fitCallId } from './call-id.ts'
-import { type ChatMessage, type ChatPart, isTextPart, joinParts, textPart } from './chat-request.ts'
+import {
+  type ChatMessage,
+  type ChatPart,
+  isTextPart,
+  joinParts,
+  LEFT_OUT,
+  textPart,
+  withoutMedia,
+} from './chat-request.ts'
 
 const INTERRUPTED = 'The tool call was interrupted: there is no result.'
 const CALL_FAILED = 'Error: the tool call failed.'
 const SEE_BELOW = '[the result is in the next message]'
 /** Google's own stand-in for the signature of a call that it has not signed. */
 const SIGNATURE = { google: { thought_signature: 'skip_thought_signature_validator' } }
-const LEFT_OUT = '[an image or a file was left out: this model cannot take it here]'
 
 export class ChatConversation {
   readonly messages: ChatMessage[] = []
@@ -127,10 +134,6 @@ function markFailed(texts: string[]): void {
   const [first = ''] = texts
   if (first === '') texts[0] = CALL_FAILED
   else if (!/^\W*error\b/i.test(first)) texts[0] = `Error: ${first}`
-}
-
-function withoutMedia(part: ChatPart): ChatPart {
-  return isTextPart(part) ? part : textPart(LEFT_OUT)
 }
 
 function joinTexts(first: ChatMessage, second: ChatMessage): string | null {

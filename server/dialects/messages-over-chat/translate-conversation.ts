@@ -8,8 +8,8 @@ import {
   type ChatMessage,
   type ChatPart,
   type ChatToolCall,
-  isTextPart,
   textPart,
+  withoutMedia,
 } from './chat-request.ts'
 import { ChatConversation } from './conversation.ts'
 import type { ToolNames } from './tool-names.ts'
@@ -61,9 +61,9 @@ function addMessage(
 
 /** Joins all texts in order, without the caller's billing line. */
 function readSystem(content: unknown, param: string, quirks: ChatQuirks): string {
-  const texts = translateBlocks(content, param, quirks)
-    .filter(isTextPart)
-    .map(({ text }) => text.replace(BILLING_HEADER, ''))
+  const texts = translateBlocks(content, param, quirks).map((part) =>
+    withoutMedia(part).text.replace(BILLING_HEADER, ''),
+  )
   return texts.filter((text) => text !== '').join('\n\n')
 }
 
@@ -129,7 +129,7 @@ function addAssistant(
 }
 
 function readTexts(parts: readonly ChatPart[]): string {
-  return parts.map((part) => (isTextPart(part) ? part.text : '')).join('')
+  return parts.map((part) => withoutMedia(part).text).join('')
 }
 
 /** Returns undefined for a turn without content for the model. */

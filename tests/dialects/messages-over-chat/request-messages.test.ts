@@ -31,6 +31,18 @@ describe('system', () => {
     assert.deepEqual(messagesOf([user('hi')], {}, [text(''), text('')]), [user('hi')])
   })
 
+  test('media where chat takes texts alone is a note, never lost', () => {
+    const note = '[an image or a file was left out: this model cannot take it here]'
+    const [first, , answer, middle] = messagesOf(
+      [user('hi'), assistant(png(), text('ok')), system([pdf(), text('B')])],
+      { fileParts: true },
+      [png(), text('A')],
+    )
+    assert.deepEqual(first, { role: 'system', content: `${note}\n\nA` })
+    assert.deepEqual(answer, { role: 'assistant', content: `${note}ok` })
+    assert.deepEqual(middle, { role: 'system', content: `${note}\n\nB` })
+  })
+
   test('the billing line of Claude Code is left out', () => {
     const billing = 'x-anthropic-billing-header: cc_version=2.1; cc_entrypoint=sdk-cli;'
     const [first] = messagesOf([user('hi')], {}, [text(billing), text('A')])
