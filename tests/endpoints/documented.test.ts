@@ -64,8 +64,10 @@ describe('documented statements', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-    for (const { data } of objects) {
-      if (data) assert.equal(Buffer.from(data, 'base64').toString('base64'), data)
+    const fragments = objects.map(({ data }) => data).filter(Boolean)
+    assert.ok(fragments.length > 0, 'there is audio')
+    for (const data of fragments) {
+      assert.equal(Buffer.from(data, 'base64').toString('base64'), data)
     }
     assert.equal(objects.at(-1).code, 20000000)
     const record = await gateway.record(answer, tenant.key)

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
+import { createOpenAI } from '@ai-sdk/openai'
+import { generateText, streamText } from 'ai'
+import OpenAI from 'openai'
 import { anthropic } from '../../../server/upstreams/anthropic/index.ts'
 import { anthropicSettings } from '../../../server/upstreams/anthropic/settings.ts'
 import type { UpstreamAnswer } from '../../../server/upstreams/upstream.ts'
@@ -239,3 +242,44 @@ test('responses: a stream has the search between two messages', async (t) => {
   assert.deepEqual(part?.annotations, spans, 'counted from the beginning of their own text')
   assert.equal(usage?.web_search_call, 2)
 })
+
+for (const stream of [false, true]) {
+  test(`the AI SDK and OpenAI’s SDK read searches and sources; stream: ${stream}`, async (t) => {
+    const contentType = stream ? 'text/event-stream' : 'application/json'
+    const fetchFor =
+      (operation: 'chat' | 'responses') => async (_: unknown, init?: RequestInit) => {
+        const { text, sent } = await ask(t, operation, JSON.parse(String(init?.body)), { stream })
+        assert.ok(stream || sent.tools.some(({ type }: { type: string }) => type === TOOL.type))
+        return new Response(text, { headers: { 'content-type': contentType } })
+      }
+    const baseURL = 'http://127.0.0.1/v1'
+    const provider = createOpenAI({ baseURL, apiKey: 'k', fetch: fetchFor('responses') })
+    const request = {
+      model: provider.responses('claude'),
+      prompt: 'rivers?',
+      tools: { web_search: provider.tools.webSearch({}) },
+    }
+    const answer = stream ? streamText(request) : await generateText(request)
+    const [text, sources, results] = await Promise.all([
+      answer.text,
+      answer.sources,
+      answer.toolResults,
+    ])
+    assert.equal(text, TEXT)
+    const urls = sources.map((source) => (source.sourceType === 'url' ? source.url : ''))
+    assert.deepEqual(new Set(urls), new Set([SOURCE.url, OTHER.url]))
+    assert.deepEqual(
+      results.map(({ toolName }) => toolName),
+      ['web_search'],
+    )
+    const client = new OpenAI({ baseURL, apiKey: 'k', fetch: fetchFor('chat') })
+    const asked = { model: 'claude', messages: [], web_search_options: {} }
+    const completion = stream
+      ? await client.chat.completions.stream({ ...asked, messages: HI as never }).finalMessage()
+      : (await client.chat.completions.create({ ...asked, messages: HI as never })).choices[0]
+          ?.message
+    assert.equal(completion?.content, TEXT)
+    const annotations = completion?.annotations ?? []
+    assert.ok(stream || annotations.length === ANNOTATIONS.length)
+  })
+}
