@@ -1,6 +1,7 @@
 /** GET /v1/models and /v1/models/{id}, black box. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 
@@ -26,6 +27,15 @@ test('200: every model with its type, prices and endpoints', async () => {
   assert.equal(search?.model_type, 'search')
   assert.equal(search?.prices[0]?.unit, 'call')
   assert.equal(answer.json.object, 'list')
+})
+
+test('Anthropic’s SDK lists them with name and time', async () => {
+  const { key } = await gateway.tenant()
+  const client = new Anthropic({ apiKey: key, baseURL: gateway.url, maxRetries: 0 })
+  for await (const { id, display_name: name, created_at: time } of client.models.list()) {
+    assert.ok(name, id)
+    assert.equal(new Date(time).toISOString(), time, id)
+  }
 })
 
 test('?type= filters, and an unknown type is a 400', async () => {
