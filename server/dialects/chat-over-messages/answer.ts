@@ -28,12 +28,14 @@ export interface ChatAnswerOptions {
 
 const REASONS = new Map([
   ['max_tokens', 'length'],
+  // A turn with many searches, which only callers of messages can continue: it is not whole.
+  ['pause_turn', 'length'],
   ['model_context_window_exceeded', 'length'],
   ['tool_use', 'tool_calls'],
   ['refusal', 'content_filter'],
 ])
 
-/** `end_turn`, `stop_sequence`, `pause_turn` and unknown reasons become a plain `stop`. */
+/** `end_turn`, `stop_sequence` and unknown reasons become a plain `stop`. */
 export function toFinishReason(
   stopReason: unknown,
   { legacyFunctions = false }: Pick<ChatAnswerOptions, 'legacyFunctions'> = {},

@@ -263,3 +263,20 @@ test('usage that is stated behind the end of a stream counts', () => {
   relay.end()
   assert.deepEqual(relay.report().usage, { input_token: 10, output_token: 20 })
 })
+
+test('each stop reason has its finish reason; a paused turn is not whole', () => {
+  for (const [stopReason, expected] of [
+    ['end_turn', 'stop'],
+    ['stop_sequence', 'stop'],
+    ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['pause_turn', 'length'],
+    ['refusal', 'content_filter'],
+    ['a new one', 'stop'],
+  ] as const) {
+    const content = [{ type: 'text', text: 'hi' }]
+    const message = { type: 'message', role: 'assistant', content, stop_reason: stopReason }
+    const out = run(createChatBody(OPTIONS), [Buffer.from(JSON.stringify(message))])
+    assert.equal(JSON.parse(out).choices[0].finish_reason, expected, stopReason)
+  }
+})
