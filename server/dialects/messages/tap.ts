@@ -1,7 +1,7 @@
 /**
  * Relays a messages stream to a caller of the same dialect: bytes pass unchanged, except for
- * private details in errors. The tap reads usage, counts the output, and adds an `error` event to a
- * stream that ends without `message_stop`.
+ * private details in errors and for events that the official SDKs could not read. The tap reads
+ * usage, counts the output, and adds an `error` event to a stream that ends without `message_stop`.
  */
 import type { JsonObject } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter, isForeign } from '../frame-filter.ts'
@@ -10,7 +10,7 @@ import { hideInFrame } from '../hide-error.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
-import { readSseFrame } from '../sse.ts'
+import { readSseFrame, type SseEvent } from '../sse.ts'
 import { encodeMessagesError } from './error.ts'
 import { readMessagesError } from './read-error.ts'
 import { readDeltaText } from './read-event.ts'
@@ -19,9 +19,15 @@ import {
   type MessagesUsageOptions,
   type MessagesUsageReader,
 } from './read-usage.ts'
+import { repairEvent } from './repair.ts'
+
+export interface MessagesTapOptions extends MessagesUsageOptions {
+  /** Returns the input tokens for callers of a vendor that states none. */
+  readonly estimateInputTokens?: () => number
+}
 
 /** `finished` is true after `message_stop`. */
-export function createMessagesTap(options: MessagesUsageOptions = {}): Relay {
+export function createMessagesTap(options: MessagesTapOptions = {}): Relay {
   return new MessagesTap(options)
 }
 
@@ -38,6 +44,7 @@ class MessagesTap implements Relay {
   private readonly filter: FrameFilter
   private readonly template = createFrameTemplate(TEXT_KEYS)
   private readonly usage: MessagesUsageReader
+  private readonly options: MessagesTapOptions
   private outputBytes = 0
   private outputEvents = 0
   /** True once an event of an answer arrived: before it, others do not begin the stream. */
@@ -45,7 +52,8 @@ class MessagesTap implements Relay {
   private finished = false
   private error: ReportedError | undefined
 
-  constructor(options: MessagesUsageOptions) {
+  constructor(options: MessagesTapOptions) {
+    this.options = options
     this.usage = createMessagesUsageReader(options)
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
@@ -94,11 +102,18 @@ class MessagesTap implements Relay {
     this.hasBegun ||= BEGINNINGS.has(data.type)
     const error = readMessagesError(data)
     if (!this.hasBegun && !error) return undefined
-    this.onEvent(data, frame)
-    return error ? hideInFrame(frame) : frame
+    const repaired = error ? undefined : this.repair(event, data)
+    this.onEvent(data, repaired ? undefined : frame)
+    return error ? hideInFrame(frame) : (repaired ?? frame)
   }
 
-  private onEvent(data: JsonObject, frame: Buffer): void {
+  private repair(event: SseEvent, data: JsonObject): Buffer | undefined {
+    const inputTokensEstimate = this.options.estimateInputTokens?.() ?? 0
+    return repairEvent(event, data, { inputTokensEstimate, outputBytes: this.outputBytes })
+  }
+
+  /** `frame` is absent if it was repaired: the next one like it has to be, too. */
+  private onEvent(data: JsonObject, frame: Buffer | undefined): void {
     switch (data.type) {
       case 'content_block_delta':
         this.onDelta(data, frame)
@@ -125,10 +140,10 @@ class MessagesTap implements Relay {
     }
   }
 
-  private onDelta(data: JsonObject, frame: Buffer): void {
+  private onDelta(data: JsonObject, frame: Buffer | undefined): void {
     const text = readDeltaText(data)
     this.addOutput(Buffer.byteLength(text))
-    if (text !== '') this.template.learn(frame, text)
+    if (frame && text !== '') this.template.learn(frame, text)
   }
 
   private addOutput(bytes: number): void {

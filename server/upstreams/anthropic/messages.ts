@@ -5,8 +5,8 @@ import { createMessagesCollector } from '../../dialects/messages/collect-stream.
 import { editHistory } from '../../dialects/messages/edit-history.ts'
 import { MESSAGES_PING } from '../../dialects/messages/error.ts'
 import { readMessagesBody } from '../../dialects/messages/read-body.ts'
-import type { MessagesUsageOptions } from '../../dialects/messages/read-usage.ts'
-import { createMessagesTap } from '../../dialects/messages/tap.ts'
+import { repairMessage } from '../../dialects/messages/repair.ts'
+import { createMessagesTap, type MessagesTapOptions } from '../../dialects/messages/tap.ts'
 import { createMessagesUnfolder } from '../../dialects/messages/unfold-body.ts'
 import type { Relay, RelayReport } from '../../dialects/relay.ts'
 import { spliceJson } from '../../dialects/splice.ts'
@@ -36,7 +36,7 @@ export async function sendNativeMessages(
     status: 200,
     headers: { ...messagesAnswerHeaders(stream), ...describeIgnored(betas) },
     body: response.body,
-    relay: readAnswer(stream, usage),
+    relay: readAnswer(stream, { ...usage, estimateInputTokens: request.estimateInputTokens }),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     heartbeat: HEARTBEAT,
@@ -45,9 +45,15 @@ export async function sendNativeMessages(
 }
 
 /** An answer in the other form is converted: SDKs read only what they asked for. */
-function readAnswer(isStreamRequested: boolean, usage: MessagesUsageOptions): Relay {
-  const tap = createMessagesTap(usage)
-  const body = createBodyTap((document) => readMessagesBody(document, usage))
+function readAnswer(isStreamRequested: boolean, options: MessagesTapOptions): Relay {
+  const tap = createMessagesTap(options)
+  const body = createBodyTap(
+    (document) => readMessagesBody(document, options),
+    (document, { outputBytes }) => {
+      const inputTokensEstimate = options.estimateInputTokens?.() ?? 0
+      return repairMessage(document, { inputTokensEstimate, outputBytes })
+    },
+  )
   return isStreamRequested
     ? decideOnFirstByte(tap, (isJson) => {
         return isJson ? chainAfterReading(body, createMessagesUnfolder()) : tap
