@@ -13,7 +13,8 @@ export interface SpendingRow {
 
 /**
  * Reads the spending of calls that began on the current day and in the current month (UTC). One
- * statement reads counted and uncounted calls and open tasks from one snapshot.
+ * statement reads counted and uncounted calls and open tasks from one snapshot. `offset 0` has the
+ * few uncounted calls found by `finished_at` before the condition on `created_at` is applied.
  */
 export function readChannelSpending(
   sql: Sql,
