@@ -35,6 +35,15 @@ describe('files that run the gateway', () => {
     assert.deepEqual(strange, [])
   })
 
+  test('pass the keys of the vendors to every gateway of Compose', () => {
+    const compose = read('compose.yaml')
+    const [gateway = ''] = /^x-gateway:[^]*?(?=^\S+:$)/m.exec(compose) ?? []
+    assert.match(gateway, /^ {2}env_file: \[upstreams\.env\]$/m)
+    assert.ok(existsSync(join(ROOT, 'deploy/upstreams.env.example')))
+    for (const file of ['.gitignore', '.dockerignore'])
+      assert.match(read(file), /^(?:\/upstreams|\*)\.env$/m, file)
+  })
+
   test('wait longer for the end than the gateway may take', () => {
     const drain = 5 + Number(listVariables().find(({ name }) => name === 'DRAIN_SECONDS')?.default)
     const compose = Number(/stop_grace_period: (\d+)s/.exec(read('compose.yaml'))?.[1])
