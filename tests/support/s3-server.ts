@@ -7,8 +7,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 export const CREDENTIALS = { accessKeyId: 'test-access', secretAccessKey: 'test-secret/+=x' }
-const REGION = 'eu-test-1'
-const BUCKET = 'media'
+const PLACE = { ...CREDENTIALS, region: 'eu-test-1', bucket: 'media' }
 const PART_BYTES_MIN = 5 * 1024 * 1024
 const SKEW_MS = 15 * 60_000
 
@@ -39,19 +38,23 @@ class Refusal extends Error {
   }
 }
 
-export async function startS3Server(): Promise<S3Server> {
+/** Starts a store with one bucket, by default on a free port of loopback. */
+export async function startS3Server(
+  place = PLACE,
+  { host = '127.0.0.1', port: given = 0 } = {},
+): Promise<S3Server> {
   const objects = new Map<string, Buffer>()
   const uploads = new Map<string, Upload>()
   const requests: string[] = []
   const faults: S3Server['faults'] = []
-  const state = { objects, uploads, requests, faults }
+  const state = { place, objects, uploads, requests, faults }
   const server = createServer((request, response) => {
     answer(request, response, state).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error
       send(response, error.status, `<Error><Code>${error.code}</Code></Error>`)
     })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(given, host)
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : 0
@@ -59,10 +62,10 @@ export async function startS3Server(): Promise<S3Server> {
     ...state,
     environment: {
       S3_ENDPOINT: `http://127.0.0.1:${port}`,
-      S3_BUCKET: BUCKET,
-      S3_REGION: REGION,
-      S3_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-      S3_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+      S3_BUCKET: place.bucket,
+      S3_REGION: place.region,
+      S3_ACCESS_KEY_ID: place.accessKeyId,
+      S3_SECRET_ACCESS_KEY: place.secretAccessKey,
     },
     async stop() {
       server.closeAllConnections()
@@ -72,16 +75,18 @@ export async function startS3Server(): Promise<S3Server> {
   }
 }
 
-type State = Pick<S3Server, 'objects' | 'uploads' | 'requests' | 'faults'>
+type State = Pick<S3Server, 'objects' | 'uploads' | 'requests' | 'faults'> & {
+  readonly place: typeof PLACE
+}
 
 async function answer(request: IncomingMessage, response: ServerResponse, state: State) {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const body = Buffer.concat(chunks)
   const url = new URL(request.url ?? '/', 'http://store')
-  checkSignature(request, url, body)
+  checkSignature(request, url, body, state.place)
   const [, bucket, key = ''] = /^\/([^/]+)\/?(.*)$/.exec(url.pathname) ?? []
-  if (bucket !== BUCKET) throw new Refusal(404, 'NoSuchBucket')
+  if (bucket !== state.place.bucket) throw new Refusal(404, 'NoSuchBucket')
   const kind = kindOf(request.method ?? '', url.searchParams)
   state.requests.push(kind)
   const fault = state.faults.findIndex((one) => one.kind === kind)
@@ -121,7 +126,8 @@ const ACTIONS: Readonly<Record<string, (asking: Asking) => void>> = {
   'POST upload'({ response, key, state }) {
     const id = `upload-${state.uploads.size + 1}-${key.slice(-4)}`
     state.uploads.set(id, { key, parts: new Map() })
-    const result = `<Bucket>${BUCKET}</Bucket><Key>${key}</Key><UploadId>${id}</UploadId>`
+    const { bucket } = state.place
+    const result = `<Bucket>${bucket}</Bucket><Key>${key}</Key><UploadId>${id}</UploadId>`
     send(response, 200, `<InitiateMultipartUploadResult>${result}</InitiateMultipartUploadResult>`)
   },
   'GET uploads'({ response, url, state }) {
@@ -130,7 +136,8 @@ const ACTIONS: Readonly<Record<string, (asking: Asking) => void>> = {
     const entries = listed.map(
       ([id, { key }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`,
     )
-    const result = `<Bucket>${BUCKET}</Bucket>${entries.join('')}<IsTruncated>false</IsTruncated>`
+    const { bucket } = state.place
+    const result = `<Bucket>${bucket}</Bucket>${entries.join('')}<IsTruncated>false</IsTruncated>`
     send(response, 200, `<ListMultipartUploadsResult>${result}</ListMultipartUploadsResult>`)
   },
   'PUT part'({ response, url, body, state }) {
@@ -207,12 +214,17 @@ const AUTHORIZATION = new RegExp(
 )
 
 /** Everything that a store of the public clouds would refuse with 403 is refused here. */
-function checkSignature(request: IncomingMessage, url: URL, body: Buffer): void {
+function checkSignature(
+  request: IncomingMessage,
+  url: URL,
+  body: Buffer,
+  place: typeof PLACE,
+): void {
   const found = AUTHORIZATION.exec(request.headers.authorization ?? '')
   if (!found) throw new Refusal(403, 'AccessDenied')
   const [, access, day = '', region, signed = '', signature = ''] = found
-  if (access !== CREDENTIALS.accessKeyId) throw new Refusal(403, 'InvalidAccessKeyId')
-  if (region !== REGION) throw new Refusal(400, 'AuthorizationHeaderMalformed')
+  if (access !== place.accessKeyId) throw new Refusal(403, 'InvalidAccessKeyId')
+  if (region !== place.region) throw new Refusal(400, 'AuthorizationHeaderMalformed')
   const date = String(request.headers['x-amz-date'] ?? '')
   if (!date.startsWith(day) || Math.abs(readDate(date) - Date.now()) > SKEW_MS) {
     throw new Refusal(403, 'RequestTimeTooSkewed')
@@ -226,11 +238,11 @@ function checkSignature(request: IncomingMessage, url: URL, body: Buffer): void 
   if (hash !== 'UNSIGNED-PAYLOAD' && hash !== sha256(body)) {
     throw new Refusal(400, 'XAmzContentSHA256Mismatch')
   }
-  const scope = `${day}/${REGION}/s3/aws4_request`
+  const scope = `${day}/${place.region}/s3/aws4_request`
   const canonical = canonicalRequest(request, url, names, hash)
   const text = `AWS4-HMAC-SHA256\n${date}\n${scope}\n${sha256(canonical)}`
-  const dayKey = hmac(`AWS4${CREDENTIALS.secretAccessKey}`, day)
-  const key = hmac(hmac(hmac(dayKey, REGION), 's3'), 'aws4_request')
+  const dayKey = hmac(`AWS4${place.secretAccessKey}`, day)
+  const key = hmac(hmac(hmac(dayKey, place.region), 's3'), 'aws4_request')
   const expected = hmac(key, text)
   if (!timingSafeEqual(expected, Buffer.from(signature, 'hex'))) {
     throw new Refusal(403, 'SignatureDoesNotMatch')
