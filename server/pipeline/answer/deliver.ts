@@ -110,7 +110,7 @@ class Delivery {
     else response.writeHead(status, { ...commonHeaders(this.context), ...headers })
     body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
     body.on('close', this.onBroken)
-    this.total = setTimeout(() => this.cut(), this.bounds.totalMs)
+    this.total = setTimeout(this.onTotal, this.bounds.totalMs)
     if (this.answer.heartbeat) this.heartbeat = setInterval(this.sendHeartbeat, HEARTBEAT_MS)
     const first = this.answer.takeFirst()
     if (first && !this.callerGone) this.pass(first)
@@ -180,6 +180,15 @@ class Delivery {
     const outputMax = outputTokens * BYTES_PER_TOKEN
     // Output never exceeds the bytes received, so most streams need no report here.
     return this.bytes > outputMax && this.answer.relay.report().outputBytes > outputMax
+  }
+
+  /**
+   * A caller that holds its stream up is disconnected, and the rest is read without it: otherwise
+   * slow reading would hide the usage, which comes last. `drainMs` limits what is read so.
+   */
+  private readonly onTotal = (): void => {
+    if (this.stall) this.context.response.destroy()
+    else if (!this.callerGone) this.cut()
   }
 
   /** Ends a stream beyond its limits as broken. */

@@ -1,0 +1,61 @@
+/** A caller that reads slowly pays for the whole answer, which its vendor has made and billed. */
+import assert from 'node:assert/strict'
+import { IncomingMessage, type ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { Readable, Writable } from 'node:stream'
+import { test } from 'node:test'
+import { createChatRelay } from '../../../server/dialects/chat/relay.ts'
+import { createContext } from '../../../server/http/context.ts'
+import { deliverStream } from '../../../server/pipeline/answer/deliver.ts'
+import type { Services } from '../../../server/pipeline/services.ts'
+
+const event = (data: unknown) => Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
+const FIRST = event({ choices: [{ index: 0, delta: { content: 'hello' } }] })
+const REST = [
+  event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+  event({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 50_000 } }),
+  Buffer.from('data: [DONE]\n\n'),
+]
+
+/** The response to a caller that reads nothing. */
+class Unread extends Writable {
+  constructor() {
+    super({ highWaterMark: 1, write: () => undefined })
+  }
+
+  writeHead(): this {
+    return this
+  }
+}
+
+function deliver(body: Readable) {
+  const request = new IncomingMessage(new Socket())
+  const route = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
+  const response = new Unread() as unknown as ServerResponse
+  const context = createContext(request, response, { ...route, envelope: 'nested' })
+  const hour = 3_600_000
+  const limits = { clientStallMs: hour, drainMs: hour, drainSlots: 1, drainBytes: 1_000_000 }
+  const log = { warn: () => undefined, error: () => undefined }
+  const services = { limits, log, inFlight: { add: () => () => undefined } }
+  const relay = createChatRelay({ includeUsage: true })
+  const first = relay.push(FIRST)
+  const answer = {
+    kind: 'stream',
+    status: 200,
+    headers: { 'content-type': 'text/event-stream' },
+    takeFirst: () => first,
+    body,
+    relay,
+    ended: false,
+    stopsOnCancel: false,
+    cutsWhenBroken: false,
+    heartbeat: undefined,
+  } as const
+  return deliverStream(context, answer, services as unknown as Services, { totalMs: 1 })
+}
+
+test('at the time limit the rest of an answer is read without its caller', async () => {
+  const { end, callerGone, report } = await deliver(Readable.from(REST))
+  assert.deepEqual({ end, callerGone }, { end: 'complete', callerGone: true })
+  assert.deepEqual(report.usage, { input_token: 10, output_token: 50_000 })
+})
