@@ -108,15 +108,19 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     clearTimeout(this.timer)
     this.settle.reject(error)
-    // After the events of data that has already arrived.
-    queueMicrotask(() => this.body?.destroy(error))
+    this.body?.fail(error)
     if (this.sent instanceof Readable) this.sent.on('error', ignore).destroy(error)
   }
 }
 
-/** Destroyed before its end, it closes the connection and fails, as the client's own body does. */
+/**
+ * Destroyed before its end, it closes the connection and fails, as the client's own body does. If
+ * its reader has paused when the connection breaks, what had arrived is read before the error: the
+ * client's own body drops it, and with it usage that the vendor has stated.
+ */
 class ResponseBody extends Readable {
   private readonly controller: Dispatcher.DispatchController
+  private failure: Error | undefined
 
   constructor(controller: Dispatcher.DispatchController) {
     super({ highWaterMark: UNREAD_BYTES_MAX })
@@ -125,8 +129,27 @@ class ResponseBody extends Readable {
     this.on('error', ignore)
   }
 
+  /** The connection broke. */
+  fail(error: Error): void {
+    this.failure = error
+    // Who waits for more than has arrived would wait for ever.
+    const isWaiting = this.listenerCount('readable') > 0
+    if (isWaiting || !this.isPaused() || this.readableLength === 0) this.failSoon()
+  }
+
+  override read(size?: number): Buffer | null {
+    const chunk: Buffer | null = super.read(size)
+    if (this.failure && this.readableLength === 0) this.failSoon()
+    return chunk
+  }
+
   override _read(): void {
     this.controller.resume()
+  }
+
+  /** Fails after the events of data that has already arrived. */
+  private failSoon(): void {
+    queueMicrotask(() => this.destroy(this.failure))
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {

@@ -1,0 +1,58 @@
+/** What arrived before a connection broke is read before its error: it may state the usage. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { finished } from 'node:stream/promises'
+import { after, before, beforeEach, test } from 'node:test'
+import { Agent } from 'undici'
+import { exchange } from '../../../server/pipeline/send/exchange.ts'
+
+const TIMES = { firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 }
+const PARTS = ['one ', 'two ', 'three']
+let server: Server
+let url = ''
+/** Resolved when the vendor may close the connection. */
+let leaving = Promise.withResolvers<void>()
+
+before(async () => {
+  // Some vendors close the connection behind the last event, without the end of the framing.
+  server = createServer(async (_request, response) => {
+    for (const part of PARTS) await new Promise((resolve) => response.write(part, resolve))
+    await leaving.promise
+    response.socket?.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`
+})
+after(() => server.close())
+beforeEach(() => {
+  leaving = Promise.withResolvers()
+})
+
+test('a reader that has paused gets all that arrived', async () => {
+  const dispatcher = new Agent()
+  const broken = once(dispatcher, 'disconnect')
+  const { body } = await exchange(dispatcher, { method: 'GET', url, headers: {} }, TIMES)
+  let text = ''
+  body.pause().on('data', (chunk) => {
+    text += chunk
+  })
+  leaving.resolve()
+  await broken
+  const failed = assert.rejects(finished(body), { code: 'UND_ERR_SOCKET' })
+  body.resume()
+  await failed
+  assert.equal(text, PARTS.join(''))
+  await dispatcher.destroy()
+})
+
+test('a reader that waits for more than arrived gets the error', async () => {
+  const dispatcher = new Agent()
+  const { body } = await exchange(dispatcher, { method: 'GET', url, headers: {} }, TIMES)
+  body.on('readable', () => body.read(100))
+  leaving.resolve()
+  await assert.rejects(finished(body), { code: 'UND_ERR_SOCKET' })
+  await dispatcher.destroy()
+})
