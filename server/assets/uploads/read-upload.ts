@@ -50,7 +50,9 @@ export function readUpload<T>(
     }
     parser.on('field', (name, value, { valueTruncated }) => {
       const earlier = fields.get(name)
-      if (valueTruncated) refuse(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
+      // The parser's types do not say that the name may be absent.
+      if (!name) refuse(invalid('a part of the form has no name'))
+      else if (valueTruncated) refuse(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
       else if (earlier === undefined) fields.set(name, value)
       else if (name.endsWith('[]')) fields.set(name, `${earlier},${value}`)
       else refuse(invalidField(name, 'given more than once'))

@@ -7,6 +7,8 @@ import type { MemoryFile, MemoryForm } from '../metering.ts'
 
 const LIMITS = { files: 20, fields: 50, parts: 70, fieldSize: 256 * 1024 }
 
+const NAMELESS = 'a part of the form has no name'
+
 export function isForm({ headers }: IncomingMessage): boolean {
   return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
 }
@@ -27,11 +29,14 @@ export async function readForm(request: IncomingMessage, limitBytes: number): Pr
     const parser = openParser(request, reject)
     if (!parser) return
     parser.on('field', (name, value, { valueTruncated }) => {
-      if (valueTruncated) fail(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
+      // The parser's types do not say that the name may be absent.
+      if (!name) fail(malformed(NAMELESS))
+      else if (valueTruncated) fail(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
       // Clients send an empty field for what is not set.
-      if (value !== '') fields.set(name, [...(fields.get(name) ?? []), value])
+      else if (value !== '') fields.set(name, [...(fields.get(name) ?? []), value])
     })
     parser.on('file', (name, stream) => {
+      if (!name) fail(malformed(NAMELESS))
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', () => files.push({ name, content: Buffer.concat(chunks) }))

@@ -238,6 +238,19 @@ describe('400 that names the field', () => {
     }
     assert.equal((await send('multipart/form-data', '')).status, 415)
   })
+
+  for (const path of [EDITS, '/v1/audio/transcriptions', '/v1/files']) {
+    test(`a part without a name is a 400: ${path}`, async () => {
+      const { key } = await gateway.tenant()
+      const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+      for (const head of ['form-data', 'form-data; name=""']) {
+        const text = `--x\r\ncontent-disposition: ${head}\r\n\r\nword\r\n--x--\r\n`
+        const answer = await gateway.fetch(path, { method: 'POST', key, headers, body: text })
+        assert.equal(answer.status, 400)
+        assert.match(await answer.text(), /a part of the form has no name/)
+      }
+    })
+  }
 })
 
 const body = { model: 'sim-image', prompt: 'a river', image: URL }
