@@ -170,14 +170,17 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
 
 /**
  * Returns the first field that the caller sent and the model does not take: nothing is dropped in
- * silence. `taken` are the fields that the upstream passes on.
+ * silence. `taken` are the fields that the upstream passes on. A silent model serves a request for
+ * no sound.
  */
 export function findUntaken(
   parameters: JsonObject,
   sentFields: ReadonlySet<string>,
   taken: readonly string[],
+  isSilent = false,
 ): ContentProblem | undefined {
   for (const param of sentFields) {
+    if (isSilent && param === 'generate_audio') continue
     if (ALWAYS_TAKEN.has(param) || taken.includes(param)) continue
     const value = parameters[param]
     if (value === undefined || value === null || value === NEUTRAL[param]) continue

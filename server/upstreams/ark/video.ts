@@ -79,7 +79,8 @@ function refuse({ param, problem }: FlagProblem): UpstreamFailure {
 }
 
 function judgeFields({ parameters, sentFields }: TaskOrder<ArkSettings>, { fields }: Family) {
-  const untaken = findUntaken(parameters, sentFields, [...COMMON, ...fields])
+  const isSilent = !fields.includes('generate_audio')
+  const untaken = findUntaken(parameters, sentFields, [...COMMON, ...fields], isSilent)
   if (untaken) return untaken
   const { frames } = parameters
   const isCount = frames === undefined || frames === null || Number.isSafeInteger(frames)

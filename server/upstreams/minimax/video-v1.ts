@@ -49,7 +49,7 @@ function prepare(order: Order): PreparedTask {
   const found =
     judgeOwn(order, duration) ??
     judgeVideo({ ...parameters, duration }, sentFields, rulesFor(order)) ??
-    findUntaken(parameters, sentFields, ['watermark', ...OWN_FIELDS]) ??
+    findUntaken(parameters, sentFields, ['watermark', ...OWN_FIELDS], true) ??
     findUntakenInside(parameters)
   if (found) {
     const { param, problem } = found

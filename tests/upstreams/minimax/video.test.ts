@@ -302,3 +302,7 @@ for (const [usage, stated] of [
     assert.equal('measured' in poll, false, 'its duration says nothing of input videos')
   })
 }
+
+test('v1: silent models serve a request for no sound', () => {
+  for (const generate_audio of [false, true]) driver.prepare(orderOf(HAILUO, { generate_audio }))
+})
