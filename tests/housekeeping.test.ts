@@ -33,7 +33,7 @@ test('deliveries and timelines go when they are old; tasks and charges never', a
     ids.push(json.id)
   }
   const delivered = () => count(sql`select count(*)::int from delivery where state = 'delivered'`)
-  await until('three deliveries', async () => (await delivered()) === 3 || undefined, 10_000)
+  await until('three deliveries', async () => (await delivered()) === 3 || undefined)
   const [old = '', older = '', young = ''] = ids
   await sql`
     update delivery set finished_at = finished_at - interval '31 days'
@@ -45,7 +45,7 @@ test('deliveries and timelines go when they are old; tasks and charges never', a
     await count(sql`select count(*)::int from delivery_attempt`),
     await count(sql`select count(distinct task_id)::int from task_event`),
   ]
-  await until('the old to go', async () => (await left()).join() === '1,1,1' || undefined, 10_000)
+  await until('the old to go', async () => (await left()).join() === '1,1,1' || undefined)
   assert.notDeepEqual(await stage.timeline(tenant, young), [])
   assert.equal((await stage.gateway.get(`/v1/videos/generations/${old}`, tenant.key)).status, 200)
   const { data } = (await stage.gateway.get('/v1/usage', tenant.key)).json
@@ -85,7 +85,7 @@ test('a job that fails, or never ends, holds up no other', async () => {
   const log = createLog({ level: 'silent', format: 'json' })
   const housekeeping = startHousekeeping({ jobs, everyMs: 20, log })
   const rounds = () => done.filter((one) => one === 'nothing').length
-  await until('two rounds', async () => rounds() >= 2 || undefined, 5_000)
+  await until('two rounds', async () => rounds() >= 2 || undefined)
   await housekeeping.stop()
   assert.deepEqual(done.slice(0, 5), ['broken', 'pieces', 'pieces', 'pieces', 'nothing'])
 })

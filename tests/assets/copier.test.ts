@@ -64,22 +64,16 @@ describe('a copy', () => {
       origin.faults.push(answering(302, { location: '/round' }))
     }
     await shelf.succeed({ id: 'task_r', ...video() })
-    await until(
-      'an end of going round',
-      async () => ((await shelf.row('task_r')).failure?.includes('redirects') ? true : undefined),
-      5_000,
+    await until('an end of going round', async () =>
+      (await shelf.row('task_r')).failure?.includes('redirects') ? true : undefined,
     )
     await shelf.untilState('task_r', 'stored')
     origin.faults.push(answering(302, { location: 'http://169.254.169.254/latest' }))
     await shelf.succeed({ id: 'task_b', ...video() })
-    const failed = await until(
-      'a refusal',
-      async () => {
-        const { failure } = await shelf.row('task_b')
-        return failure ?? undefined
-      },
-      5_000,
-    )
+    const failed = await until('a refusal', async () => {
+      const { failure } = await shelf.row('task_b')
+      return failure ?? undefined
+    })
     assert.match(failed, /metadata/)
   })
 
@@ -126,10 +120,8 @@ describe('a copy', () => {
     const copier = shelf.copy({ bytesMax: MP4.length + 10 })
     const old = await shelf.untilState('task_old', 'stored')
     await shelf.succeed(video())
-    await until(
-      'a refusal',
-      async () => ((await shelf.row('task_a')).failure?.includes('storage') ? true : undefined),
-      5_000,
+    await until('a refusal', async () =>
+      (await shelf.row('task_a')).failure?.includes('storage') ? true : undefined,
     )
     assert.equal(await shelf.library.remove('acct_a', ['video'], old.id), true)
     await shelf.untilState('task_a', 'stored')
@@ -159,7 +151,7 @@ describe('a copy', () => {
     await shelf.succeed(video())
     shelf.copy({ limits: { idleMs: 20_000, leaseMs: 60_000 } })
     const goOn = await waiting.promise
-    await until('its first bytes', async () => (await looseCount()) === 1 || undefined, 5_000)
+    await until('its first bytes', async () => (await looseCount()) === 1 || undefined)
     return goOn
   }
 
@@ -167,7 +159,7 @@ describe('a copy', () => {
     const goOn = await holdCopy()
     await shelf.sql`update asset set fence = fence + 1`
     goOn()
-    await until('its remains to go', async () => (await looseCount()) === 0 || undefined, 5_000)
+    await until('its remains to go', async () => (await looseCount()) === 0 || undefined)
     assert.deepEqual(shelf.stored(), [])
     const { state, failure } = await shelf.row('task_a')
     assert.deepEqual([state, failure], ['waiting', null])
@@ -198,7 +190,7 @@ describe('a copy', () => {
     const { id } = await shelf.row('task_a')
     assert.equal(await shelf.library.remove('acct_a', ['video'], id), true)
     goOn()
-    await until('its remains to go', async () => (await looseCount()) === 0 || undefined, 5_000)
+    await until('its remains to go', async () => (await looseCount()) === 0 || undefined)
     assert.deepEqual(shelf.stored(), [])
   })
 })

@@ -49,11 +49,10 @@ test('the copy is repeated, and the abandoned content is removed when it is due'
   await until(
     'the copy',
     async () => (await sql`select 1 from asset where state = 'stored'`).length === 1 || undefined,
-    10_000,
   )
   assert.equal(stored().length, 2)
   await sql`update loose_blob set due_at = now()`
-  await until('the removal', async () => stored().length === 1 || undefined, 10_000)
+  await until('the removal', async () => stored().length === 1 || undefined)
   const [row] = await sql<{ storage_key: string; fence: bigint }[]>`
     select storage_key, fence from asset`
   assert.equal(row?.fence, 2n)

@@ -93,14 +93,10 @@ export async function openShelf(): Promise<Shelf> {
       return copier
     },
     untilState: (taskId, state) =>
-      until(
-        `a copy that is ${state}`,
-        async () => {
-          const found = await row(taskId)
-          return found.state === state ? found : undefined
-        },
-        10_000,
-      ),
+      until(`a copy that is ${state}`, async () => {
+        const found = await row(taskId)
+        return found.state === state ? found : undefined
+      }),
     async stop() {
       await Promise.all(copiers.map((copier) => copier.stop()))
       await database.drop()

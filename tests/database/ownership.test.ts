@@ -83,7 +83,7 @@ for (const whole of [false, true]) {
     assert.ok(serverProcesses(pid).length > 3)
     if (whole) signalServer(pid, 'SIGKILL')
     else process.kill(pid, 'SIGKILL')
-    await until('the restart', () => gateway.said.some((one) => one.trouble), 30_000)
+    await until('the restart', () => gateway.said.some((one) => one.trouble))
     const second = await runDatabaseProcess(dataDir, 'owner')
     assert.match(second.refused ?? '', /another gateway is already running/)
     assert.equal(await gateway.close(), 0)

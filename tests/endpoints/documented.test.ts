@@ -188,7 +188,7 @@ describe('documented statements', () => {
     const words = '[[fault:queue-time=20;run-time=20;fail-task=InternalError]]'
     const sent = await post(VIDEO, video({ callback_url: receiver.url }, words))
     assert.equal(sent.status, 200, sent.text)
-    const request = await until('the webhook', () => receiver.received[0], 20_000)
+    const request = await until('the webhook', () => receiver.received[0])
     const payload = JSON.parse(request.body.toString())
     const { error, created_at: created, finished_at: finished, ...rest } = payload
     const { id, model } = sent.json
@@ -203,7 +203,7 @@ describe('documented statements', () => {
   test('video: the result is readable whatever became of its webhook', async (t) => {
     const receiver = await startReceiver(t, (response) => response.writeHead(500).end())
     const sent = await post(VIDEO, video({ callback_url: receiver.url }, BRIEF))
-    await until('the failed attempt', () => receiver.received[0], 20_000)
+    await until('the failed attempt', () => receiver.received[0])
     const { json } = await gateway.get(`${VIDEO}/${sent.json.id}`, tenant.key)
     assert.equal(json.status, 'succeeded')
     assert.match(json.video_url, /^https?:/)

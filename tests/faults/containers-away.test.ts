@@ -73,15 +73,11 @@ describe('container sessions, database away', () => {
       assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
       await bringBack()
       const ids = replies.map(({ headers }) => headers.get('x-request-id'))
-      const charged = await until(
-        'all settlements',
-        async () => {
-          const rows = await database.sql<{ charged: string }[]>`
+      const charged = await until('all settlements', async () => {
+        const rows = await database.sql<{ charged: string }[]>`
             select (charged / 1e9)::text as charged from call where request_id = any (${ids})`
-          return rows.length === CALLS ? rows.map((row) => Number(row.charged)).sort() : undefined
-        },
-        30_000,
-      )
+        return rows.length === CALLS ? rows.map((row) => Number(row.charged)).sort() : undefined
+      })
       const [most = 0, ...others] = charged.toSorted((a, b) => b - a)
       assert.deepEqual([most, new Set(others)], [TOKENS + SESSION, new Set([TOKENS])])
     })

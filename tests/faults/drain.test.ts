@@ -52,13 +52,13 @@ const readyz = (stage: Stage) =>
   stage.get('/readyz', { connection: 'close' }).catch(() => undefined)
 
 test('calls are served through the delay, and on kept connections through the drain', async () => {
-  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '2' } })
+  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '8' } })
   const callers = [openCaller(stage), openCaller(stage)] as const
   try {
     for (const caller of callers) {
       assertServed(await caller.call(), 'keep-alive')
     }
-    const slow = chat('[[chunks:50]] [[chunk-delay:100]] [[tokens:50]]', true)
+    const slow = chat('[[chunks:150]] [[chunk-delay:100]] [[tokens:150]]', true)
     const stream = await stage.post('/v1/chat/completions', slow)
     const streamed = stream.text()
     stage.gateway.signal('SIGTERM')
@@ -81,14 +81,14 @@ test('calls are served through the delay, and on kept connections through the dr
 })
 
 test('a stream that begins after all others have ended is not cut', async () => {
-  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '1' } })
+  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '5' } })
   const callers = [openCaller(stage), openCaller(stage)] as const
   try {
     for (const caller of callers) assertServed(await caller.call(), 'keep-alive')
     stage.gateway.signal('SIGTERM')
     await until('a closed listener', async () => (await readyz(stage)) === undefined)
     // It lasts longer than idle connections are kept, and the second connection stays idle.
-    const answer = await callers[0].call(chat('[[chunks:30]] [[chunk-delay:100]]', true))
+    const answer = await callers[0].call(chat('[[chunks:70]] [[chunk-delay:100]]', true))
     assertServed(answer, 'close')
     assert.match(answer.text, /data: \[DONE\]\n\n$/)
     assert.deepEqual(await stage.gateway.exited, { code: 0, signal: null })

@@ -160,7 +160,7 @@ test('a task takes no slot of concurrent calls, and waits for none', async () =>
   leave.abort()
   // The task is still open.
   const isFree = async () => (await statusOf(await send(stage, key, says('hi')))) === 200
-  await until('the slot of the stream', isFree, 60_000)
+  await until('the slot of the stream', isFree)
 })
 
 test('tokens per minute: the estimate is held, and what was not used is returned', async () => {

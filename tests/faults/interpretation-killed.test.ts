@@ -28,7 +28,6 @@ const FORM: readonly FormEntry[] = [
   ['model', MODEL],
   ['file', makeWav(12_000)],
 ]
-const SETTLED_MS = 60_000
 
 let database: TestDatabase
 let vendor: AstVendor
@@ -85,15 +84,11 @@ async function kill(mode: string, isTime: (received: number) => boolean): Promis
   await victim.kill9()
   await assert.rejects(asked, 'no clean end')
   const heir = await start()
-  const row = await until(
-    'the sweeper',
-    async () => {
-      const [one] = await sql<Row[]>`
+  const row = await until('the sweeper', async () => {
+    const [one] = await sql<Row[]>`
         select status, basis, charged from call where key_id = ${keyId}`
-      return one && one.status !== 'running' ? one : undefined
-    },
-    SETTLED_MS,
-  )
+    return one && one.status !== 'running' ? one : undefined
+  })
   await heir.stop(5_000)
   const [balance] = await sql<{ held: bigint }[]>`
     select held from balance where account_id = ${account.id}`

@@ -77,7 +77,7 @@ describe('a long outage of the database', () => {
       assert.deepEqual([text.includes('"error"'), text.includes('[DONE]')], [true, false])
       await bringBack()
       const id = answer.headers.get('x-request-id')
-      const row = await until('its settlement', () => readClosed(id), 30_000)
+      const row = await until('its settlement', () => readClosed(id))
       assert.deepEqual([row.status, row.basis, row.charges], ['failed', 'partial', 1])
       assert.ok(row.charged <= row.held)
       const delivered = text.match(/"content":"[^"]/g)?.length ?? 0

@@ -19,8 +19,6 @@ import {
 } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
-const NOTICED_MS = 30_000
-
 describe('a database restored under a gateway', () => {
   let database: OwnDatabase
   let simulators: Simulators
@@ -93,15 +91,11 @@ describe('a database restored under a gateway', () => {
     assert.equal((await readCalls()).get(idOf(checkpointed))?.status, 'succeeded')
 
     await restore()
-    const ready = await until(
-      'that it is not ready',
-      async () => {
-        const answer = await fetch(`${gateway.url}/readyz`)
-        const text = await answer.text()
-        return /earlier state/.test(text) ? { status: answer.status, text } : undefined
-      },
-      NOTICED_MS,
-    )
+    const ready = await until('that it is not ready', async () => {
+      const answer = await fetch(`${gateway.url}/readyz`)
+      const text = await answer.text()
+      return /earlier state/.test(text) ? { status: answer.status, text } : undefined
+    })
     assert.equal(ready.status, 503)
     assert.match(ready.text, /check it, then restart the gateway/)
     assert.match(gateway.log(), /returned to an earlier state.*No paid work is accepted/)
@@ -121,7 +115,6 @@ describe('a database restored under a gateway', () => {
       'the end of every hold',
       async () =>
         [...(await readCalls()).values()].every(({ state }) => state !== 'open') || undefined,
-      60_000,
     )
     const calls = await readCalls()
     assert.deepEqual(calls.get(early), { status: 'succeeded', state: 'settled', charges: 1 })

@@ -20,7 +20,6 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { makeWav } from '../support/wav.ts'
 
-const SETTLED_MS = 60_000
 const HALF_AN_HOUR_SECONDS = 1800
 
 let database: TestDatabase
@@ -82,15 +81,11 @@ function askAll(victim: GatewayProcess): Promise<Asked[]> {
 
 /** Returns the call as the sweeper closed it. */
 function readCall(keyId: string) {
-  return until(
-    'the sweeper',
-    async () => {
-      const [one] = await database.sql<{ status: string; charged: bigint }[]>`
+  return until('the sweeper', async () => {
+    const [one] = await database.sql<{ status: string; charged: bigint }[]>`
         select status, charged from call where key_id = ${keyId}`
-      return one && one.status !== 'running' ? one : undefined
-    },
-    SETTLED_MS,
-  )
+    return one && one.status !== 'running' ? one : undefined
+  })
 }
 
 test('killed while vendors work: holds are released, nothing is resent, books agree', async () => {

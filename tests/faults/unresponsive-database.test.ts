@@ -36,7 +36,7 @@ test('every endpoint: 503 with Retry-After during the outage, an answer after it
     await answer.arrayBuffer()
     return answer.status === 200 || undefined
   }
-  await until('an answer', balance, 20_000)
+  await until('an answer', balance)
   const lock = join(String(running.environment.DATA_DIR), 'postgres', 'postmaster.pid')
   const server = Number.parseInt(readFileSync(lock, 'utf8'), 10)
   signalServer(server, 'SIGSTOP')
@@ -50,5 +50,5 @@ test('every endpoint: 503 with Retry-After during the outage, an answer after it
   } finally {
     signalServer(server, 'SIGCONT')
   }
-  await until('an answer again', balance, 30_000)
+  await until('an answer again', balance)
 })

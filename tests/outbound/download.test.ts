@@ -27,7 +27,7 @@ const guardOf = (allowance: Allowance) =>
 
 const get = (url: string, more: object = {}) => ({
   url,
-  headMs: 2_000,
+  headMs: 60_000,
   idleMs: 300,
   signal: new AbortController().signal,
   ...more,

@@ -36,8 +36,8 @@ const post = (url: string, more: object = {}) => ({
   method: 'POST' as const,
   headers: { 'x-test': 'yes' },
   body: Buffer.from('{}'),
-  budgetMs: 2_000,
-  bodyMs: 500,
+  budgetMs: 60_000,
+  bodyMs: 60_000,
   bodyBytesMax: 65_536,
   ...more,
 })

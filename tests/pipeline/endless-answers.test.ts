@@ -8,8 +8,8 @@ import { drip } from '../support/drip.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 
 const PATH = '/v1/chat/completions'
-/** Long enough for a connection, short enough for a test. */
-const TOTAL_MS = '700'
+/** Long enough for a connection on a busy machine, short enough for a test. */
+const TOTAL_MS = '4000'
 const MEGABYTE = Buffer.alloc(1024 * 1024, 'x')
 const CHUNK = (text: string) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`

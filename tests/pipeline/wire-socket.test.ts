@@ -12,7 +12,7 @@ before(async () => {
 })
 after(() => vendor.stop())
 
-const OPTIONS = { firstByteTimeoutMs: 1_000, idleTimeoutMs: 1_000, socketsMax: 2 }
+const OPTIONS = { firstByteTimeoutMs: 60_000, idleTimeoutMs: 60_000, socketsMax: 2 }
 const allow = () => undefined
 
 function request(more: Partial<SocketRequest> = {}): SocketRequest {

@@ -18,6 +18,8 @@ export interface RawOptions {
   readonly timeoutMs?: number
   /** Hang up once this many bytes of the answer, head included, have arrived. */
   readonly leaveAfterBytes?: number
+  /** Hang up once the answer, head included, matches. */
+  readonly leaveAfter?: RegExp
   /** Close our side after the request, as a caller that breaks off in its middle. */
   readonly halfClose?: boolean
 }
@@ -48,13 +50,14 @@ export function sendRaw(
       const firstByteMs = Math.max(0, (firstAt ?? now) - sentAt)
       resolve({ ...split(arrived), ending, firstByteMs, endMs: Math.max(0, now - sentAt) })
     }
-    const timer = setTimeout(() => finish('silent'), options.timeoutMs ?? 10_000)
+    const timer = setTimeout(() => finish('silent'), options.timeoutMs ?? 60_000)
     socket.on('data', (data: Buffer) => {
       firstAt ??= performance.now()
       arrived.push(data)
       size += data.length
-      const { leaveAfterBytes } = options
+      const { leaveAfterBytes, leaveAfter } = options
       if (leaveAfterBytes !== undefined && size >= leaveAfterBytes) finish('closed')
+      else if (leaveAfter?.test(Buffer.concat(arrived).toString('latin1'))) finish('closed')
       else if (isComplete(arrived, isHead)) finish('complete')
     })
     socket.on('end', () => finish('closed'))

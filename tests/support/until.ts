@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const POLL_MS = 10
+/** Enough on a machine many times slower: what takes longer never comes. */
+const PATIENCE_MS = 60_000
 
 /**
  * Calls `check` until it returns a value other than undefined and false, which it returns. Rejects
@@ -10,7 +12,7 @@ const POLL_MS = 10
 export async function until<T>(
   what: string,
   check: () => Promise<T | undefined | false> | T | undefined | false,
-  timeoutMs = 15_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

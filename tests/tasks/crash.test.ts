@@ -96,7 +96,7 @@ describe('killed at a named line', () => {
 
   async function untilAllEnded(): Promise<void> {
     const readOpen = () => database.sql`select id, model, state from task where finished_at is null`
-    await until('the end of every task', async () => (await readOpen()).length === 0, 30_000).catch(
+    await until('the end of every task', async () => (await readOpen()).length === 0).catch(
       async (error: unknown) => assert.fail(`${error}: ${JSON.stringify(await readOpen())}`),
     )
   }

@@ -11,7 +11,6 @@ import { until } from '../support/until.ts'
 import { QUICK, VIDEO_PATH } from './stage.ts'
 
 export const ERASE_PATH = '/v1/videos/erase-subtitle'
-const WAIT_MS = 20_000
 
 const route = (channel: string, upstream_model: string) => [{ channel, upstream_model }]
 
@@ -90,7 +89,7 @@ export async function startEraseStage(
       const { json } = await gateway.get(path, tenant.key)
       return ['succeeded', 'failed'].includes(json.status) ? json : undefined
     }
-    return until(`the end of ${path}`, readTask, WAIT_MS)
+    return until(`the end of ${path}`, readTask)
   }
 
   async function video(tenant: Tenant, more: object = {}) {

@@ -115,11 +115,7 @@ test('a dead host with many deliveries delays no other host', async (t) => {
   const ids = await Promise.all(
     Array.from({ length: 20 }, () => enqueueTestDelivery(sql, accountId, receiver.url)),
   )
-  await until(
-    'all of the others',
-    () => receiver.received.length === ids.length || undefined,
-    5_000,
-  )
+  await until('all of the others', () => receiver.received.length === ids.length || undefined)
   assert.equal(size() >= 4, true, 'the attempts at the dead host are still running')
 })
 

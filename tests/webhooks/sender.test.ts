@@ -37,7 +37,7 @@ test('a delivery arrives signed, with exactly its bytes, and is recorded', async
   assert.equal(request.headers['content-type'], 'application/json')
   const timestamp = String(request.headers['x-service-timestamp'])
   assert.match(timestamp, /^\d{10}$/)
-  assert.ok(Math.abs(Number(timestamp) - Date.now() / 1000) < 5)
+  assert.ok(Math.abs(Number(timestamp) - Date.now() / 1000) < 60)
   const signature = expectedSignature(secret, timestamp, request.body)
   assert.equal(request.headers['x-service-signature'], signature)
   assert.equal(request.headers['x-service-signature-previous'], undefined)

@@ -7,7 +7,6 @@ import { until } from '../../support/until.ts'
 import { readDemo, start } from './running.ts'
 
 const PATH = '/v1/videos/generations'
-const WAIT_MS = 60_000
 
 function isAlive(pid: number): boolean {
   try {
@@ -44,7 +43,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       const task = (await answer?.json()) as { status?: string } | undefined
       return task?.status === 'succeeded' || undefined
     }
-    await until('the end of the task', look, WAIT_MS)
+    await until('the end of the task', look)
     assert.equal((await readDemo(again)).simulators.url, demo.simulators.url)
     again.child.kill('SIGTERM')
     assert.equal(await again.ended, 0)

@@ -54,5 +54,5 @@ export async function readDemo({ environment, said }: Running) {
       return undefined
     }
   }
-  return until('demo.json', read, 60_000).catch((error) => assert.fail(`${error}: ${said()}`))
+  return until('demo.json', read).catch((error) => assert.fail(`${error}: ${said()}`))
 }

@@ -37,7 +37,7 @@ export function launchBrowser(): Promise<Browser> {
   })
 }
 
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 60_000
 
 export interface Look {
   readonly width?: number

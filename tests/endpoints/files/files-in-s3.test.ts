@@ -61,14 +61,10 @@ test('a result is copied into the store', async () => {
     result: { video_url: `${origin.url}/v.mp4` },
   }
   await gateway.sql.begin((transaction) => addToLibrary(transaction, task))
-  const url = await until(
-    'a copy',
-    async () => {
-      const [one] = (await gateway.get('/v1/assets', key)).json.data
-      return one.copy.state === 'stored' ? String(one.url) : undefined
-    },
-    10_000,
-  )
+  const url = await until('a copy', async () => {
+    const [one] = (await gateway.get('/v1/assets', key)).json.data
+    return one.copy.state === 'stored' ? String(one.url) : undefined
+  })
   const answer = await fetch(gateway.url + new URL(url).pathname)
   assert.deepEqual(Buffer.from(await answer.arrayBuffer()), MP4)
   assert.deepEqual([...store.objects.values()], [MP4])
@@ -91,10 +87,10 @@ test('a result is copied once the store is back', async () => {
   await gateway.sql.begin((transaction) => addToLibrary(transaction, task))
   const entry = async () => (await gateway.get('/v1/assets', key)).json.data[0]
   const readError = async () => (await entry()).copy.error
-  assert.equal(await until('a failure', readError, 10_000), 'storage is not available')
+  assert.equal(await until('a failure', readError), 'storage is not available')
   await gateway.sql`update asset set due_at = now() where task_id = 'task_d'`
   const isStored = async () => (await entry()).copy.state === 'stored' || undefined
-  await until('the copy', isStored, 10_000)
+  await until('the copy', isStored)
 })
 
 test('503 for an upload while the store is unavailable, and nothing remains', async () => {

@@ -64,15 +64,11 @@ test('a finished video is added to the library and copied, and its task has our 
   const tenant = await stage.gateway.tenant()
   const { key } = tenant
   const task = await makeVideo(tenant, '/a.mp4')
-  const done = await until(
-    'both copies',
-    async () => {
-      const { data } = await entries(tenant)
-      const states = data.map((one: { copy: { state: string } }) => one.copy.state)
-      return states.join() === 'stored,stored' ? data : undefined
-    },
-    10_000,
-  )
+  const done = await until('both copies', async () => {
+    const { data } = await entries(tenant)
+    const states = data.map((one: { copy: { state: string } }) => one.copy.state)
+    return states.join() === 'stored,stored' ? data : undefined
+  })
   const video = done.find((one: { kind: string }) => one.kind === 'video')
   assert.deepEqual([video.task_id, video.model, video.object], [task.id, 'test-video', 'asset'])
   assert.deepEqual([video.bytes, video.content_type, video.duration], [MP4.length, 'video/mp4', 5])
@@ -120,14 +116,10 @@ test('204: deleted with its bytes and its link; the record stays', async () => {
   const tenant = await stage.gateway.tenant()
   const task = await makeVideo(tenant, '/b.mp4')
   const assets = () => entries(tenant, `?task_id=${task.id}&kind=video`)
-  const entry = await until(
-    'a copy',
-    async () => {
-      const [one] = (await assets()).data
-      return one.copy.state === 'stored' ? one : undefined
-    },
-    10_000,
-  )
+  const entry = await until('a copy', async () => {
+    const [one] = (await assets()).data
+    return one.copy.state === 'stored' ? one : undefined
+  })
   const link = stage.gateway.url + new URL(entry.url).pathname
   assert.equal((await fetch(link)).status, 200)
   const count = stored().length

@@ -54,14 +54,10 @@ test('a browser seeks in a copied video', { skip }, async (t) => {
   const content = [{ type: 'text', text: 'a river' }]
   const created = await gateway.post(VIDEO_PATH, key, { model: 'v', content, resolution: '480p' })
   assert.equal(created.status, 200, created.text)
-  const entry = await until(
-    'a copy',
-    async () => {
-      const [one] = (await gateway.get('/v1/assets', key)).json.data
-      return one?.copy.state === 'stored' ? one : undefined
-    },
-    60_000,
-  )
+  const entry = await until('a copy', async () => {
+    const [one] = (await gateway.get('/v1/assets', key)).json.data
+    return one?.copy.state === 'stored' ? one : undefined
+  })
   const page = await browser.newPage()
   const link = gateway.url + new URL(entry.url).pathname
   await page.goto(`${gateway.url}/healthz`)

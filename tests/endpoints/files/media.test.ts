@@ -37,14 +37,10 @@ async function storeVideo(): Promise<string> {
     result: { video_url: `${origin.url}/v.mp4` },
   }
   await gateway.sql.begin((transaction) => addToLibrary(transaction, task))
-  const url = await until(
-    'a copy',
-    async () => {
-      const [one] = (await gateway.get('/v1/assets', key)).json.data
-      return one.copy.state === 'stored' ? String(one.url) : undefined
-    },
-    10_000,
-  )
+  const url = await until('a copy', async () => {
+    const [one] = (await gateway.get('/v1/assets', key)).json.data
+    return one.copy.state === 'stored' ? String(one.url) : undefined
+  })
   return gateway.url + new URL(url).pathname
 }
 

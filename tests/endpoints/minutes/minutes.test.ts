@@ -12,7 +12,6 @@ import { testCommonStatuses } from '../common-statuses.ts'
 
 const PATH = '/v1/audio/minutes'
 const FAST = 'queue-time=20;run-time=20'
-const WAIT_MS = 20_000
 
 /** The URL contains directives: with a length in it, the simulated vendor does not fetch it. */
 const fileOf = (seconds: number, fault = '') =>
@@ -63,14 +62,10 @@ describe(PATH, () => {
 
   const create = (tenant: Tenant, body: object) => gateway.post(PATH, tenant.key, body)
   const ended = (tenant: Tenant, id: string) =>
-    until(
-      `the end of ${id}`,
-      async () => {
-        const { json } = await gateway.get(`${PATH}/${id}`, tenant.key)
-        return json.status === 'processing' ? undefined : json
-      },
-      WAIT_MS,
-    )
+    until(`the end of ${id}`, async () => {
+      const { json } = await gateway.get(`${PATH}/${id}`, tenant.key)
+      return json.status === 'processing' ? undefined : json
+    })
 
   test('vendor-minutes: created, polled, done, billed by the second', async () => {
     const tenant = await gateway.tenant()
@@ -330,7 +325,7 @@ describe(PATH, () => {
     const tenant = await gateway.tenant()
     const more = { need_word_time_series: true, callback_url: receiver.url }
     const created = await create(tenant, { ...ALL, ...more })
-    const got = await until('the webhook', () => receiver.received[0], WAIT_MS)
+    const got = await until('the webhook', () => receiver.received[0])
     const payload = JSON.parse(got.body.toString())
     assert.deepEqual(Object.keys(payload), [
       'task_id',

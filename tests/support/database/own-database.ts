@@ -9,7 +9,6 @@ import { until } from '../until.ts'
 import { signalServer, startOwnServer } from './own-postgres.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations')
-const BACK_MS = 30_000
 
 export interface OwnDatabase {
   readonly sql: Sql
@@ -35,7 +34,7 @@ export async function startOwnDatabase(): Promise<OwnDatabase> {
     await until('its end', () => server.pid() === undefined || undefined)
   }
 
-  const start = () => until('it', () => server.revive().catch(() => undefined), BACK_MS)
+  const start = () => until('it', () => server.revive().catch(() => undefined))
 
   return {
     sql,

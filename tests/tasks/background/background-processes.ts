@@ -19,7 +19,6 @@ import { RESPONSES, worthOf } from './background-stage.ts'
 import { openVendorGate, type VendorGate } from './vendor-gate.ts'
 
 const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
-const WAIT_MS = 30_000
 const PRICES = [
   { unit: 'input_token', per: 1, amount: '0.001' },
   { unit: 'output_token', per: 1, amount: '0.01' },
@@ -83,7 +82,7 @@ export async function startBackgroundProcesses(
     },
     ask: (gateway, id, method = 'GET') =>
       fetch(`${gateway.url}${RESPONSES}/${id}`, { method, headers }),
-    ended: (id) => until(`the end of ${id}`, () => readEnded(sql, id), WAIT_MS),
+    ended: (id) => until(`the end of ${id}`, () => readEnded(sql, id)),
     worth: (marker) => worthOf(vendors.book, marker),
     async close() {
       for (const gateway of gateways) if (!gateway.hasExited()) await gateway.stop(5_000)

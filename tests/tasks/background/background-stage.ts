@@ -12,7 +12,6 @@ import { until } from '../../support/until.ts'
 import { QUICK } from '../stage.ts'
 
 export const RESPONSES = '/v1/responses'
-const WAIT_MS = 20_000
 /** Of the model `held`: nano-units for one token, read and written. */
 const INPUT_NANOS = 1_000_000n
 const OUTPUT_NANOS = 10_000_000n
@@ -72,14 +71,10 @@ export async function startBackgroundStage(
     },
     task,
     ended: (id) =>
-      until(
-        `the end of ${id}`,
-        async () => {
-          const row = await task(id)
-          return row.charged === null ? undefined : row
-        },
-        WAIT_MS,
-      ),
+      until(`the end of ${id}`, async () => {
+        const row = await task(id)
+        return row.charged === null ? undefined : row
+      }),
     worth: (marker) => worthOf(gateway.simulators.book, marker),
     async charged({ accountId }) {
       const [row] = await gateway.sql<{ sum: bigint }[]>`

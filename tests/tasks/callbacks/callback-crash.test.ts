@@ -20,7 +20,6 @@ import { BODY, QUICK, VIDEO_PATH } from '../stage.ts'
 import { startVideoVendor, type VendorTask, type VideoVendor } from '../video-vendor.ts'
 
 const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
-const WAIT_MS = 30_000
 
 interface Row {
   readonly state: string
@@ -119,14 +118,10 @@ describe('killed while a callback is followed', () => {
 
     for (const task of vendor.tasks.values()) task.status = 'succeeded'
     const survivor = await start()
-    const ended = await until(
-      'both at their end',
-      async () => {
-        const found = await rows()
-        return found.every(({ charged }) => charged !== null) ? found : undefined
-      },
-      WAIT_MS,
-    )
+    const ended = await until('both at their end', async () => {
+      const found = await rows()
+      return found.every(({ charged }) => charged !== null) ? found : undefined
+    })
     await survivor.stop(2_000)
     assert.deepEqual(
       ended.map(({ state, upstream_id: id, charged }) => [state, id, charged]),

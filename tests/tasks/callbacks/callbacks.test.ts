@@ -11,7 +11,6 @@ import { until } from '../../support/until.ts'
 import { BODY, CHARGE, reachable, startTaskStage, type TaskStage } from '../stage.ts'
 import type { VendorTask } from '../video-vendor.ts'
 
-const WAIT_MS = 20_000
 /** States of the vendor's task, and ours after a poll. */
 const STEPS = [
   ['running', 'processing'],
@@ -75,10 +74,8 @@ describe('a vendor callback', () => {
   }
 
   const stateIs = (task: VendorTask, state: string) =>
-    until(
-      `a task that is ${state}`,
-      async () => ((await rowOf(task)).state === state ? true : undefined),
-      WAIT_MS,
+    until(`a task that is ${state}`, async () =>
+      (await rowOf(task)).state === state ? true : undefined,
     )
 
   async function eventsOf(tenant: Tenant, task: VendorTask) {
@@ -109,16 +106,12 @@ describe('a vendor callback', () => {
     assert.deepEqual(said, { status: 200, text: '{"status":"success"}' })
     await stateIs(task, 'processing')
     // Whatever was due soon has been polled: only the next callback makes it due again.
-    await until(
-      'a poll that is far ahead',
-      async () => {
-        const { id } = await rowOf(task)
-        const [row] = await stage.gateway.sql`select 1 from task
+    await until('a poll that is far ahead', async () => {
+      const { id } = await rowOf(task)
+      const [row] = await stage.gateway.sql`select 1 from task
           where id = ${id} and not is_claimed and due_at > now() + interval '20 seconds'`
-        return row && true
-      },
-      WAIT_MS,
-    )
+      return row && true
+    })
     task.status = 'succeeded'
     // The state in the callback is ignored.
     await sendCallback(callbackUrlOf(task), { id: task.id, status: 'failed' })
@@ -241,7 +234,7 @@ describe('a vendor callback', () => {
     const { task } = await create(tenant)
     await sendCallback(callbackUrlOf(task), { id: 'cgt-of-nobody' })
     const isPolled = () => stage.vendor.requests.some((one) => one.endsWith('/cgt-of-nobody'))
-    await until('a poll', async () => isPolled() || undefined, WAIT_MS)
+    await until('a poll', async () => isPolled() || undefined)
     assert.equal((await rowOf(task)).state, 'submitting')
     task.status = 'succeeded'
     await sendCallback(callbackUrlOf(task), { id: task.id })

@@ -21,7 +21,6 @@ import { ASYNC_PATH } from './image-stage.ts'
 import { type ImageVendor, startImageVendor } from './image-vendor.ts'
 
 const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
-const WAIT_MS = 30_000
 
 interface Expected {
   readonly state: 'succeeded' | 'failed'
@@ -103,15 +102,11 @@ describe('killed at a named line of a deferred call', () => {
     })
 
   const untilAllEnded = () =>
-    until(
-      'the end of every task',
-      async () => {
-        const [row] = await database.sql<{ open: number }[]>`
+    until('the end of every task', async () => {
+      const [row] = await database.sql<{ open: number }[]>`
           select count(*)::int as open from task where finished_at is null`
-        return row?.open === 0 || undefined
-      },
-      WAIT_MS,
-    )
+      return row?.open === 0 || undefined
+    })
 
   test('every window: another process ends the task, and the three books agree', async () => {
     const api = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-begun' })

@@ -13,7 +13,6 @@ import { QUICK } from '../stage.ts'
 import { type ImageVendor, startImageVendor } from './image-vendor.ts'
 
 export const ASYNC_PATH = '/v1/images/async'
-const WAIT_MS = 20_000
 
 const PIECE = [{ unit: 'image', amount: '0.5' }]
 const TOKENS = [
@@ -90,7 +89,7 @@ export async function startImageStage(
         const json = await readTask(tenant, id)
         return states.includes(json?.status) ? json : undefined
       }
-      return until(`${id} as ${states.join(' or ')}`, found, WAIT_MS)
+      return until(`${id} as ${states.join(' or ')}`, found)
     },
     async timeline(tenant, id) {
       const { json } = await gateway.get(`/v1/tasks/${id}/timeline`, tenant.key)

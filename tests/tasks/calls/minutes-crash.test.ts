@@ -10,7 +10,6 @@ import { until } from '../../support/until.ts'
 import { QUICK } from '../stage.ts'
 
 const PATH = '/v1/audio/minutes'
-const WAIT_MS = 60_000
 const FAULT = '[[fault:media-seconds=20;queue-time=20;run-time=20]]'
 /** Lines of a worker at the model's question, and how the lost call is noted. */
 const LINES = ['task-model-sending', 'task-model-answered']
@@ -35,14 +34,10 @@ describe('killed while a recording is summarised', () => {
       await dying?.exited
       const worker = await startGateway({ ...stage.place, env: { ...QUICK, ROLE: 'worker' } })
       try {
-        const done = await until(
-          'the minutes',
-          async () => {
-            const json = (await (await stage.get(`${PATH}/${id}`)).json()) as { status: string }
-            return json.status === 'processing' ? undefined : json
-          },
-          WAIT_MS,
-        )
+        const done = await until('the minutes', async () => {
+          const json = (await (await stage.get(`${PATH}/${id}`)).json()) as { status: string }
+          return json.status === 'processing' ? undefined : json
+        })
         assert.equal(done.status, 'succeeded')
       } finally {
         await worker.stop(5_000)

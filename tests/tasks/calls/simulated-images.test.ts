@@ -50,14 +50,10 @@ async function run(tenant: Tenant, path: string, body: { model: string; words?: 
   const prompt = `a river [[call:${marker}]] ${words}`
   const answer = await gateway.post(path, tenant.key, { ...rest, prompt })
   if (path === SYNC_PATH || answer.status !== 200) return { answer, marker, done: undefined }
-  const done = await until(
-    'the end of the task',
-    async () => {
-      const { json } = await gateway.get(`${ASYNC_PATH}/${answer.json.id}`, tenant.key)
-      return ['succeeded', 'failed'].includes(json.status) ? json : undefined
-    },
-    20_000,
-  )
+  const done = await until('the end of the task', async () => {
+    const { json } = await gateway.get(`${ASYNC_PATH}/${answer.json.id}`, tenant.key)
+    return ['succeeded', 'failed'].includes(json.status) ? json : undefined
+  })
   return { answer, marker, done }
 }
 

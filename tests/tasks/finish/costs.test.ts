@@ -5,7 +5,6 @@ import type { Tenant, TestAnswer } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 import { BODY, startTaskStage, type TaskStage } from '../stage.ts'
 
-const WAIT_MS = 30_000
 const TOKENS = 108_900n
 
 interface Kept {
@@ -53,16 +52,12 @@ describe('the cost of a task', { concurrency: false }, () => {
 
   async function kept(answer: TestAnswer): Promise<Kept> {
     const id = answer.headers.get('x-request-id') ?? ''
-    return until(
-      `the record of ${id}`,
-      async () => {
-        const [row] = await stage.gateway.sql<Kept[]>`
+    return until(`the record of ${id}`, async () => {
+      const [row] = await stage.gateway.sql<Kept[]>`
         select c.charged, c.upstream_cost as cost, o.upstream_cost as uncharged, o.reason
         from call c left join uncharged_cost o on o.task_id = c.task_id where c.request_id = ${id}`
-        return row
-      },
-      WAIT_MS,
-    )
+      return row
+    })
   }
 
   async function run(model: string, status: string): Promise<Kept> {

@@ -58,8 +58,9 @@ describe('cancelling a task', () => {
 
   test('a task that has succeeded unseen is delivered and charged: 409', async () => {
     const slow = await startTaskStage({
-      TASK_POLL_INTERVAL_MIN_MS: '5000',
-      TASK_POLL_INTERVAL_MAX_MS: '5000',
+      TASK_POLL_INTERVAL_MIN_MS: '60000',
+      TASK_POLL_INTERVAL_MAX_MS: '60000',
+      TASK_UNKNOWN_MS: '600000',
     })
     try {
       const tenant = await slow.gateway.tenant()

@@ -11,7 +11,6 @@ import { SECRET_KEY, startTestGateway, type TestGateway } from '../../support/in
 import { until } from '../../support/until.ts'
 import { QUICK, reachable, VIDEO_PATH } from '../stage.ts'
 
-const WAIT_MS = 30_000
 /** Five seconds of the vendor's usual picture. */
 const CHARGE = '2.5'
 const PRICES = [{ unit: 'second', per: 1, amount: '0.5' }]
@@ -73,7 +72,7 @@ describe('a lost submission at a callback-only vendor', () => {
         where t.request_id = ${requestId} and t.finished_at is not null`
       return row
     }
-    return until(`the end of the task of ${requestId}`, readTask, WAIT_MS)
+    return until(`the end of the task of ${requestId}`, readTask)
   }
 
   const billed = (marker: string) =>

@@ -12,7 +12,6 @@ import { startReceiver } from '../../webhooks/support.ts'
 import { type EraseStage, startEraseStage } from '../erase-stage.ts'
 import { CONTENTS_PATH, QUICK, startTaskStage, type TaskStage, VIDEO_PATH } from '../stage.ts'
 
-const WAIT_MS = 30_000
 const FAST = 'queue-time=20;run-time=20'
 
 /** As applications call it: two repetitions of whatever may be repeated. */
@@ -78,15 +77,11 @@ describe('a creation whose answer was lost', () => {
       const created = await client.post<Created>(path, { body: body(marker) })
       assert.match(created.id, /^task_/)
       assert.ok(created.upstream_id === null || !('upstream_id' in created))
-      const ended = await until(
-        'the end',
-        async () => {
-          const task = await client.get<{ id: string; status: string }>(`${reading}/${created.id}`)
-          assert.equal(task.id, created.id, 'it goes by one id')
-          return ['succeeded', 'failed'].includes(task.status) ? task : undefined
-        },
-        WAIT_MS,
-      )
+      const ended = await until('the end', async () => {
+        const task = await client.get<{ id: string; status: string }>(`${reading}/${created.id}`)
+        assert.equal(task.id, created.id, 'it goes by one id')
+        return ['succeeded', 'failed'].includes(task.status) ? task : undefined
+      })
       assert.equal(ended.status, finds ? 'succeeded' : 'failed')
       assert.equal(await creations(marker), 1, 'it was sent once')
       const jobs = gateway.simulators.book.entries({ marker }).filter(({ billed }) => billed)
@@ -195,7 +190,7 @@ describe('a task goes by the id that its creation answered', () => {
       const body = { model, content, callback_url: receiver.url }
       const created = await sdk(gateway, tenant).post<Created>(path, { body })
       assert.match(created.id, shape)
-      const got = await until('the webhook', () => receiver.received[0], WAIT_MS)
+      const got = await until('the webhook', () => receiver.received[0])
       const payload = JSON.parse(got.body.toString())
       assert.deepEqual([payload.task_id, payload.status], [created.id, 'succeeded'])
       const native = await gateway.get(`${VIDEO_PATH}/${created.id}`, tenant.key)

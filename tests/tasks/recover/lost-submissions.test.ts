@@ -9,7 +9,6 @@ import { until } from '../../support/until.ts'
 import { type EraseStage, startEraseStage } from '../erase-stage.ts'
 import { QUICK } from '../stage.ts'
 
-const WAIT_MS = 30_000
 const PATH = '/v1/audio/minutes'
 const FAST = 'media-seconds=20;queue-time=20;run-time=20'
 
@@ -29,7 +28,7 @@ async function ending({ sql }: TestGateway, answer: TestAnswer): Promise<Ended> 
       where t.request_id = ${requestId} and t.finished_at is not null`
     return task
   }
-  return until(`the end of the task of ${requestId}`, readTask, WAIT_MS)
+  return until(`the end of the task of ${requestId}`, readTask)
 }
 
 async function eventsOf(gateway: TestGateway, key: string, id: string) {

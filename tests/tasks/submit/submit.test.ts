@@ -22,7 +22,7 @@ describe('a submission', () => {
         select id, state, error_code from task where request_id = ${requestId}`
       return task && ['succeeded', 'failed'].includes(task.state) && task
     }
-    return until(`the end of the task of ${requestId}`, readTask, 20_000)
+    return until(`the end of the task of ${requestId}`, readTask)
   }
 
   const refusals: readonly [number, string, number, RegExp][] = [
