@@ -4,11 +4,14 @@
  */
 import type { Sql } from 'postgres'
 import { ping } from '../store.ts'
+import { readErrorCode } from '../unavailable.ts'
 
 const POLL_INTERVAL_MS = 500
 /** Counted in slices, because a busy event loop of our own must not look like a silent server. */
-const PATIENCE_SLICES = 4
 const SLICE_MS = 250
+const PATIENCE_SLICES = 6
+/** For the first ping of a connection: a busy server answers others while it admits nobody. */
+const OPENING_SLICES = 12
 
 export interface SilenceWatch {
   /** Marks the pool as in use: an idle one is not checked. */
@@ -24,6 +27,7 @@ export function watchSilence(open: () => Sql, onSilence: () => void): SilenceWat
   let used = false
   let pinging = false
   let sentinel: Sql | undefined
+  let isOpened = false
 
   async function check(): Promise<void> {
     if (!used || pinging) return
@@ -32,14 +36,12 @@ export function watchSilence(open: () => Sql, onSilence: () => void): SilenceWat
     sentinel ??= open()
     const pinged = sentinel
     const verdict = await Promise.race([
-      ping(pinged).then(
-        () => 'answered' as const,
-        () => 'refused' as const,
-      ),
-      runOut(),
+      ping(pinged).then(() => 'answered' as const, judge),
+      runOut(isOpened ? PATIENCE_SLICES : OPENING_SLICES),
     ])
     pinging = false
-    if (verdict === 'answered') return
+    isOpened = verdict === 'answered'
+    if (isOpened) return
     if (sentinel === pinged) sentinel = undefined
     void pinged.end({ timeout: 0 })
     if (verdict === 'silent') onSilence()
@@ -58,8 +60,13 @@ export function watchSilence(open: () => Sql, onSilence: () => void): SilenceWat
   }
 }
 
-async function runOut(): Promise<'silent'> {
-  for (let slice = 0; slice < PATIENCE_SLICES; slice += 1) {
+/** A server that let the whole time for connecting pass is silent, one that refused is not. */
+function judge(error: unknown): 'silent' | 'refused' {
+  return readErrorCode(error) === 'CONNECT_TIMEOUT' ? 'silent' : 'refused'
+}
+
+async function runOut(slices: number): Promise<'silent'> {
+  for (let slice = 0; slice < slices; slice += 1) {
     await new Promise((resolve) => setTimeout(resolve, SLICE_MS).unref())
   }
   return 'silent'
