@@ -29,7 +29,7 @@ test('every endpoint: 503 with Retry-After during the outage, an answer after it
   const ask = (path: string) =>
     fetch(`${url}${path}`, {
       headers: { authorization: `Bearer ${key}`, cookie: '__Host-tributary=none' },
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
     })
   const balance = async () => {
     const answer = await ask('/v1/balance')
