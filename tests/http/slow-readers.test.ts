@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { createHttpServer } from '../../server/http/server.ts'
 import { until } from '../support/until.ts'
 
-const STALL_MS = 1_000
+const STALL_MS = 2_000
 /** More than the system takes on both sides of a connection. */
 const LARGE_BYTES = 64 * 1024 * 1024
 
@@ -75,7 +75,7 @@ describe('a response that is not read', { concurrency: true }, () => {
       bytes += data.length
       socket.pause()
       // The whole takes longer than the limit, each piece does not.
-      setTimeout(() => socket.resume(), bytes < LARGE_BYTES / 4 ? 10 : 0)
+      setTimeout(() => socket.resume(), bytes < LARGE_BYTES / 4 ? 15 : 0)
     })
     socket.resume()
     await once(socket, 'close')
