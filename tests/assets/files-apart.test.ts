@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startGateway, startStage } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
 
 const WARNING = /cannot serve the files of each other: give all of them the same S3_ENDPOINT/
 
@@ -15,7 +16,7 @@ test('a gateway with another folder than a live one warns, one with the same doe
     const same = await startGateway(stage.place)
     assert.doesNotMatch(same.log(), WARNING)
     const apart = await startGateway({ ...stage.place, dataDir })
-    assert.match(apart.log(), WARNING)
+    await until('the warning', () => WARNING.test(apart.log()))
     await Promise.all([same.stop(), apart.stop()])
     const alone = await startGateway(stage.place)
     assert.doesNotMatch(alone.log(), WARNING, 'the other one has ended')

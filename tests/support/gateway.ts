@@ -26,7 +26,8 @@ import { until } from './until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CATALOG = join(ROOT, 'catalog', 'simulators.json')
-const READY_MS = 60_000
+/** A start takes a second, or many times that on a machine that starts several at once. */
+const READY_MS = 180_000
 /** The same for every gateway of a test, so that several can share one database. */
 export const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
 
