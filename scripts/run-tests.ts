@@ -18,7 +18,7 @@ const SHARING = /^tests\/(?:endpoints|upstreams|admin)\//
 const SHARED_FILES_MAX = 6
 const UNIT_FILES_MAX = 40
 /** A process that takes longer is considered hung: it is killed and counts as failed. */
-const FILE_MS_MAX = 900_000
+const FILE_MS_MAX = 600_000
 /** Started first, each in its own process, so that none of them delays the end of the run. */
 const LONGEST = [
   'tests/ledger/random-workload.test.ts',

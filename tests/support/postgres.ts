@@ -15,7 +15,13 @@ const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 const TEMPLATE = 'template_tributary'
 
 /** Only for throw-away servers: a test that proves durability starts one of its own. */
-const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+const FAST = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  // A gateway takes up to 13, its test ten more, and several of both share this server.
+  max_connections: '400',
+}
 
 export interface TestServer {
   readonly place: EmbeddedPlace
