@@ -9,8 +9,8 @@ import { drip } from '../support/drip.ts'
 import { until } from '../support/until.ts'
 
 /**
- * The measured span of this server; an upload must average 16 KiB/s over it. Callers and server share
- * this process, so that a span must outlast whatever it has to wait for its machine.
+ * The measured span of this server; an upload must average 16 KiB/s over it. Callers and server
+ * share this process, so that a span must outlast whatever it has to wait for its machine.
  */
 const SPAN_MS = 2_000
 const ENOUGH = Math.ceil((16 * 1024 * SPAN_MS) / 1000)
