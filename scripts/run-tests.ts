@@ -34,6 +34,9 @@ const CONCURRENCY = { usual: 5, browser: 3 }
 const NODE_FLAGS = ['--min-semi-space-size=32']
 
 process.chdir(ROOT)
+/** Aborts when nobody reads the output any more, as after `| head`. */
+const unread = new AbortController()
+process.stdout.on('error', () => unread.abort())
 const { chosen, files } = readCommand()
 process.exitCode = chosen.isHelp ? 0 : await runAll()
 
@@ -117,7 +120,7 @@ async function runShares(shares: readonly Share[], concurrency: number, outcome:
     concurrency: chosen.concurrency ?? concurrency,
     execArgv: NODE_FLAGS,
     timeout: FILE_MS_MAX,
-    signal: stopping.signal,
+    signal: AbortSignal.any([stopping.signal, unread.signal]),
     testNamePatterns: chosen.names.map((name) => new RegExp(name)),
   })
   events.on('test:fail', ({ file, name, details }) => {
@@ -135,7 +138,7 @@ async function runShares(shares: readonly Share[], concurrency: number, outcome:
   })
   for await (const text of events.compose(spec)) process.stdout.write(text)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
-  outcome.isAborted ||= stopping.signal.aborted
+  outcome.isAborted ||= stopping.signal.aborted || unread.signal.aborted
 }
 
 /** The test files that a failure concerns: all of a process where it is the process that failed. */
