@@ -29,8 +29,11 @@ export function startCopier(options: CopierOptions): Copier {
     async claim(start, running) {
       const free = limits.slots - running
       if (free <= 0) return
+      const claimedAtMs = performance.now()
       const claims = await claimCopies(sql, free, limits.leaseMs)
-      for (const claim of claims) start(copyOne(claim, context), { asset_id: claim.id })
+      for (const claim of claims) {
+        start(copyOne({ ...claim, claimedAtMs }, context), { asset_id: claim.id })
+      }
     },
     // Without a free slot, due copies wait: the end of a copy wakes the loop.
     readNextMs: async (running) => (running < limits.slots ? readNextCopyMs(sql) : null),

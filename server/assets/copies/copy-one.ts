@@ -27,6 +27,11 @@ export interface CopyContext {
   readonly signal: AbortSignal
 }
 
+interface RunningCopy extends ClaimedCopy {
+  /** By this process's clock, before the database looked at its own. */
+  readonly claimedAtMs: number
+}
+
 export type CopyOutcome = 'stored' | 'retried' | 'failed'
 
 /** A failure with a text for the account's owner. `final`: a retry would fail the same way. */
@@ -43,9 +48,8 @@ class CopyFailure extends Error {
 }
 
 /** Runs a copy. Rejects only when the database cannot be written; the lease then expires. */
-export async function copyOne(claim: ClaimedCopy, context: CopyContext): Promise<void> {
+export async function copyOne(claim: RunningCopy, context: CopyContext): Promise<void> {
   const { sql, limits, log } = context
-  const startMs = performance.now()
   const lease = keepLease(claim, context)
   try {
     const blob = await download(claim, context, lease.signal)
@@ -56,8 +60,8 @@ export async function copyOne(claim: ClaimedCopy, context: CopyContext): Promise
     if (context.signal.aborted) return await releaseCopy(sql, claim)
     if (lease.signal.aborted) return
     const failure = error instanceof CopyFailure ? error : describe(error)
-    // The link has aged by the duration of this attempt.
-    const expiresInMs = claim.expires_in_ms - (performance.now() - startMs)
+    // The link has aged since the claim was asked for.
+    const expiresInMs = claim.expires_in_ms - (performance.now() - claim.claimedAtMs)
     const waitMs = failure.final ? null : copyBackoffMs(claim.attempts, expiresInMs, limits)
     await failCopy(sql, claim, failure.message, waitMs)
     context.onEnd?.(waitMs === null ? 'failed' : 'retried')
