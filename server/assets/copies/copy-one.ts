@@ -28,7 +28,7 @@ export interface CopyContext {
 }
 
 interface RunningCopy extends ClaimedCopy {
-  /** By this process's clock, before the database looked at its own. */
+  /** By this process's clock, before the database read its own. */
   readonly claimedAtMs: number
 }
 
