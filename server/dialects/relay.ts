@@ -75,6 +75,8 @@ export interface RelayReport {
   readonly unknownUsage?: readonly string[]
   /** UTF-8 bytes of generated content seen so far; the basis of an estimate without usage. */
   readonly outputBytes: number
+  /** The length of the audio so far, if it can be measured; the basis of its estimate. */
+  readonly audioSeconds?: number
   /** Events of a stream that brought generated content; vendors send about one for each token. */
   readonly outputEvents?: number
   /** The sequence number up to which output is counted, of a response that can be resumed. */

@@ -3,6 +3,9 @@
 import { asString } from '../../lib/json.ts'
 import { estimateTokens } from '../../lib/text/estimate-tokens.ts'
 import type { Quantities } from '../../lib/units.ts'
+import type { RelayReport } from '../relay.ts'
+import { wantsEvents } from './formats.ts'
+import { SAMPLE_BYTES_PER_SECOND } from './measure-speech.ts'
 
 /** A letter takes a fourteenth of a second, a character that is a syllable a quarter. */
 const LETTER_SECONDS = 1 / 14
@@ -28,5 +31,26 @@ export function estimateSynthesis(value: Readonly<Record<string, unknown>>): Qua
     second: Math.ceil(speechSeconds),
     input_token: estimateTokens(input + (asString(value.instructions) ?? '')),
     output_token: Math.ceil(speechSeconds * TOKENS_PER_SECOND),
+  }
+}
+
+/**
+ * Estimates speech by its audio: how fast a text is spoken depends on its signs and on the caller's
+ * instructions, and not every model obeys `speed`. What cannot be measured has at least the length
+ * of samples that are not compressed.
+ */
+export function estimateSpoken(
+  value: Readonly<Record<string, unknown>>,
+  { audioSeconds, outputBytes }: Pick<RelayReport, 'audioSeconds' | 'outputBytes'>,
+): Quantities {
+  const guess = estimateSynthesis(value)
+  if (wantsEvents(value)) return guess
+  const least = outputBytes / SAMPLE_BYTES_PER_SECOND
+  const seconds = audioSeconds ?? (least > (guess.second ?? 0) ? least : undefined)
+  if (seconds === undefined) return guess
+  return {
+    ...guess,
+    second: Math.ceil(seconds),
+    output_token: Math.ceil(seconds * TOKENS_PER_SECOND),
   }
 }

@@ -8,14 +8,18 @@ import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 import { readCount } from '../usage/read-count.ts'
 import { isEmpty } from '../usage/usage-reading.ts'
+import type { AudioFormat } from './formats.ts'
+import { createSpeechMeter } from './measure-speech.ts'
 
 /** Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off. */
-export function createAudioTap(): Relay {
+export function createAudioTap(format: AudioFormat): Relay {
+  const meter = createSpeechMeter(format)
   let outputBytes = 0
   let finished = false
   return {
     push(chunk) {
       outputBytes += chunk.length
+      meter.push(chunk)
       return chunk
     },
     end() {
@@ -23,7 +27,10 @@ export function createAudioTap(): Relay {
       return undefined
     },
     fail: () => undefined,
-    report: () => ({ outputBytes, finished }),
+    report() {
+      const audioSeconds = meter.seconds()
+      return { outputBytes, finished, ...(audioSeconds === undefined ? {} : { audioSeconds }) }
+    },
   }
 }
 

@@ -1,7 +1,8 @@
 /** POST /v1/audio/speech: OpenAI's dialect of speech synthesis, streamed as bytes or as events. */
 import { z } from 'zod'
-import { estimateSynthesis } from '../../dialects/synthesis/estimate.ts'
+import { estimateSpoken, estimateSynthesis } from '../../dialects/synthesis/estimate.ts'
 import { AUDIO_FORMATS } from '../../dialects/synthesis/formats.ts'
+import type { Body } from '../../pipeline/metering.ts'
 import { listSpellings, refuseOtherCase } from '../../pipeline/request/spellings.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 import { TEXT_BODY_BYTES_MAX } from '../text/billing/text-billing.ts'
@@ -58,7 +59,7 @@ export const synthesis: MeteredEndpoint = {
         second = 0,
         input_token = 0,
         output_token = 0,
-      } = estimateSynthesis(value)
+      } = estimateSynthesis({ ...value, speed: slowest(value) })
       const quantities = {
         character,
         call: 1,
@@ -69,7 +70,7 @@ export const synthesis: MeteredEndpoint = {
       return { quantities, ceiling: boundSpeech(body.length) }
     },
     needs: ['character', 'second', 'input_token', 'output_token', 'call'],
-    fallback: ({ value }) => ({ ...estimateSynthesis(value), call: 1 }),
+    fallback: ({ value }, report) => ({ ...estimateSpoken(value, report), call: 1 }),
     billsBroken: false,
     passesRefusals: false,
   },
@@ -78,7 +79,7 @@ export const synthesis: MeteredEndpoint = {
     description:
       'Returns the bytes of an audio file as they are generated; audio that breaks off is' +
       ' cut off. Billed by the usage that the upstream states, otherwise by the ' +
-      'characters of the input.',
+      'characters of the input or the length of the audio.',
     tag: 'Audio',
     answerType: 'audio/mpeg',
     stream: {
@@ -91,6 +92,11 @@ export const synthesis: MeteredEndpoint = {
     }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
+}
+
+/** Returns the speed to hold for: a model may not speak faster than by itself. */
+function slowest({ speed }: Body): number {
+  return typeof speed === 'number' ? Math.min(speed, 1) : 1
 }
 
 /** Returns a voice of the model's generation, for the reference. */

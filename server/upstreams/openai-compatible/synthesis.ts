@@ -2,7 +2,11 @@
  * POST /audio/speech: the model is replaced, all else passes, and so do the bytes of the answer.
  */
 import { spliceJson } from '../../dialects/splice.ts'
-import { contentTypeOfAnswer, wantsEvents } from '../../dialects/synthesis/formats.ts'
+import {
+  contentTypeOfAnswer,
+  readAudioFormat,
+  wantsEvents,
+} from '../../dialects/synthesis/formats.ts'
 import { createAudioEventTap, createAudioTap } from '../../dialects/synthesis/tap.ts'
 import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
@@ -27,7 +31,7 @@ export async function synthesis(
     status: 200,
     headers: { 'content-type': contentTypeOfAnswer(request.value) },
     body: response.body,
-    relay: events ? createAudioEventTap() : createAudioTap(),
+    relay: events ? createAudioEventTap() : createAudioTap(readAudioFormat(request.value)),
     stream: true,
     stopsOnCancel: settings.stops_on_cancel,
     cutsWhenBroken: !events,

@@ -118,6 +118,25 @@ test('tokens are charged as stated by the events, or else estimated', async () =
   assert.equal(guessed.basis, 'estimate')
 })
 
+for (const format of ['mp3', 'opus', 'wav', 'pcm']) {
+  test(`tokens of ${format} are estimated by its length, whatever its speed`, async () => {
+    for (const speed of [0.5, 1, 4]) {
+      const body = order('sim-tts-tokens', { response_format: format, speed })
+      const { lines, held } = await record(await say(body))
+      const charged = lines.find(({ unit }) => unit === 'output_token')?.quantity ?? 0
+      await gateway.simulators.book.settled()
+      const billed = gateway.simulators.book.entries().at(-1)?.units.output_token ?? 0
+      // A token more for each twenty, and one for a frame that is not full.
+      assert.ok(
+        Math.abs(charged - billed) <= 2 + billed / 15,
+        `${charged} charged, ${billed} billed`,
+      )
+      const most = await record(await say({ ...body, speed: 1 }))
+      if (speed > 1) assert.equal(held, most.held)
+    }
+  })
+}
+
 test('400: each field, in the envelope of the SDKs', async () => {
   const { key } = await gateway.tenant()
   for (const [more, message] of [
