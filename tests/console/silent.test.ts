@@ -1,6 +1,7 @@
 /** The browser logs and blocks nothing on any page of the navigation, in either language. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { until } from '../support/until.ts'
 import {
   expectAccessible,
@@ -26,11 +27,43 @@ const FURTHER = {
 } as const
 const SIGNED_OUT = ['/sign-in', '/setup', '/invite', '/reset', '/usage']
 
-/** Runs in the page before its own scripts, and records what its policy blocks. */
+/** Pages whose parts load on their own, with the route of a part and that of one below it. */
+const IN_PARTS = [
+  ['/usage', 'usage/summary', 'usage'],
+  ['/', 'usage/summary', 'overview'],
+  ['/', 'overview', 'usage/summary'],
+  ['/', 'usage/:id', 'usage/summary'],
+  ['/settings', 'profile/tokens', 'profile/sessions'],
+  ['/assets', 'assets', 'files'],
+  ['/operator/users', 'operator/users', 'operator/tokens'],
+  ['/operator/proof', 'operator/proof', 'operator/proof/uncharged-costs'],
+] as const
+/** Larger than what a scroll bar or a longer name in a column causes. */
+const SHIFT_MAX = 0.01
+
+/** Runs in the page before its own scripts: what its policy blocks, and how far it moves. */
 const WATCH = `window.refused = []
 document.addEventListener('securitypolicyviolation', (event) => {
   window.refused.push(event.violatedDirective + ' ' + event.blockedURI)
-})`
+})
+window.moves = []
+new PerformanceObserver((list) => {
+  for (const { value, sources } of list.getEntries()) {
+    const parts = sources.map(({ node, previousRect, currentRect }) =>
+      [node?.textContent.slice(0, 40), previousRect.y, currentRect.y].join(' '))
+    if (value > ${SHIFT_MAX}) window.moves.push([value, ...parts])
+  }
+}).observe({ type: 'layout-shift', buffered: true })`
+
+/** What has arrived is drawn after two frames. */
+const FRAME = `new Promise((done) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))`
+
+async function expectLoaded(page: Page, path: string): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const busy = page.locator('[aria-busy=true]')
+  await until(`all of ${path}`, async () => (await busy.count()) === 0 || undefined)
+}
 
 describe('the browser', { skip: noBrowser }, () => {
   let stage: ConsoleStage
@@ -63,9 +96,7 @@ describe('the browser', { skip: noBrowser }, () => {
         for (const path of [...paths, ...further]) {
           const join = path.includes('?') ? '&' : '?'
           await page.goto(`${stage.console}${path}${join}account=${stage.account.id}`)
-          await page.getByRole('heading', { level: 1 }).waitFor()
-          const busy = page.locator('[aria-busy=true]')
-          await until(`all of ${path}`, async () => (await busy.count()) === 0 || undefined)
+          await expectLoaded(page, path)
           assert.deepEqual([path, complaints, await refusedBy(watched)], [path, [], []])
           await expectAccessible(page, { all: true })
           await expectFits(page)
@@ -74,6 +105,40 @@ describe('the browser', { skip: noBrowser }, () => {
       })
     }
   }
+
+  test('shows no part of a page before those above it, so nothing moves', async () => {
+    const { page, context } = await stage.signedIn('/settings', { operator: true, role: 'owner' })
+    await context.addInitScript(WATCH)
+    for (const [path, above, below] of IN_PARTS) {
+      const isOf = (part: string) => (url: URL) =>
+        url.pathname.startsWith('/admin/') &&
+        url.pathname.replace(/req_.*/, ':id').endsWith(`/${part}`)
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await page.route(isOf(above), async (route) => {
+        await held
+        await route.continue()
+      })
+      const answerOf = async (part: string) => {
+        const answer = await page.waitForResponse((one) => isOf(part)(new URL(one.url())))
+        await answer.finished()
+        await page.evaluate(FRAME)
+      }
+      const early = answerOf(below)
+      const late = answerOf(above)
+      await page.goto(`${stage.console}${path}?account=${stage.account.id}`)
+      await early
+      release()
+      await late
+      await expectLoaded(page, path)
+      await page.unrouteAll({ behavior: 'wait' })
+      const moves = await page.evaluate<unknown[]>('window.moves')
+      assert.deepEqual([path, above, moves], [path, above, []])
+    }
+    await context.close()
+  })
 
   test('logs nothing on the pages of signed-out users, refusals included', async () => {
     const { page, context, complaints } = await openPage(stage.browser)

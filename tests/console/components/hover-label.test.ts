@@ -14,6 +14,7 @@ describe('a label on hover', { skip: noBrowser }, () => {
   test('tells the whole time of a row', async () => {
     await (await stage.post('/v1/search', { Type: 'web', Query: 'rivers' })).text()
     const { page, complaints } = await stage.signedIn('/usage')
+    // Rows are shown once all above them is, so they stay below the pointer.
     const time = page.locator('tbody time').first()
     await time.hover()
     await page.getByRole('tooltip').getByText(/\d{4}/).waitFor()

@@ -10,12 +10,19 @@ interface PanelProps {
   readonly flush?: boolean
   /** True to leave it out of printed pages. */
   readonly noPrint?: boolean
+  /** True until its content has loaded: see InOrder. */
+  readonly isPending?: boolean
   readonly children: ReactNode
 }
 
-export function Panel({ title, aside, flush = false, noPrint, children }: PanelProps) {
+export function Panel(props: PanelProps) {
+  const { title, aside, flush = false, noPrint, isPending, children } = props
   return (
-    <section className={classes.panel} data-no-print={noPrint || undefined}>
+    <section
+      className={classes.panel}
+      data-no-print={noPrint || undefined}
+      aria-busy={isPending || undefined}
+    >
       {title || aside ? (
         <Group justify="space-between" className={classes.head} gap="xs">
           <Title order={2} size="h3">

@@ -3,6 +3,7 @@ import { Button, Center, Skeleton } from '@mantine/core'
 import { ButtonLink } from '../../components/links.tsx'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
 import { Filters, SelectFilter } from '../../components/list/filters.tsx'
+import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
@@ -45,28 +46,30 @@ export function Page() {
           onChange={(value) => url.set({ kind: value })}
         />
       </Filters>
-      {pages.error ? <ErrorState error={pages.error} onRetry={pages.retry} /> : null}
-      {!pages.isPending && !pages.error && pairs.length === 0 ? (
-        <NoAssets kind={kind} onClear={() => url.set({ kind: '' })} />
-      ) : null}
-      <ul className={classes.grid} aria-label={t('title')} aria-busy={pages.isPending}>
-        {pages.isPending ? <PlaceholderCards /> : null}
-        {pairs.map((pair) => (
-          <AssetCard
-            key={pair.asset.id}
-            pair={pair}
-            onOpen={() => url.push({ id: pair.asset.id })}
-          />
-        ))}
-      </ul>
-      {pages.hasMore ? (
-        <Center mt="md">
-          <Button variant="default" loading={pages.isLoadingMore} onClick={pages.loadMore}>
-            {t('loadMore')}
-          </Button>
-        </Center>
-      ) : null}
-      <FilesTable />
+      <InOrder gap={0}>
+        {pages.error ? <ErrorState error={pages.error} onRetry={pages.retry} /> : null}
+        {!pages.isPending && !pages.error && pairs.length === 0 ? (
+          <NoAssets kind={kind} onClear={() => url.set({ kind: '' })} />
+        ) : null}
+        <ul className={classes.grid} aria-label={t('title')} aria-busy={pages.isPending}>
+          {pages.isPending ? <PlaceholderCards /> : null}
+          {pairs.map((pair) => (
+            <AssetCard
+              key={pair.asset.id}
+              pair={pair}
+              onOpen={() => url.push({ id: pair.asset.id })}
+            />
+          ))}
+        </ul>
+        {pages.hasMore ? (
+          <Center mt="md">
+            <Button variant="default" loading={pages.isLoadingMore} onClick={pages.loadMore}>
+              {t('loadMore')}
+            </Button>
+          </Center>
+        ) : null}
+        <FilesTable />
+      </InOrder>
       <AssetDrawer id={id} all={pages.rows} onClose={() => url.set({ id: '' })} />
     </>
   )

@@ -10,7 +10,7 @@ import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import { adminUrl } from '../../lib/api.ts'
+import { type AdminAnswer, adminUrl } from '../../lib/api.ts'
 import { columnPlaces, formatMoney } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { addUp } from '../../lib/nanos.ts'
@@ -96,21 +96,29 @@ function Transactions({ currency }: { readonly currency: string }) {
   )
 }
 
+type Known = AdminAnswer<typeof BALANCE>
+
 interface BalanceProps {
-  readonly balance: { currency: string; available: string; held: string; debt: string } | undefined
+  readonly balance: Known | undefined
 }
 
 function Balance({ balance }: BalanceProps) {
   const t = useMessages(messages)
-  const { currency = 'CNY', available = '0', held = '0', debt = '0' } = balance ?? {}
-  const total = addUp([available, held], [debt])
-  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places={2} />
+  // No figure is better than a zero that stands there for a moment.
+  const money = (amountOf: (known: Known) => string) =>
+    balance ? <MoneyText amount={amountOf(balance)} currency={balance.currency} places={2} /> : '–'
+  const total = ({ available, held, debt }: Known) => addUp([available, held], [debt])
   return (
     <StatTiles>
       <StatTile label={t('total')} value={money(total)} hint={t('balanceText')} />
-      <StatTile label={t('available')} value={money(available)} />
-      <StatTile label={t('held')} value={money(held)} hint={t('heldHint')} to="/tasks" />
-      <StatTile label={t('debt')} value={money(debt)} hint={t('debtHint')} />
+      <StatTile label={t('available')} value={money(({ available }) => available)} />
+      <StatTile
+        label={t('held')}
+        value={money(({ held }) => held)}
+        hint={t('heldHint')}
+        to="/tasks"
+      />
+      <StatTile label={t('debt')} value={money(({ debt }) => debt)} hint={t('debtHint')} />
     </StatTiles>
   )
 }

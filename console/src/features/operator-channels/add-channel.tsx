@@ -1,5 +1,5 @@
 /** Adds a channel: the list of vendors, the form of the chosen one, and what comes next. */
-import { Button, Group, Stack } from '@mantine/core'
+import { Button, Group, Loader, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { ButtonLink } from '../../components/links.tsx'
@@ -50,6 +50,7 @@ export function AddChannel({ upstreams, step, onStep, onOpen }: AddChannelProps)
       </Stack>
     )
   }
+  if (vendors.isPending && step !== 'other') return <Loader size="sm" />
   if (!vendor && step !== 'other') return <VendorPicker vendors={known} onChoose={onStep} />
   return (
     <Stack gap="sm" align="stretch">

@@ -1,7 +1,8 @@
 /** The state of the books: figures at once, the whole audit on demand. */
-import { Stack } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
@@ -25,10 +26,11 @@ export function Page() {
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
-      <Stack gap="lg">
+      <InOrder gap="lg">
         {proof.error ? (
           <ErrorState error={proof.error} onRetry={() => void proof.refetch()} />
         ) : null}
+        {proof.isPending ? <Skeleton height={160} aria-busy /> : null}
         {(proof.data?.totals ?? []).map((totals) => (
           <Totals key={totals.currency} totals={totals} />
         ))}
@@ -37,7 +39,7 @@ export function Page() {
         {proof.data ? <Sealed proof={proof.data} /> : null}
         {proof.data ? <OpenHolds proof={proof.data} /> : null}
         <UnchargedCosts />
-      </Stack>
+      </InOrder>
     </>
   )
 }

@@ -1,11 +1,12 @@
 /** All users: lock, unlock, and links for a new password. */
-import { Button, Group, Space, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
@@ -33,15 +34,16 @@ export function Page() {
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} actions={invite} />
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={useColumns((user, act) => setConfirming({ user, act }))}
-        rowId={(row) => row.id}
-        empty={<EmptyState icon="users" title={t('emptyTitle')} action={invite} />}
-      />
-      <Space h="lg" />
-      <AllTokens />
+      <InOrder gap="lg">
+        <DataTable
+          label={t('title')}
+          pages={pages}
+          columns={useColumns((user, act) => setConfirming({ user, act }))}
+          rowId={(row) => row.id}
+          empty={<EmptyState icon="users" title={t('emptyTitle')} action={invite} />}
+        />
+        <AllTokens />
+      </InOrder>
       <LockDialog user={confirming?.act === 'lock' ? confirming.user : undefined} onClose={close} />
       <ResetDialog
         user={confirming?.act === 'reset' ? confirming.user : undefined}

@@ -56,7 +56,7 @@ function Activity({ range }: { readonly range: RangeName }) {
     { live: ['usage'], keepPrevious: true },
   )
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton height={360} />
+  if (!data) return <Skeleton height={360} aria-busy />
   return (
     <>
       <UsageTotals summary={data} />

@@ -1,5 +1,5 @@
 /** The charge of a new account's latest call, explained line by line. */
-import { ActionIcon, Stack, Text } from '@mantine/core'
+import { ActionIcon, Skeleton, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { TextLink } from '../../components/links.tsx'
@@ -41,11 +41,12 @@ function Explained({ requestId, onClose }: ExplainedProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { id } = useAccount()
-  const { data: call } = useAdmin(
+  const { data: call, isPending } = useAdmin(
     'GET /accounts/:account_id/usage/:request_id',
     { params: { account_id: id, request_id: requestId } },
-    { live: ['usage'] },
+    { live: ['usage'], keepPrevious: true },
   )
+  if (isPending) return <Skeleton height={240} aria-busy />
   if (!call) return null
   const { currency, lines, held, charged, returned, model } = call
   const money = (amount: string) => formatMoney(amount, { currency, language })

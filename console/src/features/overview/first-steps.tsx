@@ -1,5 +1,5 @@
 /** Checklist from an empty account to the first call; hidden once complete. */
-import { Group, SegmentedControl, Stack, Text, ThemeIcon } from '@mantine/core'
+import { Group, SegmentedControl, Skeleton, Stack, Text, ThemeIcon } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { TextLink } from '../../components/links.tsx'
@@ -60,6 +60,7 @@ function FirstCallCode() {
   const chats = (models.data?.data ?? []).filter(({ type }) => type === 'chat')
   const model = chats.find((one) => one.id === 'sim-chat') ?? chats[0]
   const key = demo?.account_id === id ? demo.api_key : null
+  if (models.isPending) return <Skeleton height={140} aria-busy />
   if (!model) return null
   const print = FIRST_CALL_PRINTERS[language]
   return (

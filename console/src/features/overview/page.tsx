@@ -1,5 +1,6 @@
 /** The first page of an account: money, notices, calls and their cost. */
-import { Skeleton, Stack } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
+import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -25,11 +26,11 @@ export function Page() {
   return (
     <>
       <PageHeader title={t('title')} />
-      <Stack gap="md">
+      <InOrder>
         {overview.error ? (
           <ErrorState error={overview.error} onRetry={() => void overview.refetch()} />
         ) : null}
-        {overview.isPending ? <Skeleton height={88} /> : null}
+        {overview.isPending ? <Skeleton height={88} aria-busy /> : null}
         {overview.data ? (
           <>
             <Notices overview={overview.data} />
@@ -40,7 +41,7 @@ export function Page() {
         ) : null}
         <AccountFigures />
         {overview.data ? <RecentCalls calls={overview.data.recent_calls} /> : null}
-      </Stack>
+      </InOrder>
     </>
   )
 }

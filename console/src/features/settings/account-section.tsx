@@ -1,5 +1,5 @@
 /** The account's name and its low-balance warning. */
-import { TextInput } from '@mantine/core'
+import { Skeleton, TextInput } from '@mantine/core'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
@@ -14,9 +14,9 @@ import { SettingRow } from './row.tsx'
 export function AccountSection({ account }: { readonly account: Selected }) {
   const t = useMessages(messages)
   const params = { account_id: account.id }
-  const { data } = useAdmin('GET /accounts/:account_id', { params })
+  const { data, isPending } = useAdmin('GET /accounts/:account_id', { params })
   const change = useAdminChange('PATCH /accounts/:account_id')
-  if (!data) return null
+  if (!data) return isPending ? <Skeleton height={320} aria-busy /> : null
   const save = async ({ name = '', low = '' }: Readonly<Record<string, string>>) => {
     await change.mutateAsync({ params, body: { name, low_balance_at: low.trim() || null } })
     notifyDone(t('saved'))

@@ -11,9 +11,9 @@ export function Invitations({ accountId }: { readonly accountId: string }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const params = { account_id: accountId }
-  const { data } = useAdmin('GET /accounts/:account_id/invitations', { params })
+  const { data, isPending } = useAdmin('GET /accounts/:account_id/invitations', { params })
   const takeBack = useAdminChange('DELETE /accounts/:account_id/invitations/:invitation_id')
-  return (data?.data ?? []).map(({ id, email, expires_at }) => (
+  const rows = (data?.data ?? []).map(({ id, email, expires_at }) => (
     <SettingRow
       key={id}
       title={email}
@@ -28,4 +28,5 @@ export function Invitations({ accountId }: { readonly accountId: string }) {
       </SmallButton>
     </SettingRow>
   ))
+  return <div aria-busy={isPending}>{rows}</div>
 }

@@ -19,7 +19,7 @@ type Member = AdminAnswer<'GET /accounts/:account_id/members'>['data'][number]
 
 export function Members({ account }: { readonly account: Selected }) {
   const t = useMessages(messages)
-  const { data } = useAdmin('GET /accounts/:account_id/members', {
+  const { data, isPending } = useAdmin('GET /accounts/:account_id/members', {
     params: { account_id: account.id },
   })
   const [isInviting, setInviting] = useState(false)
@@ -27,7 +27,7 @@ export function Members({ account }: { readonly account: Selected }) {
     <SmallButton onClick={() => setInviting(true)}>{t('invite')}</SmallButton>
   ) : undefined
   return (
-    <Panel title={t('members')} aside={invite}>
+    <Panel title={t('members')} aside={invite} isPending={isPending}>
       <Text size="sm" c="dimmed" mb="xs">
         {t('ownerHint')}
       </Text>

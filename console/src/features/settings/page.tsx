@@ -1,5 +1,6 @@
 /** Settings of the user's sign-in and of the account. */
-import { SimpleGrid, Stack } from '@mantine/core'
+import { SimpleGrid } from '@mantine/core'
+import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
@@ -18,12 +19,12 @@ export function Page() {
     <>
       <PageHeader title={t('title')} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-        <Stack>
+        <InOrder>
           <Profile />
           <Factors />
           <OwnTokens />
-        </Stack>
-        <Stack>
+        </InOrder>
+        <InOrder>
           {account ? (
             <>
               <AccountSection account={account} />
@@ -31,7 +32,7 @@ export function Page() {
             </>
           ) : null}
           <SessionsTable />
-        </Stack>
+        </InOrder>
       </SimpleGrid>
     </>
   )

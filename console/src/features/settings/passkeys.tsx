@@ -21,13 +21,13 @@ interface PasskeysProps {
 export function Passkeys({ onCodes }: PasskeysProps) {
   const t = useMessages(messages)
   const { passkeys_possible: isPossible } = useSession().session
-  const { data } = useAdmin('GET /profile/passkeys', {})
+  const { data, isPending } = useAdmin('GET /profile/passkeys', {})
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<{ readonly id: string; readonly name: string }>()
   const remove = useAdminChange('DELETE /profile/passkeys/:passkey_id')
   const passkeys = data?.data ?? []
   return (
-    <>
+    <div aria-busy={isPending}>
       <SettingRow
         title={t('passkeys')}
         text={isPossible ? (passkeys.length === 0 ? t('noPasskeys') : '') : t('passkeysImpossible')}
@@ -62,7 +62,7 @@ export function Passkeys({ onCodes }: PasskeysProps) {
       >
         {t('removePasskeyText')}
       </ConfirmDialog>
-    </>
+    </div>
   )
 }
 

@@ -12,7 +12,7 @@ import { SmallButton } from './small-button.tsx'
 
 export function SessionsTable() {
   const t = useMessages(messages)
-  const { data, error, refetch } = useAdmin('GET /profile/sessions', {})
+  const { data, error, isPending, refetch } = useAdmin('GET /profile/sessions', {})
   const end = useAdminChange('DELETE /profile/sessions/:session_id')
   const endOthers = useAdminChange('DELETE /profile/sessions')
   const sessions = data?.data ?? []
@@ -20,6 +20,7 @@ export function SessionsTable() {
   return (
     <Panel
       title={t('sessions')}
+      isPending={isPending}
       aside={
         others ? (
           <SmallButton onClick={() => endOthers.mutate({}, { onError: notifyFailed })}>

@@ -21,7 +21,7 @@ const ENDED_SHOWN = 3
 
 export function OwnTokens() {
   const t = useMessages(messages)
-  const { data, error, refetch } = useAdmin('GET /profile/tokens', {})
+  const { data, error, isPending, refetch } = useAdmin('GET /profile/tokens', {})
   const [isCreating, setCreating] = useState(false)
   const [revoked, setRevoked] = useState<Token>()
   const revoke = useAdminChange('DELETE /profile/tokens/:token_id')
@@ -31,6 +31,7 @@ export function OwnTokens() {
   return (
     <Panel
       title={t('tokens')}
+      isPending={isPending}
       aside={<SmallButton onClick={() => setCreating(true)}>{t('create')}</SmallButton>}
     >
       <Text size="sm" c="dimmed" mb="xs">

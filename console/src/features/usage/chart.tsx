@@ -43,7 +43,7 @@ export function UsageChart({ summary, grouping, onGrouping }: UsageChartProps) {
   const t = useMessages(messages)
   const { data, error, refetch } = summary
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton height={240} />
+  if (!data) return <Skeleton height={300} aria-busy />
   const choice = (
     <SegmentedControl
       size="xs"

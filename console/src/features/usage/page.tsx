@@ -1,5 +1,5 @@
 /** The usage of an account: spend over time, figures per model, and each call. */
-import { Button, Group, Menu, SegmentedControl, Stack } from '@mantine/core'
+import { Button, Group, Menu, SegmentedControl } from '@mantine/core'
 import { useMemo } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { ButtonLink } from '../../components/links.tsx'
@@ -7,6 +7,7 @@ import { DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
 import { Filters } from '../../components/list/filters.tsx'
+import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { CopyButton } from '../../components/text/copy-button.tsx'
 import { adminUrl } from '../../lib/api.ts'
@@ -46,7 +47,7 @@ export function Page() {
           </>
         }
       />
-      <Stack gap="md">
+      <InOrder>
         <Filters>
           <UsageFilters
             list={list}
@@ -70,7 +71,7 @@ export function Page() {
           />
         </Group>
         <Calls list={list} view={view.values} />
-      </Stack>
+      </InOrder>
       <DetailDrawer isOpen={openId !== ''} title={t('arithmetic')} onClose={list.close}>
         {openId === '' ? null : <CallExplanation accountId={accountId} requestId={openId} />}
       </DetailDrawer>
