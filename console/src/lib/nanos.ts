@@ -26,3 +26,11 @@ export function chargeOf(amount: string, per: number, quantity: number): string 
   const product = toNanos(amount) * BigInt(Math.max(0, Math.trunc(quantity)))
   return fromNanos((product + divisor - 1n) / divisor)
 }
+
+/**
+ * Returns the text without spaces, and with the digits of a Chinese keyboard (`１２．５`) as plain
+ * ones. A comma stays: it could be a decimal point or part of thousands, which the server refuses.
+ */
+export function plainNumber(text: string): string {
+  return text.normalize('NFKC').replace(/\s/g, '')
+}

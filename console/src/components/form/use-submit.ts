@@ -1,10 +1,14 @@
 /** Runs one submission at a time and keeps its error. */
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 
+/** A second click of a double click comes before the button is disabled: it is ignored. */
 export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
+  const isRunning = useRef(false)
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Error>()
   const submit = async (input: Input) => {
+    if (isRunning.current) return
+    isRunning.current = true
     setBusy(true)
     setFailure(undefined)
     try {
@@ -12,6 +16,7 @@ export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
     } catch (error) {
       setFailure(error instanceof Error ? error : new Error(String(error)))
     } finally {
+      isRunning.current = false
       setBusy(false)
     }
   }

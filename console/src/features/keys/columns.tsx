@@ -89,7 +89,8 @@ export function Spend({ apiKey, currency, align = 'flex-end' }: SpendProps) {
   const { language } = useLanguage()
   const { spent, spend_limit: limit } = apiKey
   if (limit === null) return <MoneyText amount={spent} currency={currency} places={4} />
-  const share = Math.min(FULL, (Number(spent) / Number(limit)) * FULL)
+  // A limit of zero is used up from the start.
+  const share = Number(limit) > 0 ? Math.min(FULL, (Number(spent) / Number(limit)) * FULL) : FULL
   const money = (amount: string, places: number) =>
     formatMoney(amount, { currency, language, places })
   return (

@@ -2,6 +2,7 @@
 import { Group, NumberInput, TagsInput, TextInput } from '@mantine/core'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import { plainNumber } from '../../lib/nanos.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import type { ApiKey } from './api-key.ts'
@@ -47,7 +48,7 @@ export function toKeyBody(draft: KeyDraft) {
   return {
     name: draft.name,
     models: draft.models.length > 0 ? [...draft.models] : null,
-    spend_limit: draft.spendLimit || null,
+    spend_limit: plainNumber(draft.spendLimit) || null,
     expires_at: draft.expiresAt ? new Date(draft.expiresAt).toISOString() : null,
     limits: {
       requests_per_minute: count(draft.requestsPerMinute),
@@ -98,7 +99,7 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
         inputMode="decimal"
         error={useFieldError('spend_limit')}
         value={draft.spendLimit}
-        onChange={(event) => change({ spendLimit: event.currentTarget.value.trim() })}
+        onChange={(event) => change({ spendLimit: event.currentTarget.value })}
       />
       <Group grow align="flex-end">
         <LimitInput

@@ -1,11 +1,13 @@
 /** Manual credits and corrections, and the form that books them. */
 import { Box, Button, Group, Select, Stack, Table, Text, TextInput, Title } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { CheckedField, CheckedForm } from '../../components/form/checked-form.tsx'
+import { useSubmit } from '../../components/form/use-submit.ts'
 import { notifyDone } from '../../components/state/notify.ts'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import { plainNumber } from '../../lib/nanos.ts'
 import { useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import type { Account } from './account.ts'
 import { messages } from './messages.ts'
@@ -26,26 +28,23 @@ export function Credits({ account }: { readonly account: Account }) {
 
 function CreditForm({ account }: { readonly account: Account }) {
   const t = useMessages(messages)
-  const change = useAdminChange('POST /operator/accounts/:account_id/credits')
+  const post = usePost(account.id)
   const [amount, setAmount] = useState('')
   const [kind, setKind] = useState<Kind>('top_up')
   const [reason, setReason] = useState('')
-  const submit = async () => {
-    const body = { amount: amount.trim(), kind, reason }
-    const request = { params: { account_id: account.id }, body }
-    const posted = await change.mutateAsync(request).catch(() => undefined)
-    if (!posted) return
+  const { isBusy, failure, submit } = useSubmit<undefined>(async () => {
+    await post({ amount: plainNumber(amount), kind, reason })
     setAmount('')
     setReason('')
     notifyDone(t('posted', { name: account.name }))
-  }
+  })
   return (
     <CheckedForm
-      failure={change.error}
-      onSubmit={() => void submit()}
+      failure={failure}
+      onSubmit={() => submit(undefined)}
       actions={
         <Group justify="flex-end">
-          <Button type="submit" loading={change.isPending}>
+          <Button type="submit" loading={isBusy}>
             {t('post')}
           </Button>
         </Group>
@@ -92,6 +91,29 @@ function CreditForm({ account }: { readonly account: Account }) {
       </CheckedField>
     </CheckedForm>
   )
+}
+
+interface Credit {
+  readonly amount: string
+  readonly kind: Kind
+  readonly reason: string
+}
+
+/** Names a credit until its answer has come: sent again without a change, it is posted once. */
+function usePost(accountId: string) {
+  const change = useAdminChange('POST /operator/accounts/:account_id/credits')
+  const last = useRef<{ readonly credit: string; readonly eventId: string }>(undefined)
+  return async (body: Credit) => {
+    const credit = JSON.stringify(body)
+    if (last.current?.credit !== credit) {
+      const random = crypto.getRandomValues(new Uint32Array(4))
+      last.current = { credit, eventId: `console-${random.join('-')}` }
+    }
+    const { eventId } = last.current
+    const params = { account_id: accountId }
+    await change.mutateAsync({ params, body: { ...body, event_id: eventId } })
+    last.current = undefined
+  }
 }
 
 function History({ account }: { readonly account: Account }) {

@@ -2,6 +2,7 @@
 import { Button, Group, NumberInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { CheckedField, CheckedForm } from '../../components/form/checked-form.tsx'
+import { useSubmit } from '../../components/form/use-submit.ts'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
@@ -17,16 +18,15 @@ export function LimitsForm({ account }: { readonly account: Account }) {
   const [tokens, setTokens] = useState<number | string>(account.limits.tokens_per_minute ?? '')
   const [calls, setCalls] = useState<number | string>(account.limits.concurrent_calls ?? '')
   const read = (value: number | string) => (value === '' ? null : Number(value))
-  const submit = async () => {
+  const { isBusy, failure, submit } = useSubmit<undefined>(async () => {
     const limits = {
       requests_per_minute: read(requests),
       tokens_per_minute: read(tokens),
       concurrent_calls: read(calls),
     }
-    const request = { params: { account_id: account.id }, body: { limits } }
-    const saved = await change.mutateAsync(request).catch(() => undefined)
-    if (saved) notifyDone(t('saved'))
-  }
+    await change.mutateAsync({ params: { account_id: account.id }, body: { limits } })
+    notifyDone(t('saved'))
+  })
   const field = (
     name: string,
     label: string,
@@ -50,7 +50,7 @@ export function LimitsForm({ account }: { readonly account: Account }) {
     </CheckedField>
   )
   return (
-    <CheckedForm failure={change.error} onSubmit={() => void submit()}>
+    <CheckedForm failure={failure} onSubmit={() => submit(undefined)}>
       <Title order={3} size="h4">
         {t('limits')}
       </Title>
@@ -58,7 +58,7 @@ export function LimitsForm({ account }: { readonly account: Account }) {
         {field('requests_per_minute', t('requestsPerMinute'), requests, setRequests)}
         {field('tokens_per_minute', t('tokensPerMinute'), tokens, setTokens)}
         {field('concurrent_calls', t('concurrentCalls'), calls, setCalls)}
-        <Button type="submit" variant="default" size="xs" loading={change.isPending}>
+        <Button type="submit" variant="default" size="xs" loading={isBusy}>
           {t('save')}
         </Button>
       </Group>

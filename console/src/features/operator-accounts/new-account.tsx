@@ -6,6 +6,7 @@ import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx
 import { Dialog } from '../../components/form/dialog.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { plainNumber } from '../../lib/nanos.ts'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -38,7 +39,8 @@ function Form({ onCreated }: Pick<NewAccountProps, 'onCreated'>) {
   const [currency, setCurrency] = useState('CNY')
   const [balance, setBalance] = useState('')
   const send = async () => {
-    const body = { name, currency, ...(balance.trim() === '' ? {} : { balance: balance.trim() }) }
+    const opening = plainNumber(balance)
+    const body = { name, currency, ...(opening === '' ? {} : { balance: opening }) }
     const created = await change.mutateAsync({ body })
     notifyDone(t('createdDone', { name: created.name }))
     onCreated(created.id)
@@ -67,7 +69,9 @@ function Form({ onCreated }: Pick<NewAccountProps, 'onCreated'>) {
               maxLength={3}
               error={error}
               value={currency}
-              onChange={({ currentTarget }) => setCurrency(currentTarget.value.toUpperCase())}
+              onChange={({ currentTarget }) =>
+                setCurrency(currentTarget.value.normalize('NFKC').toUpperCase())
+              }
             />
           )}
         </CheckedField>

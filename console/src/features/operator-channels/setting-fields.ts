@@ -1,5 +1,7 @@
 /** Converts an upstream's JSON Schema of settings to form fields, and their values to settings. */
+
 import { type Change, listChanges } from '../../components/form/list-changes.ts'
+import { plainNumber } from '../../lib/nanos.ts'
 
 /** `secret-json`: a secret of several members; `secret-list`: several secrets. */
 export type FieldKind =
@@ -78,7 +80,7 @@ export function toSettings(
   for (const { name, kind } of fields) {
     const text = (values[name] ?? '').trim()
     if (text === '') continue
-    if (kind === 'number') settings[name] = Number(text)
+    if (kind === 'number') settings[name] = Number(plainNumber(text))
     else if (kind === 'switch') settings[name] = text === 'true'
     else if (kind === 'secret-list') settings[name] = splitLines(text)
     else if (kind === 'json' || kind === 'secret-json') {

@@ -1,10 +1,12 @@
 /** Dialog that creates a batch of codes and shows them once. */
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { CheckedField } from '../../components/form/checked-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import { plainNumber } from '../../lib/nanos.ts'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -73,8 +75,8 @@ function Form({ onCreated, onCancel }: FormProps) {
         const { data } = await make.mutateAsync({
           body: {
             count: Number(count),
-            amount: amount.trim(),
-            currency: currency.toUpperCase(),
+            amount: plainNumber(amount),
+            currency: currency.normalize('NFKC').toUpperCase(),
             kind: kind === 'top_up' ? 'top_up' : 'promotion',
             note,
             ...(expires ? { expires_at: expires } : {}),
@@ -83,9 +85,19 @@ function Form({ onCreated, onCancel }: FormProps) {
         onCreated(data.map(({ code }) => code))
       }}
     >
-      <Group grow>
+      <Group grow align="flex-start">
         <NumberInput name="count" label={t('count')} required min={1} max={1000} defaultValue={1} />
-        <TextInput name="amount" label={t('amount')} required inputMode="decimal" />
+        <CheckedField param="amount">
+          {(error) => (
+            <TextInput
+              name="amount"
+              label={t('amount')}
+              error={error}
+              required
+              inputMode="decimal"
+            />
+          )}
+        </CheckedField>
         <TextInput
           name="currency"
           label={t('currency')}

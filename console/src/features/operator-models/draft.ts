@@ -1,5 +1,7 @@
 /** A model as form values, and its conversion to a request. */
+
 import { InvalidField } from '../../components/form/invalid-field.ts'
+import { plainNumber } from '../../lib/nanos.ts'
 
 export interface PriceDraft {
   readonly unit: string
@@ -148,7 +150,7 @@ export function toPrices(drafts: readonly PriceDraft[], { param, badJson }: Json
   return drafts.map(({ unit, per, amount, when }, index) => ({
     unit,
     per: Number(per),
-    amount: amount.trim(),
+    amount: plainNumber(amount),
     ...(when.trim() === ''
       ? {}
       : { when: readJson({ param: `${param}[${index}].when`, badJson }, when) }),
@@ -158,7 +160,7 @@ export function toPrices(drafts: readonly PriceDraft[], { param, badJson }: Json
 /** Returns the prices that are complete, for a comparison while they are typed. */
 export function readDrafts(drafts: readonly PriceDraft[]): StoredPrice[] {
   return drafts.flatMap((draft) => {
-    const isComplete = /^\d+(\.\d+)?$/.test(draft.amount.trim()) && Number(draft.per) > 0
+    const isComplete = /^\d+(\.\d+)?$/.test(plainNumber(draft.amount)) && Number(draft.per) > 0
     try {
       return isComplete ? toPrices([draft], { param: 'prices', badJson: '' }) : []
     } catch {

@@ -1,10 +1,12 @@
 /** The account's name and its low-balance warning. */
 import { Skeleton, TextInput } from '@mantine/core'
+import { CheckedField } from '../../components/form/checked-form.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import { plainNumber } from '../../lib/nanos.ts'
 import type { Selected } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { LimitsTable } from './limits.tsx'
@@ -18,7 +20,7 @@ export function AccountSection({ account }: { readonly account: Selected }) {
   const change = useAdminChange('PATCH /accounts/:account_id')
   if (!data) return isPending ? <Skeleton height={320} aria-busy /> : null
   const save = async ({ name = '', low = '' }: Readonly<Record<string, string>>) => {
-    await change.mutateAsync({ params, body: { name, low_balance_at: low.trim() || null } })
+    await change.mutateAsync({ params, body: { name, low_balance_at: plainNumber(low) || null } })
     notifyDone(t('saved'))
   }
   const id = <SettingRow title="ID" text={<CopyText value={data.id} />} />
@@ -34,14 +36,29 @@ export function AccountSection({ account }: { readonly account: Selected }) {
   return (
     <Panel title={t('account')}>
       <SubmitForm act={t('save')} onSend={save} isInline>
-        <TextInput name="name" label={t('accountName')} defaultValue={data.name} required />
-        <TextInput
-          name="low"
-          label={t('lowBalance')}
-          description={t('lowBalanceHint', { currency: data.currency })}
-          defaultValue={data.low_balance_at ?? ''}
-          inputMode="decimal"
-        />
+        <CheckedField param="name">
+          {(error) => (
+            <TextInput
+              name="name"
+              label={t('accountName')}
+              error={error}
+              defaultValue={data.name}
+              required
+            />
+          )}
+        </CheckedField>
+        <CheckedField param="low_balance_at">
+          {(error) => (
+            <TextInput
+              name="low"
+              label={t('lowBalance')}
+              description={t('lowBalanceHint', { currency: data.currency })}
+              error={error}
+              defaultValue={data.low_balance_at ?? ''}
+              inputMode="decimal"
+            />
+          )}
+        </CheckedField>
         {id}
         <LimitsTable limits={data.limits} />
       </SubmitForm>

@@ -1,5 +1,6 @@
 /** One delivery: the sent body, and the answer to each attempt. */
 import { Button, Loader, Stack, Table, Text } from '@mantine/core'
+import { useSubmit } from '../../components/form/use-submit.ts'
 import { TextLink } from '../../components/links.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
@@ -29,21 +30,21 @@ export function DeliveryDetails({ accountId, deliveryId }: DeliveryDetailsProps)
   const again = useAdminChange(
     'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver',
   )
+  const { isBusy, failure, submit } = useSubmit<undefined>(async () => {
+    await again.mutateAsync({ params })
+    notifyDone(t('redelivered'))
+  })
   if (error) return <ErrorState error={error} />
   if (!data) return <Loader size="sm" />
-  const send = async () => {
-    const sent = await again.mutateAsync({ params }).catch(() => undefined)
-    if (sent) notifyDone(t('redelivered'))
-  }
   return (
     <Stack gap="lg">
       <Facts delivery={data} />
       <div>
-        <Button variant="default" loading={again.isPending} onClick={() => void send()}>
+        <Button variant="default" loading={isBusy} onClick={() => submit(undefined)}>
           {t('redeliver')}
         </Button>
       </div>
-      {again.error ? <ErrorState error={again.error} /> : null}
+      {failure ? <ErrorState error={failure} /> : null}
       <Attempts delivery={data} />
       {data.body ? (
         <section>
