@@ -148,13 +148,15 @@ describe(ERASE_PATH, () => {
     await refused(tenant, { ...body, video_task_id: erased.json.id }, kind)
     await stage.ended(tenant, erased.json.id)
     const before = await gateway.balance(tenant.accountId)
-    const content = [{ type: 'text', text: 'a river [[fault:fail-task]]' }]
-    const failed = await gateway.post('/v1/videos/generations', tenant.key, {
-      model: 'a-video',
-      content,
-    })
+    const start = (fault: string) => {
+      const content = [{ type: 'text', text: `a river [[fault:${fault}]]` }]
+      return gateway.post('/v1/videos/generations', tenant.key, { model: 'a-video', content })
+    }
+    const endless = await start('never-ends')
+    const running = { ...body, video_task_id: endless.json.id }
+    await refused(tenant, running, 'video_task_id: the video task has not succeeded yet')
+    const failed = await start('fail-task')
     const failing = { ...body, video_task_id: failed.json.id }
-    await refused(tenant, failing, 'video_task_id: the video task has not succeeded yet')
     await until('its failure', async () => {
       const path = `/v1/videos/generations/${failed.json.id}`
       return (await gateway.get(path, tenant.key)).json.status === 'failed' || undefined
