@@ -1,6 +1,6 @@
 /** The wiring: config → database → ledger → pipeline → http. The only file that knows all parts. */
 
-import { once } from 'node:events'
+import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { createAdminEndpoints } from './admin/endpoints.ts'
@@ -24,7 +24,7 @@ import type { OpenedDatabase } from './database/open.ts'
 import type { PlainServices } from './endpoints/endpoint.ts'
 import { listEndpoints } from './endpoints/index.ts'
 import { createSockets } from './endpoints/sockets.ts'
-import { watchDrain } from './http/drain.ts'
+import { type Entrance, openEntrance, watchDrain } from './http/drain.ts'
 import { createHttpServer } from './http/server.ts'
 import { explainListening } from './lib/explain-listening.ts'
 import { newId } from './lib/ids.ts'
@@ -33,6 +33,7 @@ import type { Sessions } from './sign-in/sessions/session.ts'
 import type { Worker } from './tasks/poll/worker.ts'
 import { createUsageReader } from './usage/usage.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
+import { takeConnections } from './workers/take-connections.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 
@@ -81,7 +82,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const schema = watchCompatibility(sql, MIGRATIONS)
   const core = await openCore({ config, database, schema, secrets, ownerId, log, onBroken })
   const { guard } = core.outbound
-  const port = () => readPort(server)
+  const port = () => entrance.port
   const callbackAddresses = openCallbacks(config, secrets, port)
   const tasks = openTasks({ ...core, config, sql, secrets, guard, callbackAddresses })
   const services: PlainServices = {
@@ -106,8 +107,8 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const admin = { ...services, ...pages, catalog, signIn: openedSignIn.signIn, live, system }
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   const tracer = openTracer(config, core.dispatcher, { metrics: core.metrics, log })
-  const { server, drain } = createGatewayServer(services, config, tracer)
-  await listen(server, config)
+  const gate = createGatewayServer(services, config, tracer)
+  const entrance = await openPort(gate.server, config)
   const url = toUrl(config.host, port())
   const metricsServer = await openMetrics(config, core.metrics.registry, log)
   const place = { url, port: port() }
@@ -128,8 +129,8 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const stop = createStop({
     ...core,
     drainMs: config.drainMs,
-    server,
-    drain,
+    ...gate,
+    entrance,
     metricsServer,
     demo,
     live,
@@ -167,16 +168,12 @@ function toUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-async function listen(server: Server, config: Config): Promise<void> {
+/** A worker takes connections from its supervisor, which listens on `config.port`. */
+async function openPort(server: Server, config: Config): Promise<Entrance> {
+  if (cluster.isWorker) return takeConnections(server, config.port)
   try {
-    server.listen(config.port, config.host, 4096)
-    await once(server, 'listening')
+    return await openEntrance(server, config)
   } catch (error) {
     throw explainListening(error, config, { host: 'HOST', port: 'PORT' })
   }
-}
-
-function readPort(server: Server): number {
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

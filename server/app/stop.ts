@@ -10,7 +10,7 @@ import type { Accounts } from '../accounts/identify.ts'
 import type { Live } from '../admin/live/live.ts'
 import type { Catalog } from '../catalog/load/snapshot.ts'
 import type { OpenedDatabase } from '../database/open.ts'
-import type { Drain } from '../http/drain.ts'
+import type { Drain, Entrance } from '../http/drain.ts'
 import type { Sweeper } from '../ledger/leases/sweeper.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
@@ -35,6 +35,7 @@ interface Parts {
   readonly drainMs: number
   readonly server: Server
   readonly drain: Drain
+  readonly entrance: Entrance
   readonly readiness: Readiness
   readonly storage: StorageWatch
   readonly inFlight: InFlight
@@ -76,7 +77,7 @@ export function createStop(parts: Parts): Stop {
     if (delayMs > 0) await sleep(delayMs)
     parts.live.stop()
     const closed = once(server, 'close')
-    await drain.stopListening()
+    await parts.entrance.close()
     // A proxy uses the connections that it has kept; each ends with its next response. Calls are
     // awaited afterwards, since one may have begun on the last of them.
     const drainedBy = performance.now() + drainMs

@@ -7,21 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
 import { serveClusterMetrics } from '../metrics/cluster-metrics.ts'
+import type { StopReason, SupervisorMessage, WorkerMessage } from '../workers/messages.ts'
+import { type SharedPort, sharePort } from '../workers/share-port.ts'
 import { createLog } from './log.ts'
 import { openOwnDatabase } from './open-own-database.ts'
-
-/** From worker to supervisor, once it answers calls. */
-export interface StartedMessage {
-  readonly tributary: 'started'
-  /** In demo mode, whose simulators belong to one process, there is one worker. */
-  readonly isDemo: boolean
-}
-
-/** From supervisor to worker. */
-export interface StopMessage {
-  readonly tributary: 'stop'
-  readonly reason: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'fault'
-}
 
 const BACKOFF_MS_MIN = 500
 const BACKOFF_MS_MAX = 30_000
@@ -29,10 +18,7 @@ const BACKOFF_MS_MAX = 30_000
 const STEADY_MS = 30_000
 
 /** Runs until `requested` resolves. Returns the exit code. */
-export async function supervise(
-  config: Config,
-  requested: Promise<StopMessage['reason']>,
-): Promise<number> {
+export async function supervise(config: Config, requested: Promise<StopReason>): Promise<number> {
   const log = createLog(config.log)
   const database = config.databaseUrl === undefined ? await openOwnDatabase(config) : undefined
   const { port } = config.metrics
@@ -40,25 +26,44 @@ export async function supervise(
   if (port !== 0 && !metrics) log.warn({ port }, 'the metrics port is taken: no metrics here')
   const stopping = new AbortController()
   void requested.then(() => stopping.abort())
+  let sharedPort: SharedPort | undefined
   try {
-    const keep = () => keepWorker(log, stopping.signal)
-    const first = keep()
+    sharedPort = await sharePort(addressOf(config), stopping.signal)
+    const fork = createFork(config, sharedPort)
+    const keep = (mustStart = false) =>
+      keepWorker(fork, log, { stopping: stopping.signal, mustStart })
+    const first = keep(true)
     const started = await first.started
     const others =
-      started && !started.isDemo ? Array.from({ length: config.workers - 1 }, keep) : []
+      started && !started.isDemo ? Array.from({ length: config.workers - 1 }, () => keep()) : []
     if (started?.isDemo) log.info({}, 'demo mode runs one worker')
     if (started) sendStop(await requested)
     else stopping.abort()
     await Promise.all([first, ...others].map(({ ended }) => ended))
     return started ? 0 : 1
   } finally {
+    sharedPort?.destroy()
     metrics?.close()
     await database?.stop()
   }
 }
 
-function sendStop(reason: StopMessage['reason']): void {
-  const message: StopMessage = { tributary: 'stop', reason }
+function addressOf({ host, port, server }: Config) {
+  return { host, port, waitingMax: server.connectionsMax }
+}
+
+/** A worker gets its settings from the environment alone, with the port that the supervisor has. */
+function createFork({ role, host }: Config, sharedPort: SharedPort): () => Worker {
+  const settings = { ROLE: role, HOST: host, PORT: String(sharedPort.port), METRICS_PORT: '0' }
+  return () => {
+    const worker = cluster.fork(settings)
+    sharedPort.add(worker)
+    return worker
+  }
+}
+
+function sendStop(reason: StopReason): void {
+  const message: SupervisorMessage = { tributary: 'stop', reason }
   for (const worker of Object.values(cluster.workers ?? {})) {
     // A worker that is starting gets the signal: it has no listener of messages yet.
     if (worker?.isConnected()) worker.send(message)
@@ -67,24 +72,36 @@ function sendStop(reason: StopMessage['reason']): void {
 
 interface KeptWorker {
   /** Resolves with undefined if the first process ends before it answers calls. */
-  readonly started: Promise<StartedMessage | undefined>
+  readonly started: Promise<WorkerMessage | undefined>
   /** Resolves once the worker has ended for good. */
   readonly ended: Promise<void>
 }
 
+interface KeepOptions {
+  readonly stopping: AbortSignal
+  /** A first process that ends before it answers calls is not replaced. */
+  readonly mustStart: boolean
+}
+
 /** Starts a worker and replaces it whenever it ends, until `stopping`. */
-function keepWorker(log: Log, stopping: AbortSignal): KeptWorker {
-  const first = Promise.withResolvers<StartedMessage | undefined>()
+function keepWorker(fork: () => Worker, log: Log, options: KeepOptions): KeptWorker {
+  const { stopping } = options
+  const first = Promise.withResolvers<WorkerMessage | undefined>()
   return { started: first.promise, ended: run() }
 
   async function run(): Promise<void> {
+    let isKept = !options.mustStart
     for (let failures = 0; !stopping.aborted; failures += 1) {
       const since = performance.now()
-      const worker = cluster.fork({ METRICS_PORT: '0' })
-      worker.once('message', (message: StartedMessage) => first.resolve(message))
+      const worker = fork()
+      worker.on('message', (message: WorkerMessage) => {
+        if (message.tributary !== 'started') return
+        isKept = true
+        first.resolve(message)
+      })
       const { code, signal } = await untilExit(worker)
       first.resolve(undefined)
-      if (stopping.aborted) return
+      if (stopping.aborted || !isKept) return
       if (performance.now() - since > STEADY_MS) failures = 0
       const waitMs = Math.min(BACKOFF_MS_MIN * 2 ** failures, BACKOFF_MS_MAX)
       const reason = signal ?? `exit code ${code}`

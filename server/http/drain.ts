@@ -1,4 +1,5 @@
 /** Ends the connections of a server without failing a request that arrives meanwhile. */
+import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
@@ -10,11 +11,19 @@ export interface Upgraded {
   terminateAll(): void
 }
 
+/** The place from which a server gets its connections. */
+export interface Entrance {
+  readonly port: number
+  /**
+   * Accepts no more connections. Open ones are served further, idle ones included, and so are those
+   * that were waiting.
+   */
+  close(): Promise<void>
+}
+
 export interface Drain {
   /** From now on each response asks its caller to close the connection. */
   closeAfterResponses(): void
-  /** Accepts no more connections. Open ones are served further, idle ones included. */
-  stopListening(): Promise<void>
   /** Resolves once no connection is open, or after `timeoutMs`. */
   unused(timeoutMs: number): Promise<void>
   /** Resolves once no request is being answered, or after `timeoutMs`. */
@@ -28,14 +37,46 @@ const POLL_INTERVAL_MS = 20
 const QUIET_TURNS = 2
 const TURNS_MAX = 10_000
 
-/** Watches the requests of `server`; called before it listens. */
-export function watchDrain(server: Server, upgraded?: Upgraded): Drain {
-  const active = new Set<ServerResponse>()
-  let isClosing = false
+/**
+ * Closing a listener resets the connections in the kernel's backlog. The server accepts one of them
+ * in each turn of the event loop, so after turns without a new one the backlog is empty.
+ */
+export async function untilBacklogEmpty(server: NetServer): Promise<void> {
   let accepted = 0
   server.on('connection', () => {
     accepted += 1
   })
+  let turns = 0
+  for (let quiet = 0; quiet < QUIET_TURNS && turns < TURNS_MAX; turns += 1) {
+    const before = accepted
+    await setImmediate()
+    quiet = accepted === before ? quiet + 1 : 0
+  }
+}
+
+/** Listens. The address that cannot be used is named by the caller. */
+export async function openEntrance(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Entrance> {
+  server.listen(port, host, 4096)
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    async close() {
+      await untilBacklogEmpty(server)
+      // The server's own close() would also close idle connections, on which a proxy may be
+      // sending its next request.
+      NetServer.prototype.close.call(server)
+    },
+  }
+}
+
+/** Watches the requests of `server`; called before it listens. */
+export function watchDrain(server: Server, upgraded?: Upgraded): Drain {
+  const active = new Set<ServerResponse>()
+  let isClosing = false
   /** The newest response of a connection, and whether its request keeps the connection. */
   const newest = new WeakMap<Socket, { response: ServerResponse; isKept: boolean }>()
   const watch = ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -64,19 +105,6 @@ export function watchDrain(server: Server, upgraded?: Upgraded): Drain {
         if (newest.get(response.req.socket)?.response === response) response.shouldKeepAlive = false
       }
       upgraded?.closeWhenIdle()
-    },
-    async stopListening() {
-      // Closing resets the connections in the kernel's backlog. The server accepts one of them in
-      // each turn of the event loop, so after turns without a new one the backlog is empty.
-      let turns = 0
-      for (let quiet = 0; quiet < QUIET_TURNS && turns < TURNS_MAX; turns += 1) {
-        const before = accepted
-        await setImmediate()
-        quiet = accepted === before ? quiet + 1 : 0
-      }
-      // The server's own close() would also close idle connections, on which a proxy may be
-      // sending its next request.
-      NetServer.prototype.close.call(server)
     },
     unused(timeoutMs) {
       let isClosed = false

@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { watchDrain } from '../../server/http/drain.ts'
+import { openEntrance, watchDrain } from '../../server/http/drain.ts'
 import { until } from '../support/until.ts'
 
 const CALLS = 30
+const LOOPBACK = { host: '127.0.0.1', port: 0 }
 
 /** Connects many times and sends requests while the thread of the server waits. */
 const CALLER = `
@@ -32,10 +33,7 @@ const CALLER = `
 
 test('connections that wait to be accepted are served', async () => {
   const server = createServer((_request, response) => response.end('served'))
-  const drain = watchDrain(server)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const { port, close } = await openEntrance(server, LOOPBACK)
   const sent = new Int32Array(new SharedArrayBuffer(4))
   const caller = new Worker(CALLER, { eval: true, workerData: { port, sent, calls: CALLS } })
   const answers: string[] = []
@@ -45,7 +43,7 @@ test('connections that wait to be accepted are served', async () => {
     Atomics.wait(sent, 0, count, 1_000)
   }
   const closed = once(server, 'close')
-  await drain.stopListening()
+  await close()
   await ended
   assert.equal(answers.length, CALLS)
   for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*served$/)
@@ -56,9 +54,7 @@ test('requests that were sent together are all answered before the connection en
   const waiting: ServerResponse[] = []
   const server = createServer((_request, response) => void waiting.push(response))
   const drain = watchDrain(server)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const { port, close } = await openEntrance(server, LOOPBACK)
   const send = async (count: number) => {
     const socket = connect(port, '127.0.0.1')
     socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(count))
@@ -80,6 +76,6 @@ test('requests that were sent together are all answered before the connection en
     assert.equal(answers.match(/^connection: close/gim)?.length, 1)
   }
   const closed = once(server, 'close')
-  await drain.stopListening()
+  await close()
   await closed
 })

@@ -12,6 +12,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dialects: ['lib'],
   database: ['lib'],
   http: ['lib'],
+  workers: ['lib', 'http'],
   tracing: ['lib', 'http'],
   outbound: ['lib'],
   ledger: ['lib', 'database'],
@@ -46,7 +47,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'app/open-ledger.ts': ['lib', 'config', 'database', 'ledger', 'pipeline'],
   'app/open-outbound.ts': ['lib', 'config', 'outbound', 'pipeline'],
   'app/open-own-database.ts': ['config', 'database', 'app/log.ts'],
-  'app/supervise.ts': 'lib config metrics app/log.ts app/open-own-database.ts'.split(' '),
+  'app/supervise.ts': 'lib config metrics workers app/log.ts app/open-own-database.ts'.split(' '),
   'app/open-sign-in.ts': ['lib', 'config', 'sign-in'],
   'app/open-tasks.ts':
     `lib config database assets catalog endpoints outbound pipeline tasks upstreams webhooks

@@ -1,8 +1,12 @@
 /** `tributary serve`: runs the gateway until a signal stops it. */
 import cluster from 'node:cluster'
 import { type Command, Option } from 'commander'
-import type { StartedMessage, StopMessage } from '../../../server/app/supervise.ts'
 import { type Config, describeConfig, loadConfig } from '../../../server/config/config.ts'
+import type {
+  StopReason,
+  SupervisorMessage,
+  WorkerMessage,
+} from '../../../server/workers/messages.ts'
 import { createNotices, logWarnings, type ServeNotices } from '../../lib/notices.ts'
 import { port } from '../../lib/parse.ts'
 
@@ -42,7 +46,9 @@ Examples:
 }
 
 async function serve(options: ServeOptions): Promise<void> {
-  const flags = { ROLE: options.role, HOST: options.host, PORT: options.port?.toString() }
+  const flags = cluster.isPrimary
+    ? { ROLE: options.role, HOST: options.host, PORT: options.port?.toString() }
+    : {}
   const config = readConfig(flags)
   const { format, level } = config.log
   const notices = createNotices(format, level)
@@ -69,7 +75,7 @@ async function serve(options: ServeOptions): Promise<void> {
   opening.catch(() => undefined)
   const { serve: start } = await import('../../../server/main.ts')
   const gateway = await start(config, undefined, opening).catch(quitWith(notices))
-  const started: StartedMessage = { tributary: 'started', isDemo: gateway.demo !== undefined }
+  const started: WorkerMessage = { tributary: 'started', isDemo: gateway.demo !== undefined }
   process.send?.(started)
   const reason = await requested
   clearTimeout(patience)
@@ -102,7 +108,6 @@ function quitWith(notices: ServeNotices) {
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-type StopReason = StopMessage['reason']
 
 /**
  * Resolves when the process must stop: to the signal, or to `fault` on an uncaught error. A second
@@ -122,8 +127,8 @@ function stopRequested(notices: ServeNotices): Promise<StopReason> {
         if (cluster.isPrimary || (signal === 'SIGTERM' && !stopping)) stop(signal)
       })
     }
-    process.on('message', ({ tributary, reason }: StopMessage) => {
-      if (tributary === 'stop' && !stopping) stop(reason)
+    process.on('message', (message: SupervisorMessage) => {
+      if (message.tributary === 'stop' && !stopping) stop(message.reason)
     })
     for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(fault, (error: unknown) => {

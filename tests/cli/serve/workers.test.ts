@@ -4,9 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { createSecretKey } from '../../../server/lib/secrets/secrets.ts'
 import { findFreePort } from '../../support/free-port.ts'
 import { type GatewayProcess, type Stage, startGateway, startStage } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
+import { runWith } from '../support.ts'
 
 let stage: Stage
 let metricsUrl: string
@@ -73,6 +75,28 @@ test('SIGTERM ends all of them in order', async () => {
   const [row] = await stage.sql<{ open: number }[]>`
     select count(*)::int as open from hold where state = 'open'`
   assert.equal(row?.open, 0)
+})
+
+test('a start that fails is said once, and no worker is restarted', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-workers-'))
+  const databaseUrl = `postgres://a:b@127.0.0.1:${await findFreePort()}/none`
+  const { code, out, err } = await runWith(
+    {
+      PATH: process.env.PATH,
+      HOME: folder,
+      DATA_DIR: folder,
+      DATABASE_URL: databaseUrl,
+      SECRET_KEY: createSecretKey(),
+      WORKERS: '2',
+      PORT: '0',
+      METRICS_PORT: '0',
+    },
+    ['serve'],
+  )
+  rmSync(folder, { recursive: true, force: true })
+  assert.equal(code, 1)
+  assert.equal(err.match(/cannot reach the database/g)?.length, 1, err)
+  assert.doesNotMatch(out + err, /restarting/)
 })
 
 test('an embedded database is the supervisor’s, and a demo has one worker', async () => {
