@@ -6,8 +6,17 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { CallLimits } from '../../server/accounts/accounts.ts'
 import { rotateKey } from '../../server/accounts/manage-keys.ts'
-import { type GatewayProcess, type Stage, startGateway, startStage } from '../support/gateway.ts'
+import {
+  type Caller,
+  type GatewayProcess,
+  type Stage,
+  startGateway,
+  startStage,
+} from '../support/gateway.ts'
 import { until } from '../support/until.ts'
+
+/** A model that no other test limits. */
+const OTHER_MODEL = 'sim-reasoner'
 
 let stage: Stage
 let second: GatewayProcess
@@ -139,6 +148,52 @@ test('concurrent calls: exactly the limit over both gateways, and freed as each 
   for (let call = 0; call < 6; call += 1) {
     // The slot is free once the answer is whole.
     assert.equal(await statusOf(await send(call % 2 === 0 ? stage : second, one, says('hi'))), 200)
+  }
+})
+
+test('calls that run when a limit of concurrent calls is set, removed and set again count', async () => {
+  const limitTo = {
+    account: (caller: Caller, limits: CallLimits) => stage.sql`
+      update account set limits = ${JSON.stringify(limits)}::text::jsonb
+      where id = ${caller.account.id}`,
+    key: (caller: Caller, limits: CallLimits) => stage.sql`
+      update api_key set limits = ${JSON.stringify(limits)}::text::jsonb
+      where id = ${caller.key.id}`,
+    model: (_: Caller, limits: CallLimits) => stage.sql`
+      with changed as (
+        update model set limits = ${JSON.stringify(limits)}::text::jsonb where id = ${OTHER_MODEL})
+      update catalog_revision set revision = revision + 1`,
+  }
+  for (const [subject, limit] of Object.entries(limitTo)) {
+    const caller = await stage.createCaller('1000')
+    const leave = new AbortController()
+    const slow = {
+      ...says('[[chunks:600]] [[chunk-delay:100]]', { stream: true }),
+      model: OTHER_MODEL,
+    }
+    const open = async (target: Target) =>
+      assert.equal((await send(target, caller.key.key, slow, leave.signal)).status, 200)
+    const short = { ...says('hi'), model: OTHER_MODEL }
+    const untilStatus = (status: number) =>
+      until(
+        `${status} with the limit of the ${subject}`,
+        async () => (await statusOf(await send(second, caller.key.key, short))) === status,
+        60_000,
+      )
+
+    await open(stage)
+    await open(second)
+    await limit(caller, { concurrent_calls: 2 })
+    await untilStatus(429)
+    await limit(caller, {})
+    await untilStatus(200)
+    await open(stage)
+    await limit(caller, { concurrent_calls: 3 })
+    await untilStatus(429)
+    await limit(caller, { concurrent_calls: 4 })
+    await untilStatus(200)
+    leave.abort()
+    await limit(caller, {})
   }
 })
 
