@@ -46,13 +46,12 @@ export async function exportCatalog(
     FILE_SOURCE,
   )
   const currency = mostFrequent(models.map(currencyOf), /./)
-  const variables: string[] = []
+  const variables = new Set<string>()
   const catalog = {
     ...(source === undefined ? {} : { source }),
     ...(currency === undefined ? {} : { currency }),
     channels: channels.map((row) => {
-      const { entry, variables: named } = exportChannel(row, options)
-      variables.push(...named)
+      const entry = exportChannel(row, options, variables)
       return { ...entry, ...(row.paused_at ? { paused: true } : {}), ...sourceOf(row, source) }
     }),
     models: models.map((row) => {
@@ -64,7 +63,7 @@ export async function exportCatalog(
       }
     }),
   }
-  return { catalog, variables }
+  return { catalog, variables: [...variables] }
 }
 
 function sourceOf({ source }: { readonly source: string }, common: string | undefined) {
@@ -76,37 +75,51 @@ function currencyOf({ currency, routes }: ModelRow): string | undefined {
   return currency ?? routes.find((route) => route.currency !== undefined)?.currency
 }
 
-function exportChannel(row: ChannelRow, { secrets, secretsAs }: ExportOptions) {
+/** Adds the variables that stand for secrets to `variables`. */
+function exportChannel(
+  row: ChannelRow,
+  { secrets, secretsAs }: ExportOptions,
+  variables: Set<string>,
+): object {
   const { id, upstream, settings, version } = row
-  if (!row.secrets) return { entry: { id, upstream, settings }, variables: [] }
+  if (!row.secrets) return { id, upstream, settings }
   if (secretsAs === 'sealed') {
     const sealed = { version, secrets: row.secrets.toString('base64') }
-    return { entry: { id, upstream, settings, sealed }, variables: [] }
+    return { id, upstream, settings, sealed }
   }
   const stored = { settings: {}, secrets: row.secrets }
-  const variables: string[] = []
   const opened = openSettings(stored, secrets, { channelId: id, version })
-  const named = nameSecrets(opened, id, (name) => variables.push(name))
-  return { entry: { id, upstream, settings: { ...settings, ...named } }, variables }
+  const named = nameSecrets(opened, id, variables)
+  return { id, upstream, settings: { ...settings, ...named } }
 }
 
-/** Replaces every text by the name of an environment variable, unless it is one already. */
+/**
+ * Replaces every text by the name of an environment variable of its own, unless it is one already.
+ */
 function nameSecrets(
   values: Readonly<Record<string, unknown>>,
   prefix: string,
-  add: (name: string) => void,
+  variables: Set<string>,
 ): object {
-  const entries = Object.entries(values).map(([key, value]) => {
-    const name = `${prefix}_${key}`
-    if (typeof value === 'object' && value !== null) {
-      return [key, nameSecrets({ ...value }, name, add)] as const
-    }
-    if (variableNameOf(value) !== undefined) return [key, value] as const
-    const variable = name.toUpperCase().replace(/[^A-Z0-9]/g, '_')
-    add(variable)
-    return [key, `env:${variable}`] as const
-  })
+  const entries = Object.entries(values).map(
+    ([key, value]) => [key, nameSecret(value, `${prefix}_${key}`, variables)] as const,
+  )
   return Object.fromEntries(entries)
+}
+
+function nameSecret(value: unknown, name: string, variables: Set<string>): unknown {
+  if (Array.isArray(value)) {
+    return value.map((one, index) => nameSecret(one, `${name}_${index + 1}`, variables))
+  }
+  if (typeof value === 'object' && value !== null) {
+    return nameSecrets({ ...value }, name, variables)
+  }
+  if (variableNameOf(value) !== undefined) return value
+  const base = name.toUpperCase().replace(/[^A-Z0-9]/g, '_')
+  let variable = base
+  for (let count = 2; variables.has(variable); count += 1) variable = `${base}_${count}`
+  variables.add(variable)
+  return `env:${variable}`
 }
 
 function exportModel(

@@ -141,6 +141,28 @@ test('sealed secrets need their SECRET_KEY; names of variables do not', async (t
   assert.equal(applied.code, 0, applied.err)
 })
 
+test('each secret gets a variable of its own, in lists too', async (t) => {
+  const from = await openCommandLine(t)
+  const to = await openCommandLine(t)
+  const settings = {
+    base_url: 'https://vendor.test/v1',
+    api_keys: ['first-key', 'second-key'],
+    headers: { 'x-a': 'one', x_a: 'two' },
+  }
+  const channels = [{ id: 'main', upstream: 'openai-compatible', settings }]
+  await from.json('apply', from.file('keys.json', { source: 'keys', channels }))
+  const { out, err } = await from.run('export', '--secrets', 'env', '--no-accounts')
+  const names = ['API_KEYS_1', 'API_KEYS_2', 'HEADERS_X_A', 'HEADERS_X_A_2']
+  assert.deepEqual(
+    err.trim().split('\n').sort(),
+    names.map((name) => `set MAIN_${name}`),
+  )
+  const { api_keys: keys } = JSON.parse(out).channels[0].settings
+  assert.deepEqual(keys, ['env:MAIN_API_KEYS_1', 'env:MAIN_API_KEYS_2'])
+  const applied = await to.run('apply', to.file('named.json', out))
+  assert.equal(applied.code, 0, applied.err)
+})
+
 test('a dry run shows each value before and after, without secrets', async (t) => {
   const { run, file, exported, sql } = await openShop(t)
   const changed = JSON.parse(await exported())
