@@ -53,10 +53,10 @@ export function countBilledCharacters({ req_params: parameters }: JsonObject): n
 
 /**
  * Counts the characters of a hold: those of `text` and `ssml` together, because a vendor without
- * SSML speaks the text.
+ * SSML speaks the text. Tags count too, since some are spoken, such as `<sub alias="…">`.
  */
 export function countHeldCharacters({ req_params: parameters }: JsonObject): number {
-  return countSsml(parameters) + countText(parameters)
+  return countCodePoints(asString(member(parameters, 'ssml')) ?? '') + countText(parameters)
 }
 
 function countSsml(parameters: unknown): number {
@@ -67,15 +67,21 @@ function countText(parameters: unknown): number {
   return countCodePoints(asString(member(parameters, 'text')) ?? '')
 }
 
-/** Removes tags in linear time; a tag that is never closed is text. */
+const CDATA = '<![CDATA['
+const CDATA_END = ']]>'
+
+/** Removes tags in linear time; a tag that is never closed is text, and so is character data. */
 function stripTags(ssml: string): string {
   let text = ''
   let position = 0
   for (;;) {
     const open = ssml.indexOf('<', position)
-    const close = open === -1 ? -1 : ssml.indexOf('>', open)
+    const isData = open !== -1 && ssml.startsWith(CDATA, open)
+    const end = isData ? CDATA_END : '>'
+    const close = open === -1 ? -1 : ssml.indexOf(end, open)
     if (close === -1) return text + ssml.slice(position)
     text += ssml.slice(position, open)
-    position = close + 1
+    if (isData) text += ssml.slice(open + CDATA.length, close)
+    position = close + end.length
   }
 }

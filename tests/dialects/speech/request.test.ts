@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
 import {
   countBilledCharacters,
+  countHeldCharacters,
   prepareSpeechRequest,
 } from '../../../server/dialects/speech/request.ts'
 import { anyText } from '../../support/any-text.ts'
@@ -52,6 +53,8 @@ const COUNTS: readonly [string, object, number][] = [
   ['ssml wins over text', { ssml: '<speak>a</speak>', text: 'bbb' }, 1],
   ['empty ssml does not', { ssml: '', text: 'bbb' }, 3],
   ['a tag that never closes is text', { ssml: 'a < b' }, 5],
+  ['character data are said', { ssml: '<speak><![CDATA[a <b> c]]>d</speak>' }, 8],
+  ['character data that never end are text', { ssml: '<![CDATA[ab' }, 11],
   ['context_texts are never billed', { text: 'a', additions: { context_texts: ['bbbb'] } }, 1],
   ['no text', {}, 0],
 ]
@@ -65,6 +68,14 @@ for (const [name, parameters, count] of COUNTS) {
 test('billed characters of anything: 0 without req_params', () => {
   assert.equal(countBilledCharacters({}), 0)
   assert.equal(countBilledCharacters({ req_params: 'text' }), 0)
+})
+
+test('a hold covers what tags and character data may say', () => {
+  const words = 'a'.repeat(1_000)
+  for (const inner of [`<sub alias="${words}">b</sub>`, `<![CDATA[${words}]]>`]) {
+    const ssml = `<speak>${inner}</speak>`
+    assert.ok(countHeldCharacters({ req_params: { ssml } }) >= words.length, ssml)
+  }
 })
 
 test('a megabyte of opening brackets is counted in linear time', () => {

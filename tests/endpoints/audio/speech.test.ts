@@ -124,11 +124,12 @@ test('ssml beside text: the hold counts both, the charge what the vendor states'
     ['a longer text', '你好', 2, 'usage'],
     ['a longer text', 'hello [[fault:usage=absent]]', 28, 'estimate'],
   ] as const) {
-    const both = await gateway.post(PATH, key, say(words, { ssml: `<speak>${said}</speak>` }))
+    const ssml = `<speak>${said}</speak>`
+    const both = await gateway.post(PATH, key, say(words, { ssml }))
     const record = await gateway.record(both, key)
     assert.equal(record.basis, basis, both.text.slice(-200))
     assert.equal(record.lines[0]?.quantity, quantity)
-    const joined = await gateway.post(PATH, key, say(words + said))
+    const joined = await gateway.post(PATH, key, say(words + ssml))
     assert.equal(record.held, (await gateway.record(joined, key)).held)
   }
 })
