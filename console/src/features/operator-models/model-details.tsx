@@ -1,10 +1,10 @@
 /** One model: current and past prices, routes, and editing. */
-import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
-import { Icon } from '../../components/icon.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
+import { Notice } from '../../components/state/notice.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
@@ -44,9 +44,7 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
   return (
     <Stack gap="lg">
       {model.warnings.map((warning) => (
-        <Alert key={warning} color="yellow" icon={<Icon name="warning" />}>
-          {textOf(warning)}
-        </Alert>
+        <Notice key={warning} tone="warning" title={textOf(warning)} />
       ))}
       <PriceProblems problems={model.price_problems} />
       <Facts model={model} />

@@ -197,8 +197,9 @@ function ModelState({ row }: { readonly row: Row }) {
   const textOf = useServerText()
   const { status, warnings, price_problems: problems, planned_prices: plans } = row
   const [loss] = sortProblems(problems).filter(({ problem }) => problem !== 'unknown_cost')
-  if (status === 'active' && loss) return <StatusBadge tone="bad" label={say(loss)} />
-  if (warnings.length > 0) return <StatusBadge tone="warning" label={textOf(warnings[0] ?? '')} />
+  if (status === 'active' && loss) return <StatusBadge tone="bad" label={say(loss)} isLong />
+  const [warning] = warnings
+  if (warning) return <StatusBadge tone="warning" label={textOf(warning)} isLong />
   if (plans.length > 0) return <StatusBadge tone="busy" label={t('planned')} />
   return <WorkStatus status={status} />
 }

@@ -1,7 +1,6 @@
 /** Words problems with a model's prices. */
-import { Alert } from '@mantine/core'
-import { Icon } from '../../components/icon.tsx'
 import { usePriceWords } from '../../components/prices/price-words.ts'
+import { Notice } from '../../components/state/notice.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 
@@ -32,12 +31,10 @@ export function sortProblems<One extends Problem>(problems: readonly One[]): One
 export function PriceProblems({ problems }: { readonly problems: readonly Problem[] }) {
   const say = useProblemWords()
   return sortProblems(problems).map((problem) => (
-    <Alert
+    <Notice
       key={JSON.stringify(problem)}
-      color={problem.problem === 'unknown_cost' ? 'gray' : 'red'}
-      icon={<Icon name={problem.problem === 'unknown_cost' ? 'info' : 'warning'} />}
-    >
-      {say(problem)}
-    </Alert>
+      tone={problem.problem === 'unknown_cost' ? 'info' : 'bad'}
+      title={say(problem)}
+    />
   ))
 }
