@@ -32,11 +32,13 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: /^production/ }).click()
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByRole('textbox', { name: 'Spend limit' }).fill('99')
+    await stage.sql`update api_key set name = 'renamed elsewhere' where name = 'production'`
     await page.getByRole('button', { name: 'Save' }).click()
     await page
       .getByText(/of .99\.00/)
       .first()
       .waitFor()
+    await page.getByRole('button', { name: /^renamed elsewhere/ }).waitFor({ state: 'attached' })
 
     await page.getByRole('button', { name: 'Rotate' }).click()
     await page

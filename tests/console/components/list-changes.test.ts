@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listChanges } from '../../../console/src/components/form/list-changes.ts'
+import { listChanges, onlyChanged } from '../../../console/src/components/form/list-changes.ts'
 
 test('changes are listed leaf by leaf, with what was added and removed', () => {
   const before = { free: true, prices: [{ amount: '1', per: 1 }], limits: { a: 1 }, same: [1] }
@@ -12,4 +12,11 @@ test('changes are listed leaf by leaf, with what was added and removed', () => {
     { path: 'limits.a', before: '1' },
   ])
   assert.deepEqual(listChanges(before, structuredClone(before)), [])
+})
+
+test('a save sends the members that changed, and those alone', () => {
+  const before = { name: 'a', models: ['x'], spend_limit: null, limits: { calls: 1 } }
+  assert.deepEqual(onlyChanged(before, { ...before, models: ['x'], limits: { calls: 1 } }), {})
+  const after = { ...before, models: null, limits: { calls: 2 } } as unknown as typeof before
+  assert.deepEqual(onlyChanged(before, after), { models: null, limits: { calls: 2 } })
 })

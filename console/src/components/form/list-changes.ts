@@ -15,6 +15,15 @@ type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Returns the members that differ, so that a save leaves alone what others changed meanwhile. */
+export function onlyChanged<Body extends object>(before: Body, after: Body): Partial<Body> {
+  const old = new Map<string, unknown>(Object.entries(before))
+  const changed = Object.entries(after).filter(
+    ([name, value]) => listChanges(old.get(name), value).length > 0,
+  )
+  return Object.fromEntries(changed) as Partial<Body>
+}
+
 export function listChanges(before: unknown, after: unknown, path = ''): Change[] {
   if (isObject(before) && isObject(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
+import { onlyChanged } from '../../components/form/list-changes.ts'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
@@ -30,11 +31,13 @@ export function EditKey({ isOpen, ...props }: EditKeyProps) {
 function EditForm({ apiKey, currency, onClose }: Omit<EditKeyProps, 'isOpen'>) {
   const t = useMessages(messages)
   const account = useAccount()
-  const [draft, setDraft] = useState(() => toKeyDraft(apiKey))
+  // As it was opened: live updates of the key meanwhile are not changes of this form.
+  const [opened] = useState(() => toKeyDraft(apiKey))
+  const [draft, setDraft] = useState(opened)
   const change = useAdminChange('PATCH /accounts/:account_id/keys/:key_id')
   const send = async () => {
     const params = { account_id: account.id, key_id: apiKey.id }
-    await change.mutateAsync({ params, body: toKeyBody(draft) })
+    await change.mutateAsync({ params, body: onlyChanged(toKeyBody(opened), toKeyBody(draft)) })
     notifyDone(t('changed'))
     onClose()
   }
