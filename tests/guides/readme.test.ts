@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -18,7 +19,9 @@ describe('the README', () => {
   })
   after(() => gateway.stop())
 
-  test('has commands that work as printed', async () => {
+  test('has commands that work as printed, and leave their files where they run', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tributary-readme-'))
+    t.after(() => rmSync(folder, { recursive: true }))
     const { key } = await gateway.tenant()
     assert.equal(commands.length, 4)
     for (const printed of commands) {
@@ -26,11 +29,13 @@ describe('the README', () => {
         .replace('http://127.0.0.1:8080', gateway.url)
         .replace(/^curl /, `curl -s -w '%{http_code}' `)
       const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+        cwd: folder,
         env: { ...process.env, KEY: key },
       })
       assert.ok(stdout.endsWith('200'), `${printed}\n${stdout}`)
       if (printed.includes('/speech/')) assert.match(stdout, /"code":20000000\b/)
     }
+    assert.deepEqual(readdirSync(folder), ['hello.mp3'])
   })
 
   test('names only commands of package.json', () => {
