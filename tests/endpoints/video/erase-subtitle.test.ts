@@ -129,7 +129,7 @@ describe(ERASE_PATH, () => {
     const { sql } = gateway
     const video = await stage.video(tenant)
     const body = { video_task_id: video.id, model: 'erase-paid' }
-    await sql`update task set finished_at = now() - interval '22 hours 59 minutes 50 seconds'
+    await sql`update task set finished_at = now() - interval '22 hours 55 minutes'
       where id = ${video.id}`
     assert.equal((await stage.create(tenant, body)).status, 200)
     await sql`update task set finished_at = now() - interval '23 hours' where id = ${video.id}`

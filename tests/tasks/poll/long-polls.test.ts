@@ -35,7 +35,7 @@ describe('a poll that lasts longer than the lease', () => {
   })
 })
 
-test('a stop hands a long poll over to the next worker', { timeout: 30_000 }, async () => {
+test('a stop hands a long poll over to the next worker', { timeout: 240_000 }, async () => {
   const database = await createTestDatabase()
   const kept = { ...database, drop: async () => undefined }
   const { gateway, vendor, create } = await startTaskStage(
@@ -73,7 +73,7 @@ describe('a stop during a follow-up call to a model', () => {
     model.close()
   })
 
-  test('does not wait for its answer', { timeout: 60_000 }, async () => {
+  test('does not wait for its answer', { timeout: 240_000 }, async () => {
     const gateway = await startTestGateway({ ...QUICK, ALLOW_PRIVATE_TARGETS: 'true' })
     const address = model.address()
     const port = typeof address === 'object' ? address?.port : 0
