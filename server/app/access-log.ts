@@ -1,6 +1,6 @@
 /** Writes the access log and the request metrics when a response is finished. */
 
-import type { Context } from '../http/context.ts'
+import { CALLER_LEFT, type Context } from '../http/context.ts'
 import { ERRORS, type GatewayError } from '../lib/errors.ts'
 import { formatAmount } from '../lib/money.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, sumOf } from '../lib/units.ts'
@@ -19,31 +19,38 @@ export function recordRequest(
   isLogged: boolean,
 ): void {
   const { route, facts, startedAt, response } = context
+  const { at, status } = context.end ?? { at: performance.now(), status: response.statusCode }
   const isProbe = PROBES.has(route)
-  const seconds = (performance.now() - startedAt) / 1000
-  const outcome = facts.outcome ?? (error ? 'refused' : 'ok')
-  const status = response.statusCode
+  const seconds = (at - startedAt) / 1000
+  const left = status === CALLER_LEFT ? 'caller_gone' : undefined
+  const outcome = left ?? facts.outcome ?? (error ? 'refused' : 'ok')
   if (!isProbe) metrics.call({ route, outcome, status, seconds, refusal: error?.row })
   // Readiness changes are logged once, when they happen, not at every probe.
   if (error && ERRORS[error.row].status >= 500 && !isProbe) {
-    const fields = describeRequest(context, seconds, outcome)
+    const fields = describeRequest(context, { status, seconds, outcome })
     log.error({ ...fields, error: error.details.cause ?? error }, 'request failed')
   } else if (isLogged && !isProbe) {
-    log.info(describeRequest(context, seconds, outcome), 'request')
+    log.info(describeRequest(context, { status, seconds, outcome }), 'request')
   } else {
     log.debug({ request_id: context.requestId, route, status, outcome }, 'request')
   }
 }
 
-function describeRequest(context: Context, seconds: number, outcome: string) {
-  const { route, facts, response, requestId, clientRequestId, startedAt, timings } = context
+interface End {
+  readonly status: number
+  readonly seconds: number
+  readonly outcome: string
+}
+
+function describeRequest(context: Context, { status, seconds, outcome }: End) {
+  const { route, facts, requestId, clientRequestId, startedAt, timings } = context
   const { usage = {}, firstOutputAt, chargedNanos } = facts
   return {
     request_id: requestId,
     client_request_id: clientRequestId,
     method: context.request.method,
     route,
-    status: response.statusCode,
+    status,
     outcome,
     duration_ms: Math.round(seconds * 1000),
     upstream_ms: timings.upstream && Math.round(timings.upstream.tookMs),

@@ -45,6 +45,24 @@ export interface Context {
   /** Facts for the access log, filled in during the call. */
   readonly facts: LogFacts
   readonly trace: TraceContext | undefined
+  /** Set when the response has ended or its caller has gone; the call may go on. */
+  end?: ResponseEnd
+}
+
+interface ResponseEnd {
+  /** performance.now() at that moment. */
+  readonly at: number
+  readonly status: number
+}
+
+const SWITCHING_PROTOCOLS = 101
+/** Of a request whose caller left before the head of a response was sent, as proxies log it. */
+export const CALLER_LEFT = 499
+
+/** Returns how a response that has been closed ended. */
+export function endOf({ headersSent, statusCode }: ServerResponse): ResponseEnd {
+  const isAnswered = headersSent || statusCode === SWITCHING_PROTOCOLS
+  return { at: performance.now(), status: isAnswered ? statusCode : CALLER_LEFT }
 }
 
 /** One attempt at an upstream, for traces and metrics of the OpenTelemetry conventions. */

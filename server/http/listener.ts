@@ -4,7 +4,13 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayError } from '../lib/errors.ts'
-import { type Context, createContext, type RequestRoute, type ResponsePolicy } from './context.ts'
+import {
+  type Context,
+  createContext,
+  endOf,
+  type RequestRoute,
+  type ResponsePolicy,
+} from './context.ts'
 import { preflightHeaders, preflightMethod } from './cors.ts'
 import type { Envelope } from './envelope.ts'
 import { sendEmpty, sendError } from './reply.ts'
@@ -20,7 +26,10 @@ export interface ListenerOptions<Target> {
   /** By default responses are plain. `target` is undefined for a path without a route. */
   readonly policyOf?: (target: Target | undefined, path: string) => ResponsePolicy | undefined
   readonly run: (target: Target, context: Context) => Promise<void>
-  /** Called once per request, when its response is finished or its caller has disconnected. */
+  /**
+   * Called once per request, when its response is finished or its caller has disconnected, and
+   * nothing of it runs any more: a call may be settled long after its caller has left.
+   */
   readonly onDone: (context: Context, error: GatewayError | undefined) => void
 }
 
@@ -39,7 +48,14 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
       options.startTrace?.(request.headers.traceparent),
     )
     let failure: GatewayError | undefined
-    response.once('close', () => options.onDone(context, failure))
+    let isRunning = false
+    const finish = () => {
+      if (!isRunning && context.end) options.onDone(context, failure)
+    }
+    response.once('close', () => {
+      context.end = endOf(response)
+      finish()
+    })
     if ('preflight' in found) {
       sendEmpty(context, found.preflight)
       discard(request)
@@ -50,12 +66,17 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
       discard(request)
       return
     }
+    isRunning = true
     options
       .run(found.target, context)
       .catch((error: unknown) => {
         failure = sendError(context, error)
       })
-      .finally(() => discard(request))
+      .finally(() => {
+        isRunning = false
+        discard(request)
+        finish()
+      })
   }
 }
 

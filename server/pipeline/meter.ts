@@ -116,24 +116,32 @@ export async function sendReplay(
   return true
 }
 
+const STOPPING = 'the gateway is stopping'
+
 /** Runs a call that has a hold: every path ends in a settlement or a release. */
 async function runHeld(metered: MeteredCall): Promise<void> {
   const { context, services } = metered
-  let dispatched: DispatchOutcome
+  let dispatched: DispatchOutcome | undefined
   const stopping = new AbortController()
+  const stopped = Promise.withResolvers<undefined>()
   const leave = services.inFlight.add({
     abort() {
       stopping.abort()
-      context.response.destroy()
+      stopped.resolve(undefined)
     },
   })
   try {
-    dispatched = await dispatch(metered, stopping.signal)
+    // Nothing of an answer that comes after the end of the drain is charged or delivered.
+    dispatched = await Promise.race([dispatch(metered, stopping.signal), stopped.promise])
   } catch (error) {
     await release(metered, undefined, 'internal error')
     throw error
   } finally {
     leave()
+  }
+  if (!dispatched) {
+    await release(metered, undefined, STOPPING)
+    throw new GatewayError('unavailable', { retryAfterSeconds: 1, cause: STOPPING })
   }
   if ('failure' in dispatched) {
     await refuse(metered, dispatched)

@@ -93,7 +93,7 @@ export function createGenAiMetrics(options: {
 
 type Observe = (name: MetricName, attributes: AttributeValues, value: number) => void
 
-function count({ facts, startedAt }: Context, observe: Observe): void {
+function count({ facts, startedAt, end }: Context, observe: Observe): void {
   const last = facts.attemptFacts?.at(-1)
   if (!last || facts.operation === undefined) return
   const now = performance.now()
@@ -108,7 +108,7 @@ function count({ facts, startedAt }: Context, observe: Observe): void {
   const ended = { ...common, 'error.type': last.errorType }
   const attemptEnd = facts.isStream && last.errorType === undefined ? now : last.endedAt
   observe('gen_ai.client.operation.duration', ended, (attemptEnd - last.startedAt) / 1000)
-  observe('gen_ai.server.request.duration', ended, (now - startedAt) / 1000)
+  observe('gen_ai.server.request.duration', ended, ((end?.at ?? now) - startedAt) / 1000)
   const tokens = tokensOf(facts)
   for (const type of ['input', 'output'] as const) {
     if (!tokens) continue

@@ -4,7 +4,7 @@
  * and its conventions for generative AI. Attributes hold only what the access log may: nothing that
  * a caller wrote.
  */
-import type { AttemptFacts, Context } from '../http/context.ts'
+import { type AttemptFacts, CALLER_LEFT, type Context, endOf } from '../http/context.ts'
 import { newSpanId } from '../http/trace-context.ts'
 import { type Attribute, describeAttempt, describeModelCall, toAttributes } from './gen-ai.ts'
 
@@ -28,7 +28,8 @@ const CLIENT = 3
 
 /** Returns the spans of a request that is over; none if its trace is not sampled. */
 export function toSpans(context: Context): readonly Span[] {
-  const { request, route, response, timings, startedAt, trace, facts } = context
+  const { request, route, timings, startedAt, trace, facts } = context
+  const { at: endedAt, status } = context.end ?? endOf(context.response)
   if (!trace?.isOurs || !trace.isSampled) return []
   const { traceId, spanId, parentSpanId } = trace
   const call = describeModelCall(facts)
@@ -38,9 +39,9 @@ export function toSpans(context: Context): readonly Span[] {
     kind: SERVER,
     name: call?.name ?? `${request.method} ${route}`,
     ...(parentSpanId ? { parentSpanId } : {}),
-    ...between(startedAt, performance.now()),
-    attributes: toAttributes({ ...describeRequest(context), ...call?.attributes }),
-    ...(response.statusCode >= 500 ? { status: { code: 2 } } : {}),
+    ...between(startedAt, endedAt),
+    attributes: toAttributes({ ...describeRequest(context, status), ...call?.attributes }),
+    ...(status >= 500 ? { status: { code: 2 } } : {}),
   }
   const parts = Object.entries(timings).flatMap(([name, { startedAt: start, tookMs }]): Span[] => {
     if (name === 'upstream' && facts.attemptFacts) return []
@@ -71,13 +72,13 @@ function toAttemptSpan({ trace, facts }: Context, attempt: AttemptFacts, index: 
   }
 }
 
-function describeRequest({ requestId, request, route, response, facts }: Context) {
+function describeRequest({ requestId, request, route, facts }: Context, status: number) {
   return {
     'http.request.method': request.method,
     'http.route': route,
-    'http.response.status_code': response.statusCode,
+    'http.response.status_code': status,
     'tributary.request_id': requestId,
-    'tributary.outcome': facts.outcome ?? 'ok',
+    'tributary.outcome': facts.outcome ?? (status === CALLER_LEFT ? 'caller_gone' : 'ok'),
     'tributary.account_id': facts.accountId,
     'tributary.key_id': facts.keyId,
     'tributary.channel': facts.channel,
