@@ -95,6 +95,7 @@ function Form({ onCreated, onCancel }: FormProps) {
               error={error}
               required
               inputMode="decimal"
+              data-autofocus
             />
           )}
         </CheckedField>

@@ -7,6 +7,7 @@ import { InvalidField } from '../../components/form/invalid-field.ts'
 import { listChanges } from '../../components/form/list-changes.ts'
 import { useConfirmedSave } from '../../components/form/use-confirmed-save.ts'
 import { notifyDone } from '../../components/state/notify.ts'
+import { useModelTypeName } from '../../components/text/model-type.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
@@ -105,6 +106,7 @@ function Fields({ draft, isNew, set }: FieldsProps) {
 
 function Basics({ draft, isNew, set }: FieldsProps) {
   const t = useMessages(messages)
+  const typeName = useModelTypeName()
   const errors = {
     id: useFieldError('id'),
     type: useFieldError('type'),
@@ -119,6 +121,7 @@ function Basics({ draft, isNew, set }: FieldsProps) {
           description={t('idNote')}
           required
           maxLength={128}
+          data-autofocus
           error={errors.id}
           value={draft.id}
           onChange={({ currentTarget }) => set({ id: currentTarget.value })}
@@ -128,7 +131,7 @@ function Basics({ draft, isNew, set }: FieldsProps) {
         <Select
           label={t('type')}
           w={140}
-          data={MODEL_TYPE_ORDER}
+          data={MODEL_TYPE_ORDER.map((value) => ({ value, label: typeName(value) }))}
           allowDeselect={false}
           error={errors.type}
           value={draft.type}

@@ -196,7 +196,14 @@ function InviteDialog({ isOpen, onClose, onLink }: InviteDialogProps) {
           onLink(invitation.link)
         }}
       >
-        <TextInput name="email" type="email" label={t('email')} required maxLength={254} />
+        <TextInput
+          name="email"
+          type="email"
+          label={t('email')}
+          required
+          maxLength={254}
+          data-autofocus
+        />
       </SubmitForm>
     </Dialog>
   )

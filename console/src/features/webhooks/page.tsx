@@ -140,7 +140,14 @@ function TestDialog({ accountId, isOpen, onClose }: TestDialogProps) {
         }}
       >
         <Group grow>
-          <TextInput name="url" type="url" label={t('testUrl')} required maxLength={2048} />
+          <TextInput
+            name="url"
+            type="url"
+            label={t('testUrl')}
+            required
+            maxLength={2048}
+            data-autofocus
+          />
         </Group>
       </SubmitForm>
     </Dialog>
