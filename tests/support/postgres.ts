@@ -94,7 +94,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const admin = connect(server, { database: 'postgres', connections: 1 })
   await createFromTemplate(admin, name)
-  const sql = connect(server, { database: name })
+  // Only a test of outages, on a server of its own, is to give a slow one up.
+  const sql = connect(server, { database: name, patient: true, statementTimeoutMs: 30_000 })
   const { user, password, socketFolder, port } = server
   return {
     sql,
