@@ -139,14 +139,14 @@ function openReadiness(parts: {
 }
 
 /**
- * Returns a function for the reason not to get traffic: a channel that this process could not use
- * when it started, for lack of the right SECRET_KEY or of a variable. Later changes of the catalog
- * concern all gateways alike, and make none of them unready.
+ * Returns a function for the reason not to get traffic: a channel, not paused, that this process
+ * could not use when it started, for lack of the right SECRET_KEY or of a variable. Later changes
+ * of the catalog concern all gateways alike, and make none of them unready.
  */
 function watchChannels(catalog: Catalog): () => string | undefined {
-  const atStart = catalog.brokenChannels()
+  const atStart = new Set(catalog.brokenChannels())
   return () =>
-    atStart.some((id) => catalog.problemOf(id) !== undefined)
+    catalog.brokenChannels().some((id) => atStart.has(id))
       ? 'a channel cannot be used by this process: its log says why'
       : undefined
 }

@@ -101,6 +101,12 @@ test('another SECRET_KEY, and a variable that is not set: not ready, and the log
     const without = await start({ DATABASE_URL: database.url })
     assert.match(await reasonOf(without), /a channel cannot be used by this process/)
     assert.match(without.log(), /START_TEST_KEY/)
+
+    await database.sql`update channel set paused_at = now()`
+    const paused = await start({ DATABASE_URL: database.url })
+    await until('a start', () => /"(?:ready|not ready)"/.test(paused.log()), 60_000)
+    await paused.stop(10_000)
+    assert.match(paused.log(), /START_TEST_KEY[\s\S]*"ready"/)
   } finally {
     await database.drop()
   }

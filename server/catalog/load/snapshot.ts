@@ -31,7 +31,7 @@ export interface Catalog {
   snapshot(): CatalogSnapshot
   /** Returns why an active channel cannot be used, or undefined if it can or is not active. */
   problemOf(channelId: string): string | undefined
-  /** Returns the ids of active channels that cannot be used. */
+  /** Returns the ids of active channels that cannot be used, without those that are paused. */
   brokenChannels(): readonly string[]
   /**
    * Reloads if the revision changed; resolves once the snapshot is at least as new as this call.
@@ -100,8 +100,9 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
 
   return {
     snapshot,
-    problemOf: (channelId) => current.problems.get(channelId),
-    brokenChannels: () => [...current.problems.keys()],
+    problemOf: (channelId) => current.problems.get(channelId)?.reason,
+    brokenChannels: () =>
+      [...current.problems].flatMap(([id, { isPaused }]) => (isPaused ? [] : [id])),
     refresh,
     async stop() {
       stopped = true
@@ -121,16 +122,21 @@ function listWoken(previous: CatalogSnapshot, current: CatalogSnapshot): string[
     .map(({ id }) => id)
 }
 
+interface ChannelProblem {
+  readonly reason: string
+  readonly isPaused: boolean
+}
+
 interface Loaded extends CatalogSnapshot {
   /** The reasons why active channels were left out, by channel id. */
-  readonly problems: ReadonlyMap<string, string>
+  readonly problems: ReadonlyMap<string, ChannelProblem>
   /** The time at which the next planned price takes effect, by the database's clock. */
   readonly nextPriceMs: number
 }
 
 async function load(options: CatalogOptions): Promise<Loaded> {
   const { revision, channels, models, planned } = await readCatalog(options.sql)
-  const problems = new Map<string, string>()
+  const problems = new Map<string, ChannelProblem>()
   const usable = channels
     .filter(({ status }) => status === 'active')
     .flatMap((row) => loadChannel(row, options, problems))
@@ -168,7 +174,7 @@ function pricedAt(models: ReadonlyMap<string, Model>, nowMs: number): Model[] {
 function loadChannel(
   row: ChannelRow,
   options: CatalogOptions,
-  problems: Map<string, string>,
+  problems: Map<string, ChannelProblem>,
 ): Channel[] {
   const found = openStoredChannel(row, options)
   if ('settings' in found) {
@@ -177,7 +183,7 @@ function loadChannel(
     const channel = { id, upstream, version, isPaused: pausedAt !== null, wokenAt, settings }
     return splitKeys(channel, options.upstreams[upstream] ?? {})
   }
-  problems.set(row.id, found.problem)
+  problems.set(row.id, { reason: found.problem, isPaused: row.paused_at !== null })
   options.log.error({ channel: row.id, reason: found.problem }, 'channel cannot be used')
   return []
 }
