@@ -273,7 +273,6 @@ test('a gateway that stops does not wait for recognition, and releases the hold'
   form.set('prompt', '[[fault:queue-time=10;run-time=60000]]')
   form.set('file', new Blob([new Uint8Array(makeWav(500))]), 'a.wav')
   const request = own.fetch('/v1/audio/transcriptions', { method: 'POST', key, body: form })
-  request.catch(() => undefined)
   await until('the submission', () =>
     own.simulators.calls.list().find(({ operation }) => operation === SUBMIT),
   )
@@ -284,8 +283,9 @@ test('a gateway that stops does not wait for recognition, and releases the hold'
     return row
   })
   const stopped = own.gateway.stop({ drainMs: 0 })
-  const [row] = await Promise.all([released, stopped, assert.rejects(request)])
+  const [row, answer] = await Promise.all([released, request, stopped])
   assert.deepEqual([row.status, row.charged], ['failed', 0n])
+  assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1'])
   await own.stop()
 })
 
