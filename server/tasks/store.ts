@@ -152,10 +152,10 @@ export async function renewTask(
   return renewed.count === 1
 }
 
-/** Makes a claimed task due at once, for another worker. */
+/** Ends a claim: the task is due at once, and what this worker still writes is refused. */
 export async function releaseTask(sql: Sql, taskId: string, fence: bigint): Promise<void> {
   await sql`
-    update task set due_at = now(), is_claimed = false
+    update task set due_at = now(), is_claimed = false, fence = fence + 1
     where id = ${taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
 }
 

@@ -39,6 +39,7 @@ export interface VideoVendor {
   nextId: string | undefined
   /** While true, polls of a task are answered with blanks only; then with the task. */
   holdsPolls: boolean
+  cutConnections(): void
   stop(): Promise<void>
 }
 
@@ -99,6 +100,7 @@ export async function startVideoVendor(): Promise<VideoVendor> {
     loseAnswers(times: number) {
       state.lose += times
     },
+    cutConnections: () => server.closeAllConnections(),
     async stop() {
       server.closeAllConnections()
       server.close()

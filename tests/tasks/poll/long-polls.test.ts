@@ -47,10 +47,18 @@ test('a stop hands a long poll over to the next worker', { timeout: 240_000 }, a
     const created = await create(await gateway.tenant())
     assert.equal(created.status, 200)
     await until('the poll', async () => vendor.requests.find((line) => line.startsWith('GET')))
-    await gateway.stop()
-    const due = await database.sql`
-      select from task where id = ${created.json.id} and due_at <= now() and not is_claimed`
-    assert.equal(due.length, 1)
+    const findReleased = async () => {
+      const [row] = await database.sql<{ failures: number }[]>`
+        select failures from task
+        where id = ${created.json.id} and due_at <= now() and not is_claimed`
+      return row
+    }
+    const stopped = gateway.stop()
+    await until('the hand-over', findReleased)
+    // The poll then fails in the process that has handed its task over, and changes nothing.
+    vendor.cutConnections()
+    await stopped
+    assert.deepEqual(await findReleased(), { failures: 0 })
   } finally {
     await vendor.stop()
     await database.drop()
