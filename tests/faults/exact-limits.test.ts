@@ -174,12 +174,16 @@ test('calls that run when a limit of concurrent calls is set, removed and set ag
     const open = async (target: Target) =>
       assert.equal((await send(target, caller.key.key, slow, leave.signal)).status, 200)
     const short = { ...says('hi'), model: OTHER_MODEL }
-    const untilStatus = (status: number) =>
-      until(
-        `${status} with the limit of the ${subject}`,
-        async () => (await statusOf(await send(second, caller.key.key, short))) === status,
-        60_000,
-      )
+    /** Waits for both gateways: each learns of a change by itself. */
+    const untilStatus = async (status: number) => {
+      for (const target of [stage, second]) {
+        await until(
+          `${status} with the limit of the ${subject}`,
+          async () => (await statusOf(await send(target, caller.key.key, short))) === status,
+          60_000,
+        )
+      }
+    }
 
     await open(stage)
     await open(second)
