@@ -4,6 +4,7 @@ import { accessSync, constants, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { until } from '../../support/until.ts'
 
 const executablePath = findProgramme('chromium')
 
@@ -80,14 +81,21 @@ export async function openPage(browser: Browser, look: Look = {}): Promise<Watch
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+const IS_STILL = `!document.querySelector('[data-stale]') &&
+  !document.getAnimations().some((one) => one instanceof CSSTransition)`
+
 interface Violation {
   readonly id: string
   readonly impact: string
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** Throws for serious violations of WCAG 2.2 AA that axe-core finds; with `all`, for minor ones. */
+/**
+ * Throws for serious violations of WCAG 2.2 AA that axe-core finds; with `all`, for minor ones. Rows
+ * that wait for newer ones are faded out on purpose, and no colour is final in a transition.
+ */
 export async function expectAccessible(page: Page, { all = false } = {}): Promise<void> {
+  await until('the end of fading', () => page.evaluate<boolean>(IS_STILL))
   await page.evaluate(AXE)
   const violations = await page.evaluate<Violation[]>(`
     axe.run(document, {
