@@ -13,7 +13,7 @@ import { readConditions, report, table } from '../../testbed/results.ts'
 import { until } from '../../tests/support/until.ts'
 import { type Failure, startLoad } from '../scale/load.ts'
 import { createProject } from './project.ts'
-import { provideImages, run } from './stand-ins.ts'
+import { provideImages, removeImages, run } from './stand-ins.ts'
 
 readOptions(import.meta.filename, {})
 if (spawnSync('docker', ['info']).status !== 0) {
@@ -88,10 +88,10 @@ async function checkScrapes(): Promise<void> {
   check('Prometheus reads both gateways and the worker', health === 'up,up,up', health)
 }
 
-let standIns: readonly string[] = []
+const standIns: string[] = []
 try {
   console.log('images …')
-  standIns = await provideImages(project.images, scratch)
+  await provideImages(project.images, scratch, standIns)
   await run('docker', 'build', '--network', 'host', '--tag', 'tributary', project.folder)
   await project.compose('up', '--detach', '--no-build')
   await untilHealthy('gateway-1', 'gateway-2', 'worker')
@@ -138,6 +138,7 @@ try {
 } finally {
   await run('docker', 'rm', '--force', SIMULATORS).catch(() => undefined)
   await project.compose('down', '--volumes', '--timeout', '45')
+  await removeImages(standIns)
   rmSync(scratch, { recursive: true, force: true })
 }
 

@@ -84,9 +84,12 @@ ENTRYPOINT ["node", "/proofs/compose/stand-ins/store.ts"]`,
   { image: /^grafana\/grafana:/, instructions: 'CMD ["sleep", "infinity"]' },
 ]
 
-/** Makes every image available. Returns those that are stand-ins. */
-export async function provideImages(images: readonly string[], folder: string): Promise<string[]> {
-  const built: string[] = []
+/** Makes every image available, and adds the names of the stand-ins to `built`. */
+export async function provideImages(
+  images: readonly string[],
+  folder: string,
+  built: string[],
+): Promise<void> {
   for (const image of images) {
     if (await succeeds('docker', 'image', 'inspect', image)) continue
     if (await succeeds('timeout', String(PULL_MS_MAX / 1_000), 'docker', 'pull', image)) continue
@@ -100,7 +103,11 @@ export async function provideImages(images: readonly string[], folder: string): 
     await run('docker', 'build', '--quiet', '--tag', image, context)
     built.push(image)
   }
-  return built
+}
+
+/** Removes stand-ins: under their public names they would be taken for the real images. */
+export async function removeImages(images: readonly string[]): Promise<void> {
+  if (images.length > 0) await run('docker', 'rmi', '--force', ...images)
 }
 
 async function provideBase(folder: string): Promise<void> {
