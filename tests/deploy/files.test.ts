@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { listVariables } from '../../server/config/config.ts'
+import { NODE_FLAGS } from '../support/gateway.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -41,6 +42,18 @@ describe('files that run the gateway', () => {
     assert.ok(existsSync(join(ROOT, 'deploy/upstreams.env.example')))
     for (const file of ['.gitignore', '.dockerignore'])
       assert.match(read(file), /^(?:\/upstreams|\*)\.env$/m, file)
+  })
+
+  test('give Node the same flags', () => {
+    assert.ok(NODE_FLAGS.length > 0)
+    for (const file of [
+      'Dockerfile',
+      'docker/build-without-engine.sh',
+      'systemd/tributary.service',
+    ]) {
+      const text = read(file.includes('/') ? `deploy/${file}` : file)
+      for (const flag of NODE_FLAGS) assert.ok(text.includes(flag), `${file} lacks ${flag}`)
+    }
   })
 
   test('wait longer for the end than the gateway may take', () => {

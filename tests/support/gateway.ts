@@ -26,6 +26,9 @@ import { until } from './until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CATALOG = join(ROOT, 'catalog', 'simulators.json')
+const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+/** What `npm start` gives to Node. */
+export const NODE_FLAGS: readonly string[] = PACKAGE.scripts.start.match(/--\w\S*=\S+/g) ?? []
 /** A start takes a second, or many times that on a machine that starts several at once. */
 const READY_MS = 180_000
 /** The same for every gateway of a test, so that several can share one database. */
@@ -53,10 +56,9 @@ export async function startGateway(place: GatewayPlace): Promise<GatewayProcess>
   const port = place.port ?? (await findFreePort())
   const url = `http://127.0.0.1:${port}`
   const start = performance.now()
-  const child = await startProcess([process.execPath, join(ROOT, 'bin', 'tributary.ts'), 'serve'], {
-    cwd: ROOT,
-    env: gatewayEnvironment(place, port),
-  })
+  const command = [process.execPath, ...NODE_FLAGS, join(ROOT, 'bin', 'tributary.ts'), 'serve']
+  const env = gatewayEnvironment(place, port)
+  const child = await startProcess(command as [string, ...string[]], { cwd: ROOT, env })
   await until('a gateway that is ready', () => look(child, url), READY_MS).catch((error) => {
     child.signal('SIGKILL')
     throw new Error(`${error.message}\n${child.log()}`, { cause: error })
