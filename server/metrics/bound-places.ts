@@ -12,18 +12,31 @@ export function createPlaces<Figures>(
   most: number,
   create: (place: CallPlace) => Figures,
 ): (place: CallPlace) => Figures {
-  const known = new Map<string, Figures>()
+  // By endpoint, model and channel: a text of all three would be built and hashed for each call.
+  const known = new Map<string, Map<string, Map<string, Figures>>>()
   const others = new Map<string, Figures>()
-  return ({ endpoint, model, channel }) => {
-    const id = `${endpoint}\n${model}\n${channel}`
-    const own = known.get(id)
-    if (own) return own
-    const isOwn = known.size < most
-    const figures = isOwn
-      ? create({ endpoint, model, channel })
-      : (others.get(endpoint) ?? create({ endpoint, model: OTHER, channel: OTHER }))
-    if (isOwn) known.set(id, figures)
-    else others.set(endpoint, figures)
+  let size = 0
+
+  function add({ endpoint, model, channel }: CallPlace): Figures {
+    const figures = create({ endpoint, model, channel })
+    const ofEndpoint = known.get(endpoint) ?? new Map<string, Map<string, Figures>>()
+    const ofModel = ofEndpoint.get(model) ?? new Map<string, Figures>()
+    known.set(endpoint, ofEndpoint.set(model, ofModel.set(channel, figures)))
+    size += 1
     return figures
+  }
+
+  function other(endpoint: string): Figures {
+    let figures = others.get(endpoint)
+    if (!figures) {
+      figures = create({ endpoint, model: OTHER, channel: OTHER })
+      others.set(endpoint, figures)
+    }
+    return figures
+  }
+
+  return (place) => {
+    const own = known.get(place.endpoint)?.get(place.model)?.get(place.channel)
+    return own ?? (size < most ? add(place) : other(place.endpoint))
   }
 }

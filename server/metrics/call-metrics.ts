@@ -2,11 +2,17 @@
  * Figures of calls by endpoint, model and channel. The number of such places is bounded, and no
  * account, key, request or task is ever a label.
  */
-import { Histogram, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit, unitsOf } from '../lib/units.ts'
 import type { CallPlace, PipelineMetrics, SettledCall } from '../pipeline/pipeline-metrics.ts'
 import { createPlaces } from './bound-places.ts'
-import { createDeferredSums, type DeferredSum, memoize } from './deferred-sums.ts'
+import {
+  createDeferredHistogram,
+  createDeferredSums,
+  type DeferredSum,
+  memoize,
+  once,
+} from './deferred.ts'
 
 /** From one millisecond to the longest wait for a whole answer. */
 const SECONDS = [
@@ -32,7 +38,9 @@ export function createCallMetrics(registry: Registry, placesMax: number): Pipeli
         create({ ...labels, [label]: value } as typeof labels & Record<Label, string>),
       )
     return {
-      labels,
+      firstToken: once(() => times.firstToken(labels)),
+      perToken: once(() => times.perToken(labels)),
+      upstream: memoize((outcome) => times.upstream({ ...labels, outcome })),
       calls: ofLabel('status', counters.calls),
       tokens: ofLabel('kind', counters.tokens),
       units: ofLabel('unit', counters.units),
@@ -51,18 +59,20 @@ export function createCallMetrics(registry: Registry, placesMax: number): Pipeli
       kind(call.basis).sum += 1
       count(figuresOf(call), call)
     },
-    streamed({ firstTokenSeconds, perTokenSeconds, ...place }) {
-      const { labels } = figuresOf(place)
-      times.firstToken.observe({ ...labels }, firstTokenSeconds)
-      if (perTokenSeconds !== undefined) times.perToken.observe({ ...labels }, perTokenSeconds)
+    streamed(stream) {
+      const { firstTokenSeconds, perTokenSeconds } = stream
+      const { firstToken, perToken } = figuresOf(stream)
+      firstToken().observe(firstTokenSeconds)
+      if (perTokenSeconds !== undefined) perToken().observe(perTokenSeconds)
     },
     upstreamCostDiffers() {
       differing.sum += 1
     },
-    attempt({ outcome, seconds, ...place }) {
-      const { attempts, labels } = figuresOf(place)
+    attempt(attempt) {
+      const { outcome, seconds } = attempt
+      const { attempts, upstream } = figuresOf(attempt)
       attempts(outcome).sum += 1
-      if (seconds !== undefined) times.upstream.observe({ ...labels, outcome }, seconds)
+      if (seconds !== undefined) upstream(outcome).observe(seconds)
     },
   }
 }
@@ -75,7 +85,7 @@ function createRequestMetrics(registry: Registry): PipelineMetrics['call'] {
     labelNames: ['route', 'status', 'outcome'],
     registers,
   })
-  const durations = new Histogram({
+  const durations = createDeferredHistogram({
     name: 'tributary_request_seconds',
     help: 'Time from the request head to the end of the response.',
     labelNames: ['route'],
@@ -89,13 +99,14 @@ function createRequestMetrics(registry: Registry): PipelineMetrics['call'] {
     registers,
   })
   const ofRoute = memoize((route) => ({
+    durations: durations({ route }),
     requests: memoize((outcome) => memoize((status) => requests({ route, status, outcome }))),
     refusals: memoize((reason) => refusals({ route, reason })),
   }))
   return ({ route, outcome, status, seconds, refusal }) => {
     const figures = ofRoute(route)
     figures.requests(outcome)(String(status)).sum += 1
-    durations.observe({ route }, seconds)
+    figures.durations.observe(seconds)
     if (refusal !== undefined) figures.refusals(refusal).sum += 1
   }
 }
@@ -171,7 +182,7 @@ function createTimes(registry: Registry) {
     help: string,
     labels: readonly Label[],
     buckets: number[],
-  ) => new Histogram({ name, help, labelNames: labels, buckets, registers: [registry] })
+  ) => createDeferredHistogram({ name, help, labelNames: labels, buckets, registers: [registry] })
   return {
     firstToken: histogram(
       'tributary_time_to_first_token_seconds',
