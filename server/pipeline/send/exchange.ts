@@ -32,14 +32,14 @@ export function exchange(
   request: WireRequest,
   times: ExchangeTimes,
 ): Promise<WireResponse> {
-  const url = new URL(request.url)
+  const { origin, path } = targetOf(request.url)
   return new Promise((resolve, reject) => {
     const handler = new ExchangeHandler(request, { resolve, reject })
     if (times.totalTimeoutMs) handler.endIn(times.totalTimeoutMs)
     dispatcher.dispatch(
       {
-        origin: url.origin,
-        path: url.pathname + url.search,
+        origin,
+        path,
         method: request.method,
         headers: request.headers,
         body: request.body ?? null,
@@ -49,6 +49,27 @@ export function exchange(
       handler,
     )
   })
+}
+
+interface Target {
+  readonly origin: string
+  readonly path: string
+}
+
+/** A channel's calls have few addresses; those with an id of a vendor's make room for others. */
+const TARGETS_MAX = 1_000
+const targets = new Map<string, Target>()
+
+/** Parses an address, which costs more than a look-up. Throws a TypeError if it is invalid. */
+function targetOf(address: string): Target {
+  let target = targets.get(address)
+  if (!target) {
+    const { origin, pathname, search } = new URL(address)
+    target = { origin, path: pathname + search }
+    if (targets.size >= TARGETS_MAX) targets.clear()
+    targets.set(address, target)
+  }
+  return target
 }
 
 interface Settle {

@@ -8,8 +8,20 @@ const CREDENTIAL = /^(?:proxy-)?authorization$|key|token|secret|cookie/i
 const LENGTH_MIN = 8
 const ASTERISK = 0x2a
 
+/** Of headers that many requests share. */
+const known = new WeakMap<object, readonly Buffer[]>()
+
 /** Returns the credentials in a request's headers, without the name of their scheme. */
 export function findCredentials(headers: Readonly<Record<string, string>>): readonly Buffer[] {
+  let credentials = known.get(headers)
+  if (!credentials) {
+    credentials = readCredentials(headers)
+    known.set(headers, credentials)
+  }
+  return credentials
+}
+
+function readCredentials(headers: Readonly<Record<string, string>>): readonly Buffer[] {
   const credentials: Buffer[] = []
   for (const name in headers) {
     if (!CREDENTIAL.test(name)) continue

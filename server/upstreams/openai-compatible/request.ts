@@ -22,22 +22,43 @@ export function buildUrl(
   return joinUrl(base, path, new URLSearchParams(query).toString())
 }
 
+/** `path` is one of the adapters' own: what is built for it is kept as long as the settings. */
 export function buildCompatibleRequest(
   settings: OpenaiCompatibleSettings,
   path: string,
   body: Buffer,
   stream: boolean,
 ): WireRequest {
-  return {
-    method: 'POST',
-    url: buildUrl(settings, path),
-    headers: {
-      ...identityHeaders(settings),
-      'content-type': 'application/json',
-      accept: stream ? 'text/event-stream' : 'application/json',
-    },
-    body,
+  const { url, whole, streamed } = prepare(settings, path)
+  return { method: 'POST', url, headers: stream ? streamed : whole, body }
+}
+
+/** The parts of requests that depend on the channel alone. */
+interface Prepared {
+  readonly url: string
+  readonly whole: Readonly<Record<string, string>>
+  readonly streamed: Readonly<Record<string, string>>
+}
+
+const prepared = new WeakMap<OpenaiCompatibleSettings, Map<string, Prepared>>()
+
+function prepare(settings: OpenaiCompatibleSettings, path: string): Prepared {
+  let ofChannel = prepared.get(settings)
+  if (!ofChannel) {
+    ofChannel = new Map()
+    prepared.set(settings, ofChannel)
   }
+  let found = ofChannel.get(path)
+  if (!found) {
+    const shared = { ...identityHeaders(settings), 'content-type': 'application/json' }
+    found = {
+      url: buildUrl(settings, path),
+      whole: { ...shared, accept: 'application/json' },
+      streamed: { ...shared, accept: 'text/event-stream' },
+    }
+    ofChannel.set(path, found)
+  }
+  return found
 }
 
 /** Lists the models of the account (https://platform.openai.com/docs/api-reference/models/list). */
