@@ -22,8 +22,9 @@ export interface Accounts {
   /**
    * Returns the caller of a key, or the reason for its refusal. Rejects with GatewayError
    * `unavailable` if the database does not respond and the cached entry is older than five seconds.
+   * A cached caller is returned at once, without a promise.
    */
-  identify(key: PresentedKey): Promise<Identified>
+  identify(key: PresentedKey): Identified | Promise<Identified>
   stop(): Promise<void>
 }
 
@@ -81,13 +82,17 @@ export function createAccounts(options: AccountsOptions): Accounts {
       (error) => void log.warn({ error }, 'account notifications are unavailable, polling only'),
     )
 
+  async function lookUp({ hash, name }: PresentedKey): Promise<Identified> {
+    return judge(await readOrStale(hash, name), nowMs())
+  }
+
   return {
-    async identify({ hash, name }) {
-      const cached = cache.get(name)
-      const ageMs = cached ? nowMs() - cached.readAtMs : Number.POSITIVE_INFINITY
-      if (!cached || ageMs > TRUSTED_MS) return judge(await readOrStale(hash, name), nowMs())
-      if (ageMs > REFRESH_AFTER_MS) read(hash, name).catch(warn)
-      return judge(cached, nowMs())
+    identify(key) {
+      const cached = cache.get(key.name)
+      const now = nowMs()
+      if (!cached || now - cached.readAtMs > TRUSTED_MS) return lookUp(key)
+      if (now - cached.readAtMs > REFRESH_AFTER_MS) read(key.hash, key.name).catch(warn)
+      return judge(cached, now)
     },
     async stop() {
       await (await listening)?.unlisten().catch(() => undefined)

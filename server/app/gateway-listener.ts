@@ -24,9 +24,9 @@ function isConsole(path: string): boolean {
 }
 
 /** Converts errors of an unavailable database to 503, so that callers retry later. */
-function convertUnavailable(error: unknown): never {
-  if (error instanceof GatewayError || !isUnavailable(error)) throw error
-  throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
+function convertUnavailable(error: unknown): unknown {
+  if (error instanceof GatewayError || !isUnavailable(error)) return error
+  return new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
 }
 
 /**
@@ -63,7 +63,8 @@ export function createGatewayListener(
     startTrace: (header) => startTrace(header, tracer ? traceRatio : undefined),
     policyOf: (endpoint, path) =>
       (endpoint ? publicApi.has(endpoint) : !isConsole(path)) ? policy : undefined,
-    run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(convertUnavailable),
+    run: (endpoint, context) => runEndpoint(endpoint, context, services),
+    explain: convertUnavailable,
     onDone(context, error) {
       recordRequest(context, error, services, logsRequests && !isConsole(context.path))
       tracer?.note(context)

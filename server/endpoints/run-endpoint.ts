@@ -8,14 +8,22 @@ import { identify } from '../pipeline/request/identify.ts'
 import type { AccountEndpoint, Endpoint, MeteredEndpoint, PlainServices } from './endpoint.ts'
 
 /** Throws GatewayError for every refusal. */
-export async function runEndpoint(
+export function runEndpoint(
   endpoint: Endpoint,
   context: Context,
   services: PlainServices,
 ): Promise<void> {
+  return endpoint.kind === 'metered'
+    ? meter(context, endpoint.metering, services, detachedOf(endpoint, services))
+    : runOther(endpoint, context, services)
+}
+
+async function runOther(
+  endpoint: Exclude<Endpoint, MeteredEndpoint>,
+  context: Context,
+  services: PlainServices,
+): Promise<void> {
   switch (endpoint.kind) {
-    case 'metered':
-      return meter(context, endpoint.metering, services, detachedOf(endpoint, services))
     case 'task':
       return services.tasks.create(context, endpoint.submission)
     case 'account':

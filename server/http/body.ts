@@ -7,7 +7,7 @@ import { bodyCutOff, bodyTooLarge, openContent } from './decode-content.ts'
 /** JSON media types that clients use; a missing type is treated as JSON as well. */
 const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)/i
 
-const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /** Throws 415 for a body of another media type than JSON. */
 export function expectJson({ headers }: IncomingMessage): void {
@@ -26,8 +26,8 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
 /** Reads a body of JSON, without its byte order mark. Rejects as `readBody` does. */
 export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   expectJson(request)
-  const body = await readBody(request, limitBytes)
-  const isMarked = body.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+  const body = await collect(openContent(request, limitBytes), limitBytes)
+  const isMarked = BYTE_ORDER_MARK.every((byte, index) => body[index] === byte)
   return isMarked ? body.subarray(BYTE_ORDER_MARK.length) : body
 }
 

@@ -141,14 +141,21 @@ function readClientRequestId(headers: IncomingHttpHeaders): string | undefined {
   return typeof id === 'string' && CLIENT_REQUEST_ID.test(id) ? id : undefined
 }
 
+/** Adds the time since `startedAt`, a performance.now(), to one part of the call. */
+export function noteTime({ timings }: Context, part: TimedPart, startedAt: number): void {
+  const tookMs = performance.now() - startedAt
+  const before = timings[part]
+  timings[part] = before
+    ? { startedAt: before.startedAt, tookMs: before.tookMs + tookMs }
+    : { startedAt, tookMs }
+}
+
 /** Runs one part of a call and adds its duration to `timings`. */
 export async function timed<T>(context: Context, part: TimedPart, work: () => Promise<T>) {
-  const start = performance.now()
+  const startedAt = performance.now()
   try {
     return await work()
   } finally {
-    const before = context.timings[part]
-    const tookMs = (before?.tookMs ?? 0) + performance.now() - start
-    context.timings[part] = { startedAt: before?.startedAt ?? start, tookMs }
+    noteTime(context, part, startedAt)
   }
 }

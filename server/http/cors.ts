@@ -32,10 +32,9 @@ const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
 
 /** Returns the headers that every response of a route with these origins has. */
 export function corsHeaders(
-  origins: AllowedOrigins | undefined,
+  origins: AllowedOrigins,
   { origin }: IncomingHttpHeaders,
 ): Record<string, string> {
-  if (origins === undefined) return {}
   const vary = origins === '*' ? {} : { vary: 'origin' }
   if (origin === undefined || !isAllowed(origins, origin)) return vary
   return {

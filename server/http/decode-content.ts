@@ -49,7 +49,8 @@ export function openContent(request: IncomingMessage, bytesMax: number): Readabl
 }
 
 function readEncoding(header: string | undefined): Encoding | undefined {
-  const name = (header ?? '')
+  if (header === undefined) return undefined
+  const name = header
     .trim()
     .toLowerCase()
     .replace(/^x-gzip$/, 'gzip')

@@ -79,9 +79,12 @@ export function watchDrain(server: Server, upgraded?: Upgraded): Drain {
   let isClosing = false
   /** The newest response of a connection, and whether its request keeps the connection. */
   const newest = new WeakMap<Socket, { response: ServerResponse; isKept: boolean }>()
+  function forget(this: ServerResponse) {
+    active.delete(this)
+  }
   const watch = ({ socket }: IncomingMessage, response: ServerResponse) => {
     active.add(response)
-    response.once('close', () => active.delete(response))
+    response.on('close', forget)
     const before = newest.get(socket)
     newest.set(socket, { response, isKept: response.shouldKeepAlive })
     if (!isClosing) return

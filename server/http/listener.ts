@@ -26,6 +26,8 @@ export interface ListenerOptions<Target> {
   /** By default responses are plain. `target` is undefined for a path without a route. */
   readonly policyOf?: (target: Target | undefined, path: string) => ResponsePolicy | undefined
   readonly run: (target: Target, context: Context) => Promise<void>
+  /** Returns the error to send for what `run` threw; by default it is sent as it is. */
+  readonly explain?: (thrown: unknown) => unknown
   /**
    * Called once per request, when its response is finished or its caller has disconnected, and
    * nothing of it runs any more: a call may be settled long after its caller has left.
@@ -52,7 +54,7 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
     const finish = () => {
       if (!isRunning && context.end) options.onDone(context, failure)
     }
-    response.once('close', () => {
+    response.on('close', () => {
       context.end = endOf(response)
       finish()
     })
@@ -67,16 +69,18 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
       return
     }
     isRunning = true
-    options
-      .run(found.target, context)
-      .catch((error: unknown) => {
-        failure = sendError(context, error)
-      })
-      .finally(() => {
-        isRunning = false
-        discard(request)
-        finish()
-      })
+    const end = () => {
+      isRunning = false
+      discard(request)
+      finish()
+    }
+    options.run(found.target, context).then(end, (thrown: unknown) => {
+      try {
+        failure = sendError(context, options.explain ? options.explain(thrown) : thrown)
+      } finally {
+        end()
+      }
+    })
   }
 }
 

@@ -9,16 +9,16 @@ import { errorHeaders, renderError } from './envelope.ts'
 
 /** Returns the headers of every response. */
 export function commonHeaders(context: Context): Record<string, string> {
+  const { requestId, clientRequestId, envelope, policy, request } = context
+  const headers: Record<string, string> = { 'x-request-id': requestId }
+  if (clientRequestId) headers['x-client-request-id'] = clientRequestId
+  // The header in which SDKs of the messages dialect look for the request id.
+  if (envelope === 'messages') headers['request-id'] = requestId
+  headers['x-content-type-options'] = 'nosniff'
   const timing = printTimings(context)
-  return {
-    'x-request-id': context.requestId,
-    ...(context.clientRequestId ? { 'x-client-request-id': context.clientRequestId } : {}),
-    // The header in which SDKs of the messages dialect look for the request id.
-    ...(context.envelope === 'messages' ? { 'request-id': context.requestId } : {}),
-    'x-content-type-options': 'nosniff',
-    ...(timing ? { 'server-timing': timing } : {}),
-    ...corsHeaders(context.policy.origins, context.request.headers),
-  }
+  if (timing) headers['server-timing'] = timing
+  if (policy.origins) Object.assign(headers, corsHeaders(policy.origins, request.headers))
+  return headers
 }
 
 /** Returns the value of `Server-Timing`; empty without measurements. */
@@ -70,11 +70,9 @@ function writeWhole(
   body: Buffer,
 ): void {
   const { request, response } = context
-  response.writeHead(status, {
-    ...commonHeaders(context),
-    ...headers,
-    'content-length': String(body.length),
-  })
+  const all = Object.assign(commonHeaders(context), headers)
+  all['content-length'] = String(body.length)
+  response.writeHead(status, all)
   const content = request.method === 'HEAD' ? undefined : body
   if (request.complete || request.destroyed) response.end(content)
   else endAfterRequest(request, response, content)

@@ -25,10 +25,14 @@ export function watchSlowReaders(server: Server, stallMs: number): ReaderGuard {
     if (!isWaiting) socket.destroy()
   })
 
+  function leave(this: ServerResponse) {
+    count(this.req.socket, -1)
+  }
+
   return {
     begin({ socket }, response) {
       count(socket, 1)
-      response.once('close', () => count(socket, -1))
+      response.on('close', leave)
     },
   }
 }

@@ -168,9 +168,12 @@ async function takeHold(
   const { ownerId } = options
   const id = holdIdOf(request.requestId)
   endings.track(id)
-  const verdict = await moves
-    .take(toHoldRow(id, request, { ownerId, taskId: null }))
-    .catch((error: unknown) => refuseHold(error, id, request, endings, options))
+  let verdict: HoldVerdict
+  try {
+    verdict = await moves.take(toHoldRow(id, request, { ownerId, taskId: null }))
+  } catch (error) {
+    refuseHold(error, id, request, endings, options)
+  }
   if (verdict === 'late' || verdict === 'already') {
     endings.report('hold', verdict, request, request.amountNanos)
   }

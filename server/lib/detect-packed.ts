@@ -44,14 +44,20 @@ const SIGNATURES: readonly Signature[] = [
   { start: Buffer.of(0x78, 0xda), ...ZLIB },
 ]
 
+const FIRST_BYTES: ReadonlySet<number | undefined> = new Set(
+  SIGNATURES.map(({ start }) => start[0]),
+)
+
 /** Returns undefined for other data, and `undecided` while more bytes are needed. */
 export function detectPacking(head: Buffer, isText: boolean): Packing | 'undecided' | undefined {
   if (head.length === 0) return 'undecided'
-  for (const { start, textOnly, ...packing } of SIGNATURES) {
+  if (!FIRST_BYTES.has(head[0])) return undefined
+  for (const signature of SIGNATURES) {
+    const { start, textOnly } = signature
     if (textOnly && !isText) continue
     const known = Math.min(head.length, start.length)
     if (head.compare(start, 0, known, 0, known) !== 0) continue
-    return known === start.length ? packing : 'undecided'
+    return known === start.length ? signature : 'undecided'
   }
   return undefined
 }

@@ -39,14 +39,17 @@ function nextByte(): number {
   return pool[used++] ?? 0
 }
 
+const DIGITS = Buffer.from(ALPHABET)
+
 /** Returns base-62 text with `length` × 5.95 bits of randomness. */
 export function randomText(length: number): string {
-  let text = ''
-  while (text.length < length) {
+  // Written to bytes first: adding to a text leaves a chain of as many pieces.
+  const text = Buffer.allocUnsafe(length)
+  for (let at = 0; at < length; ) {
     const byte = nextByte()
-    if (byte < UNBIASED) text += ALPHABET[byte % ALPHABET.length]
+    if (byte < UNBIASED) text[at++] = DIGITS[byte % ALPHABET.length] ?? 0
   }
-  return text
+  return text.toString('latin1')
 }
 
 /**

@@ -15,6 +15,7 @@ import type { MeteredCall } from './hold/metered-call.ts'
 import { type FallbackCall, quoteAll } from './hold/quote-all.ts'
 import { findReplay, takeHold } from './hold/take-hold.ts'
 import type { Leave } from './load/channel-health.ts'
+import { Stopping } from './load/stopping.ts'
 import type { Body, Metering } from './metering.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
 import { admit, admitFallback, admitUncharged } from './request/admit.ts'
@@ -62,7 +63,7 @@ export async function meter(
       await detached.run(context, caller, call)
     } else await run(context, metering, caller, call, services)
   } finally {
-    await call.discard()
+    if (call.request.file) await call.discard()
   }
 }
 
@@ -79,7 +80,7 @@ async function run(
   call: ResolvedCall,
   services: Services,
 ): Promise<void> {
-  if (await sendReplay(context, caller, call, services)) return
+  if (call.idempotency && (await sendReplay(context, caller, call, services))) return
   admit(services)
   const { quoted, dearest, fallbacks } = quoteAll(metering, call, services)
   const hold = await takeHold(context, metering, caller, call, dearest.quoted, services)
@@ -120,24 +121,13 @@ const STOPPING = 'the gateway is stopping'
 
 /** Runs a call that has a hold: every path ends in a settlement or a release. */
 async function runHeld(metered: MeteredCall): Promise<void> {
-  const { context, services } = metered
+  const { context } = metered
   let dispatched: DispatchOutcome | undefined
-  const stopping = new AbortController()
-  const stopped = Promise.withResolvers<undefined>()
-  const leave = services.inFlight.add({
-    abort() {
-      stopping.abort()
-      stopped.resolve(undefined)
-    },
-  })
   try {
-    // Nothing of an answer that comes after the end of the drain is charged or delivered.
-    dispatched = await Promise.race([dispatch(metered, stopping.signal), stopped.promise])
+    dispatched = await dispatchUntilStopped(metered)
   } catch (error) {
     await release(metered, undefined, 'internal error')
     throw error
-  } finally {
-    leave()
   }
   if (!dispatched) {
     await release(metered, undefined, STOPPING)
@@ -151,6 +141,33 @@ async function runHeld(metered: MeteredCall): Promise<void> {
   context.facts.isStream = answer.kind === 'stream'
   if (answer.kind === 'whole') await finishWhole(serving, answer, dispatched)
   else await finishStream(serving, answer, dispatched)
+}
+
+/**
+ * Resolves to undefined once the gateway stops: nothing of an answer that comes after the end of
+ * the drain is charged or delivered.
+ */
+function dispatchUntilStopped(metered: MeteredCall): Promise<DispatchOutcome | undefined> {
+  return new Promise((resolve, reject) => {
+    const stopping = new Stopping()
+    const leave = metered.services.inFlight.add({
+      abort() {
+        stopping.abort()
+        leave()
+        resolve(undefined)
+      },
+    })
+    dispatch(metered, stopping).then(
+      (outcome) => {
+        leave()
+        resolve(outcome)
+      },
+      (error: unknown) => {
+        leave()
+        reject(error)
+      },
+    )
+  })
 }
 
 async function refuse(
@@ -179,7 +196,7 @@ async function finishWhole(
     ? { ...opened, body: hideInBody(opened.body, knownIn(request.body)) }
     : opened
   await settleWhole(metered, answer, served)
-  await rememberAnswer(metered, answer.report)
+  if (answer.report.answerId) await rememberAnswer(metered, answer.report)
   if (answer.report.error && metered.context.facts.chargedNanos === 0n) {
     metered.context.facts.outcome = 'failed_upstream'
   }

@@ -83,7 +83,7 @@ export interface StoredAnswers {
 
 export interface Services {
   readonly limits: PipelineLimits
-  readonly accounts: { identify(key: PresentedKey): Promise<Identified> }
+  readonly accounts: { identify(key: PresentedKey): Identified | Promise<Identified> }
   readonly catalog: { snapshot(): CatalogSnapshot }
   readonly ledger: Ledger
   readonly storedAnswers: StoredAnswers

@@ -2,7 +2,7 @@
 
 import type { Facts } from '../catalog/catalog.ts'
 import type { RelayReport } from '../dialects/relay.ts'
-import { timed } from '../http/context.ts'
+import { noteTime } from '../http/context.ts'
 import type { Settlement } from '../ledger/requests.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
 import { member, tryParseJson } from '../lib/json.ts'
@@ -159,7 +159,7 @@ interface Outcome {
 }
 
 /** Settles a call by its end, without the container sessions that another call pays. */
-async function settleServed(
+function settleServed(
   metered: MeteredCall,
   { route }: DispatchedCall,
   end: CallEnd,
@@ -169,8 +169,7 @@ async function settleServed(
   const full = conclude(end)
   const { containers } = end.report
   if (!containers || full.charge.nanos === null) {
-    await waitFor(metered, services.ledger.settle(hold, record(metered, full)))
-    return
+    return waitFor(metered, services.ledger.settle(hold, record(metered, full)))
   }
   const without = (paid: ReadonlySet<string>) => {
     const outcome = conclude({ ...end, report: withoutSessions(end.report, paid) })
@@ -185,7 +184,7 @@ async function settleServed(
       review: true,
     },
   })
-  await waitFor(metered, settled)
+  return waitFor(metered, settled)
 }
 
 /** Counts and logs the outcome of a call and returns its settlement. */
@@ -252,24 +251,28 @@ function toSettlement({ charge, status, attempts, cost, answer, error }: Outcome
  * Waits for the settlement. It is retried until committed; only the wait for it is limited. After
  * that the settlement is on the local disk before the response is sent.
  */
-async function waitFor(
+function waitFor(
   { context, services, hold }: MeteredCall,
   settled: Promise<unknown>,
 ): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    const timer = setTimeout(() => {
-      services.ledger.preserve(hold).then(resolve, resolve)
-    }, SETTLEMENT_WAIT_MS_MAX)
+  const startedAt = performance.now()
+  return new Promise<void>((resolve) => {
+    let isOver = false
     const end = () => {
+      if (isOver) return
+      isOver = true
       clearTimeout(timer)
+      noteTime(context, 'settle', startedAt)
       resolve()
     }
+    const timer = setTimeout(() => {
+      services.ledger.preserve(hold).then(end, end)
+    }, SETTLEMENT_WAIT_MS_MAX)
     settled.then(end, (error: unknown) => {
       services.log.error({ request_id: context.requestId, error }, 'settlement failed')
       end()
     })
   })
-  await timed(context, 'settle', () => closed)
 }
 
 function keepState(call: ResolvedCall, state: 'streamed' | 'forget'): StoredAnswer | undefined {

@@ -170,10 +170,10 @@ test('without a database a known caller is served for five seconds, then 503', a
     error instanceof GatewayError &&
     error.row === 'unavailable' &&
     error.details.retryAfterSeconds === 2
-  await assert.rejects(accounts.identify(presentKey(key.key)), unavailable)
-  await assert.rejects(accounts.identify(presentKey(createApiKey())), unavailable)
+  await assert.rejects(async () => accounts.identify(presentKey(key.key)), unavailable)
+  await assert.rejects(async () => accounts.identify(presentKey(createApiKey())), unavailable)
   state.failing = false
   assert.ok('caller' in (await accounts.identify(presentKey(key.key))))
   state.hanging = true
-  await assert.rejects(accounts.identify(presentKey(createApiKey())), unavailable)
+  await assert.rejects(async () => accounts.identify(presentKey(createApiKey())), unavailable)
 })

@@ -63,9 +63,8 @@ export function createEndings(options: Options): Endings {
     journal?.remove(holdId)
   }
 
-  /** Closes a hold; corrects one that was closed as lost in the meantime. */
-  async function end(row: SettleRow, closed: Promise<SettleVerdict>): Promise<SettleVerdict> {
-    const verdict = await closed
+  /** Corrects a hold that was closed as lost in the meantime. Most are closed as expected. */
+  async function conclude(row: SettleRow, verdict: SettleVerdict): Promise<SettleVerdict> {
     if (verdict === 'already') return await corrections.add(row)
     if (verdict !== 'unknown') return verdict
     const archived = await isArchived(options.sql, row.hold_id).catch(() => false)
@@ -77,7 +76,7 @@ export function createEndings(options: Options): Endings {
     const answer = idempotency ? ({ key: idempotency.key, state: 'forget' } as const) : null
     const row = { ...toReleaseRow(holdId, accountId), answer }
     try {
-      const verdict = await end(row, settlements.add(row))
+      const verdict = await conclude(row, await settlements.add(row))
       if (verdict !== 'closed') report('hold', verdict, request, request.amountNanos)
     } catch (error) {
       log.error(
@@ -101,14 +100,15 @@ export function createEndings(options: Options): Endings {
       const row = tracked.get(id)
       if (row) await journal?.add(row)
     },
-    settleRow: (row) => end(row, settlements.add(row)),
+    settleRow: async (row) => conclude(row, await settlements.add(row)),
     releaseLater(holdId, request) {
       setTimeout(() => void release(holdId, request), RELEASE_AFTER_MS).unref()
     },
     async settle(closing, settlement) {
       const row = toSettleRow(closing.id, settlement, closing)
       tracked.set(closing.id, row)
-      const verdict = await end(row, moves.close(row))
+      const closed = await moves.close(row)
+      const verdict = closed === 'closed' ? closed : await conclude(row, closed)
       untrack(closing.id)
       if (verdict === 'closed') return verdict
       report('settlement', verdict, closing, settlement.chargeNanos)

@@ -95,12 +95,9 @@ class BatchedMoves implements Moves {
     if (this.waitingHolds >= this.options.holdQueueMax) {
       return Promise.reject(new QueueFull('queue is full'))
     }
-    this.waitingHolds += 1
-    const taken = new Promise<HoldVerdict>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       this.batches.push({ hold, sinceMs: performance.now(), resolve, reject })
-    })
-    return taken.finally(() => {
-      this.waitingHolds -= 1
+      this.waitingHolds += 1
     })
   }
 
@@ -150,6 +147,7 @@ class BatchedMoves implements Moves {
     )
     const taken = withinTime(sent.taken).then(
       (verdicts) => {
+        this.waitingHolds -= holds.length
         for (const { hold, resolve } of holds) resolve(verdicts.get(hold.id) ?? 'no_account')
       },
       (error: unknown) => fail(holds, error),
@@ -196,8 +194,10 @@ class BatchedMoves implements Moves {
   /** Refuses holds and hands settlements over for retries. */
   private giveUp(items: readonly Item[], error: unknown): void {
     for (const item of items) {
-      if ('hold' in item) item.reject(error)
-      else item.resolve(this.options.retry(item.settlement))
+      if ('hold' in item) {
+        this.waitingHolds -= 1
+        item.reject(error)
+      } else item.resolve(this.options.retry(item.settlement))
     }
   }
 }

@@ -41,12 +41,18 @@ export type OpenedAnswer = WholeAnswer | StreamAnswer
  * Opens an answer. Rejects with an UpstreamFailure if the answer is a refusal, or if a whole answer
  * or the first event of a stream is not complete within `withinMs`, if set.
  */
-export async function openAnswer(
+export function openAnswer(
   answer: UpstreamAnswer,
   bytesMax: number,
   withinMs?: number,
 ): Promise<OpenedAnswer> {
-  if (!answer.stream) return openWhole(answer, bytesMax, withinMs)
+  return answer.stream ? openUnpacked(answer, withinMs) : openWhole(answer, bytesMax, withinMs)
+}
+
+async function openUnpacked(
+  answer: UpstreamAnswer,
+  withinMs: number | undefined,
+): Promise<StreamAnswer> {
   try {
     return await openStream(answer, detectIn(answer), withinMs)
   } catch (cause) {
@@ -89,20 +95,31 @@ async function openWhole(
   withinMs: number | undefined,
 ): Promise<WholeAnswer> {
   const received = await readWhole(answer.body, bytesMax, withinMs)
-  const chunks = await unpackWhole(received, bytesMax, answer).catch((cause: unknown) => {
+  let chunks: readonly Buffer[]
+  try {
+    const unpacked = unpackWhole(received, bytesMax, answer)
+    chunks = unpacked instanceof Promise ? await unpacked : unpacked
+  } catch (cause) {
     throw unreadable(cause)
-  })
+  }
   const parts = readRelay(answer, chunks)
   refuse(answer)
-  const bytes = parts.filter((part) => part !== undefined)
-  const body = bytes.length === 1 && bytes[0] ? bytes[0] : Buffer.concat(bytes)
+  const body = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
   const { status, headers, relay } = answer
   return { kind: 'whole', status, headers, body, report: relay.report() }
 }
 
-function readRelay({ relay }: UpstreamAnswer, chunks: readonly Buffer[]) {
+/** Returns what the caller gets of the answer. */
+function readRelay({ relay }: UpstreamAnswer, chunks: readonly Buffer[]): readonly Buffer[] {
+  const parts: Buffer[] = []
   try {
-    return [...chunks.map((chunk) => relay.push(chunk)), relay.end()]
+    for (const chunk of chunks) {
+      const part = relay.push(chunk)
+      if (part) parts.push(part)
+    }
+    const last = relay.end()
+    if (last) parts.push(last)
+    return parts
   } catch (cause) {
     throw unreadable(cause)
   }

@@ -31,22 +31,34 @@ function hasControl(text: Buffer, end: number): boolean {
 }
 
 /**
- * Rejects if the bytes cannot be decompressed, or only to more than `bytesMax`, and for a text that
- * begins with other data.
+ * Throws or rejects if the bytes cannot be decompressed, or only to more than `bytesMax`, and for a
+ * text that begins with other data. Chunks that are not compressed are returned at once.
  */
-export async function unpackWhole(
+export function unpackWhole(
   chunks: readonly Buffer[],
   bytesMax: number,
   answer: UpstreamAnswer,
-): Promise<readonly Buffer[]> {
+): readonly Buffer[] | Promise<readonly Buffer[]> {
   const isOfText = isText(answer)
-  const heads = chunks.slice(0, HEAD_BYTES).map((chunk) => chunk.subarray(0, HEAD_BYTES))
-  const isPacked = detectPacking(Buffer.concat(heads), isOfText) !== undefined
-  const unpacked = isPacked
-    ? [await unpackBytes(Buffer.concat(chunks), bytesMax, isOfText)]
-    : chunks
-  if (isOfText && unpacked[0]) refuseBinary(unpacked[0])
-  return unpacked
+  if (detectPacking(headOf(chunks), isOfText)) return unpackAll(chunks, bytesMax, isOfText)
+  if (isOfText && chunks[0]) refuseBinary(chunks[0])
+  return chunks
+}
+
+/** Returns at least the bytes that tell how chunks are compressed, if there are so many. */
+function headOf(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks
+  return first && first.length >= HEAD_BYTES ? first : Buffer.concat(chunks.slice(0, HEAD_BYTES))
+}
+
+async function unpackAll(
+  chunks: readonly Buffer[],
+  bytesMax: number,
+  isOfText: boolean,
+): Promise<readonly Buffer[]> {
+  const unpacked = await unpackBytes(Buffer.concat(chunks), bytesMax, isOfText)
+  if (isOfText) refuseBinary(unpacked)
+  return [unpacked]
 }
 
 /** Thrown for a stream that is compressed; `start` are the bytes that were read of it. */

@@ -1,6 +1,6 @@
 /** Verb 5: takes the hold, durably, before anything is sent. */
 import type { Caller } from '../../accounts/accounts.ts'
-import { type Context, timed } from '../../http/context.ts'
+import { type Context, noteTime } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
 import type { HoldResult } from '../../ledger/ledger.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -66,21 +66,26 @@ export async function takeHold(
   quoted: Quote,
   services: Services,
 ): Promise<Hold> {
-  const result = await timed(context, 'hold', () =>
-    services.ledger.hold({
-      requestId: context.requestId,
-      accountId: caller.accountId,
-      keyId: caller.keyId,
-      endpoint: metering.endpoint,
-      model: call.model.id,
-      priceVersion: call.model.priceVersion,
-      amountNanos: quoted.amountNanos,
-      estimate: quoted.quantities,
-      spendLimitNanos: caller.spendLimitNanos,
-      limits: limitsOf(caller, call.model, quoted.quantities),
-      idempotency: call.idempotency,
-    }),
-  )
+  const startedAt = performance.now()
+  const taking = services.ledger.hold({
+    requestId: context.requestId,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    endpoint: metering.endpoint,
+    model: call.model.id,
+    priceVersion: call.model.priceVersion,
+    amountNanos: quoted.amountNanos,
+    estimate: quoted.quantities,
+    spendLimitNanos: caller.spendLimitNanos,
+    limits: limitsOf(caller, call.model, quoted.quantities),
+    idempotency: call.idempotency,
+  })
+  let result: HoldResult
+  try {
+    result = await taking
+  } finally {
+    noteTime(context, 'hold', startedAt)
+  }
   if ('hold' in result) return result.hold
   // Another request took the key meanwhile: findReplay names it.
   if (result.refused === 'duplicate') await findReplay(caller, call, services)

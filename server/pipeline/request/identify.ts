@@ -1,8 +1,8 @@
 /** Verb 1: identifies the caller. Malformed keys are refused before any look-up. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Caller } from '../../accounts/accounts.ts'
-import { type Context, timed } from '../../http/context.ts'
+import type { Caller, Identified } from '../../accounts/accounts.ts'
+import { type Context, noteTime } from '../../http/context.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import { isWellFormedApiKey, type PresentedKey, presentKey } from '../../lib/secrets/api-key.ts'
 import type { Services } from '../services.ts'
@@ -54,7 +54,14 @@ export async function identify(
   services: Pick<Services, 'accounts'>,
 ): Promise<Caller> {
   const key = readKey(context.request)
-  const found = await timed(context, 'auth', () => services.accounts.identify(key))
+  const startedAt = performance.now()
+  const identified = services.accounts.identify(key)
+  let found: Identified
+  try {
+    found = identified instanceof Promise ? await identified : identified
+  } finally {
+    noteTime(context, 'auth', startedAt)
+  }
   if ('refused' in found) {
     if (found.refused !== 'suspended') throw new GatewayError('unauthenticated')
     throw new GatewayError('forbidden', { message: 'this account is suspended' })

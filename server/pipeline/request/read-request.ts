@@ -42,22 +42,23 @@ export async function readRequest(
   caller: Caller,
   services: Services,
 ): Promise<ReceivedRequest> {
-  const { form } = reading
+  const { form, fromForm } = reading
   if (form) return readForm(context, form, caller, services)
-  const sent = await readSent(context, reading, services)
+  const limitBytes = bodyLimit(reading, services)
+  const sent =
+    fromForm && isForm(context.request)
+      ? await readSentForm(context, fromForm, limitBytes)
+      : await readJsonBody(context.request, limitBytes)
   const json = parseJson(sent, reading.schema)
   return { ...json, file: undefined, digest: () => digestOf(context, sent) }
 }
 
-/** Returns the bytes of the JSON, or those that a form stands for. */
-async function readSent(
+/** Returns the bytes of the JSON that a form stands for. */
+async function readSentForm(
   { request }: Context,
-  reading: RequestMetering,
-  services: Services,
+  fromForm: NonNullable<RequestMetering['fromForm']>,
+  limitBytes: number,
 ): Promise<Buffer> {
-  const { fromForm } = reading
-  const limitBytes = bodyLimit(reading, services)
-  if (!fromForm || !isForm(request)) return readJsonBody(request, limitBytes)
   const form = await readWholeForm(request, limitBytes)
   return Buffer.from(JSON.stringify(await withInvalidRequests(() => fromForm(form))))
 }

@@ -94,9 +94,10 @@ async function match(
   const list = metering.takesModels && readModelList(received.value, services.catalog.snapshot())
   const { body, value, fields } = list ? withoutModelList(received, list) : received
   const parts = { value, query: context.query, headers }
-  const modelId = await readModelId(metering, parts, caller, services)
+  const named = readModelId(metering, parts, caller, services)
+  const modelId = typeof named === 'string' ? named : await named
   context.facts.model = modelId
-  const found = await findModelTarget(
+  const finding = findModelTarget(
     { id: modelId, others: list?.others },
     metering,
     value,
@@ -104,6 +105,7 @@ async function match(
     services,
     canServe,
   )
+  const found = finding instanceof Promise ? await finding : finding
   const { model, routes, fallbacks = [] } = found
   const part = file && (await withInvalidRequests(() => choosePart(file, metering, model)))
   const isChoice = routes.length > 1 || fallbacks.length > 0
@@ -143,15 +145,30 @@ export function choosePart<File extends { readonly other?: object | Error }>(
   return { ...file, seconds: undefined, ...other }
 }
 
-/** Checks the request's shape and returns the model that it names or implies. Throws 400. */
-export async function readModelId(
+/**
+ * Checks the request's shape and returns the model that it names or implies: at once, unless the
+ * metering has checks of its own. Throws or rejects with 400.
+ */
+export function readModelId(
+  metering: RequestMetering,
+  parts: RequestParts,
+  caller: Customer,
+  services: Pick<Services, 'catalog'>,
+): string | Promise<string> {
+  const { check } = metering
+  checkBody(metering, parts.value)
+  if (!check) return modelOf(metering, parts, caller, services)
+  return withInvalidRequests(() => check(parts)).then(() => {
+    return modelOf(metering, parts, caller, services)
+  })
+}
+
+function modelOf(
   metering: RequestMetering,
   parts: RequestParts,
   caller: Customer,
   { catalog }: Pick<Services, 'catalog'>,
-): Promise<string> {
-  checkBody(metering, parts.value)
-  await withInvalidRequests(() => metering.check?.(parts))
+): string {
   const modelId = metering.model(parts) ?? findOnlyModel(metering, caller, catalog.snapshot())
   if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
   return modelId
@@ -180,18 +197,21 @@ export interface NamedModels {
   readonly others?: readonly ListedModel[] | undefined
 }
 
+type FoundTarget = Pick<ResolvedCall, 'model' | 'routes' | 'fallbacks' | 'chain'>
+
 /**
- * Returns the model, its usable routes and its fallbacks. Throws 400, 403, 404 or 502. A model
- * without a usable route gives way to its first fallback.
+ * Returns the model, its usable routes and its fallbacks: at once, unless the request continues an
+ * earlier answer. Throws or rejects with 400, 403, 404 or 502. A model without a usable route gives
+ * way to its first fallback.
  */
-export async function findModelTarget(
+export function findModelTarget(
   named: NamedModels,
   metering: RequestMetering,
   value: Body,
   caller: Customer,
   services: Services,
   canServe: (upstream: Upstream) => boolean,
-): Promise<Pick<ResolvedCall, 'model' | 'routes' | 'fallbacks' | 'chain'>> {
+): FoundTarget | Promise<FoundTarget> {
   const snapshot = services.catalog.snapshot()
   const model = findModel(named.id, metering, caller, snapshot)
   const routesOf = (one: Model) =>
@@ -204,17 +224,17 @@ export async function findModelTarget(
     const routes = routesOf(target.model)
     if (routes.length > 0) targets.push({ ...target, routes })
   }
-  const answerId = metering.buildsOn?.(value)
-  const pinned =
-    answerId === undefined ? { targets } : await pinTargets(targets, answerId, caller, services)
-  const [first, ...fallbacks] = pinned.targets
-  if (!first) throw unroutable(model, canServe, snapshot, services)
-  return {
-    model: first.model,
-    routes: first.routes,
-    ...(fallbacks.length > 0 ? { fallbacks } : {}),
-    ...('chain' in pinned ? { chain: pinned.chain } : {}),
+  const describe = (usable: readonly FallbackTarget[]): FoundTarget => {
+    const [first, ...fallbacks] = usable
+    if (!first) throw unroutable(model, canServe, snapshot, services)
+    const { routes } = first
+    return { model: first.model, routes, ...(fallbacks.length > 0 ? { fallbacks } : {}) }
   }
+  const answerId = metering.buildsOn?.(value)
+  if (answerId === undefined) return describe(targets)
+  return pinTargets(targets, answerId, caller, services).then((pinned) => {
+    return { ...describe(pinned.targets), chain: pinned.chain }
+  })
 }
 
 /** Returns the caller's other models, or those of the model's routes that the caller may call. */

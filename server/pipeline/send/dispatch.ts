@@ -3,13 +3,14 @@
  * only before anything was sent to the caller, and never after an unknown outcome.
  */
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { type Context, timed } from '../../http/context.ts'
+import { type Context, noteTime } from '../../http/context.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 import { type OpenedAnswer, openAnswer } from '../answer/open-answer.ts'
 import type { MeteredCall } from '../hold/metered-call.ts'
 import type { FallbackCall } from '../hold/quote-all.ts'
+import type { Stopping } from '../load/stopping.ts'
 import { sellsSearch } from '../price/dimensions.ts'
 import { type Affinity, drawFor } from '../request/affinity.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
@@ -48,9 +49,15 @@ export type DispatchOutcome =
  * Sends the call, at its model and then at those that may stand in for it. `stopping` aborts the
  * waits of adapters when the gateway stops.
  */
-export async function dispatch(
+export function dispatch(metered: MeteredCall, stopping: Stopping): Promise<DispatchOutcome> {
+  const { fallbacks = [], context, call } = metered
+  const isChoice = fallbacks.length > 0 || context.facts.model !== call.model.id
+  return isChoice ? dispatchToModels(metered, stopping) : dispatchToModel(metered, [], stopping)
+}
+
+async function dispatchToModels(
   metered: MeteredCall,
-  stopping: AbortSignal,
+  stopping: Stopping,
 ): Promise<DispatchOutcome> {
   const { fallbacks = [], services } = metered
   const attempts: Attempt[] = []
@@ -64,8 +71,7 @@ export async function dispatch(
     const standIn = { isRetry }
     outcome = await dispatchToModel({ ...metered, call, quoted }, attempts, stopping, standIn)
   }
-  const isChoice = fallbacks.length > 0 || metered.context.facts.model !== metered.call.model.id
-  return isChoice ? nameModel(outcome) : outcome
+  return nameModel(outcome)
 }
 
 /** Other channels are not those that fail: only a repeated one needs the budget of retries. */
@@ -94,7 +100,7 @@ function mayFallBack(
 async function dispatchToModel(
   metered: MeteredCall,
   attempts: Attempt[],
-  stopping: AbortSignal,
+  stopping: Stopping,
   standIn?: { readonly isRetry: boolean },
 ): Promise<DispatchOutcome> {
   const { context, call, services } = metered
@@ -113,9 +119,14 @@ async function dispatchToModel(
     if (leave) metered.keep?.(leave)
     const start = performance.now()
     const tracing = traceAttempt(context, route, services)
-    const outcome = leave
-      ? await timed(context, 'upstream', () => attempt(metered, route, stopping, tracing.wire))
-      : new UpstreamFailure('busy', CHANNEL_FULL)
+    let outcome: OpenedAnswer | UpstreamFailure
+    try {
+      outcome = leave
+        ? await attempt(metered, route, stopping, tracing.wire)
+        : new UpstreamFailure('busy', CHANNEL_FULL)
+    } finally {
+      if (leave) noteTime(context, 'upstream', start)
+    }
     if (isRetry) services.retries.done()
     const milliseconds = Math.round(performance.now() - start)
     const failure = outcome instanceof UpstreamFailure ? outcome : undefined
@@ -164,7 +175,7 @@ function described({ metering, call }: MeteredCall, milliseconds: number) {
 async function attempt(
   { context, metering, call, hold, services }: MeteredCall,
   route: UsableRoute,
-  stopping: AbortSignal,
+  stopping: Stopping,
   trace: WireTrace,
 ): Promise<OpenedAnswer | UpstreamFailure> {
   const adapter = services.upstreams.get(route.target.upstream)?.calls[metering.operation]

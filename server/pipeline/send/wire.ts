@@ -8,6 +8,7 @@ import { type Dispatcher, errors } from 'undici'
 import { type Hold, isOpenHold } from '../../ledger/holds/hold.ts'
 import { readErrorBody, UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Wire, WireRequest, WireResponse } from '../../upstreams/wire.ts'
+import type { Stopping } from '../load/stopping.ts'
 import { decodeBody } from './decode-body.ts'
 import { ExchangeTimeout, type ExchangeTimes, exchange } from './exchange.ts'
 import { openSocket } from './wire-socket.ts'
@@ -16,8 +17,8 @@ export interface WireOptions extends ExchangeTimes {
   readonly dispatcher: Dispatcher
   /** Maximum number of WebSockets to one host. */
   readonly socketsMax: number
-  /** Aborted when the gateway stops; ends all waits. */
-  readonly stopping?: AbortSignal
+  /** Ends all waits when the gateway stops. */
+  readonly stopping?: Stopping
   readonly trace?: WireTrace | undefined
 }
 
@@ -46,8 +47,12 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
     if (!isOpenHold(hold)) throw new Error('a wire was used without an open hold')
   }
   return {
-    async send(request) {
-      guard()
+    send(request) {
+      try {
+        guard()
+      } catch (error) {
+        return Promise.reject(error)
+      }
       return send(traced(request, options.trace), options)
     },
     async openSocket(request) {
@@ -72,9 +77,9 @@ export function openReadingWire(options: WireOptions): Wire {
   }
 }
 
-async function pause(forMs: number, stopping: AbortSignal | undefined): Promise<void> {
+async function pause(forMs: number, stopping: Stopping | undefined): Promise<void> {
   try {
-    await sleep(forMs, undefined, stopping ? { signal: stopping } : {})
+    await sleep(forMs, undefined, stopping ? { signal: stopping.signal() } : {})
   } catch (cause) {
     throw new UpstreamFailure('unknown', { cause, message: 'the gateway stops' })
   }

@@ -1,0 +1,17 @@
+/** Ends the waits of one call when the gateway stops. */
+export class Stopping {
+  private controller: AbortController | undefined
+  private isOver = false
+
+  /** Made on first use: most calls never wait, and a signal costs as much as a small call's JSON. */
+  signal(): AbortSignal {
+    this.controller ??= new AbortController()
+    if (this.isOver) this.controller.abort()
+    return this.controller.signal
+  }
+
+  abort(): void {
+    this.isOver = true
+    this.controller?.abort()
+  }
+}
