@@ -20,6 +20,11 @@ export interface WireResponse {
   readonly body: Readable
 }
 
+/** Returns true for the body of a response that has arrived to its end, before it is read. */
+export function hasArrived(body: Readable): boolean {
+  return 'hasArrived' in body && body.hasArrived === true
+}
+
 export interface Wire {
   /**
    * Sends one request. Resolves with the response head, whatever its status. Rejects with an

@@ -7,6 +7,7 @@ import type { Relay, RelayReport } from '../../dialects/relay.ts'
 import { OUTPUT_UNITS, type Unit } from '../../lib/units.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
+import { hasArrived } from '../../upstreams/wire.ts'
 import { detectIn, PackedStream, unpackStream, unpackWhole } from './unpack-answer.ts'
 
 export interface WholeAnswer {
@@ -137,6 +138,12 @@ function readWhole(
   withinMs: number | undefined,
 ): Promise<readonly Buffer[]> {
   if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the answer broke off'))
+  if (hasArrived(body) && body.readableLength <= bytesMax) {
+    // A small answer arrives with its head: it needs no listeners.
+    const all: Buffer[] = []
+    for (let chunk: Buffer | null = body.read(); chunk; chunk = body.read()) all.push(chunk)
+    return Promise.resolve(all)
+  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0

@@ -123,7 +123,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.timer)
-    this.body?.push(null)
+    this.body?.end()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -142,12 +142,19 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 class ResponseBody extends Readable {
   private readonly controller: Dispatcher.DispatchController
   private failure: Error | undefined
+  /** See hasArrived. */
+  hasArrived = false
 
   constructor(controller: Dispatcher.DispatchController) {
     super({ highWaterMark: UNREAD_BYTES_MAX })
     this.controller = controller
     // It may fail before its reader adds a listener, or after the last one is gone.
     this.on('error', ignore)
+  }
+
+  end(): void {
+    this.hasArrived = true
+    this.push(null)
   }
 
   /** The connection broke. */
