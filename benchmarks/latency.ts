@@ -1,7 +1,8 @@
 /**
  * Measures the latency that each path adds to the upstream at a rate of requests. An open load:
  * a late answer delays no later request, and time counts from when a request was due. `node
- * benchmarks/latency.ts [--rounds 5] [--seconds 6]`; with Portkey in `npm run bench`.
+ * benchmarks/latency.ts [--rounds 5] [--seconds 6]`; with Portkey in `npm run bench`. Each path is
+ * warmed up at that rate first.
  */
 import { readOptions } from '../testbed/options.ts'
 import { pinTree } from '../testbed/proc.ts'
@@ -23,10 +24,12 @@ const values = readOptions(import.meta.filename, {
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string', default: '6' },
   rate: { type: 'string', default: '500' },
+  'warm-up': { type: 'string', default: '20' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 const PER_SECOND = Number(values.rate)
+const warmUp = Number(values['warm-up'])
 const GOAL = { p50: 1.5, p99: 8 }
 const DIRECT = 'direct'
 
@@ -53,7 +56,7 @@ const targets: Target[] = [
 const measured: Measured[] = []
 try {
   pinTree(process.pid, OTHER_CORE)
-  for (const target of targets) await measure(target, 2)
+  for (const target of targets) await measure(target, warmUp)
   for (let turn = 0; turn < rounds; turn += 1) {
     for (const target of targets) {
       const one = await measure(target, seconds)
@@ -98,7 +101,8 @@ function finish(): void {
     '',
     verdict('p50'),
     verdict('p99'),
-    `${PER_SECOND} requests/s of 1 KB, interleaved, medians of ${rounds} runs of ${seconds} s;`,
+    `${PER_SECOND} requests/s of 1 KB, interleaved, medians of ${rounds} runs of ${seconds} s`,
+    `after ${warmUp} s each;`,
     'the server on one core, the load, the upstream and the database on another.',
   ])
 }

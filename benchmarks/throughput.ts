@@ -1,6 +1,7 @@
 /**
  * Measures the requests that each path to the same upstream carries on one core, and the cost of
  * one. `node benchmarks/throughput.ts [--rounds 5] [--seconds 4]`; with Portkey in `npm run bench`.
+ * Each path is warmed up first: what Node compiles meanwhile is no part of a call.
  */
 import { readOptions } from '../testbed/options.ts'
 import { readCpuSeconds } from '../testbed/proc.ts'
@@ -20,10 +21,12 @@ const values = readOptions(import.meta.filename, {
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string', default: '4' },
   connections: { type: 'string', default: '32' },
+  'warm-up': { type: 'string', default: '20' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 const connections = Number(values.connections)
+const warmUp = Number(values['warm-up'])
 const KINDS = ['1 KB bodies', '100-chunk streams'] as const
 
 interface Measured {
@@ -52,7 +55,7 @@ const measured: Measured[] = []
 try {
   for (const kind of KINDS) {
     const able = peers.filter((peer) => kind === KINDS[0] || !peer.wholeOnly)
-    for (const peer of able) await measure(peer, kind, 2)
+    for (const peer of able) await measure(peer, kind, warmUp)
     for (let turn = 0; turn < rounds; turn += 1) {
       for (const peer of able) {
         const one = await measure(peer, kind, seconds)
@@ -113,7 +116,8 @@ function finish(): void {
   }
   lines.push(
     `${connections} connections; the server on one core, wrk, upstream and database on another;`,
-    `interleaved, medians of ${rounds} runs of ${seconds} s. CPU is user and system time each.`,
+    `interleaved, medians of ${rounds} runs of ${seconds} s after ${warmUp} s each.`,
+    'CPU is user and system time each.',
   )
   report(
     connections === 32 ? 'throughput' : `throughput-${connections}`,
