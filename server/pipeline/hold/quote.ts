@@ -14,7 +14,8 @@ import {
   sellsSearch,
 } from '../price/dimensions.ts'
 import { boundHold, type HoldEstimate, type OtherModelWork } from '../price/hold-estimate.ts'
-import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
+import type { UsableRoute } from '../request/find-routes.ts'
+import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 
 export interface Quote extends HoldEstimate {

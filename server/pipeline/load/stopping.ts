@@ -3,7 +3,7 @@ export class Stopping {
   private controller: AbortController | undefined
   private isOver = false
 
-  /** Made on first use: most calls never wait, and a signal costs as much as a small call's JSON. */
+  /** Made on first use: most calls never wait, and a signal is costly. */
   signal(): AbortSignal {
     this.controller ??= new AbortController()
     if (this.isOver) this.controller.abort()

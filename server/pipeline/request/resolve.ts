@@ -1,12 +1,6 @@
 /** Verb 2: reads and checks the request: body, schema, model and routes. */
 import type { Caller } from '../../accounts/accounts.ts'
-import {
-  type CatalogSnapshot,
-  type Channel,
-  isSoldIn,
-  type Model,
-  type Route,
-} from '../../catalog/catalog.ts'
+import { type CatalogSnapshot, type Channel, isSoldIn, type Model } from '../../catalog/catalog.ts'
 import { readShape } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
 import { readIdempotencyKey } from '../../http/idempotency-key.ts'
@@ -16,16 +10,13 @@ import type { Body, Chain, RequestMetering, RequestParts } from '../metering.ts'
 import type { Services } from '../services.ts'
 import { type Affinity, readAffinity } from './affinity.ts'
 import { type ListedModel, readModelList, withoutModelList } from './fallbacks.ts'
+import { dropForeignCost, findRoutes, type UsableRoute } from './find-routes.ts'
 import { type ReceivedRequest, readRequest, withInvalidRequests } from './read-request.ts'
 
 export interface IdempotencyClaim {
   readonly key: string
   readonly route: string
   readonly fingerprint: Buffer
-}
-
-export interface UsableRoute extends Route {
-  readonly target: Channel
 }
 
 /** An operator resumes a channel, or raises its spending cap, by hand. */
@@ -329,53 +320,6 @@ function unroutable(
 /** Returns true if an operator can let the channel take calls again. */
 function isStopped(channel: Channel, { spending }: Pick<Services, 'spending'>): boolean {
   return channel.isPaused === true || spending.reached(channel) !== undefined
-}
-
-/** Drops costs in another currency than the caller's, which free models may have. */
-function dropForeignCost(route: UsableRoute, currency: string): UsableRoute {
-  if (!route.cost || route.cost.currency === currency) return route
-  const { cost: _foreign, ...rest } = route
-  return rest
-}
-
-/** Returns the routes whose channel is configured, below its cap, and can serve; maybe none. */
-export function findRoutes(
-  model: Model,
-  canServe: (upstream: Upstream) => boolean,
-  snapshot: CatalogSnapshot,
-  { upstreams, spending }: Pick<Services, 'upstreams' | 'spending'>,
-): UsableRoute[] {
-  const usable: UsableRoute[] = []
-  for (const route of targetsOf(model, snapshot)) {
-    const upstream = upstreams.get(route.target.upstream)
-    const isUsable = upstream && canServe(upstream) && !spending.reached(route.target)
-    if (isUsable) usable.push(route)
-  }
-  return usable
-}
-
-/** The routes of each model to every key of their channels, joined once per immutable snapshot. */
-const targets = new WeakMap<CatalogSnapshot, WeakMap<Model, readonly UsableRoute[]>>()
-
-function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRoute[] {
-  let known = targets.get(snapshot)
-  if (!known) {
-    known = new WeakMap()
-    targets.set(snapshot, known)
-  }
-  let routes = known.get(model)
-  if (!routes) {
-    routes = model.routes.flatMap((route) => {
-      const { keyIds = [route.channel] } = snapshot.channels.get(route.channel) ?? {}
-      const weight = route.weight / keyIds.length
-      return keyIds.flatMap((channel) => {
-        const target = snapshot.channels.get(channel)
-        return target && !target.isPaused ? [{ ...route, channel, weight, target }] : []
-      })
-    })
-    known.set(model, routes)
-  }
-  return routes
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Notes an attempt for the trace and the metrics of its call; gives the trace to the vendor. */
 import type { Context } from '../../http/context.ts'
 import { formatTraceParent, newSpanId } from '../../http/trace-context.ts'
-import type { UsableRoute } from '../request/resolve.ts'
+import type { UsableRoute } from '../request/find-routes.ts'
 import type { Services } from '../services.ts'
 import type { WireTrace } from './wire.ts'
 

@@ -5,7 +5,7 @@
 import { admitTaskHold } from '../../ledger/holds/task-holds.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type OpenedAnswer, openAnswer } from '../../pipeline/answer/open-answer.ts'
-import type { UsableRoute } from '../../pipeline/request/resolve.ts'
+import type { UsableRoute } from '../../pipeline/request/find-routes.ts'
 import { reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { openWire } from '../../pipeline/send/wire.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
