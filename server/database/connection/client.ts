@@ -30,12 +30,14 @@ export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql 
     options.connections === 1 || options.patient
       ? undefined
       : watchSilence(
-          () => openSingle('tributary sentinel'),
+          // Patient, so that its time never ends together with that of connections of the pool: the
+          // client drops no statement that waits if all its connections have just given up.
+          () => openSingle('tributary sentinel', {}, true),
           () => renew(0),
         )
 
-  function openSingle(name: string, events: ConnectionEvents = {}): Sql {
-    return openClient(place, { ...options, connections: 1, name }, events)
+  function openSingle(name: string, events: ConnectionEvents = {}, patient = false): Sql {
+    return openClient(place, { ...options, connections: 1, name, patient }, events)
   }
 
   function open(): Sql {
