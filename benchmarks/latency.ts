@@ -38,7 +38,8 @@ interface Measured extends Paced {
 }
 
 const conditions = readConditions(
-  `npm run bench -- latency --rounds ${rounds} --seconds ${seconds} --rate ${PER_SECOND}`,
+  `npm run bench -- latency --rounds ${rounds} --seconds ${seconds} --rate ${PER_SECOND}` +
+    ` --warm-up ${warmUp}`,
 )
 const upstream = await startUpstream()
 const started = [

@@ -40,7 +40,7 @@ interface Measured {
 
 const conditions = readConditions(
   `npm run bench -- throughput --rounds ${rounds} --seconds ${seconds}` +
-    ` --connections ${connections}`,
+    ` --connections ${connections} --warm-up ${warmUp}`,
 )
 const upstream = await startUpstream()
 const started = [
