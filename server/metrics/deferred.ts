@@ -49,27 +49,29 @@ interface Observed {
   count: number
 }
 
-/** Registers a histogram and returns a function that creates the figures of a set of labels. */
+/** Registers a histogram and returns a function that finds the figures of a set of labels. */
 export function createDeferredHistogram<Label extends string>(
   configuration: Omit<HistogramConfiguration<Label>, 'collect'> & { readonly buckets: number[] },
 ): (labels: LabelValues<Label>) => DeferredHistogram {
-  const { buckets } = configuration
-  const all: Observations[] = []
+  const { buckets, labelNames = [] } = configuration
+  const all = new Map<string, Observations>()
   const histogram = new Histogram<Label>({
     ...configuration,
     collect() {
-      for (const one of all) one.flush()
+      for (const one of all.values()) one.flush()
     },
   })
   const { hashMap } = histogram as unknown as { hashMap: Record<string, Observed> }
   return (labels) => {
-    const known = new Set(Object.keys(hashMap))
+    const id = JSON.stringify(labelNames.map((name) => labels[name]))
+    const known = all.get(id)
+    if (known) return known
+    const before = new Set(Object.keys(hashMap))
     histogram.zero(labels)
-    const added = Object.keys(hashMap).find((key) => !known.has(key))
-    const target = added === undefined ? undefined : hashMap[added]
-    if (!target) throw new Error('the labels have figures already')
+    const added = Object.keys(hashMap).find((key) => !before.has(key)) ?? ''
+    const target = hashMap[added] ?? { bucketValues: {}, sum: 0, count: 0 }
     const one = new Observations(buckets, target)
-    all.push(one)
+    all.set(id, one)
     return one
   }
 }

@@ -130,6 +130,18 @@ describe('moves', () => {
     assert.equal(results.filter(({ status }) => status === 'rejected').length, 2)
   })
 
+  test('holds that were taken, failed or timed out no longer wait', async () => {
+    for (let round = 0; round < 4; round += 1) await take()
+    const fail = () => ledger.hold({ ...request(), priceVersion: 2n ** 70n })
+    for (let round = 0; round < 4; round += 1) await assert.rejects(fail(), /out of range/)
+    await database.sql.begin(async (sql) => {
+      await sql`select from balance where account_id = ${accountId} for update`
+      const late = await Promise.allSettled(Array.from({ length: 3 }, take))
+      assert.ok(late.every(({ status }) => status === 'rejected'))
+    })
+    await Promise.all(Array.from({ length: 3 }, take))
+  })
+
   test('the audit is clean', async () => {
     await ledger.flushed()
     const broken = (await audit(database.sql)).checks.filter((check) => !check.ok)

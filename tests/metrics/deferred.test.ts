@@ -30,7 +30,9 @@ test('a deferred histogram reads as the library writes it, however often it is r
     }
     assert.deepEqual(roundSums(await actual.metrics()), roundSums(await expected.metrics()))
   }
-  assert.throws(() => create(LABELS[0] ?? { route: '' }), /already/)
+  // As for a model and a channel that are named like those of the places beyond the bound.
+  const [first] = figures
+  assert.equal(first && create(first.labels), first?.deferred)
 })
 
 /** Sums are added in another order, so their last digits may differ. */

@@ -32,12 +32,12 @@ export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql 
       : watchSilence(
           // Patient, so that its time never ends together with that of connections of the pool: the
           // client drops no statement that waits if all its connections have just given up.
-          () => openSingle('tributary sentinel', {}, true),
+          () => openSingle({ name: 'tributary sentinel', patient: true }),
           () => renew(0),
         )
 
-  function openSingle(name: string, events: ConnectionEvents = {}, patient = false): Sql {
-    return openClient(place, { ...options, connections: 1, name, patient }, events)
+  function openSingle(more: ClientOptions, events: ConnectionEvents = {}): Sql {
+    return openClient(place, { ...options, connections: 1, ...more }, events)
   }
 
   function open(): Sql {
@@ -67,7 +67,7 @@ export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql 
       await Promise.all([current.end(how), watch?.stop(), ...unlistened])
     },
     async listen(channel: string, onMessage: (payload: string) => void, onListening?: () => void) {
-      const open = (events: ConnectionEvents) => openSingle('tributary listener', events)
+      const open = (events: ConnectionEvents) => openSingle({ name: 'tributary listener' }, events)
       const listening = await listenForever(open, channel, { onMessage, onListening })
       listeners.push(listening)
       return listening
