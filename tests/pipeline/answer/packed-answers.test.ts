@@ -106,6 +106,20 @@ test('an encoding without a label is detected in bytes that arrive one by one', 
   assert.deepEqual(await charge(reply, key), STATED)
 })
 
+test('an answer whose chunks arrive at once is read to its end, packed or not', async () => {
+  const { key } = await gateway.tenant()
+  for (const body of [Buffer.from(DOCUMENT), gzipSync(DOCUMENT)]) {
+    script = (response) => {
+      response.cork()
+      for (const byte of body) response.write(Buffer.of(byte))
+      response.end()
+    }
+    const reply = await gateway.post(CHAT, key, chatBody())
+    assert.match(reply.text, /hello/)
+    assert.deepEqual(await charge(reply, key), STATED)
+  }
+})
+
 test('a stray control character does not make a stream free', async () => {
   const { key } = await gateway.tenant()
   answer(`: a comment with \u0000 and ü\n\n${STREAM}`, EVENTS)
