@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import { messages as acts } from '../../console/src/features/operator-audit-log/act-messages.ts'
 import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
 import type { Contract } from '../../server/admin/route.ts'
-import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { noBrowser } from '../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
 test('each change that the audit log names has its sentence', () => {

@@ -1,7 +1,8 @@
 /** The browser's language is used until a person chooses another one. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { noBrowser, openPage } from './support/browser.ts'
+import { noBrowser } from '../support/browser.ts'
+import { openPage } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
 describe('the language', { skip: noBrowser }, () => {

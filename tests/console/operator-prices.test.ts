@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { noBrowser } from '../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
 const OPERATOR = { operator: true }

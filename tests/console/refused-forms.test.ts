@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { noBrowser } from '../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { leave, proveUntil } from './support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 

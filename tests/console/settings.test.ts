@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { expectAccessible, expectFits, noBrowser, openPage, PHONE } from './support/browser.ts'
+import { noBrowser } from '../support/browser.ts'
+import { expectAccessible, expectFits, openPage, PHONE } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 import { codeOf } from './support/totp.ts'
 

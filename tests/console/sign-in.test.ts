@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { noBrowser, openPage } from './support/browser.ts'
+import { noBrowser } from '../support/browser.ts'
+import { openPage } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
 describe('signing in and out', { skip: noBrowser }, () => {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { noBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 import {
   expectAccessible,
   expectFits,
-  noBrowser,
   openPage,
   PHONE,
   type WatchedPage,

@@ -1,9 +1,10 @@
 /** What stands above every page: outages, new builds, a customer's account, the demo. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../support/browser.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startBareStage } from './support/bare.ts'
-import { expectAccessible, noBrowser, openPage, PHONE } from './support/browser.ts'
+import { expectAccessible, openPage, PHONE } from './support/browser.ts'
 import { startDemoStage } from './support/demo.ts'
 import { goTo } from './support/journey.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'

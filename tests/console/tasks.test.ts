@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { noBrowser } from '../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
 const MODEL = 'doubao-seedance-2-5-260628'

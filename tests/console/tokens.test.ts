@@ -1,8 +1,9 @@
 /** Access tokens in the console: made, seen once, used by a script, revoked by hand. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
-import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { proveUntil } from './support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 

@@ -1,7 +1,8 @@
 /** Operators in the browser: a vendor's channel, its models from the price book, the differences. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { noBrowser } from '../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { leave, proveUntil } from './support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 

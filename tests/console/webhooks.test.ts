@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../support/browser.ts'
 import { until } from '../support/until.ts'
-import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
 describe('webhooks', { skip: noBrowser }, () => {

@@ -1,12 +1,11 @@
 /** Pages of other origins may call the public API if the operator allows it, and nothing else. */
 import assert from 'node:assert/strict'
-import { accessSync, constants } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { ENDPOINTS } from '../../server/endpoints/index.ts'
+import { launchBrowser, noBrowser } from '../support/browser.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 
 const PAGE = 'https://app.example.com'
@@ -167,23 +166,7 @@ describe('CORS', () => {
   })
 })
 
-function findProgramme(name: string): string | undefined {
-  const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
-}
-
-const executablePath = findProgramme('chromium')
-
-describe('a page in a browser', {
-  skip: executablePath === undefined && 'chromium is not installed',
-}, () => {
+describe('a page in a browser', { skip: noBrowser }, () => {
   let browser: Browser
   let gateway: TestGateway
   let tenant: Tenant
@@ -195,10 +178,7 @@ describe('a page in a browser', {
   before(async () => {
     gateway = await startTestGateway({ CORS_ORIGINS: origin() })
     tenant = await gateway.tenant()
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
-    })
+    browser = await launchBrowser()
   })
   after(async () => {
     await browser?.close()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser as Chromium, Page } from 'playwright-core'
-import { launchBrowser, noBrowser } from '../console/support/browser.ts'
+import { launchBrowser, noBrowser } from '../support/browser.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
 /** What the console does with a passkey, as text that runs in the page. */

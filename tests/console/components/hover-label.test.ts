@@ -1,7 +1,7 @@
 /** A label that is mounted on hover and removed afterwards, without moving the focus. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { noBrowser } from '../support/browser.ts'
+import { noBrowser } from '../../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 describe('a label on hover', { skip: noBrowser }, () => {

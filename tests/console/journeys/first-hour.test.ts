@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
-import { expectAccessible, expectFits, noBrowser, openPage, PHONE } from '../support/browser.ts'
+import { noBrowser } from '../../support/browser.ts'
+import { expectAccessible, expectFits, openPage, PHONE } from '../support/browser.ts'
 import { type DemoStage, startDemoStage } from '../support/demo.ts'
 
 describe('the first hour', { skip: noBrowser }, () => {

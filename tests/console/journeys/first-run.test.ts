@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { noBrowser } from '../../support/browser.ts'
 import { type BareStage, startBareStage } from '../support/bare.ts'
-import { noBrowser, openPage } from '../support/browser.ts'
+import { openPage } from '../support/browser.ts'
 import { addApp, arrive, goTo, leave, proveUntil } from '../support/journey.ts'
 import { PASSWORD } from '../support/stage.ts'
 

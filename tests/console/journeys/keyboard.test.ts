@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { noBrowser, openPage } from '../support/browser.ts'
+import { noBrowser } from '../../support/browser.ts'
+import { openPage } from '../support/browser.ts'
 import { arrive, leave } from '../support/journey.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from '../support/stage.ts'
 

@@ -1,8 +1,8 @@
 /** An operator's actions on an account affect its next call, and are in the audit log. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../../support/browser.ts'
 import { until } from '../../support/until.ts'
-import { noBrowser } from '../support/browser.ts'
 import { arrive, close, goTo, leave, proveUntil } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 

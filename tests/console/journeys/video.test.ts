@@ -1,8 +1,9 @@
 /** On a phone: a video from the playground to the library, and its copy without subtitles. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../../support/browser.ts'
 import { QUICK } from '../../tasks/stage.ts'
-import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
 import { arrive, close, goTo, leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { addUp, chargeOf } from '../../../console/src/lib/nanos.ts'
-import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { noBrowser } from '../../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 test('amounts are added without a float', () => {

@@ -1,7 +1,8 @@
 /** Amounts in the browser: aligned, never shown as zero unless they are, copied exactly. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { noBrowser } from '../../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 const CHAT = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }

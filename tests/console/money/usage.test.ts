@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { noBrowser } from '../../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 const CHAT = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }

@@ -10,7 +10,8 @@ import {
   removePreset,
   savePreset,
 } from '../../../console/src/features/playground/presets/stored-presets.ts'
-import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { noBrowser } from '../../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
 import { leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 import { codeOf } from './support.ts'

@@ -1,7 +1,8 @@
 /** What all capabilities share: refusals in words, a way to stop, and a page that all can use. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { noBrowser } from '../../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 import { costAfter, panel, priceBefore, send } from './support.ts'
 

@@ -1,8 +1,8 @@
 /** Speech, images, video and minutes, tried in a browser. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { noBrowser } from '../../support/browser.ts'
 import { makeWav } from '../../support/wav.ts'
-import { noBrowser } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 import { costAfter, panel, priceBefore, send } from './support.ts'
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { noBrowser } from '../../support/browser.ts'
 import { makeWav } from '../../support/wav.ts'
-import { noBrowser } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 import { codeOf, costAfter, panel, priceBefore, send } from './support.ts'
 

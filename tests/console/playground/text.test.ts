@@ -1,7 +1,7 @@
 /** Chat in its three dialects, search and embeddings, tried in a browser. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { noBrowser } from '../support/browser.ts'
+import { noBrowser } from '../../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 import { codeOf, costAfter, panel, priceBefore, send } from './support.ts'
 

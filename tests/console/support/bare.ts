@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import type { Sql } from 'postgres'
 import { type Simulators, startSimulators } from '../../../simulators/index.ts'
+import { launchBrowser } from '../../support/browser.ts'
 import { type GatewayPlace, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { launchBrowser } from './browser.ts'
 import { ensureConsole } from './build.ts'
 
 export interface BareStage {

@@ -1,42 +1,9 @@
-/** A real headless browser, and the checks that every page must pass. */
+/** Pages of the console in a browser, and the checks that each must pass. */
 import assert from 'node:assert/strict'
-import { accessSync, constants, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { delimiter, join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
-
-const executablePath = findProgramme('chromium')
-
-/** For `describe(name, { skip: noBrowser })`. */
-export const noBrowser = executablePath === undefined && 'chromium is not installed'
-
-function findProgramme(name: string): string | undefined {
-  const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
-}
-
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: executablePath ?? '',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-sync',
-      // A fake microphone with a beep every second.
-      '--use-fake-device-for-media-stream',
-      '--use-fake-ui-for-media-stream',
-    ],
-  })
-}
 
 const PATIENCE_MS = 60_000
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import type { DemoFile } from '../../../server/app/demo.ts'
+import { launchBrowser } from '../../support/browser.ts'
 import { type GatewayProcess, startGateway } from '../../support/gateway.ts'
-import { launchBrowser } from './browser.ts'
 import { ensureConsole } from './build.ts'
 
 export interface DemoStage {

@@ -1,18 +1,14 @@
 /** The gateway's link of a video in a browser: it plays, and seeks without loading the gap. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { chromium } from 'playwright-core'
 import { startSimulators } from '../../../simulators/index.ts'
+import { launchBrowser, noBrowser } from '../../support/browser.ts'
 import { startTestGateway } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 import { QUICK, VIDEO_PATH } from '../../tasks/stage.ts'
-
-const places = [process.env.CHROMIUM_PATH ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome']
-const executablePath = places.find((path) => existsSync(path)) ?? ''
-const skip = executablePath === '' && 'there is no Chromium here'
 
 /** Runs in the browser, as text, so it cannot use anything of this process. */
 const WATCH = `async (url) => {
@@ -29,7 +25,7 @@ const WATCH = `async (url) => {
   return { width: video.videoWidth, height: video.videoHeight, at: video.currentTime }
 }`
 
-test('a browser seeks in a copied video', { skip }, async (t) => {
+test('a browser seeks in a copied video', { skip: noBrowser }, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'browser-'))
   const gateway = await startTestGateway({
     ...QUICK,
@@ -43,7 +39,7 @@ test('a browser seeks in a copied video', { skip }, async (t) => {
     channels: [{ id: 'a', upstream: 'ark', settings }],
     models: [{ id: 'v', type: 'video', free: true, routes: [route] }],
   })
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  const browser = await launchBrowser()
   t.after(async () => {
     await browser.close()
     await gateway.stop()

@@ -1,34 +1,17 @@
 import assert from 'node:assert/strict'
-import { accessSync, constants } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import {
   listReferencePages,
   PAGE_HEADERS,
   renderPage,
 } from '../../../server/endpoints/reference/page/page.ts'
+import { launchBrowser, noBrowser } from '../../support/browser.ts'
 import { describeAll } from './support.ts'
 
-const executablePath = findProgramme('chromium')
-
-function findProgramme(name: string): string | undefined {
-  const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
-}
-
-describe('the reference page in a browser', {
-  skip: executablePath === undefined && 'chromium is not installed',
-}, () => {
+describe('the reference page in a browser', { skip: noBrowser }, () => {
   let browser: Browser
   const pages = listReferencePages(describeAll())
   const server = createServer(({ url = '/' }, response) => {
@@ -42,10 +25,7 @@ describe('the reference page in a browser', {
 
   before(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
-    })
+    browser = await launchBrowser()
   })
   after(async () => {
     await browser?.close()

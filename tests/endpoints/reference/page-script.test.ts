@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { expectAccessible, launchBrowser, noBrowser } from '../../console/support/browser.ts'
+import { expectAccessible } from '../../console/support/browser.ts'
+import { launchBrowser, noBrowser } from '../../support/browser.ts'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 
 describe('the script of the reference', { skip: noBrowser }, () => {

@@ -1,15 +1,12 @@
 // The files in a real browser: it plays and seeks them, and sees the subtitle until it is erased.
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
+import { launchBrowser, noBrowser } from '../../support/browser.ts'
 import { untilValue } from '../../support/until.ts'
 import { KEYS, simulated } from '../support.ts'
 import { isOver } from './task-support.ts'
 
-const places = [process.env.CHROMIUM_PATH ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome']
-const executablePath = places.find((path) => existsSync(path)) ?? ''
-const skip = executablePath === '' && 'there is no Chromium here'
 const sim = simulated({ timeScale: 0.002 })
 
 /** Runs in the browser, as text: what it uses is not of this process. */
@@ -57,10 +54,10 @@ interface Seen {
   at: number
 }
 
-describe('in a browser', { skip }, () => {
+describe('in a browser', { skip: noBrowser }, () => {
   let browser: Browser | undefined
   before(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    browser = await launchBrowser()
   })
   after(() => browser?.close())
   const watch = async (url: string): Promise<Seen> => {
