@@ -126,6 +126,50 @@ describe('counting', () => {
   })
 })
 
+/** Runs turns until `transactions` have run. Returns the seconds of calls of each. */
+async function readSteps(transactions: number, run: () => Promise<boolean>): Promise<number[]> {
+  const steps: number[] = []
+  const query = async (_text: unknown, seconds: number) => {
+    steps.push(seconds)
+    return [{ more: await run() }]
+  }
+  const rollup = startRollup({ sql: query as unknown as Sql, log: { warn() {} }, everyMs: 1 })
+  await until('the transactions', () => (steps.length >= transactions ? true : undefined))
+  await rollup.stop()
+  return steps
+}
+
+describe('a transaction of the counting', () => {
+  test('becomes shorter while it takes long, to a bound', async () => {
+    const steps = await readSteps(4, async () => {
+      const start = performance.now()
+      while (performance.now() < start + 25);
+      return true
+    })
+    assert.deepEqual(steps.slice(0, 4), [1, 0.5, 0.25, 0.25])
+  })
+
+  test('becomes longer while it is fast, and the next turn starts anew', async () => {
+    let left = 40
+    const steps = await readSteps(50, async () => {
+      left -= 1
+      return left > 0
+    })
+    assert.ok(Math.max(...steps.slice(0, 40)) >= 4, `${steps}`)
+    assert.ok((steps[40] ?? 0) <= 1, `${steps}`)
+  })
+
+  test('that times out counts a quarter, and what remains is counted', async () => {
+    let attempts = 0
+    const steps = await readSteps(3, async () => {
+      attempts += 1
+      if (attempts === 1) throw Object.assign(new Error('timeout'), { code: '57014' })
+      return attempts < 3
+    })
+    assert.equal(steps[1], 0.25)
+  })
+})
+
 test('figures by dimension add up to the total, counted or not', async () => {
   for (let i = 0; i < 9; i++) await addCall(sql, 60 + i, `model-${i % 3}`)
   await countAll()
