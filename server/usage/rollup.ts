@@ -1,5 +1,4 @@
 /** Counts ended calls every ten seconds, for the console's figures. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
 import { createWaker } from '../lib/queues/waker.ts'
@@ -41,7 +40,7 @@ export function startRollup(options: {
       hasMore = await countStep()
       const now = performance.now()
       const lengths = now - startedAt > everyMs ? 1 : PAUSE_LENGTHS
-      if (hasMore && !stopped) await sleep(lengths * (now - start))
+      if (hasMore && !stopped) await waker.wait(lengths * (now - start))
     }
   }
 
