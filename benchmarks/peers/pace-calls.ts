@@ -32,7 +32,7 @@ export async function paceCalls(
   let errors = 0
   const start = performance.now()
   for (let started = 0; performance.now() - start < seconds * 1_000; ) {
-    const due = Math.floor(((performance.now() - start) * perSecond) / 1_000)
+    const due = Math.ceil(((performance.now() - start) * perSecond) / 1_000)
     for (; started < due; started += 1) {
       const dueAt = start + (started * 1_000) / perSecond
       open.push(
