@@ -139,10 +139,9 @@ function readWhole(
 ): Promise<readonly Buffer[]> {
   if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the answer broke off'))
   if (hasArrived(body) && body.readableLength <= bytesMax) {
-    // A small answer arrives with its head: it needs no listeners.
-    const all: Buffer[] = []
-    for (let chunk: Buffer | null = body.read(); chunk; chunk = body.read()) all.push(chunk)
-    return Promise.resolve(all)
+    // A small answer arrives with its head: it needs no listeners, and one read returns all of it.
+    const all: Buffer | null = body.read()
+    return Promise.resolve(all ? [all] : [])
   }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
