@@ -28,6 +28,7 @@ const seconds = Number(values.seconds)
 const LIMITS_MS = [1, 5, 10, 50, 100]
 const CONNECTIONS = [1, 4, 16, 32, 64, 128, 256]
 const MEMORY_SECONDS = 20
+const WARM_UP_SECONDS = 15
 /** Looked for in npm and Debian, and not installable there. */
 const ABSENT = [
   'Not here: LiteLLM (its npm package is another program; PyPI only), Bifrost (its npm package',
@@ -57,7 +58,9 @@ async function measureWholeAnswers(): Promise<void> {
   const upstream = await startUpstream()
   const peers = await startAll(upstream.url)
   try {
-    for (const peer of peers) await runWrk(peer, { stream: false, connections: 32, seconds: 2 })
+    for (const peer of peers) {
+      await runWrk(peer, { stream: false, connections: 32, seconds: WARM_UP_SECONDS })
+    }
     for (let turn = 0; turn < rounds; turn += 1) {
       for (const connections of CONNECTIONS) {
         for (const peer of peers) {

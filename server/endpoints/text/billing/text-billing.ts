@@ -26,6 +26,11 @@ const EVENT_BYTES_MAX = 12
 
 /** Allowance for hidden prompts, and for templates of tools and messages. */
 const HIDDEN_TOKENS = 16_384
+/**
+ * A translated request is up to twice as long: a tool's arguments become a string, in which quotes
+ * are escaped, and short tools and parts of messages get wrappers.
+ */
+const SENT_BYTES_PER_BYTE = 2
 /** Ceilings for models without limits in the catalog. */
 const INPUT_TOKENS_MAX = 2_000_000
 const OUTPUT_TOKENS_MAX = 1_000_000
@@ -149,7 +154,7 @@ function bytesOf(fields: QuotedRequest['fields'], name: string): number {
   return member ? member.valueEnd - member.valueStart : 0
 }
 
-/** Bounds text by one token per byte, and input from outside the body by the model's limit. */
+/** Bounds text by one token per byte sent, and input from outside the body by the model's limit. */
 function boundText(
   { body, model, chain }: QuotedRequest,
   limits: OutputLimits,
@@ -160,7 +165,8 @@ function boundText(
   const isWhole = !measure.isOpen && !isHosted && chain?.tokens !== null && limits.isPlain
   const elsewhere = isWhole ? 0 : (inputMax ?? INPUT_TOKENS_MAX)
   const passes = isHosted ? 1 + Math.max(calls, ROUNDS) : 1
-  const input = body.length + (chain?.tokens ?? 0) + HIDDEN_TOKENS + elsewhere
+  const sent = body.length * SENT_BYTES_PER_BYTE
+  const input = sent + (chain?.tokens ?? 0) + HIDDEN_TOKENS + elsewhere
   const each = Math.max(limits.largest, outputMax ?? OUTPUT_TOKENS_MAX)
   // An unknown member may be a vendor's name for the number of answers.
   const answers = Math.max(limits.choices, limits.isPlain ? 1 : CHOICES_MAX)

@@ -1,0 +1,74 @@
+/** A vendor gets more bytes of a translated request than the caller sent, and bills them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Model } from '../../../server/catalog/catalog.ts'
+import { DEFAULT_CHAT_QUIRKS } from '../../../server/dialects/chat/quirks.ts'
+import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
+import { translateMessageRequest } from '../../../server/dialects/messages-over-chat/request.ts'
+import { messagesEndpoint } from '../../../server/endpoints/text/messages.ts'
+
+const model: Model = {
+  id: 'm',
+  type: 'chat',
+  free: false,
+  limits: { max_input_tokens: 1_000_000, max_output_tokens: 8_192 },
+  routes: [],
+  prices: [{ unit: 'input_token', per: 1, amountNanos: 3n }],
+  priceVersion: 1n,
+  plannedPrices: [],
+  currency: 'USD',
+  details: {},
+  updatedAt: new Date(0),
+}
+
+/** Texts of which every byte is escaped twice: in the object, and in the string that it becomes. */
+const hostile = fc
+  .array(fc.constantFrom('"', '\\', '{', 'a', '\n'), { maxLength: 40 })
+  .map((some) => some.join('').repeat(500))
+const turns = fc.array(fc.record({ argument: hostile, name: fc.constantFrom('a', 'look_up') }), {
+  minLength: 1,
+  maxLength: 3,
+})
+const tools = fc.integer({ min: 0, max: 400 })
+
+test('the ceiling covers each byte of a request of messages at a chat vendor', () => {
+  fc.assert(
+    fc.property(turns, tools, (some, count) => {
+      const messages = some.flatMap(({ argument, name }, index) => [
+        { role: 'user', content: 'hi' },
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: `t${index}`, name, input: { [argument]: argument } }],
+        },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: `t${index}`, content: 'x' }],
+        },
+      ])
+      const declared = Array.from({ length: count }, (_, index) => {
+        return { name: `n${index}`, input_schema: { type: 'object' } }
+      })
+      const body = Buffer.from(
+        JSON.stringify({ model: 'm', max_tokens: 9, messages, tools: declared }),
+      )
+      const parsed = parseRequestJson(body)
+      assert.ok(parsed.ok)
+      const { value, fields } = parsed
+      const { ceiling } = messagesEndpoint.metering.quote({
+        body,
+        value,
+        fields,
+        headers: {},
+        model,
+      })
+      const sent = translateMessageRequest(value, {
+        upstreamModel: 'm',
+        stream: false,
+        quirks: DEFAULT_CHAT_QUIRKS,
+      })
+      assert.ok(ceiling.inputTokens >= sent.body.length, `${sent.body.length} bytes are sent`)
+    }),
+    { numRuns: 200 },
+  )
+})
