@@ -22,8 +22,8 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'The ceiling counts the whole body as it was sent',
     mistake: 'counts named fields only',
     file: TEXT,
-    find: 'const input = body.length + (chain',
-    replace: `const value = JSON.parse(body.toString()); const input = ${NAMED_FIELDS} + (chain`,
+    find: 'const sent = body.length *',
+    replace: `const value = JSON.parse(body.toString()); const sent = ${NAMED_FIELDS} *`,
   },
   {
     rule: 'The hold counts the whole body as it was sent',
