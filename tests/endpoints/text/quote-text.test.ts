@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Model } from '../../../server/catalog/catalog.ts'
 import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
 import { estimateText } from '../../../server/endpoints/text/billing/text-billing.ts'
 import { chatCompletions } from '../../../server/endpoints/text/chat-completions.ts'
@@ -13,23 +12,7 @@ import type { Estimate, QuotedRequest } from '../../../server/pipeline/metering.
 import { computeCharge } from '../../../server/pipeline/price/charge.ts'
 import { boundHold, type HoldEstimate } from '../../../server/pipeline/price/hold-estimate.ts'
 import { anyText } from '../../support/any-text.ts'
-
-const model: Model = {
-  id: 'm',
-  type: 'chat',
-  free: false,
-  limits: { max_input_tokens: 1_000_000, max_output_tokens: 8_192 },
-  routes: [],
-  prices: [
-    { unit: 'input_token', per: 1, amountNanos: 3n },
-    { unit: 'output_token', per: 1, amountNanos: 15n },
-  ],
-  priceVersion: 1n,
-  plannedPrices: [],
-  currency: 'USD',
-  details: {},
-  updatedAt: new Date(0),
-}
+import { model } from './priced-model.ts'
 
 const DIALECTS = {
   chat: chatCompletions.metering,

@@ -2,27 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Model } from '../../../server/catalog/catalog.ts'
 import { DEFAULT_CHAT_QUIRKS } from '../../../server/dialects/chat/quirks.ts'
 import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
 import { translateMessageRequest } from '../../../server/dialects/messages-over-chat/request.ts'
 import { messagesEndpoint } from '../../../server/endpoints/text/messages.ts'
+import { model } from './priced-model.ts'
 
-const model: Model = {
-  id: 'm',
-  type: 'chat',
-  free: false,
-  limits: { max_input_tokens: 1_000_000, max_output_tokens: 8_192 },
-  routes: [],
-  prices: [{ unit: 'input_token', per: 1, amountNanos: 3n }],
-  priceVersion: 1n,
-  plannedPrices: [],
-  currency: 'USD',
-  details: {},
-  updatedAt: new Date(0),
-}
-
-/** Texts of which every byte is escaped twice: in the object, and in the string that it becomes. */
+/** Texts with many characters that are escaped again when their object becomes a string. */
 const hostile = fc
   .array(fc.constantFrom('"', '\\', '{', 'a', '\n'), { maxLength: 40 })
   .map((some) => some.join('').repeat(500))
