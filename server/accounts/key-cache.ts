@@ -1,6 +1,7 @@
 /**
- * A bounded LRU cache of looked-up keys, by full hash. Keys that do not exist have a cache of their
- * own, so that a flood of guesses cannot evict real callers.
+ * A bounded cache of looked-up keys, by full hash. The entry that was set longest ago is evicted
+ * first: keys in use are read again every few seconds, so that is the least recently used one. Keys
+ * that do not exist have a cache of their own, so that a flood of guesses cannot evict real callers.
  */
 import type { Identified } from './accounts.ts'
 
@@ -41,13 +42,7 @@ export function createKeyCache(): KeyCache {
   }
 
   return {
-    get(hash) {
-      const entry = known.get(hash)
-      if (!entry) return unknown.get(hash)
-      known.delete(hash)
-      known.set(hash, entry)
-      return entry
-    },
+    get: (hash) => known.get(hash) ?? unknown.get(hash),
     set(hash, entry) {
       drop(hash)
       unknown.delete(hash)
@@ -75,7 +70,7 @@ export function createKeyCache(): KeyCache {
   }
 }
 
-/** A Map keeps insertion order, so its first key is the least recently used. */
+/** A Map keeps insertion order, and `set` inserts anew: its first key was set longest ago. */
 function evictOldest(
   map: ReadonlyMap<string, CachedKey>,
   max: number,

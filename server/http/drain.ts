@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import { Roster } from '../lib/queues/roster.ts'
 
 /** Connections that no longer speak HTTP, which the server does not know. */
 export interface Upgraded {
@@ -75,16 +76,12 @@ export async function openEntrance(
 
 /** Watches the requests of `server`; called before it listens. */
 export function watchDrain(server: Server, upgraded?: Upgraded): Drain {
-  const active = new Set<ServerResponse>()
+  const active = new Roster<ServerResponse>()
   let isClosing = false
   /** The newest response of a connection, and whether its request keeps the connection. */
   const newest = new WeakMap<Socket, { response: ServerResponse; isKept: boolean }>()
-  function forget(this: ServerResponse) {
-    active.delete(this)
-  }
   const watch = ({ socket }: IncomingMessage, response: ServerResponse) => {
-    active.add(response)
-    response.on('close', forget)
+    response.on('close', active.add(response))
     const before = newest.get(socket)
     newest.set(socket, { response, isKept: response.shouldKeepAlive })
     if (!isClosing) return
@@ -104,7 +101,7 @@ export function watchDrain(server: Server, upgraded?: Upgraded): Drain {
   return {
     closeAfterResponses() {
       isClosing = true
-      for (const response of active) {
+      for (const response of active.list()) {
         if (newest.get(response.req.socket)?.response === response) response.shouldKeepAlive = false
       }
       upgraded?.closeWhenIdle()

@@ -19,8 +19,9 @@ export interface Checkpoint {
   readonly cost?: { readonly nanos: Nanos; readonly version: bigint } | null
 }
 
+/** Emptied when it leaves its Map, whose former tables can outlive it (see lib/queues/roster.ts). */
 interface Watched {
-  readonly read: () => Checkpoint | undefined
+  read: (() => Checkpoint | undefined) | undefined
   readonly since: number
   writtenNanos: Nanos | undefined
 }
@@ -44,7 +45,7 @@ export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pi
     const now = performance.now()
     for (const [holdId, call] of watched) {
       if (now - call.since < AGE_MS_MIN) continue
-      const checkpoint = call.read()
+      const checkpoint = call.read?.()
       if (!checkpoint || checkpoint.chargeNanos === call.writtenNanos) continue
       call.writtenNanos = checkpoint.chargeNanos
       rows.push({ hold_id: holdId, checkpoint: store(checkpoint) })
@@ -73,6 +74,8 @@ export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pi
       watched.set(holdId, { read, since: performance.now(), writtenNanos: undefined })
     },
     forget(holdId: string): void {
+      const call = watched.get(holdId)
+      if (call) call.read = undefined
       watched.delete(holdId)
     },
     stop(): void {

@@ -41,6 +41,11 @@ export interface Endings {
   report(operation: 'hold' | 'settlement', verdict: string, of: Named, nanos: Nanos | null): void
 }
 
+/** Emptied when it leaves its Map, whose former tables can outlive it (see lib/queues/roster.ts). */
+interface Tracked {
+  row: SettleRow | undefined
+}
+
 interface Options {
   readonly sql: Sql
   readonly moves: Moves
@@ -56,9 +61,17 @@ export function createEndings(options: Options): Endings {
   const report = createReport(options)
   const { moves, settlements, corrections, journal, log } = options
   /** Holds until their end is committed, with their settlement once it is known. */
-  const tracked = new Map<string, SettleRow | undefined>()
+  const tracked = new Map<string, Tracked>()
+
+  function note(holdId: string, row: SettleRow): void {
+    const hold = tracked.get(holdId)
+    if (hold) hold.row = row
+    else tracked.set(holdId, { row })
+  }
 
   function untrack(holdId: string): void {
+    const hold = tracked.get(holdId)
+    if (hold) hold.row = undefined
     tracked.delete(holdId)
     journal?.remove(holdId)
   }
@@ -89,15 +102,15 @@ export function createEndings(options: Options): Endings {
   }
 
   return {
-    track: (holdId) => tracked.set(holdId, undefined),
+    track: (holdId) => void tracked.set(holdId, { row: undefined }),
     untrack,
     isTracked: (holdId) => tracked.has(holdId),
     report,
     expect(closing, settlement) {
-      tracked.set(closing.id, toSettleRow(closing.id, settlement, closing))
+      note(closing.id, toSettleRow(closing.id, settlement, closing))
     },
     async preserve({ id }) {
-      const row = tracked.get(id)
+      const row = tracked.get(id)?.row
       if (row) await journal?.add(row)
     },
     settleRow: async (row) => conclude(row, await settlements.add(row)),
@@ -106,7 +119,7 @@ export function createEndings(options: Options): Endings {
     },
     async settle(closing, settlement) {
       const row = toSettleRow(closing.id, settlement, closing)
-      tracked.set(closing.id, row)
+      note(closing.id, row)
       const closed = await moves.close(row)
       const verdict = closed === 'closed' ? closed : await conclude(row, closed)
       untrack(closing.id)

@@ -1,3 +1,5 @@
+import { Roster } from '../../lib/queues/roster.ts'
+
 /** The running calls, so that a shutdown can wait for them, then end and settle the rest. */
 export interface RunningCall {
   /** Ends the call now: the caller gets its dialect's error, and the delivered part is settled. */
@@ -15,12 +17,9 @@ export interface InFlight {
 const POLL_INTERVAL_MS = 20
 
 export function createInFlight(): InFlight {
-  const calls = new Set<RunningCall>()
+  const calls = new Roster<RunningCall>()
   return {
-    add(call) {
-      calls.add(call)
-      return () => calls.delete(call)
-    },
+    add: (call) => calls.add(call),
     size: () => calls.size,
     async drained(timeoutMs) {
       const deadline = performance.now() + timeoutMs
@@ -29,7 +28,7 @@ export function createInFlight(): InFlight {
       }
     },
     abortAll(reason) {
-      for (const call of [...calls]) call.abort(reason)
+      for (const call of calls.list()) call.abort(reason)
     },
   }
 }
