@@ -1,7 +1,7 @@
 /**
  * A bounded cache of looked-up keys, by full hash. The entry that was set longest ago is evicted
  * first: keys in use are read again every few seconds, so that is the least recently used one. Keys
- * that do not exist have a cache of their own, so that a flood of guesses cannot evict real callers.
+ * that do not exist have their own cache, so that a flood of guesses cannot evict real callers.
  */
 import type { Identified } from './accounts.ts'
 

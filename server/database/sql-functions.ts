@@ -32,6 +32,8 @@ export function sqlFunction(name: string, parameters: string): SqlFunction {
   return { name, parameters: parameters.split(/\s+/) as SqlFunction['parameters'] }
 }
 
+const NOTHING: readonly never[] = []
+
 const texts = new Map<string, string>()
 
 /**
@@ -50,9 +52,22 @@ export async function callFunctions(
     texts.set(name, text)
   }
   const values = second ? [...first.values, ...second.values] : first.values
-  const [row] = await sql.unsafe(text, values as never[], { prepare: true })
+  const query = sql.unsafe(text, values as never[], { prepare: true })
+  const rows = await query
+  const [row] = rows
+  clear(query, rows)
   if (!row) throw new Error('a function returned no row')
   return row
+}
+
+/**
+ * Empties a statement that has succeeded. The client refers to its query from functions that the
+ * engine allocates in the old generation, so each query outlives its call by many minor
+ * collections, with all it has sent and received.
+ */
+function clear(query: object, rows: unknown[]): void {
+  Object.assign(query, { args: NOTHING, parameters: NOTHING })
+  rows.length = 0
 }
 
 function writeText(first: SqlFunction, second: SqlFunction | undefined): string {

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Roster } from '../lib/queues/roster.ts'
 
 export interface UploadLimits {
   /** Time limit for a whole request, and the span over which the upload rate is measured. */
@@ -29,6 +30,7 @@ export function expectUpload(request: IncomingMessage): void {
 
 /** The latest request of a connection; its measured span began at `sinceMs`. */
 interface Connection {
+  readonly socket: Socket
   request: IncomingMessage | undefined
   response: ServerResponse | undefined
   sinceMs: number
@@ -41,10 +43,12 @@ export function watchSlowUploads(
   { requestTimeoutMs }: UploadLimits,
   onLate: (socket: Socket, isAnswered: boolean) => void,
 ): UploadGuard {
-  const connections = new Map<Socket, Connection>()
+  const connections = new Roster<Connection>()
+  const bySocket = new WeakMap<Socket, Connection>()
   const bytesMin = (UPLOAD_BYTES_PER_SECOND * requestTimeoutMs) / 1000
 
-  function isLate(socket: Socket, connection: Connection, request: IncomingMessage): boolean {
+  function isLate(connection: Connection, request: IncomingMessage): boolean {
+    const { socket } = connection
     if (performance.now() - connection.sinceMs < requestTimeoutMs) return false
     if (!uploads.has(request) || socket.bytesRead - connection.bytes < bytesMin) return true
     connection.sinceMs = performance.now()
@@ -53,10 +57,10 @@ export function watchSlowUploads(
   }
 
   function check(): void {
-    for (const [socket, connection] of connections) {
-      const { request, response } = connection
+    for (const connection of connections.list()) {
+      const { socket, request, response } = connection
       if (!request) continue
-      if (!request.complete && !request.destroyed && !isLate(socket, connection, request)) continue
+      if (!request.complete && !request.destroyed && !isLate(connection, request)) continue
       connection.request = undefined
       connection.response = undefined
       if (!request.complete && !request.destroyed) onLate(socket, response?.headersSent ?? false)
@@ -64,8 +68,9 @@ export function watchSlowUploads(
   }
 
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { request: undefined, response: undefined, sinceMs: 0, bytes: 0 })
-    socket.once('close', () => connections.delete(socket))
+    const connection = { socket, request: undefined, response: undefined, sinceMs: 0, bytes: 0 }
+    bySocket.set(socket, connection)
+    socket.once('close', connections.add(connection))
   })
   const timer = setInterval(check, Math.min(CHECK_MS_MAX, requestTimeoutMs / 2))
   server.on('close', () => clearInterval(timer))
@@ -75,7 +80,7 @@ export function watchSlowUploads(
     begin(request, response) {
       const { headers, socket } = request
       if (!headers['content-length'] && !headers['transfer-encoding']) return
-      const connection = connections.get(socket)
+      const connection = bySocket.get(socket)
       if (!connection) return
       connection.request = request
       connection.response = response

@@ -6,26 +6,26 @@ import type { SupervisorMessage, WorkerMessage } from './messages.ts'
 
 /** `port` is that of the supervisor. The server must not listen by itself. */
 export function takeConnections(server: Server, port: number): Entrance {
-  const open = new Set<Socket>()
+  let openCount = 0
   const left = Promise.withResolvers<void>()
   let isClosing = false
 
   /** Lets the server emit `close` once its last connection has ended, as one that listened does. */
   function closeIfDrained(): void {
-    if (isClosing && open.size === 0) NetServer.prototype.close.call(server)
+    if (isClosing && openCount === 0) NetServer.prototype.close.call(server)
   }
 
   function take(socket: unknown): void {
     // Confirmed before anything is read: an unconfirmed one is handed to another worker.
     tell({ tributary: 'taken' })
     if (!(socket instanceof Socket)) return
-    if (open.size >= server.maxConnections) {
+    if (openCount >= server.maxConnections) {
       socket.destroy()
       return
     }
-    open.add(socket)
+    openCount += 1
     socket.once('close', () => {
-      open.delete(socket)
+      openCount -= 1
       closeIfDrained()
     })
     socket.setNoDelay(true)

@@ -11,7 +11,7 @@ const PRESENT = 32
 const MEMBERS = 5_000
 const MEMBER_BYTES = 8_000
 
-/** Returns the bytes that members leave behind after a minor collection, with a few present at a time. */
+/** Returns the bytes that members leave after a minor collection, with a few present at a time. */
 function measureRemains(add: (member: object) => () => void): number {
   const leaves: (() => void)[] = []
   const pass = (count: number) => {

@@ -5,6 +5,7 @@
 import type { Sql } from 'postgres'
 import type { Log } from '../../lib/log.ts'
 import type { Nanos } from '../../lib/money.ts'
+import { KeyedRoster } from '../../lib/queues/roster.ts'
 import { fitBooks } from '../posting/rows.ts'
 import { type CheckpointRow, type StoredCheckpoint, writeCheckpoints } from '../store.ts'
 
@@ -19,9 +20,8 @@ export interface Checkpoint {
   readonly cost?: { readonly nanos: Nanos; readonly version: bigint } | null
 }
 
-/** Emptied when it leaves its Map, whose former tables can outlive it (see lib/queues/roster.ts). */
 interface Watched {
-  read: (() => Checkpoint | undefined) | undefined
+  readonly read: () => Checkpoint | undefined
   readonly since: number
   writtenNanos: Nanos | undefined
 }
@@ -37,15 +37,15 @@ function store({ chargeNanos, lines, attempts = [], cost }: Checkpoint): StoredC
 }
 
 export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pick<Log, 'warn'> }) {
-  const watched = new Map<string, Watched>()
+  const watched = new KeyedRoster<Watched>()
   let busy = false
 
   function collect(): CheckpointRow[] {
     const rows: CheckpointRow[] = []
     const now = performance.now()
-    for (const [holdId, call] of watched) {
+    for (const [holdId, call] of watched.list()) {
       if (now - call.since < AGE_MS_MIN) continue
-      const checkpoint = call.read?.()
+      const checkpoint = call.read()
       if (!checkpoint || checkpoint.chargeNanos === call.writtenNanos) continue
       call.writtenNanos = checkpoint.chargeNanos
       rows.push({ hold_id: holdId, checkpoint: store(checkpoint) })
@@ -74,8 +74,6 @@ export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pi
       watched.set(holdId, { read, since: performance.now(), writtenNanos: undefined })
     },
     forget(holdId: string): void {
-      const call = watched.get(holdId)
-      if (call) call.read = undefined
       watched.delete(holdId)
     },
     stop(): void {

@@ -5,6 +5,7 @@
  */
 import type { Sql } from 'postgres'
 import { formatAmount, type Nanos } from '../../lib/money.ts'
+import { KeyedRoster } from '../../lib/queues/roster.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Continuity } from '../leases/continuity.ts'
 import type { Moves } from '../posting/moves.ts'
@@ -41,11 +42,6 @@ export interface Endings {
   report(operation: 'hold' | 'settlement', verdict: string, of: Named, nanos: Nanos | null): void
 }
 
-/** Emptied when it leaves its Map, whose former tables can outlive it (see lib/queues/roster.ts). */
-interface Tracked {
-  row: SettleRow | undefined
-}
-
 interface Options {
   readonly sql: Sql
   readonly moves: Moves
@@ -61,17 +57,9 @@ export function createEndings(options: Options): Endings {
   const report = createReport(options)
   const { moves, settlements, corrections, journal, log } = options
   /** Holds until their end is committed, with their settlement once it is known. */
-  const tracked = new Map<string, Tracked>()
-
-  function note(holdId: string, row: SettleRow): void {
-    const hold = tracked.get(holdId)
-    if (hold) hold.row = row
-    else tracked.set(holdId, { row })
-  }
+  const tracked = new KeyedRoster<SettleRow | undefined>()
 
   function untrack(holdId: string): void {
-    const hold = tracked.get(holdId)
-    if (hold) hold.row = undefined
     tracked.delete(holdId)
     journal?.remove(holdId)
   }
@@ -102,15 +90,15 @@ export function createEndings(options: Options): Endings {
   }
 
   return {
-    track: (holdId) => void tracked.set(holdId, { row: undefined }),
+    track: (holdId) => tracked.set(holdId, undefined),
     untrack,
     isTracked: (holdId) => tracked.has(holdId),
     report,
     expect(closing, settlement) {
-      note(closing.id, toSettleRow(closing.id, settlement, closing))
+      tracked.set(closing.id, toSettleRow(closing.id, settlement, closing))
     },
     async preserve({ id }) {
-      const row = tracked.get(id)?.row
+      const row = tracked.get(id)
       if (row) await journal?.add(row)
     },
     settleRow: async (row) => conclude(row, await settlements.add(row)),
@@ -119,7 +107,7 @@ export function createEndings(options: Options): Endings {
     },
     async settle(closing, settlement) {
       const row = toSettleRow(closing.id, settlement, closing)
-      note(closing.id, row)
+      tracked.set(closing.id, row)
       const closed = await moves.close(row)
       const verdict = closed === 'closed' ? closed : await conclude(row, closed)
       untrack(closing.id)

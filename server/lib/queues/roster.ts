@@ -31,3 +31,36 @@ export class Roster<Member> {
     return this.places.filter((member) => member !== undefined)
   }
 }
+
+/**
+ * A roster of values by key. A former table of its Map keeps the key of an entry that has left, and
+ * an empty box.
+ */
+export class KeyedRoster<Value> {
+  private readonly boxes = new Map<string, { value: Value | undefined }>()
+
+  has(key: string): boolean {
+    return this.boxes.has(key)
+  }
+
+  get(key: string): Value | undefined {
+    return this.boxes.get(key)?.value
+  }
+
+  set(key: string, value: Value): void {
+    const box = this.boxes.get(key)
+    if (box) box.value = value
+    else this.boxes.set(key, { value })
+  }
+
+  delete(key: string): void {
+    const box = this.boxes.get(key)
+    if (box) box.value = undefined
+    this.boxes.delete(key)
+  }
+
+  /** Returns the present keys and values, in no particular order. */
+  list(): [string, Value][] {
+    return Array.from(this.boxes, ([key, { value }]) => [key, value as Value])
+  }
+}

@@ -1,6 +1,6 @@
+/** The running calls, so that a shutdown can wait for them, then end and settle the rest. */
 import { Roster } from '../../lib/queues/roster.ts'
 
-/** The running calls, so that a shutdown can wait for them, then end and settle the rest. */
 export interface RunningCall {
   /** Ends the call now: the caller gets its dialect's error, and the delivered part is settled. */
   readonly abort: (reason: string) => void
