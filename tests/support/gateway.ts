@@ -28,7 +28,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const CATALOG = join(ROOT, 'catalog', 'simulators.json')
 const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 /** What `npm start` gives to Node. */
-export const NODE_FLAGS: readonly string[] = PACKAGE.scripts.start.match(/--\w\S*=\S+/g) ?? []
+export const NODE_FLAGS: readonly string[] = PACKAGE.scripts.start.match(/--[\w=-]+(?= )/g) ?? []
 /** A start takes a second, or many times that on a machine that starts several at once. */
 const READY_MS = 180_000
 /** The same for every gateway of a test, so that several can share one database. */
