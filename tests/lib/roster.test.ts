@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { Roster } from '../../server/lib/queues/roster.ts'
+import { KeyedRoster, Roster } from '../../server/lib/queues/roster.ts'
 
 setFlagsFromString('--expose-gc')
+// As gateways run: what often survives would otherwise soon be allocated as old from the start.
+setFlagsFromString('--no-allocation-site-pretenuring')
 const collectGarbage: (options?: { type: 'minor' }) => void = runInNewContext('gc')
 
 const PRESENT = 32
@@ -59,17 +61,39 @@ describe('a roster', () => {
     assert.equal(roster.size, 0)
   })
 
+  it('has values by key, each replaced by a later one', () => {
+    const roster = new KeyedRoster<string | undefined>()
+    roster.set('a', undefined)
+    assert.equal(roster.has('a'), true)
+    roster.set('a', 'first')
+    roster.set('a', 'second')
+    roster.set('b', 'other')
+    roster.delete('b')
+    roster.delete('unknown')
+    assert.equal(roster.get('a'), 'second')
+    assert.equal(roster.has('b'), false)
+    assert.deepEqual(roster.list(), [['a', 'second']])
+  })
+
   it('lets a minor collection free members that have left, other than a Set', () => {
     const all = MEMBERS * MEMBER_BYTES
-    // First, since the engine soon allocates what survives often as old from the start.
     const roster = new Roster<object>()
     const inRoster = measureRemains((member) => roster.add(member))
+    const keyed = new KeyedRoster<object>()
+    let count = 0
+    const inKeyed = measureRemains((member) => {
+      count += 1
+      const key = `member ${count}`
+      keyed.set(key, member)
+      return () => keyed.delete(key)
+    })
     const set = new Set<object>()
     const inSet = measureRemains((member) => {
       set.add(member)
       return () => void set.delete(member)
     })
     assert.ok(inRoster < all / 10, `${inRoster} of ${all} bytes remain`)
+    assert.ok(inKeyed < all / 10, `${inKeyed} of ${all} bytes remain under keys`)
     assert.ok(inSet > all / 2, `${inSet} bytes remain in a Set: it no longer needs a replacement`)
   })
 })
