@@ -1,5 +1,6 @@
 # syntax=docker/dockerfile:1
 # The gateway on a distroless base: no shell, no package manager, no root, a read-only root works.
+# It has no ffmpeg: "Recordings that are converted" in docs/guides/operate.md says how to add one.
 #   docker build -t tributary .
 ARG NODE_VERSION=26.10.0
 
@@ -29,7 +30,5 @@ EXPOSE 8080 9464
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["/usr/local/bin/node", "/app/deploy/docker/health.mjs"]
-# The garbage collector's settings, as in `npm start`.
-ENTRYPOINT ["/usr/local/bin/node", "--min-semi-space-size=16", "--max-semi-space-size=64", \
-  "--no-allocation-site-pretenuring", "/app/bin/tributary.ts"]
+ENTRYPOINT ["/usr/local/bin/node", "/app/bin/tributary.ts"]
 CMD ["serve"]

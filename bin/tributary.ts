@@ -3,6 +3,10 @@
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 
+if (process.argv[2] === 'serve') {
+  const { restartWithFlags } = await import('./lib/engine-flags.ts')
+  restartWithFlags()
+}
 // Types are stripped and modules compiled once per version of a file instead of at every start. If
 // the folder cannot be written, starts only take longer.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compile'))

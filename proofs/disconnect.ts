@@ -18,12 +18,13 @@ import {
 } from '../testbed/calls.ts'
 import { waitForHolds } from '../testbed/holds.ts'
 import { openLaboratory } from '../testbed/laboratory.ts'
-import { readOptions } from '../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../testbed/options.ts'
 import { createRandom } from '../testbed/random.ts'
 import { readConditions, report, table } from '../testbed/results.ts'
 import { rawRequest } from '../tests/support/raw.ts'
 
 const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
   streams: { type: 'string', default: '1000' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
@@ -39,8 +40,15 @@ interface CutCall extends FinishedCall {
 }
 
 const random = createRandom(seed)
-const conditions = readConditions(`npm run prove:disconnect -- --streams ${streams} --seed ${seed}`)
-const laboratory = await openLaboratory({ accounts: 4, keys: streams })
+const conditions = readConditions(
+  `npm run prove:disconnect -- --streams ${streams} --seed ${seed}`,
+  values.postgres,
+)
+const laboratory = await openLaboratory({
+  accounts: 4,
+  keys: streams,
+  postgres: values.postgres,
+})
 const gateway = await laboratory.startGateway()
 try {
   await prove()

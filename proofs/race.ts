@@ -8,13 +8,14 @@ import { createKey } from '../server/accounts/manage-keys.ts'
 import { audit } from '../server/ledger/audit/audit.ts'
 import { formatAmount } from '../server/lib/money.ts'
 import { type Laboratory, openLaboratory } from '../testbed/laboratory.ts'
-import { readOptions } from '../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../testbed/options.ts'
 import { priceOf } from '../testbed/prices.ts'
 import { createRandom } from '../testbed/random.ts'
 import { median, readConditions, report } from '../testbed/results.ts'
 import { createTestAccount } from '../tests/support/gateway.ts'
 
 const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
   repeats: { type: 'string', default: '50' },
   calls: { type: 'string', default: '2000' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
@@ -38,8 +39,13 @@ interface Race {
 const random = createRandom(seed)
 const conditions = readConditions(
   `npm run prove:race -- --repeats ${repeats} --calls ${calls} --seed ${seed}`,
+  values.postgres,
 )
-const laboratory = await openLaboratory({ shared: true, simulatorArguments: ['--fast'] })
+const laboratory = await openLaboratory({
+  shared: true,
+  simulatorArguments: ['--fast'],
+  postgres: values.postgres,
+})
 const races: Race[] = []
 let audited = false
 const gateways = [await laboratory.startGateway(), await laboratory.startGateway()]

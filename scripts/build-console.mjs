@@ -1,8 +1,9 @@
 // Builds the console when its sources or its packages have changed since the last build. The build
 // is written beside the old one and replaces it at the end: a running gateway always serves a
 // complete one. Runs on the machine's own Node as well, so it uses nothing newer than Node 20.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -39,17 +40,21 @@ function listSources(where) {
     })
 }
 
-/** Builds with the given Node. Returns false on failure: the gateway runs without a console. */
-export function buildConsole(node) {
+/**
+ * Builds with the given Node. Resolves with false on failure: the gateway runs without a console.
+ * The event loop stays free, for the lock that keeps other starts waiting is renewed meanwhile.
+ */
+export async function buildConsole(node) {
   console.error('Building the console …')
   const stamp = stampOfSources()
   const fresh = join(folder, `.dist-${process.pid}`)
-  const result = spawnSync(node, [vite, 'build', folder, '--outDir', fresh, '--logLevel', 'warn'], {
+  const build = spawn(node, [vite, 'build', folder, '--outDir', fresh, '--logLevel', 'warn'], {
     cwd: root,
     // Standard output is for the path of the pinned Node alone.
     stdio: ['ignore', process.stderr, 'inherit'],
   })
-  if (result.status !== 0) {
+  const [code] = await once(build, 'close').catch(() => [1])
+  if (code !== 0) {
     rmSync(fresh, { recursive: true, force: true })
     console.error('The console could not be built: see above, then try `npm run build`.')
     return false
@@ -69,5 +74,5 @@ function replace(fresh) {
 // As a command: builds when needed, or always with --force.
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const isWanted = process.argv.includes('--force') || isConsoleStale()
-  if (isWanted && !buildConsole(process.execPath)) process.exit(1)
+  if (isWanted && !(await buildConsole(process.execPath))) process.exit(1)
 }

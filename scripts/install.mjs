@@ -1,62 +1,87 @@
-// Installs the pinned dependencies when they are missing or the lockfile has changed. Runs on the
+// Installs the pinned dependencies where they are missing or not those of the lockfile. Runs on the
 // machine's own Node, before the pinned one is there, so it uses nothing newer than Node 20.
-import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { buildConsole, isConsoleStale } from './build-console.mjs'
+import { withLock } from './install/lock.mjs'
+import { InstallError, replaceTree } from './install/npm-ci.mjs'
+import { isInstalled } from './install/tree.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+/** The oldest Node that runs TypeScript as it is, for platforms without a pinned one. */
+const NODE_MIN = 24
 
 /**
  * Makes `node_modules` match package-lock.json. `everything` also installs what only tests and
- * checks need. Returns the path of the pinned Node.
+ * checks need. Returns the path of the pinned Node, or ends the process with what to do.
  */
-export function install({ everything }) {
-  const lock = readFileSync(join(root, 'package-lock.json'))
-  const wanted = createHash('sha256').update(lock).digest('hex')
-  const marker = join(root, 'node_modules', '.tributary-install.json')
-  const have = existsSync(marker) ? JSON.parse(readFileSync(marker, 'utf8')) : {}
-  if (have.lock !== wanted || (everything && !have.everything)) {
-    const scope = everything || have.everything ? [] : ['--omit=dev']
-    console.error(`Installing dependencies (${['npm ci', ...scope].join(' ')}) …`)
-    const args = ['ci', ...scope, '--no-audit', '--no-fund', '--loglevel=error']
-    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-    const result = spawnSync(npm, args, {
-      cwd: root,
-      // Standard output is for the path of the pinned Node alone.
-      stdio: ['inherit', process.stderr, 'inherit'],
-    })
-    if (result.status !== 0) {
-      console.error('npm ci failed. Check the network and the messages above, then try again.')
-      process.exit(result.status ?? 1)
-    }
-    if (scope.length > 0) removeHeaders()
-    writeFileSync(marker, JSON.stringify({ lock: wanted, everything: scope.length === 0 }))
+export async function install({ everything }) {
+  if (!isInstalled(root, { everything })) await alone(() => installTree({ everything }))
+  return pinnedNode()
+}
+
+async function installTree({ everything }) {
+  // Another start may have installed it meanwhile, and a tree with everything keeps everything.
+  if (isInstalled(root, { everything })) return
+  const all = everything || existsSync(join(root, 'node_modules', 'typescript'))
+  await replaceTree(root, { everything: all, isPatient: true, say: console.error })
+}
+
+/** One process of this folder at a time installs and builds. */
+async function alone(work, { isOptional = false } = {}) {
+  try {
+    const onWait = () => console.error('Another start in this folder installs: waiting for it …')
+    await withLock(join(root, '.installing'), onWait, work)
+  } catch (error) {
+    console.error(describeFailure(error))
+    if (!isOptional) process.exit(1)
   }
+}
+
+function describeFailure(error) {
+  if (error instanceof InstallError) return error.message
+  if (!['EACCES', 'EROFS', 'EPERM'].includes(error.code)) return error
+  return (
+    `${root} lacks packages or the built console, and this user cannot write there ` +
+    `(${error.code}). Run \`npm start\` or \`npm run build\` once as its owner.`
+  )
+}
+
+function pinnedNode() {
   const suffix = process.platform === 'win32' ? 'node.exe' : 'node'
   const pinned = join(root, 'node_modules', '.bin', suffix)
   if (existsSync(pinned)) return pinned
-  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
-  console.error('No pinned Node for this platform was installed: use Node 24 or newer.')
+  if (Number(process.versions.node.split('.')[0]) >= NODE_MIN) return process.execPath
+  console.error(
+    `No Node for ${process.platform}-${process.arch} is among the packages, and this one is ` +
+      `${process.version}: install Node ${NODE_MIN} or newer, then start again.`,
+  )
   return process.exit(1)
 }
 
-/** The pinned Node's C++ headers are a quarter of an installation, and only compilers need them. */
-function removeHeaders() {
-  const modules = join(root, 'node_modules')
-  for (const name of readdirSync(modules).filter((one) => /^node-\w+-\w+$/.test(one))) {
-    rmSync(join(modules, name, 'include'), { recursive: true, force: true })
-  }
+/**
+ * For `npm start`: builds the console where its sources have changed, and installs what that needs.
+ * A gateway without a console still serves calls.
+ */
+async function prepareService() {
+  const isComplete = isInstalled(root, { everything: false })
+  const node = await install({ everything: !isComplete && isConsoleStale() })
+  if (isConsoleStale()) await alone(updateConsole, { isOptional: true })
+  return node
 }
 
-// As a command: prints the pinned Node's path, for `npm start` to become that process. What only
-// development needs is installed as well when the console has to be built with it.
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+async function updateConsole() {
+  if (!isConsoleStale()) return
+  if (!isInstalled(root, { everything: true })) {
+    console.error('The console has to be built, which needs more packages.')
+    await replaceTree(root, { everything: true, isPatient: false, say: console.error })
+  }
+  await buildConsole(pinnedNode())
+}
+
+// As a command: prints the pinned Node's path, for `npm start` to become that process.
+if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
   const isForService = process.argv.includes('--production')
-  const isStale = isForService && isConsoleStale()
-  const node = install({ everything: !isForService || isStale })
-  if (isStale) buildConsole(node)
-  console.log(node)
+  console.log(isForService ? await prepareService() : await install({ everything: true }))
 }

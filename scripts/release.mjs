@@ -10,7 +10,7 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const folder = `tributary-${version}`
 const file = join(root, 'dist', `${folder}.tar.gz`)
 if (run('git', ['status', '--porcelain']) !== '') fail('commit first: a release is of a commit')
-if (!buildConsole(install({ everything: true }))) process.exit(1)
+if (!(await buildConsole(await install({ everything: true })))) process.exit(1)
 const built = readdirSync(join(root, 'console', 'dist'), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .flatMap((entry) => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { install, root } from './install.mjs'
 
-const node = install({ everything: true })
+const node = await install({ everything: true })
 const args = [join(root, 'scripts', 'run-tests.ts'), ...process.argv.slice(2)]
 const path = `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`
 const child = spawn(node, args, {

@@ -15,17 +15,20 @@ import { maybeDemo } from './app/open-demo.ts'
 import { openOwnDatabase } from './app/open-own-database.ts'
 import { openSignIn } from './app/open-sign-in.ts'
 import { openTasks } from './app/open-tasks.ts'
-import { openMetrics, openTracer } from './app/open-telemetry.ts'
+import { openLoopWatch, openMetrics, openTracer } from './app/open-telemetry.ts'
 import { createStop, type Stop } from './app/stop.ts'
 import { type Config, showConfig } from './config/config.ts'
 import { openSecretBox } from './config/secret-key-file.ts'
+import { inBackground } from './database/connection/client.ts'
 import { migrate, watchCompatibility } from './database/migrations/migrate.ts'
 import type { OpenedDatabase } from './database/open.ts'
 import type { PlainServices } from './endpoints/endpoint.ts'
 import { listEndpoints } from './endpoints/index.ts'
+import { warmUp } from './endpoints/service/warm-up.ts'
 import { createSockets } from './endpoints/sockets.ts'
 import { type Entrance, openEntrance, watchDrain } from './http/drain.ts'
 import { createHttpServer } from './http/server.ts'
+import { rehearseMoves } from './ledger/posting/rehearse.ts'
 import { explainListening } from './lib/explain-listening.ts'
 import { newId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
@@ -108,26 +111,23 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   const tracer = openTracer(config, core.dispatcher, { metrics: core.metrics, log })
   const gate = createGatewayServer(services, config, tracer)
+  const rehearsal = { ...core, ...gate, sql, rehearseMoves: () => rehearseMoves(sql), log }
+  const warm = config.role === 'worker' ? undefined : warmUp(rehearsal)
   const entrance = await openPort(gate.server, config)
-  const url = toUrl(config.host, port())
   const metricsServer = await openMetrics(config, core.metrics.registry, log)
-  const place = { url, port: port() }
-  const demo = await maybeDemo({
-    ...core,
-    ...place,
-    config,
-    database,
-    secrets,
-    openedSignIn,
-    callbackAddresses,
-  })
+  const place = { url: toUrl(config.host, port()), port: port() }
+  const parts = { ...core, ...place, config, database, secrets, openedSignIn, log }
+  const demo = await maybeDemo({ ...parts, callbackAddresses })
   const setUpLink = await openedSignIn.offerSetUp(log)
-  const backgroundWorkers = startBackgroundWorkers({ ...core, config, sql, secrets, guard, log })
+  const background = { sql: inBackground(sql), config, secrets, guard, log }
+  const backgroundWorkers = startBackgroundWorkers({ ...core, ...background })
+  await warm
   await core.readiness.begin()
   worker = config.role === 'api' ? undefined : tasks.startWorker()
-  log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
+  log.info({ address: place.url, pid: process.pid, owner_id: ownerId }, 'listening')
   const stop = createStop({
     ...core,
+    loopWatch: openLoopWatch(log, core.metrics),
     drainMs: config.drainMs,
     ...gate,
     entrance,
@@ -155,9 +155,10 @@ function createGatewayServer(
   config: Config,
   tracer: ReturnType<typeof openTracer>,
 ) {
-  const server = createHttpServer(config.server, createGatewayListener(services, config, tracer))
+  const listener = createGatewayListener(services, config, tracer)
+  const server = createHttpServer(config.server, listener)
   services.sockets.serve(server)
-  return { server, drain: watchDrain(server, services.sockets) }
+  return { server, listener, drain: watchDrain(server, services.sockets) }
 }
 
 function systemOf({ site, topUpSecret }: Config, ownerId: string, areFilesShared: () => boolean) {

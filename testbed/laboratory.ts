@@ -7,10 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { type CreatedKey, createKey } from '../server/accounts/manage-keys.ts'
-import { type EmbeddedServer, startEmbedded } from '../server/database/embedded/embedded.ts'
+import { watchServer } from '../server/database/embedded/watch-server.ts'
 import { migrate } from '../server/database/migrations/migrate.ts'
 import { openDatabase } from '../server/database/open.ts'
 import type { BookEntry } from '../simulators/index.ts'
+import {
+  type ChosenServer,
+  type PostgresChoice,
+  startChosen,
+} from '../tests/support/database/chosen-postgres.ts'
 import { findFreePort } from '../tests/support/free-port.ts'
 import {
   applySimulators,
@@ -27,7 +32,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** A gateway with its own database and callers, in front of any upstream. */
 export interface Place {
   readonly dataDir: string
-  /** The DATABASE_URL of a shared PostgreSQL. */
+  /** The DATABASE_URL of a PostgreSQL that is not the gateway's own. */
   readonly databaseUrl: string | undefined
   readonly gatewayUrl: string
   readonly accountIds: readonly string[]
@@ -52,7 +57,9 @@ export interface PlaceOptions {
   readonly balance?: string
   /** Several gateways on one PostgreSQL, each on its own port. */
   readonly shared?: boolean
-  /** Settings of a shared PostgreSQL, besides those of the embedded one. */
+  /** The gateway's own embedded one by default. */
+  readonly postgres?: PostgresChoice
+  /** Settings of a PostgreSQL that is not the gateway's own, besides its defaults. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -78,11 +85,16 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   const dataDir = mkdtempSync(join(tmpdir(), 'tributary-proof-'))
   process.once('exit', () => killPostmaster(dataDir))
   const port = await findFreePort()
-  const { shared, settings = {} } = options
-  const server = shared ? await startEmbedded({ dataDir, settings }) : undefined
+  const { shared } = options
+  const server = await startServer(dataDir, options)
+  const databaseUrl = server?.url
+  const own = databaseUrl === undefined ? { dataDir } : { dataDir, databaseUrl }
+  // A service manager starts it again, as the gateway does with its own.
+  const unwatch = server && !shared ? watchServer(server, () => undefined) : undefined
 
   async function withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    const database = await openDatabase({ dataDir, owner: false })
+    await server?.revive()
+    const database = await openDatabase({ ...own, owner: false, patient: true })
     try {
       return await work(database.sql)
     } finally {
@@ -97,13 +109,16 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   })
   return {
     dataDir,
-    databaseUrl: server && urlOf(server),
+    databaseUrl,
     gatewayUrl: `http://127.0.0.1:${port}`,
     ...callers,
     withDatabase,
-    startGateway: (env = {}) =>
-      startGateway(server ? { dataDir, databaseUrl: urlOf(server), env } : { dataDir, port, env }),
+    async startGateway(env = {}) {
+      await server?.revive()
+      return await startGateway(shared ? { ...own, env } : { ...own, port, env })
+    },
     async close() {
+      await unwatch?.()
       await server?.stop()
       if (process.env.KEEP_LABORATORY !== undefined) return
       killPostmaster(dataDir)
@@ -112,10 +127,13 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   }
 }
 
-/** Returns the DATABASE_URL of an embedded server. */
-export function urlOf({ place }: Pick<EmbeddedServer, 'place'>): string {
-  const { user, password, socketFolder, port, database } = place
-  return `postgres://${user}:${password}@${encodeURIComponent(socketFolder)}:${port}/${database}`
+/** The gateway starts its own, unless several share one or another was chosen. */
+async function startServer(
+  dataDir: string,
+  { shared, postgres: choice = 'embedded', settings = {} }: PlaceOptions,
+): Promise<ChosenServer | undefined> {
+  if (!shared && choice === 'embedded') return undefined
+  return await startChosen({ choice, dataDir, settings })
 }
 
 async function createCallers(

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 
+/** `--postgres`: embedded, debian, a folder of programs, or the URL of a server. */
+export const POSTGRES_OPTION = { type: 'string', default: 'embedded' } as const
+
 /**
  * Reads the options of a script. `--help` prints its own description and the defaults; a wrong
  * option ends it with 2 and one line.

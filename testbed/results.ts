@@ -11,19 +11,29 @@ export interface Conditions {
   readonly date: string
   readonly machine: string
   readonly node: string
+  /** The kind of a PostgreSQL that is not the embedded one. */
+  readonly postgres?: 'debian' | 'other'
 }
 
-export function readConditions(command: string): Conditions {
+/** `postgres` is the option of this name. */
+export function readConditions(command: string, postgres = 'embedded'): Conditions {
   const gigabytes = Math.round(totalmem() / 1024 ** 3)
+  const kind = postgres === 'debian' ? postgres : 'other'
+  const isOwn = postgres === 'embedded'
+  const more = `${/ -- /.test(command) ? '' : ' --'} --postgres ${kind === 'debian' ? kind : 'URL'}`
   return {
-    command,
+    command: isOwn ? command : command + more,
     date: new Date().toISOString(),
     machine: `${availableParallelism()} cores, ${gigabytes} GB of memory`,
     node: process.version,
+    ...(isOwn ? {} : { postgres: kind }),
   }
 }
 
-/** Writes results/NAME.json and results/NAME.txt and prints the text. */
+/**
+ * Writes results/NAME.json and results/NAME.txt and prints the text. The names say where the
+ * PostgreSQL is not the embedded one.
+ */
 export function report(
   name: string,
   conditions: Conditions,
@@ -36,12 +46,13 @@ export function report(
     '',
   ]
   const text = `${[...head, ...lines].join('\n')}\n`
+  const file = conditions.postgres ? `${name}-on-${conditions.postgres}` : name
   mkdirSync(FOLDER, { recursive: true })
   writeFileSync(
-    join(FOLDER, `${name}.json`),
+    join(FOLDER, `${file}.json`),
     `${JSON.stringify({ ...conditions, ...result }, null, 2)}\n`,
   )
-  writeFileSync(join(FOLDER, `${name}.txt`), text)
+  writeFileSync(join(FOLDER, `${file}.txt`), text)
   console.log(`\n${text}`)
 }
 

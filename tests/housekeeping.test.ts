@@ -64,6 +64,18 @@ test('container sessions go when they are older than a day', async () => {
   })
 })
 
+test('ids of stored items go when they have expired', async () => {
+  const { sql } = stage.gateway
+  await sql`
+    insert into stored_item (account_id, id, channel_id, answer_id, expires_at)
+    values ('a', 'old', 'one', 'r', now() - interval '1 second'),
+      ('a', 'young', 'one', 'r', now() + interval '1 hour')`
+  await until('the old to go', async () => {
+    const left = await sql`select id from stored_item`
+    return left.map((row) => row.id).join() === 'young' || undefined
+  })
+})
+
 test('a job that fails, or never ends, holds up no other', async () => {
   const done: string[] = []
   const note = (name: string, run: HousekeepingJob['run']): HousekeepingJob => ({

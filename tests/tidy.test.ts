@@ -31,6 +31,7 @@ import {
 } from './tidy/check-rooms.ts'
 import { checkSizes, describeSizes } from './tidy/check-sizes.ts'
 import { checkWaits } from './tidy/check-waits.ts'
+import { checkNormalizing, checkPatterns } from './tidy/check-work.ts'
 import { findDeadExports, findDeadFiles } from './tidy/find-dead.ts'
 import { listFiles, readSources, readText } from './tidy/read-tree.ts'
 import { PRODUCTION_PACKAGES_GOAL } from './tidy/rules.ts'
@@ -63,6 +64,15 @@ describe('who may import whom', () => {
   })
   test('the network', () => {
     expectNone(checkClients(sources), 'Only the wire and outbound/ open connections:')
+  })
+})
+
+describe('work in proportion to what is sent', () => {
+  test('regular expressions', () => {
+    expectNone(checkPatterns(sources), 'Rewrite or bound them (tests/linear/README.md says how):')
+  })
+  test('normalization', () => {
+    expectNone(checkNormalizing(sources), 'It is quadratic: use lib/text/fold-forms.ts:')
   })
 })
 

@@ -12,13 +12,17 @@ const CONFIG = 'server/config/config.ts'
 /** Read outside the configuration, each by one file. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   // Tests alone: the gateway otherwise refuses a database that may lose what it has acknowledged.
-  TRIBUTARY_TEST_UNSAFE_DATABASE: 'server/database/refuse-unsafe.ts',
+  TRIBUTARY_TEST_UNSAFE_DATABASE: 'server/database/judge-server.ts',
   // Tests alone: ends the process at a named line.
   TRIBUTARY_FAIL: 'server/lib/failpoint.ts',
+  // Flags of the engine that the operator has set, which stay as they are.
+  NODE_OPTIONS: 'bin/lib/engine-flags.ts',
   // Errors of the command line with their stacks.
   TRIBUTARY_DEBUG: 'bin/lib/failure.ts',
   // The form of the message that says why the configuration cannot be read.
   LOG_FORMAT: 'bin/lib/notices.ts',
+  // The folders in which programs of the machine are looked for.
+  PATH: 'server/assets/sound/ffmpeg.ts',
 }
 
 /** Values for what is absent by default. */

@@ -1,7 +1,7 @@
 /** Prepares a database as it is after three months: seeded, rolled up, and vacuumed. */
 import type { Sql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
-import type { EmbeddedPlace } from '../../server/database/embedded/embedded.ts'
+import type { DatabasePlace } from '../../server/database/connection/open-client.ts'
 import { countEndedCalls } from '../../server/usage/rollup-store.ts'
 import { type Amounts, seed, settleDown } from './seed.ts'
 
@@ -10,7 +10,7 @@ const STATEMENT_MS = 600_000
 /** Fills the database of `sql` on `server`. Returns the duration of the first rollup. */
 export async function fill(
   sql: Sql,
-  server: EmbeddedPlace,
+  server: DatabasePlace,
   accountId: string,
   amounts: Amounts,
 ): Promise<number> {

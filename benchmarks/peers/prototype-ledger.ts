@@ -7,11 +7,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { Agent } from 'undici'
-import { openClient } from '../../server/database/connection/open-client.ts'
+import { connect } from '../../server/database/connection/client.ts'
 
 type Row = readonly [id: string, account: string, nanos: number, about: string]
 const [port = '0', origin = '', key = ''] = process.argv.slice(2)
-const sql = openClient({ url: process.env.DATABASE_URL ?? '' }, { connections: 2 })
+const sql = connect({ url: process.env.DATABASE_URL ?? '' }, { connections: 2 })
 const agent = new Agent({ connections: 16_384, pipelining: 1 })
 const digest = (text: string) => createHash('sha256').update(text).digest('base64')
 const accounts = new Map([[digest(`Bearer ${key}`), 'prototype']])

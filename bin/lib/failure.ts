@@ -1,5 +1,6 @@
 /** Describes a failure for an operator, without a stack trace. */
 import { DatabaseProblem } from '../../server/database/problem.ts'
+import { GatewayError } from '../../server/lib/errors.ts'
 import { OperatorError } from '../../server/lib/operator-error.ts'
 
 export function describeCommandFailure(error: unknown): string {
@@ -13,6 +14,8 @@ export function describeCommandFailure(error: unknown): string {
 /** The same without the name of the program. */
 export function messagesOfFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  // A rule that holds for callers too, such as a limit: its text is written for them.
+  if (error instanceof GatewayError && error.status < 500) return error.message
   if (error instanceof OperatorError || error instanceof DatabaseProblem) return error.message
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === '53300') {

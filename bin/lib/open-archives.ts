@@ -6,13 +6,57 @@ import { createLog } from '../../server/app/log.ts'
 import { archivedEntries } from '../../server/archive/verify-archives.ts'
 import { type Blobs, createBlobs } from '../../server/assets/storage/blobs.ts'
 import { openStorage } from '../../server/assets/storage/open-storage.ts'
+import { ContentMissing, StorageUnavailable } from '../../server/assets/storage/storage.ts'
 import { type Config, loadConfig } from '../../server/config/config.ts'
 import type { ReadArchived } from '../../server/ledger/books/chain-source.ts'
+import { OperatorError } from '../../server/lib/operator-error.ts'
 import { FILES_FILE } from './backup-database.ts'
 
 export function openArchives(sql: Sql, config: Config): Blobs {
   const log = createLog({ level: 'silent', format: 'json' })
   return createBlobs({ sql, storage: openStorage(config), log })
+}
+
+const CAUSES_MAX = 6
+const REASON_LENGTH_MAX = 400
+
+/** Adds the storage's place and reasons to its faults, which else name neither. */
+export async function namingStorage<T>(
+  config: Pick<Config, 'objectStore' | 'dataDir'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const causes = causesOf(error)
+    const isOfStorage = causes.some((one) => {
+      return one instanceof StorageUnavailable || one instanceof ContentMissing || isDamage(one)
+    })
+    if (!isOfStorage) throw error
+    const reasons = new Set(causes.map(({ message }) => message))
+    const reason = [...reasons].join(': ').slice(0, REASON_LENGTH_MAX)
+    throw new OperatorError(`${placeOfStorage(config)}: ${reason}`, { cause: error })
+  }
+}
+
+/** Names the place of files and archives. */
+export function placeOfStorage({
+  objectStore,
+  dataDir,
+}: Pick<Config, 'objectStore' | 'dataDir'>): string {
+  return objectStore
+    ? `the object store ${objectStore.endpoint}, bucket ${objectStore.bucket}`
+    : join(dataDir, 'files')
+}
+
+const isDamage = (error: Error): boolean => / of the archive is damaged/.test(error.message)
+
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = []
+  for (let one = error; one instanceof Error && causes.length < CAUSES_MAX; one = one.cause) {
+    causes.push(one)
+  }
+  return causes
 }
 
 /** Returns the reader of archived entries for the sealed books. */

@@ -39,7 +39,6 @@ buildah copy -q --chown 65532:65532 "$container" "$work/root/data" /data
 buildah config --user 65532:65532 --workingdir /app --port 8080 --port 9464 --volume /data \
   --env HOST=0.0.0.0 --env PORT=8080 --env METRICS_HOST=0.0.0.0 --env METRICS_PORT=9464 \
   --env DATA_DIR=/data --env LOG_FORMAT=json --env NODE_ENV=production --stop-signal SIGTERM \
-  --entrypoint '["/usr/local/bin/node", "--min-semi-space-size=16", "--max-semi-space-size=64",
-    "--no-allocation-site-pretenuring", "/app/bin/tributary.ts"]' --cmd serve \
+  --entrypoint '["/usr/local/bin/node", "/app/bin/tributary.ts"]' --cmd serve \
   --healthcheck 'CMD /usr/local/bin/node /app/deploy/docker/health.mjs' "$container"
 buildah commit -q --rm --format docker "$container" "$tag"

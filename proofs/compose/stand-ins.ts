@@ -56,7 +56,12 @@ VOLUME /var/lib/postgresql
 ENTRYPOINT ["sh", "/start"]`,
     prepare: (folder) => copyFileSync(join(HERE, 'postgres.sh'), join(folder, 'postgres.sh')),
   },
-  { image: /^nginx:/, instructions: `CMD ["nginx", "-g", "daemon off;"]` },
+  // Debian 12 has nginx 1.22, which resolves names only at its start.
+  {
+    image: /^nginx:/,
+    instructions: `CMD sed 's/ resolve / /' /etc/nginx/nginx.conf > /tmp/nginx.conf && \\
+  exec nginx -c /tmp/nginx.conf -g 'daemon off;'`,
+  },
   {
     image: /^prom\/prometheus:/,
     instructions: `RUN install -d -o 65534 /prometheus

@@ -1,217 +1,90 @@
 /**
- * Proves that malformed requests and half-open connections neither crash nor slow the gateway, nor
- * grow its memory. `npm run prove:hostile -- [--requests 10000] [--connections 2000] [--seed N]`.
+ * Proves that no caller and no vendor stops or fills a gateway: beside 200 honest calls a second,
+ * attackers send all that has once hurt a gateway, in slices that alternate with quiet ones.
+ * `npm run prove:hostile -- [--minutes 10] [--rate 200] [--only WORDS] [--seed N]`; `--minutes` are
+ * those under attack. Before, malformed requests and half-open connections (`--requests 10000`,
+ * `--connections 2000`; 0 leaves them out).
  */
-
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent } from 'undici'
-import type { CreatedKey } from '../../server/accounts/manage-keys.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
-import { type FinishedCall, planCall, sendCall } from '../../testbed/calls.ts'
 import { waitForHolds } from '../../testbed/holds.ts'
-import { openLaboratory } from '../../testbed/laboratory.ts'
-import { readOptions } from '../../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
-import { quantile, readConditions, report, table } from '../../testbed/results.ts'
-import { type RawAnswer, sendRaw } from '../../tests/support/raw.ts'
-import { type HostileRequest, makeRequest } from './requests.ts'
-import { holdSlowly, type SlowConnection } from './slowloris.ts'
+import { readConditions, report } from '../../testbed/results.ts'
+import { ATTACKS } from './attacks/index.ts'
+import { proveMalformed } from './malformed/prove-malformed.ts'
+import { compareCharges } from './money.ts'
+import { ATTACKS_PER_MINUTE, drawAttacks, runSlices, type Slice } from './slices.ts'
+import { openStage, type Stage } from './stage.ts'
+import { describeSlice, judge } from './verdict.ts'
 
 const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
+  minutes: { type: 'string', default: '10' },
+  rate: { type: 'string', default: '200' },
+  only: { type: 'string', default: '' },
   requests: { type: 'string', default: '10000' },
   connections: { type: 'string', default: '2000' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
-const requests = Number(values.requests)
-const connections = Number(values.connections)
+const minutes = Number(values.minutes)
+const perSecond = Number(values.rate)
 const seed = Number(values.seed)
+const { only, postgres } = values
 
-const WARM_UP = 3_000
-const WARM_UP_CONNECTIONS = 500
-const WARM_UP_MS = 14_000
-const CONCURRENT = 8
-const HEALTHY_PER_SECOND = 20
-const ANSWER_MS_MAX = 1_000
-const HEAD_MS_MAX = 15_000
-const BODY_MS_MAX = 65_000
-const LIMIT_MS = 75_000
-const SETTLE_MS = 60_000
-const GROWTH_MB_MAX = 50
-
-interface Judged {
-  readonly name: string
-  readonly answer: RawAnswer
-  readonly problem: string | undefined
-}
+/** Until a process has compiled what it runs, and allocated what it keeps. */
+const WARM_UP_MS = 30_000
+/** Few, so that attackers can fill them at little cost of their own. */
+const CALLS_MAX = '1000'
 
 const random = createRandom(seed)
 const conditions = readConditions(
-  `npm run prove:hostile -- --requests ${requests} --connections ${connections} --seed ${seed}`,
+  `npm run prove:hostile -- --minutes ${minutes} --seed ${seed}`,
+  postgres,
 )
-const laboratory = await openLaboratory({ accounts: 2, keys: 2 })
-const [healthyKey, hostileKey] = laboratory.keys
-const gateway = await laboratory.startGateway()
+console.log(`seed ${seed}`)
+const malformed = await proveMalformed({
+  requests: Number(values.requests),
+  connections: Number(values.connections),
+  postgres,
+  random,
+})
+const attacks = ATTACKS.filter(({ name }) => name.includes(only))
+const drawn = drawAttacks(attacks, Math.ceil(minutes * ATTACKS_PER_MINUTE), random)
+const stage = await openStage({ perSecond, seed, postgres, environment: { CALLS_MAX } })
 try {
-  if (!healthyKey || !hostileKey) throw new Error('no keys')
-  await prove(healthyKey, hostileKey)
+  await prove(stage)
 } finally {
-  await gateway.stop()
-  await laboratory.close()
+  await stage.close()
 }
 
-async function prove(healthyKey: CreatedKey, hostileKey: CreatedKey): Promise<void> {
-  // Excludes memory that a process allocates once and keeps.
-  const warmUp = holdSlowly(gateway.url, hostileKey.key, WARM_UP_CONNECTIONS, WARM_UP_MS, random)
-  await Promise.all([warmUp, attack(WARM_UP, hostileKey.key)])
-  const alone = await sendHealthy(healthyKey, sleep(5_000))
-  const beforeMb = readMemoryMb()
-  const slow = holdSlowly(gateway.url, hostileKey.key, connections, LIMIT_MS, random)
-  const attacked = attack(requests, hostileKey.key)
-  const healthy = sendHealthy(healthyKey, Promise.all([attacked, slow]))
-  const [judged, held, beside] = await Promise.all([attacked, slow, healthy])
-  const afterMb = await waitForMemory(beforeMb)
-  const audited = await laboratory.withDatabase(async (sql) => {
-    await waitForHolds(sql)
-    return (await audit(sql)).ok
+async function prove(stage: Stage): Promise<void> {
+  await sleep(WARM_UP_MS)
+  const slices = await runSlices(stage, drawn, (slice: Slice, number: number) => {
+    console.log(describeSlice(slice, number, drawn.length, stage.calls(), stage.samples()))
   })
-  finish({ judged, held, alone, beside, beforeMb, afterMb, audited })
-}
-
-/** Sends malformed requests, a few at a time, and judges each answer. */
-async function attack(count: number, key: string): Promise<Judged[]> {
-  const judged: Judged[] = []
-  let remaining = count
-  const work = async () => {
-    while (remaining > 0) {
-      remaining -= 1
-      const request = makeRequest(random, key)
-      const { bytes, halfClose } = request
-      const answer = await sendRaw(gateway.url, bytes, { halfClose, timeoutMs: 5_000 })
-      const problem = findProblem(request, answer)
-      if (problem) {
-        const head = bytes.subarray(0, 300).toString('latin1')
-        console.log(`${request.name}: ${problem}\n    ${JSON.stringify(head)}`)
-      }
-      judged.push({ name: request.name, answer, problem })
-    }
-  }
-  await Promise.all(Array.from({ length: CONCURRENT }, work))
-  return judged
-}
-
-function findProblem(request: HostileRequest, answer: RawAnswer): string | undefined {
-  if (gateway.hasExited()) return 'the gateway ended'
-  if (answer.status >= 500) return `answered ${answer.status} ${answer.body.toString()}`
-  if (answer.ending === 'silent') return 'no answer'
-  if (answer.firstByteMs > ANSWER_MS_MAX) return `answered after ${answer.firstByteMs} ms`
-  const closedWithoutResponse = answer.status === 0
-  if (closedWithoutResponse && request.name.startsWith('body')) return 'closed without an answer'
-  return undefined
-}
-
-/** Sends regular calls at a steady rate until `over`; all of them must succeed. */
-async function sendHealthy(key: CreatedKey, over: Promise<unknown>): Promise<FinishedCall[]> {
-  const agent = new Agent({ connections: 100 })
-  const calls: Promise<FinishedCall>[] = []
-  const timer = setInterval(() => {
-    const call = planCall(random, `h${calls.length}`, undefined, 0)
-    calls.push(sendCall(agent, gateway.url, call, key))
-  }, 1000 / HEALTHY_PER_SECOND)
-  await over
-  clearInterval(timer)
-  const finished = await Promise.all(calls)
-  await agent.destroy()
-  return finished
-}
-
-function readMemoryMb(): number {
-  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
-}
-
-/** Waits up to a minute for the garbage collector to free the memory. */
-async function waitForMemory(beforeMb: number): Promise<number> {
-  const deadline = performance.now() + SETTLE_MS
-  while (readMemoryMb() > beforeMb + GROWTH_MB_MAX && performance.now() < deadline) {
-    await sleep(1_000)
-  }
-  return readMemoryMb()
-}
-
-function isLate({ part, closedMs }: SlowConnection): boolean {
-  return closedMs === null || closedMs > (part === 'head' ? HEAD_MS_MAX : BODY_MS_MAX)
-}
-
-function countStatuses(judged: readonly Judged[]): Record<string, number> {
-  const statuses: Record<string, number> = {}
-  for (const { answer } of judged) {
-    const name = answer.status === 0 ? 'closed' : String(answer.status)
-    statuses[name] = (statuses[name] ?? 0) + 1
-  }
-  return statuses
-}
-
-function p99(calls: readonly FinishedCall[]): number {
-  const times = calls.map(({ milliseconds }) => milliseconds)
-  return Math.round(quantile(times, 0.99))
-}
-
-function slowest(held: readonly SlowConnection[], part: SlowConnection['part']): number {
-  const times = held.filter((one) => one.part === part).map((one) => one.closedMs ?? LIMIT_MS)
-  return Math.round(Math.max(0, ...times))
-}
-
-function finish(observed: {
-  readonly judged: readonly Judged[]
-  readonly held: readonly SlowConnection[]
-  readonly alone: readonly FinishedCall[]
-  readonly beside: readonly FinishedCall[]
-  readonly beforeMb: number
-  readonly afterMb: number
-  readonly audited: boolean
-}): void {
-  const { judged, held, beside, audited } = observed
-  const problems = judged
-    .filter(({ problem }) => problem)
-    .map((one) => `${one.name}: ${one.problem}`)
-  const late = held.filter(isLate).length
-  const failed = beside.filter(({ outcome }) => outcome !== 'complete').length
-  const growthMb = Math.round(observed.afterMb - observed.beforeMb)
-  const ok =
-    problems.length + late + failed === 0 &&
-    audited &&
-    growthMb <= GROWTH_MB_MAX &&
-    !gateway.hasExited()
-  const statuses = countStatuses(judged)
-  const times = judged.map(({ answer }) => answer.firstByteMs)
-  const figures = {
-    ok,
-    seed,
-    requests,
-    connections,
-    statuses,
-    problems,
-    late,
-    failed,
-    audited,
-    growthMb,
-    answerMs: { p50: quantile(times, 0.5), p99: quantile(times, 0.99), max: Math.max(...times) },
-    closedMs: { head: slowest(held, 'head'), body: slowest(held, 'body') },
-    healthyMs: { alone: p99(observed.alone), attacked: p99(beside) },
-  }
-  report('prove-hostile', conditions, figures, [
-    ...table([['answer', 'requests'], ...Object.entries(statuses)]),
-    '',
-    `slowest answer to a malformed request: ${Math.round(figures.answerMs.max)} ms`,
-    `half-open heads were closed after ${figures.closedMs.head} ms at most`,
-    `half-open bodies were closed after ${figures.closedMs.body} ms at most`,
-    `healthy calls beside: ${beside.length - failed} of ${beside.length} complete`,
-    `p99 of theirs: ${figures.healthyMs.alone} ms before, ${figures.healthyMs.attacked} ms beside`,
-    `memory: ${Math.round(observed.beforeMb)} MB before, ${Math.round(observed.afterMb)} MB after`,
-    `audit ${audited ? 'clean' : 'NOT CLEAN'}`,
-    ...problems.slice(0, 50),
-    ok ? 'PASSED' : 'FAILED',
-  ])
+  if (stage.gateway.hasExited()) console.log(stage.gateway.log().slice(-3_000))
+  await stage.end()
+  const verdict = judge({
+    attacks,
+    slices,
+    calls: stage.calls(),
+    samples: stage.samples(),
+    money: await readMoney(stage),
+    hasExited: stage.gateway.hasExited(),
+  })
+  const ok = verdict.ok && malformed.ok
+  const figures = { ok, seed, minutes, ...verdict.figures, malformed: malformed.figures }
+  const lines = [...verdict.lines, '', ...malformed.lines, '', ok ? 'PASSED' : 'FAILED']
+  report('prove-hostile', conditions, figures, lines)
   if (!ok) process.exitCode = 1
+}
+
+async function readMoney({ laboratory, calls }: Stage) {
+  const entries = await laboratory.simulators.readBook()
+  return laboratory.withDatabase(async (sql) => {
+    await waitForHolds(sql)
+    const compared = await compareCharges(sql, laboratory.accountIds, calls(), entries)
+    return { ...compared, audited: (await audit(sql)).ok }
+  })
 }

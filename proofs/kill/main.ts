@@ -4,13 +4,14 @@
  */
 
 import { openLaboratory } from '../../testbed/laboratory.ts'
-import { readOptions } from '../../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
 import { readConditions, report } from '../../testbed/results.ts'
 import { type CycleResult, runCycle, type Victim } from './cycle.ts'
 import { summarise } from './summary.ts'
 
 const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
   cycles: { type: 'string', default: '200' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
   rate: { type: 'string', default: '60' },
@@ -18,16 +19,23 @@ const values = readOptions(import.meta.filename, {
 const cycles = Number(values.cycles)
 const seed = Number(values.seed)
 const perSecond = Number(values.rate)
-const VICTIMS: readonly [Victim, ...Victim[]] = ['gateway', 'postgres', 'both']
+/** The server of a URL is somebody's: only the gateway is killed then. */
+const VICTIMS: readonly [Victim, ...Victim[]] = values.postgres.includes('://')
+  ? ['gateway']
+  : ['gateway', 'postgres', 'both']
 const LOAD_MS = [500, 3_000] as const
 const ACCOUNTS = 4
 const KEYS = 600
 
 const random = createRandom(seed)
 const command = `npm run prove:kill -- --cycles ${cycles} --seed ${seed}`
-const conditions = readConditions(command)
+const conditions = readConditions(command, values.postgres)
 console.log(`seed ${seed}`)
-const laboratory = await openLaboratory({ accounts: ACCOUNTS, keys: KEYS })
+const laboratory = await openLaboratory({
+  accounts: ACCOUNTS,
+  keys: KEYS,
+  postgres: values.postgres,
+})
 const results: (CycleResult & { readonly victim: Victim })[] = []
 let gateway = await laboratory.startGateway()
 try {

@@ -7,11 +7,12 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatAmount } from '../../server/lib/money.ts'
-import { readOptions } from '../../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { readConditions, report, table } from '../../testbed/results.ts'
 import { allAttempts, countBy, type OutageResult, proveOutage } from './run.ts'
 
 const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
   minutes: { type: 'string', default: '20' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
   rate: { type: 'string', default: '6' },
@@ -19,14 +20,23 @@ const values = readOptions(import.meta.filename, {
 const minutes = Number(values.minutes)
 const seed = Number(values.seed)
 const perSecond = Number(values.rate)
-const conditions = readConditions(`npm run prove:outage -- --minutes ${minutes} --seed ${seed}`)
+const conditions = readConditions(
+  `npm run prove:outage -- --minutes ${minutes} --seed ${seed}`,
+  values.postgres,
+)
 console.log(`seed ${seed}`)
 const start = performance.now()
 const log = (text: string) => {
   console.log(`${String(Math.round((performance.now() - start) / 1_000)).padStart(5)} s  ${text}`)
 }
 const milliseconds = minutes * 60_000
-const result = await proveOutage({ milliseconds, seed, perSecond, log })
+const result = await proveOutage({
+  milliseconds,
+  seed,
+  perSecond,
+  log,
+  postgres: values.postgres,
+})
 const figures = summarise(result)
 report(
   'prove-outage',

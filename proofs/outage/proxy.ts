@@ -4,10 +4,11 @@
  * the answers to executed statements; and cut all connections.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EmbeddedPlace } from '../../server/database/embedded/embedded.ts'
+import type { DatabasePlace } from '../../server/database/connection/open-client.ts'
+import { dialServer, throughSocket } from '../../tests/support/database/chosen-postgres.ts'
 
 export interface FaultyProxy {
   /** DATABASE_URL through this proxy. */
@@ -24,11 +25,11 @@ export interface FaultyProxy {
   close(): Promise<void>
 }
 
+const PORT = 5432
 const LEDGER = /ledger_(take|close|correct)/
 
-export async function openProxy(place: EmbeddedPlace): Promise<FaultyProxy> {
+export async function openProxy(place: DatabasePlace): Promise<FaultyProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-proxy-'))
-  const { user, password, port, database, socketFolder } = place
   const pairs = new Set<Pair>()
   const state: State = { isHeld: false, isDropping: false }
   let isCut = false
@@ -37,15 +38,15 @@ export async function openProxy(place: EmbeddedPlace): Promise<FaultyProxy> {
       client.destroy()
       return
     }
-    const pair = new Pair(client, connect(`${socketFolder}/.s.PGSQL.${port}`), state)
+    const pair = new Pair(client, dialServer(place), state)
     pairs.add(pair)
     pair.ended = () => pairs.delete(pair)
   })
   await new Promise<void>((resolve) => {
-    server.listen(join(folder, `.s.PGSQL.${port}`), resolve)
+    server.listen(join(folder, `.s.PGSQL.${PORT}`), resolve)
   })
   return {
-    url: `postgres://${user}:${password}@${encodeURIComponent(folder)}:${port}/${database}`,
+    url: throughSocket(place, folder, PORT),
     holdBack() {
       state.isHeld = true
       return () => {

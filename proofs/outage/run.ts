@@ -2,6 +2,7 @@
 import { audit } from '../../server/ledger/audit/audit.ts'
 import type { FinishedCall } from '../../testbed/calls.ts'
 import { createRandom } from '../../testbed/random.ts'
+import type { PostgresChoice } from '../../tests/support/database/chosen-postgres.ts'
 import { until } from '../../tests/support/until.ts'
 import { FAULTS, type Fault, runFaults } from './faults.ts'
 import { judge, type Row, readRows } from './judge.ts'
@@ -17,6 +18,7 @@ export interface OutageOptions {
   readonly longestMs?: number
   readonly streamMsMax?: number
   readonly log?: (text: string) => void
+  readonly postgres?: PostgresChoice
 }
 
 export interface OutageResult {
@@ -35,10 +37,10 @@ const ACCOUNTS = 4
 
 export async function proveOutage(options: OutageOptions): Promise<OutageResult> {
   const { milliseconds, seed, perSecond, faults = FAULTS, longestMs = 90_000 } = options
-  const { log = () => undefined, streamMsMax } = options
+  const { log = () => undefined, streamMsMax, postgres = 'embedded' } = options
   const random = createRandom(seed)
   const keys = Math.ceil((milliseconds / 1_000 + 120) * perSecond)
-  const stage = await openStage({ accounts: ACCOUNTS, keys })
+  const stage = await openStage({ accounts: ACCOUNTS, keys, postgres })
   try {
     const pace = streamMsMax === undefined ? { perSecond } : { perSecond, streamMsMax }
     const load = startLoad(stage, createRandom(seed + 1), pace)

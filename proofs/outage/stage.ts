@@ -1,5 +1,5 @@
 /** Two gateways on one PostgreSQL, each behind a faulty proxy, and simulators as their vendor. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
@@ -7,6 +7,7 @@ import { type CreatedKey, createKey } from '../../server/accounts/manage-keys.ts
 import { connect } from '../../server/database/connection/client.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
 import { type SimulatorsProcess, startSimulatorsProcess } from '../../testbed/laboratory.ts'
+import type { PostgresChoice } from '../../tests/support/database/chosen-postgres.ts'
 import {
   makeDataDir,
   signalServer,
@@ -56,6 +57,7 @@ export interface Stage {
 export async function openStage(options: {
   readonly accounts: number
   readonly keys: number
+  readonly postgres?: PostgresChoice
 }): Promise<Stage> {
   const undo: (() => unknown)[] = []
   const hasSmallDisk = noSmallDisk === false
@@ -63,7 +65,7 @@ export async function openStage(options: {
     if (typeof work === 'function') undo.push(() => work())
   }
   const dataDir = hasSmallDisk ? mountSmallDisk({ after }, DISK_MEGABYTES) : makeDataDir()
-  const server = await startOwnServer(dataDir)
+  const server = await startOwnServer(dataDir, { choice: options.postgres ?? 'embedded' })
   const sql = connect(server.place, { statementTimeoutMs: 0 })
   await migrate(sql, MIGRATIONS)
   const simulators = await startSimulatorsProcess()
@@ -115,11 +117,8 @@ export async function openStage(options: {
       await simulators.stop(5_000)
       await sql.end({ timeout: 1 })
       await server.stop()
-      // Removes the disk, or the folder, and the server's socket.
       for (const work of undo) work()
-      for (const folder of [dataDir, server.place.socketFolder]) {
-        rmSync(folder, { recursive: true, force: true })
-      }
+      await server.remove()
     },
   }
 }

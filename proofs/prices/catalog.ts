@@ -28,7 +28,7 @@ export function catalogFor(vendorUrl: string, only?: readonly string[]): object 
 function channelsAt(url: string) {
   const openai = { base_url: `${url}/v1`, api_key: 'none' }
   return [
-    { id: 'pp-openai', upstream: 'openai-compatible', settings: openai },
+    { id: 'pp-openai', upstream: 'openai-compatible', settings: { ...openai, stored_ids: 'any' } },
     {
       id: 'pp-translated',
       upstream: 'openai-compatible',

@@ -2,7 +2,7 @@
  * Proves that the charge equals the vendor's bill, whatever a caller sends and an answer states.
  * `npm run prove:prices -- [--cases 100000] [--seed N] [--first N] [--concurrency 32]`.
  */
-import { readOptions } from '../../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { readConditions, report } from '../../testbed/results.ts'
 import { startTestServer } from '../../tests/support/postgres.ts'
 import { describeVerdict, summarise } from './describe.ts'
@@ -12,6 +12,7 @@ import { runProof } from './run.ts'
 import { openStage } from './stage.ts'
 
 const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
   cases: { type: 'string', default: '100000' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
   first: { type: 'string', default: '0' },
@@ -35,8 +36,11 @@ const REFUSALS_SHOWN = process.env.SHOW_REFUSALS !== undefined
 
 console.log(`seed ${seed}`)
 const command = `npm run prove:prices -- --cases ${cases} --seed ${seed}`
-const conditions = readConditions(first === 0 ? command : `${command} --first ${first}`)
-const server = await startTestServer()
+const conditions = readConditions(
+  first === 0 ? command : `${command} --first ${first}`,
+  values.postgres,
+)
+const server = await startTestServer(values.postgres)
 process.env.TEST_POSTGRES = JSON.stringify(server.place)
 process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
 const start = performance.now()

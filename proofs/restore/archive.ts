@@ -16,7 +16,11 @@ import {
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
-import { type EmbeddedServer, startEmbedded } from '../../server/database/embedded/embedded.ts'
+import {
+  type ChosenServer,
+  type PostgresChoice,
+  startChosen,
+} from '../../tests/support/database/chosen-postgres.ts'
 import { until } from '../../tests/support/until.ts'
 
 const ARCHIVED_WITHIN_MS = 60_000
@@ -78,13 +82,19 @@ export async function archiveEverything(sql: Sql): Promise<void> {
 /** Starts a server from a base backup and the archive. Resolves once it has the state of `at`. */
 export async function recoverTo(
   at: Date,
-  parts: { readonly base: string; readonly archive: string; readonly dataDir: string },
-): Promise<EmbeddedServer> {
-  const { base, archive, dataDir } = parts
+  parts: {
+    readonly base: string
+    readonly archive: string
+    readonly dataDir: string
+    readonly choice: PostgresChoice
+  },
+): Promise<ChosenServer> {
+  const { base, archive, dataDir, choice } = parts
   mkdirSync(dataDir, { recursive: true })
   spawnSync('cp', ['-a', `${base}/.`, dataDir])
   writeOwned(join(dataDir, 'postgres'), 'recovery.signal', '')
-  const server = await startEmbedded({
+  const server = await startChosen({
+    choice,
     dataDir,
     settings: {
       restore_command: `cp ${archive}/%f %p`,
@@ -98,7 +108,7 @@ export async function recoverTo(
 }
 
 /** Waits for the end of the replay: the server answers before, with a state in between. */
-async function untilReached(server: EmbeddedServer): Promise<void> {
+async function untilReached(server: ChosenServer): Promise<void> {
   const sql = connect(server.place, { connections: 1 })
   try {
     await until(

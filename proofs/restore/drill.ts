@@ -11,8 +11,9 @@ import type { Sql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
 import { openDatabase } from '../../server/database/open.ts'
 import { readClock } from '../../testbed/books.ts'
-import { type Laboratory, openLaboratory, urlOf } from '../../testbed/laboratory.ts'
+import { type Laboratory, openLaboratory } from '../../testbed/laboratory.ts'
 import { createRandom, type Random } from '../../testbed/random.ts'
+import type { PostgresChoice } from '../../tests/support/database/chosen-postgres.ts'
 import {
   archiveEverything,
   archivingInto,
@@ -47,6 +48,7 @@ export interface DrillOptions {
   readonly points: number
   readonly perSecond: number
   readonly log: (text: string) => void
+  readonly postgres?: PostgresChoice | undefined
 }
 
 export interface Round extends Judgement {
@@ -96,6 +98,7 @@ export async function runDrill(options: DrillOptions): Promise<DrillResult> {
     accounts: 5,
     keys: 40,
     settings: archivingInto(archive),
+    postgres: options.postgres ?? 'embedded',
   })
   try {
     const fleet = await startFleet(laboratory, { perSecond: options.perSecond, random })
@@ -108,7 +111,8 @@ export async function runDrill(options: DrillOptions): Promise<DrillResult> {
 
 async function play(scene: Scene): Promise<DrillResult> {
   const { laboratory, fleet, options, random } = scene
-  const database = await openDatabase({ dataDir: laboratory.dataDir, owner: false })
+  const { dataDir, databaseUrl } = laboratory
+  const database = await openDatabase({ dataDir, databaseUrl, owner: false })
   const { sql, place } = database
   const churn = startChurn(place, laboratory.accountIds[0] ?? '', random)
   await sleep(WARM_UP_MS)
@@ -192,13 +196,18 @@ async function backUp(scene: Scene, number: number): Promise<Restored> {
 async function replay(scene: Scene, base: string, instant: Instant): Promise<Restored> {
   const { folder, archive, options } = scene
   const dataDir = join(folder, `replayed-${instant.at.getTime()}`)
-  const server = await recoverTo(instant.at, { base, archive, dataDir })
+  const server = await recoverTo(instant.at, {
+    base,
+    archive,
+    dataDir,
+    choice: options.postgres ?? 'embedded',
+  })
   const sql = connect(server.place, { connections: 4 })
   try {
     const audited = await readBreaks(sql)
     const found = await readCharges(sql)
     const [row] = await sql<{ rows: number }[]>`select count(*)::int as rows from entry`
-    const breaks = [...audited, ...(await resume(urlOf(server), dataDir, sql))]
+    const breaks = [...audited, ...(await resume(server.url, dataDir, sql))]
     const name = `replayed to ${instant.at.toISOString()}`
     const rows = row?.rows ?? 0
     options.log(`${name}: ${rows} entries, ${breaks.length} breaks`)

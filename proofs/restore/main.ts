@@ -2,22 +2,27 @@
  * Proves that every backup of a busy database of three gateways can be restored, and every instant
  * of its archive. `npm run prove:restore -- [--backups 20] [--points 5] [--seed N]`.
  */
-import { readOptions } from '../../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { readConditions, report, table } from '../../testbed/results.ts'
 import { type Round, runDrill } from './drill.ts'
 
 const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
   backups: { type: 'string', default: '20' },
   points: { type: 'string', default: '5' },
   rate: { type: 'string', default: '25' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
 const seed = Number(values.seed)
+// Half of the backups are restored to a server of this kind, half to the embedded one.
+process.env.TEST_POSTGRES_CHOICE = values.postgres
 const backups = Number(values.backups)
-const points = Number(values.points)
+/** The log of a server of somebody else is not ours to replay. */
+const points = values.postgres.includes('://') ? 0 : Number(values.points)
 
 const conditions = readConditions(
   `npm run prove:restore -- --backups ${backups} --points ${points} --seed ${seed}`,
+  values.postgres,
 )
 console.log(`seed ${seed}`)
 const result = await runDrill({
@@ -26,6 +31,7 @@ const result = await runDrill({
   points,
   perSecond: Number(values.rate),
   log: (text) => console.log(text),
+  postgres: values.postgres,
 })
 const rounds = [...result.backups, ...result.points]
 const good = (rounds: readonly Round[]) => rounds.filter(({ breaks }) => breaks.length === 0).length

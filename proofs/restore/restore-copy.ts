@@ -6,9 +6,9 @@ import type { Sql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
 import { startEmbedded } from '../../server/database/embedded/embedded.ts'
 import { waitForHolds } from '../../testbed/holds.ts'
-import { urlOf } from '../../testbed/laboratory.ts'
 import type { Random } from '../../testbed/random.ts'
 import { ROOT, runWith } from '../../tests/cli/support.ts'
+import { urlOf } from '../../tests/support/database/chosen-postgres.ts'
 import { startGateway } from '../../tests/support/gateway.ts'
 import { createTestDatabase } from '../../tests/support/postgres.ts'
 import { startProcess } from '../../tests/support/processes.ts'
@@ -90,7 +90,7 @@ export async function restoreCopy(
   const sql = connect(server.place, { connections: 4 })
   return {
     sql,
-    url: urlOf(server),
+    url: urlOf(server.place),
     rows,
     breaks,
     async close() {

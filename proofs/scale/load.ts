@@ -93,8 +93,8 @@ async function endTask(url: string, key: string, id: string): Promise<Outcome> {
   return status === 'succeeded' ? { id } : { failure: `${id}: ${status}` }
 }
 
-/** Sends 100 calls a second to `url` until `finish` is called. */
-export function startLoad(url: string, key: string): Load {
+/** Sends `rate` calls a second to `url` until `finish` is called. */
+export function startLoad(url: string, key: string, rate: number = PER_SECOND): Load {
   const failures: Failure[] = []
   const taskIds: string[] = []
   const answered: string[] = []
@@ -102,8 +102,8 @@ export function startLoad(url: string, key: string): Load {
   const events = [{ event: 'the first call', atMs: performance.now() }]
   const startedAt = performance.now()
   const timer = setInterval(() => {
-    const due = Math.floor(((performance.now() - startedAt) * PER_SECOND) / 1_000) + 1
-    const mostNow = (CATCH_UP * PER_SECOND * TICK_MS) / 1_000
+    const due = Math.floor(((performance.now() - startedAt) * rate) / 1_000) + 1
+    const mostNow = (CATCH_UP * rate * TICK_MS) / 1_000
     for (let count = 0; count < mostNow && calls.length < due; count += 1) calls.push(begin())
   }, TICK_MS)
 

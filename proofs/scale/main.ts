@@ -8,7 +8,7 @@
 import { createKey } from '../../server/accounts/manage-keys.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { openLaboratory } from '../../testbed/laboratory.ts'
-import { readOptions } from '../../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { readConditions, report } from '../../testbed/results.ts'
 import { findFreePort } from '../../tests/support/free-port.ts'
 import { type GatewayProcess, startGateway } from '../../tests/support/gateway.ts'
@@ -18,12 +18,16 @@ import { startProxy } from './proxy.ts'
 import { findLastRelease } from './release.ts'
 import { type Upgrade, upgradeAndBack } from './upgrade.ts'
 
-const values = readOptions(import.meta.filename, { previous: { type: 'string' } })
+const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
+  previous: { type: 'string' },
+})
+const { postgres } = values
 const previous = values.previous ?? findLastRelease()
 const GATEWAYS = 3
-const conditions = readConditions(`npm run prove:scale -- --previous ${previous}`)
+const conditions = readConditions(`npm run prove:scale -- --previous ${previous}`, postgres)
 const env = { DRAIN_DELAY_SECONDS: '3' }
-const laboratory = await openLaboratory({ shared: true, keys: 1 })
+const laboratory = await openLaboratory({ shared: true, keys: 1, postgres })
 const ports: number[] = []
 for (let index = 0; index < GATEWAYS; index += 1) ports.push(await findFreePort())
 
@@ -89,7 +93,7 @@ await Promise.all([...gateways, worker].map((one) => one.stop(30_000)))
 await proxy.stop(restart.failures.length + kill.failures.length > 0)
 const auditOk = await laboratory.withDatabase(async (sql) => (await audit(sql)).ok)
 await laboratory.close()
-const upgrade = await upgradeAndBack(previous, env)
+const upgrade = await upgradeAndBack(previous, env, postgres)
 
 type Numbers = Pick<Upgrade, 'calls' | 'tasks' | 'perSecond'>
 const describe = ({ calls, tasks, perSecond }: Numbers) =>

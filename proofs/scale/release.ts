@@ -6,12 +6,18 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
+type Gateways = Pick<
+  typeof import('../../tests/support/gateway.ts'),
+  'startGateway' | 'applySimulators' | 'createTestAccount'
+>
+
 export interface Release {
   readonly commit: string
+  readonly folder: string
   /** The number of its newest migration. */
   readonly schema: string
-  readonly openLaboratory: typeof import('../../testbed/laboratory.ts').openLaboratory
-  readonly startGateway: typeof import('../../tests/support/gateway.ts').startGateway
+  readonly gateways: Gateways
+  readonly keys: typeof import('../../server/accounts/manage-keys.ts')
   remove(): void
 }
 
@@ -36,16 +42,29 @@ export async function unpackRelease(commit: string): Promise<Release> {
     maxBuffer: 1024 ** 3,
   })
   execFileSync('tar', ['-xf', '-', '-C', folder], { input: archive })
-  const lock = (root: string) => readFileSync(join(root, 'package-lock.json'), 'utf8')
-  if (lock(folder) !== lock(ROOT)) throw new Error(`${commit} has other packages than this version`)
+  if (listPackages(folder) !== listPackages(ROOT)) {
+    throw new Error(`${commit} has other packages than this version`)
+  }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  const { openLaboratory } = await import(join(folder, 'testbed', 'laboratory.ts'))
-  const { startGateway } = await import(join(folder, 'tests', 'support', 'gateway.ts'))
+  const gateways: Gateways = await import(join(folder, 'tests', 'support', 'gateway.ts'))
+  const keys = await import(join(folder, 'server', 'accounts', 'manage-keys.ts'))
   return {
     commit,
+    folder,
     schema: readSchema(folder),
-    openLaboratory,
-    startGateway,
+    gateways,
+    keys,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/** Returns the packages that a gateway runs with. */
+function listPackages(root: string): string {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<
+      Record<string, { readonly version: string; readonly dev?: boolean }>
+    >
+  }
+  const used = Object.entries(packages).filter(([name, { dev }]) => name !== '' && !dev)
+  return used.map(([name, { version }]) => `${name} ${version}`).join('\n')
 }

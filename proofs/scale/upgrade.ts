@@ -1,10 +1,18 @@
 /** An upgrade from another version and back, one gateway after the other, under load. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { connect } from '../../server/database/connection/client.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
+import { startSimulatorsProcess } from '../../testbed/laboratory.ts'
+import type { PostgresChoice } from '../../tests/support/database/chosen-postgres.ts'
+import { startOwnServer } from '../../tests/support/database/own-postgres.ts'
 import { findFreePort } from '../../tests/support/free-port.ts'
 import { type GatewayProcess, startGateway } from '../../tests/support/gateway.ts'
 import { type Failure, replaceEach, startLoad } from './load.ts'
 import { startProxy } from './proxy.ts'
-import { readSchema, unpackRelease } from './release.ts'
+import { type Release, readSchema, unpackRelease } from './release.ts'
 
 const GATEWAYS = 3
 
@@ -25,28 +33,42 @@ export interface Upgrade {
 export async function upgradeAndBack(
   commit: string,
   env: Record<string, string>,
+  postgres: PostgresChoice,
 ): Promise<Upgrade> {
   const release = await unpackRelease(commit)
-  const laboratory = await release.openLaboratory({ shared: true, keys: 1 })
-  const { dataDir, databaseUrl = '' } = laboratory
-  const place = (port: number) => ({ dataDir, databaseUrl, port, env })
+  const dataDir = mkdtempSync(join(tmpdir(), 'tributary-upgrade-'))
+  const server = await startOwnServer(dataDir, { choice: postgres })
+  const sql = connect(server.place, { patient: true, statementTimeoutMs: 0 })
+  const simulators = await startSimulatorsProcess()
+  const place = (port: number) => ({ dataDir, databaseUrl: server.url, port, env })
   const gateways: GatewayProcess[] = []
   for (let index = 0; index < GATEWAYS; index += 1) {
-    gateways.push(await release.startGateway(place(await findFreePort())))
+    gateways.push(await release.gateways.startGateway(place(await findFreePort())))
   }
+  const key = await furnish(release, sql, simulators.url)
   const proxy = await startProxy(
     gateways.map(({ port }) => port),
     { probes: true },
   )
-  const load = startLoad(proxy.url, laboratory.keys[0]?.key ?? '')
+  const load = startLoad(proxy.url, key)
   await replaceEach(gateways, load, (port) => startGateway(place(port)))
-  await replaceEach(gateways, load, (port) => release.startGateway(place(port)))
+  await replaceEach(gateways, load, (port) => release.gateways.startGateway(place(port)))
   const { calls, tasks, perSecond } = await load.finish()
   await Promise.all(gateways.map((gateway) => gateway.stop(30_000)))
   await proxy.stop(load.failures.length > 0)
-  const { ok: auditOk } = await laboratory.withDatabase((sql) => audit(sql))
-  await laboratory.close()
+  const { ok: auditOk } = await audit(sql)
+  await sql.end({ timeout: 1 })
+  await simulators.stop(5_000)
+  await server.remove()
   release.remove()
   const schemas = [release.schema, readSchema()] as const
   return { from: commit, schemas, calls, tasks, perSecond, failures: load.failures, auditOk }
+}
+
+/** Gives the older version's database its catalog, and returns the key of a caller. */
+async function furnish(release: Release, sql: Sql, simulatorsUrl: string): Promise<string> {
+  const { gateways, keys } = release
+  await gateways.applySimulators(sql, simulatorsUrl)
+  const account = await gateways.createTestAccount(sql, '100000')
+  return (await keys.createKey(sql, { accountId: account.id })).key
 }

@@ -5,7 +5,7 @@
  */
 
 import { openPlace } from '../../testbed/laboratory.ts'
-import { readOptions } from '../../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
 import { readConditions, report } from '../../testbed/results.ts'
 import { type Comparison, compareBooks } from './books.ts'
@@ -13,6 +13,7 @@ import { createUntilKnown, type Fleet, startFleet } from './fleet.ts'
 import { startVendor } from './vendor.ts'
 
 const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
   tasks: { type: 'string', default: '10000' },
   'kill-every': { type: 'string', default: '30' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
@@ -30,10 +31,18 @@ const CREATE_PATIENCE_MS = 180_000
 /** The production settings, except for the ten minutes for which an outcome may stay unknown. */
 const ENV = { TASK_SUBMIT_TIMEOUT_MS: '5000', TASK_UNKNOWN_MS: '60000', LOG_LEVEL: 'error' }
 
-const conditions = readConditions(`npm run prove:tasks -- --tasks ${taskCount} --seed ${seed}`)
+const conditions = readConditions(
+  `npm run prove:tasks -- --tasks ${taskCount} --seed ${seed}`,
+  values.postgres,
+)
 const random = createRandom(seed)
 const vendor = await startVendor({ random, msPerSecond: longestMs / 10_800, lostPercent: 0 })
-const place = await openPlace(vendor.url, { shared: true, accounts: 4, keys: 40 })
+const place = await openPlace(vendor.url, {
+  shared: true,
+  accounts: 4,
+  keys: 40,
+  postgres: values.postgres,
+})
 const fleet = await startFleet(place, GATEWAYS, ENV, random)
 let kills = 0
 const startedAt = performance.now()

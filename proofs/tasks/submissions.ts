@@ -6,7 +6,7 @@
  */
 
 import { openPlace } from '../../testbed/laboratory.ts'
-import { readOptions } from '../../testbed/options.ts'
+import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
 import { readConditions, report, table } from '../../testbed/results.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
@@ -20,6 +20,7 @@ import {
 import { type Fate, startSubmissionVendor } from './submission-vendor.ts'
 
 const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
   bad: { type: 'string', default: '200' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
@@ -60,7 +61,10 @@ const ENV = {
 }
 const END_MS = 240_000
 
-const conditions = readConditions(`npm run prove:submissions -- --bad ${badMin} --seed ${seed}`)
+const conditions = readConditions(
+  `npm run prove:submissions -- --bad ${badMin} --seed ${seed}`,
+  values.postgres,
+)
 const random = createRandom(seed)
 const calls: readonly Call[] = Array.from({ length: 2 * badMin }, (_, index) => ({
   kind: CASE_KINDS[index % CASE_KINDS.length] ?? 'crowded',
@@ -101,6 +105,7 @@ const place = await openPlace(vendor.url, {
   shared: true,
   accounts: calls.length,
   keys: calls.length,
+  postgres: values.postgres,
 })
 try {
   await place.withDatabase((sql) => applyProofCatalog(sql, vendor.url, calls))

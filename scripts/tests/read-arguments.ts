@@ -12,6 +12,8 @@ Runs the named tests, or all of them, on one PostgreSQL of their own.
 
 Options:
   --unit              only tests that need no database, no other process and no browser
+  --postgres <which>  embedded (the default), debian (its package as installed), a folder
+                      of another version's programs, or the URL of a running server
   --name <pattern>    only tests whose name matches; may be repeated
   --concurrency <n>   processes at a time
   --slowest <n>       name the n slowest files at the end
@@ -22,6 +24,7 @@ export interface TestArguments {
   readonly places: readonly string[]
   readonly isHelp: boolean
   readonly isUnit: boolean
+  readonly postgres: string | undefined
   readonly names: readonly string[]
   readonly concurrency: number | undefined
   readonly slowest: number
@@ -35,6 +38,7 @@ export function readArguments(args: readonly string[]): TestArguments {
     options: {
       help: { type: 'boolean', short: 'h', default: false },
       unit: { type: 'boolean', default: false },
+      postgres: { type: 'string' },
       name: { type: 'string', multiple: true, default: [] },
       concurrency: { type: 'string' },
       slowest: { type: 'string', default: '0' },
@@ -44,6 +48,7 @@ export function readArguments(args: readonly string[]): TestArguments {
     places: positionals,
     isHelp: values.help,
     isUnit: values.unit,
+    postgres: values.postgres,
     names: values.name,
     concurrency: values.concurrency === undefined ? undefined : readCount(values.concurrency),
     slowest: readCount(values.slowest),

@@ -2,7 +2,9 @@
  * Makes accounts and keys match a configuration file. What the file does not name stays as it is:
  * an account has a balance, so only an operator's own command ends it.
  */
+
 import type { TransactionSql } from 'postgres'
+import { CURRENCY_PROBLEM, isCurrency } from '../lib/currencies.ts'
 import { findDifferences, type LeafDifference } from '../lib/differences.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import type { FileAccount, FileKey } from './account-file.ts'
@@ -139,6 +141,9 @@ function refuseContradictions(
     const row = known.get(account.id)
     if (seen.has(account.id)) problems.push(`${path}.id: "${account.id}" appears twice`)
     seen.add(account.id)
+    if (!row && !isCurrency(account.currency)) {
+      problems.push(`${path}.currency: ${CURRENCY_PROBLEM}`)
+    }
     if (row && row.currency !== account.currency) {
       problems.push(`${path}.currency: ${account.id} pays in ${row.currency}, which never changes`)
     }
@@ -171,6 +176,6 @@ function changed(
   id: string,
   differences: readonly LeafDifference[],
 ): AccountChange {
-  const what = [...new Set(differences.map(({ path }) => path.replace(/[.[].*$/, '')))]
+  const what = [...new Set(differences.map(({ path }) => path.split(/[.[]/, 1)[0] ?? ''))]
   return { kind, id, change: 'changed', what, differences }
 }

@@ -1,5 +1,7 @@
 /** Account management for operators. Refusals are OperatorErrors. */
+
 import type { Sql } from 'postgres'
+import { CURRENCY_PROBLEM, isCurrency } from '../lib/currencies.ts'
 import { newId } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
 import { OperatorError } from '../lib/operator-error.ts'
@@ -36,9 +38,7 @@ export async function createAccount(sql: Sql, account: NewAccount): Promise<Acco
   if (name.trim() === '' || name.length > NAME_LENGTH_MAX) {
     throw new OperatorError(`a name needs 1 to ${NAME_LENGTH_MAX} characters`)
   }
-  if (!/^[A-Z]{3}$/.test(currency)) {
-    throw new OperatorError('a currency is three capital letters, for example CNY')
-  }
+  if (!isCurrency(currency)) throw new OperatorError(`the currency ${CURRENCY_PROBLEM}`)
   if (openingBalanceNanos < 0n) throw new OperatorError('an opening balance must not be negative')
   const id = newId('acct')
   await sql.begin(async (transaction) => {

@@ -7,14 +7,16 @@ import { type PlaygroundKey, renewPlaygroundKey } from './playground-store.ts'
 const LIFE_SECONDS = 3600
 const AT_ONCE = 5
 
-/** Resolves to undefined if the account does not exist. */
+/** The key ends with its creator's membership. Resolves to undefined if there is no account. */
 export async function createPlaygroundKey(
   sql: Sql,
   accountId: string,
+  createdBy: string,
 ): Promise<(PlaygroundKey & { readonly key: string }) | undefined> {
   const key = createApiKey()
   const row = await renewPlaygroundKey(sql, {
     accountId,
+    createdBy,
     id: newId('key'),
     hash: hashApiKey(key),
     display: displayApiKey(key),

@@ -18,6 +18,7 @@ export async function renewPlaygroundKey(
   sql: Sql,
   key: {
     readonly accountId: string
+    readonly createdBy: string
     readonly id: string
     readonly hash: Buffer
     readonly display: string
@@ -38,13 +39,15 @@ export async function renewPlaygroundKey(
         order by expires_at limit 1
       ), renewed as (
         update api_key set hash = ${key.hash}, display = ${key.display}, disabled_at = null,
+          created_by = ${key.createdBy},
           expires_at = now() + make_interval(secs => ${key.lifeSeconds})
         where id = (select id from oldest)
         returning id, expires_at
       ), inserted as (
-        insert into api_key (id, account_id, name, hash, display, purpose, expires_at)
+        insert into api_key (id, account_id, name, hash, display, purpose, created_by,
+          expires_at)
         select ${key.id}, ${key.accountId}, 'Playground', ${key.hash}, ${key.display},
-          'playground', now() + make_interval(secs => ${key.lifeSeconds})
+          'playground', ${key.createdBy}, now() + make_interval(secs => ${key.lifeSeconds})
         where not exists (select 1 from oldest)
         returning id, expires_at
       )

@@ -5,15 +5,13 @@ import type { RouteDeclaration } from './route.ts'
 
 /**
  * Throws 401 without a session, 404 for an account that the user does not belong to (as for one
- * that does not exist), 403 for an insufficient role, `second_factor_required` for an operator
- * without a second factor, and `step_up_required` if the session must be proved again first. Access
- * tokens cannot step up: `authoriseToken` decides what they may do.
+ * that does not exist), 403 for an insufficient role, and `second_factor_required` for an operator
+ * without a second factor. Access tokens are judged by `authoriseToken` too.
  */
 export function authorise(
   { role, stepUp }: Pick<RouteDeclaration, 'role' | 'stepUp'>,
   session: Session | undefined,
   accountId: string | undefined,
-  now: Date,
 ): void {
   if (role === 'public') return
   if (!session) throw new GatewayError('signed_out')
@@ -21,8 +19,19 @@ export function authorise(
   if (stepUp && session.secondFactorMissing && role !== 'user') {
     throw new GatewayError('second_factor_required')
   }
-  if (session.token) return
-  if (stepUp && !(session.steppedUpUntil && session.steppedUpUntil > now)) {
+}
+
+/**
+ * Throws `step_up_required` if the session must be proved again first: asked once the input is
+ * valid, so that nobody confirms a form that is then refused. Access tokens cannot step up.
+ */
+export function requireStepUp(
+  { role, stepUp }: Pick<RouteDeclaration, 'role' | 'stepUp'>,
+  session: Session | undefined,
+  now: Date,
+): void {
+  if (role === 'public' || !stepUp || session?.token) return
+  if (!(session?.steppedUpUntil && session.steppedUpUntil > now)) {
     throw new GatewayError('step_up_required')
   }
 }

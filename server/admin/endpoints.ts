@@ -1,7 +1,7 @@
 /**
- * Turns the admin contract into endpoints: CSRF check, session, role, step-up, input, handler,
+ * Turns the admin contract into endpoints: CSRF check, session, role, input, step-up, handler,
  * audit log, answer. Every request that may change something is recorded in the audit log, whatever
- * its outcome.
+ * its outcome, unless its input is invalid.
  */
 import type { PlainEndpoint } from '../endpoints/endpoint.ts'
 import type { Context } from '../http/context.ts'
@@ -9,10 +9,10 @@ import { sendBytes, sendJson } from '../http/reply.ts'
 import type { Method } from '../http/router.ts'
 import { GatewayError } from '../lib/errors.ts'
 import type { Session } from '../sign-in/sessions/session.ts'
-import { authorise, authoriseToken } from './authorise.ts'
+import { authorise, authoriseToken, requireStepUp } from './authorise.ts'
 import { ADMIN_CONTRACT } from './contract.ts'
 import type { AnyHandler } from './handler.ts'
-import { ADMIN_HANDLERS } from './handlers.ts'
+import { ADMIN_CHECKS, ADMIN_HANDLERS } from './handlers.ts'
 import { readInput } from './read-input.ts'
 import type { Contract, RouteDeclaration } from './route.ts'
 import type { AdminServices } from './services.ts'
@@ -104,6 +104,7 @@ async function serveRoute(serving: Serving): Promise<void> {
     if (isAudited) await writeRow(serving, session, { ...details, outcome: 'done' })
     reply(context, declared, answer)
   } catch (error) {
+    if (error instanceof InvalidDraft) throw error.cause
     // Refusals are recorded as well: they show attempts.
     const outcome = error instanceof GatewayError ? error.row : 'failed'
     if (isAudited && session) {
@@ -113,18 +114,37 @@ async function serveRoute(serving: Serving): Promise<void> {
   }
 }
 
+/** A draft that is not valid: nothing was attempted yet. */
+class InvalidDraft extends Error {}
+
+/** Reads and checks the input. Throws InvalidDraft with the 400 as its cause, or other errors. */
+async function checkInput({ context, key, declared, services }: Serving, session?: Session) {
+  const { params } = context
+  try {
+    const input = await readInput(context, declared)
+    const note = () => undefined
+    await ADMIN_CHECKS[key]?.({ context, session, params, note, ...input }, services)
+    return input
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.row !== 'invalid_request') throw error
+    throw new InvalidDraft('', { cause: error })
+  }
+}
+
 async function answerRoute(
-  { context, declared, handler, services }: Serving,
+  serving: Serving,
   session: Session | undefined,
   details: Record<string, unknown>,
   isChange: boolean,
 ): Promise<unknown> {
+  const { context, declared, handler, services } = serving
   const { params } = context
   if (session?.token) authoriseToken(declared, session.token, isChange)
-  authorise(declared, session, params.account_id, new Date())
+  authorise(declared, session, params.account_id)
   if (session && params.account_id) context.facts.accountId = params.account_id
-  const input = await readInput(context, declared)
   const note = (more: Readonly<Record<string, unknown>>) => void Object.assign(details, more)
+  const input = await checkInput(serving, session)
+  requireStepUp(declared, session, new Date())
   return handler({ context, session, params, note, ...input }, services)
 }
 

@@ -25,6 +25,14 @@ export type HandlersOf<Area extends Contract> = {
   readonly [Key in keyof Area & string]: Handler<Key, Area[Key]>
 }
 
+/** Checks of some routes of a contract, run before a step-up is asked for; they change nothing. */
+export type ChecksOf<Area extends Contract, Keys extends keyof Area & string> = {
+  readonly [Key in Keys]: (
+    input: AdminInput<Key, Area[Key]>,
+    services: AdminServices,
+  ) => Promise<unknown>
+}
+
 /** A handler as the router calls it, without its specific types. */
 export type AnyHandler = (
   input: {

@@ -12,12 +12,12 @@ import { tasksHandlers } from './account/tasks/handlers.ts'
 import { usageHandlers } from './account/usage/handlers.ts'
 import { webhooksHandlers } from './account/webhooks/handlers.ts'
 import type { ADMIN_CONTRACT } from './contract.ts'
-import type { HandlersOf } from './handler.ts'
+import type { AnyHandler, HandlersOf } from './handler.ts'
 import { operatorAccountsHandlers } from './operator/accounts/handlers.ts'
 import { operatorAuditLogHandlers } from './operator/audit-log/handlers.ts'
-import { operatorChannelsHandlers } from './operator/channels/handlers.ts'
+import { operatorChannelsChecks, operatorChannelsHandlers } from './operator/channels/handlers.ts'
 import { operatorCodesHandlers } from './operator/codes/handlers.ts'
-import { operatorModelsHandlers } from './operator/models/handlers.ts'
+import { operatorModelsChecks, operatorModelsHandlers } from './operator/models/handlers.ts'
 import { operatorOverviewHandlers } from './operator/overview/handlers.ts'
 import { operatorProofHandlers } from './operator/proof/handlers.ts'
 import { operatorSystemHandlers } from './operator/system/handlers.ts'
@@ -55,3 +55,9 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...operatorSystemHandlers,
   ...operatorAuditLogHandlers,
 }
+
+/** Checks of drafts beyond their schema, before a step-up is asked for. They change nothing. */
+export const ADMIN_CHECKS: Readonly<Record<string, AnyHandler>> = {
+  ...operatorChannelsChecks,
+  ...operatorModelsChecks,
+} as unknown as Readonly<Record<string, AnyHandler>>

@@ -12,6 +12,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { deleteOldEvents } from '../tasks/retention-store.ts'
 import { type Rollup, startRollup } from '../usage/rollup.ts'
+import { deleteOldItems } from '../usage/stored-answers-store.ts'
 import { deleteOldDeliveries } from '../webhooks/retention-store.ts'
 import { type Sender, startSender } from '../webhooks/sender.ts'
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts'
@@ -20,6 +21,7 @@ const DELIVERIES_AT_ONCE = 500
 const EVENTS_AT_ONCE = 5_000
 const SESSIONS_AT_ONCE = 5_000
 const RATES_AT_ONCE = 5_000
+const ITEMS_AT_ONCE = 5_000
 
 export interface BackgroundWorkers {
   readonly sender: Sender
@@ -42,7 +44,7 @@ export function startBackgroundWorkers(parts: {
   const { config, sql, assets, secrets, guard, metrics, log } = parts
   if (config.role === 'api') return undefined
   return {
-    sender: startSender({ sql, secrets, guard, log }),
+    sender: startSender({ sql, secrets, guard, log, onAttempt: metrics.webhookAttempt }),
     copier: assets.copy(metrics.copied),
     rollup: startRollup({ sql, log }),
     sealer: startSealer({ sql, log }),
@@ -50,7 +52,7 @@ export function startBackgroundWorkers(parts: {
   }
 }
 
-/** Adds the retention of deliveries, timelines and sessions to the assets' own jobs. */
+/** Adds the retention of deliveries, timelines and what vendors keep to the assets' own jobs. */
 function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): Housekeeping {
   const { everyMs, deliveryDays, timelineDays } = config.housekeeping
   const retentionJobs = [
@@ -63,6 +65,7 @@ function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): H
       run: () => deleteOldSessions(sql, SESSIONS_AT_ONCE),
     },
     { name: 'old rates', run: () => deleteOldRates(sql, RATES_AT_ONCE) },
+    { name: 'old stored items', run: () => deleteOldItems(sql, ITEMS_AT_ONCE) },
     { name: 'old timelines', run: () => deleteOldEvents(sql, timelineDays, EVENTS_AT_ONCE) },
   ]
   return startHousekeeping({ jobs: [...assets.housekeepingJobs, ...retentionJobs], everyMs, log })

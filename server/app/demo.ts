@@ -111,6 +111,19 @@ function readDemoFile(dataDir: string): Identity | undefined {
   }
 }
 
+/** Returns what the last demo on this data directory wrote, if there was one. */
+export function readLastDemo(
+  dataDir: string,
+): { readonly simulators: string; readonly email: string } | undefined {
+  try {
+    const found = tryParseJson(readFileSync(join(dataDir, 'demo.json')))
+    const simulators = asString(member(member(found, 'simulators'), 'url'))
+    return simulators ? { simulators, email: EMAIL } : undefined
+  } catch {
+    return undefined
+  }
+}
+
 async function createIdentity(sql: Sql): Promise<Identity> {
   const existing = (await listAccounts(sql)).find((account) => account.name === ACCOUNT_NAME)
   const account =

@@ -58,6 +58,7 @@ export function createGatewayListener(
   )
   return createListener<Endpoint>({
     match,
+    memory: services.memory,
     envelopeOf: (endpoint, path) =>
       isNativePath(path) ? 'native' : (endpoint?.envelope ?? 'flat'),
     startTrace: (header) => startTrace(header, tracer ? traceRatio : undefined),

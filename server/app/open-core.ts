@@ -1,18 +1,23 @@
 /** Wires the parts that calls run on. */
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { createAccounts } from '../accounts/identify.ts'
 import { type Assets, openAssets } from '../assets/assets.ts'
+import { findFfmpeg } from '../assets/sound/ffmpeg.ts'
 import { checkObjectStore } from '../assets/storage/check-object-store.ts'
 import { openStorage } from '../assets/storage/open-storage.ts'
 import { createForms } from '../assets/uploads/forms.ts'
 import { createSpool } from '../assets/uploads/spool.ts'
 import { type Catalog, createCatalog } from '../catalog/load/snapshot.ts'
 import type { Config } from '../config/config.ts'
-import { refuseWhenFull } from '../database/embedded/disk.ts'
+import { inBackground } from '../database/connection/client.ts'
+import { refuseUnwritable, refuseWhenFull } from '../database/embedded/disk.ts'
 import type { OpenedDatabase } from '../database/open.ts'
 import type { Continuity } from '../ledger/leases/continuity.ts'
 import type { Log } from '../lib/log.ts'
+import { createMemory, type Memory } from '../lib/memory/memory.ts'
+import { createFairSlots } from '../lib/queues/fair-slots.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { createChannelHealth } from '../pipeline/load/channel-health.ts'
 import { createChannelSpending } from '../pipeline/load/channel-spending.ts'
@@ -22,11 +27,12 @@ import type { Services } from '../pipeline/services.ts'
 import { UPSTREAMS } from '../upstreams/index.ts'
 import { readChannelSpending } from '../usage/channel-spending-store.ts'
 import { createStoredAnswers } from '../usage/stored-answers.ts'
+import { createTakenOutCounter } from '../usage/taken-out.ts'
 import { openLedger } from './open-ledger.ts'
 import { createDispatcher, openGuard } from './open-outbound.ts'
 import { openMeters } from './open-telemetry.ts'
 import { type Readiness, watchReadiness } from './ready.ts'
-import { watchStorage } from './watch-storage.ts'
+import { type StorageWatch, watchStorage } from './watch-storage.ts'
 
 /** Opens the ledger, the catalog, the limits and the connections to upstreams. */
 export async function openCore(parts: {
@@ -54,14 +60,15 @@ export async function openCore(parts: {
   const health = createChannelHealth(() => performance.now())
   const { settings, accounts, catalog } = await openCatalog(sql, secrets, log, health.succeeded)
   const readiness = openReadiness({ config, database, continuity, schema, catalog, log })
-  const spending = await openSpending(sql, catalog, log)
+  const spending = await openSpending(inBackground(sql), catalog, log)
   const dispatcher = createDispatcher(config)
-  const watched = { ledger, inFlight, health, spending, sweeper, dispatcher }
-  const metrics = openMeters({ config, sql, ...watched })
+  const memory = createMemory(config.memory)
+  const watched = { ledger, memory, inFlight, health, spending, sweeper, dispatcher, readiness }
+  const metrics = openMeters({ config, sql: inBackground(sql), ...watched })
   const outbound = openGuard(config)
   if (config.objectStore) await checkObjectStore(config.objectStore, log)
-  const storage = await watchStorage({ config, sql, ownerId, log })
-  const assets = openMedia({ config, sql, guard: outbound.guard, log })
+  const storage = await watchStorage({ config, sql: inBackground(sql), ownerId, log })
+  const assets = await openMedia({ config, sql, outbound, memory, metrics, storage, log })
   const services: Services = {
     accounts,
     catalog,
@@ -70,6 +77,7 @@ export async function openCore(parts: {
     health,
     spending,
     inFlight,
+    slots: createFairSlots({ slots: config.callsMax, what: 'calls', retryAfterSeconds: 1 }),
     metrics,
     log,
     limits: { ...config.pipeline, ...config.bodies },
@@ -77,8 +85,9 @@ export async function openCore(parts: {
     limiter: createLimiter(() => performance.now()),
     retries: createRetryBudget(),
     refusesWork: readiness.refusesWork,
-    storedAnswers: createStoredAnswers(sql),
-    forms: createForms(createSpool(join(config.dataDir, 'spool')), assets.publishUpload),
+    ...openRecords(sql, log),
+    memory,
+    forms: createForms(createSpool(memory), assets.publishUpload),
   }
   return {
     services,
@@ -97,6 +106,12 @@ export async function openCore(parts: {
   }
 }
 
+/** Opens what is remembered of calls beside their records. */
+function openRecords(sql: OpenedDatabase['sql'], log: Log) {
+  const takenOut = createTakenOutCounter({ sql, log, now: () => performance.now() })
+  return { storedAnswers: createStoredAnswers(sql), takenOut }
+}
+
 /** Opens the cache of API keys and the catalog. */
 async function openCatalog(
   sql: OpenedDatabase['sql'],
@@ -105,7 +120,8 @@ async function openCatalog(
   onWoken: (channelId: string) => void,
 ) {
   const settings = Object.fromEntries(UPSTREAMS)
-  const catalog = await createCatalog({ sql, upstreams: settings, secrets, log, onWoken })
+  const reading = { sql: inBackground(sql), upstreams: settings, secrets }
+  const catalog = await createCatalog({ ...reading, log, onWoken })
   return { settings, accounts: createAccounts({ sql, log }), catalog }
 }
 
@@ -131,11 +147,12 @@ function openReadiness(parts: {
   const { config, database, continuity, schema, catalog, log } = parts
   const isEmbedded = database.kind === 'embedded'
   const disk = async () => (isEmbedded ? await refuseWhenFull(config.dataDir) : undefined)
+  // One that is only created when it is needed may be missing until then.
+  const hasFolder = existsSync(config.dataDir)
+  const folder = async () => (hasFolder ? await refuseUnwritable(config.dataDir) : undefined)
   const { broken } = continuity
-  return watchReadiness(
-    { database: database.probe, schema, disk, broken, channels: watchChannels(catalog) },
-    log,
-  )
+  const channels = watchChannels(catalog)
+  return watchReadiness({ database: database.probe, schema, disk, folder, broken, channels }, log)
 }
 
 /**
@@ -151,13 +168,28 @@ function watchChannels(catalog: Catalog): () => string | undefined {
       : undefined
 }
 
-function openMedia(parts: {
+async function openMedia(parts: {
   readonly config: Config
   readonly sql: OpenedDatabase['sql']
-  readonly guard: Guard
+  readonly outbound: { readonly guard: Guard }
+  readonly memory: Memory
+  readonly metrics: Metrics
+  readonly storage: StorageWatch
   readonly log: Log
-}): Assets {
-  const { config, ...rest } = parts
-  const { publicUrl, storage } = config
-  return openAssets({ ...rest, publicUrl, storage: openStorage(config), ...storage })
+}): Promise<Assets> {
+  const { config, sql, outbound, memory, metrics, log } = parts
+  const { keepsFiles } = parts.storage
+  const rest = { sql, guard: outbound.guard, keepsFiles, log }
+  const { publicUrl, storage, ffmpeg: name } = config
+  const ffmpeg = name === 'off' ? undefined : await findFfmpeg(name, log)
+  const { openFile } = memory
+  const opened = { ...rest, onFault: metrics.contentFault, ffmpeg, openFile, publicUrl, ...storage }
+  const { dataDir, objectStore } = config
+  if (objectStore) metrics.objectStore(true)
+  const onStoreChange = (isThere: boolean) => {
+    metrics.objectStore(isThere)
+    if (isThere) log.info({}, 'the object store answers again')
+    else log.error({}, 'the object store does not answer: files are 503 until it does')
+  }
+  return openAssets({ ...opened, storage: openStorage({ dataDir, objectStore, onStoreChange }) })
 }

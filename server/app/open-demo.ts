@@ -1,11 +1,13 @@
-/** Decides whether a gateway starts in demo mode, and starts it. */
+/** Decides whether a gateway starts in demo mode, and starts it, or tidies up after one. */
 
+import { isSimulator, retireSimulators } from '../catalog/apply/retire-simulators.ts'
 import type { createCatalog } from '../catalog/load/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import type { OpenedDatabase } from '../database/open.ts'
+import type { Log } from '../lib/log.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { UPSTREAMS } from '../upstreams/index.ts'
-import { type Demo, demoLines, startDemo } from './demo.ts'
+import { type Demo, demoLines, readLastDemo, startDemo } from './demo.ts'
 import type { OpenedCallbacks } from './open-callbacks.ts'
 import type { OpenedOutbound } from './open-outbound.ts'
 import type { OpenedSignIn } from './open-sign-in.ts'
@@ -22,12 +24,14 @@ export async function maybeDemo(parts: {
   readonly openedSignIn: OpenedSignIn
   readonly outbound: OpenedOutbound
   readonly callbackAddresses: OpenedCallbacks
+  readonly log: Log
 }): Promise<Demo | undefined> {
   const { config, database, catalog } = parts
-  if (database.kind !== 'embedded') return undefined
-  const hasOnlySimulators = () =>
-    [...catalog.snapshot().channels.keys()].every((id) => id.startsWith('sim-'))
-  if (!hasOnlySimulators()) return undefined
+  const hasOnlySimulators = () => [...catalog.snapshot().channels.keys()].every(isSimulator)
+  if (database.kind !== 'embedded' || !hasOnlySimulators()) {
+    await tidyUp(parts)
+    return undefined
+  }
   const demo = await startDemo({
     sql: database.sql,
     upstreams: parts.settings,
@@ -48,4 +52,28 @@ export async function maybeDemo(parts: {
     console.log(demoLines(demo.file).join('\n'))
   }
   return demo
+}
+
+/** Retires what a demo on this data directory left: its simulators are not started again. */
+async function tidyUp({
+  config,
+  database,
+  catalog,
+  log,
+}: Pick<Parameters<typeof maybeDemo>[0], 'config' | 'database' | 'catalog' | 'log'>) {
+  const last = readLastDemo(config.dataDir)
+  if (!last) return
+  const { channels, models } = await retireSimulators(database.sql, ({ id, settings }) => {
+    const address = typeof settings.base_url === 'string' ? settings.base_url : ''
+    return isSimulator(id) && address.replace(/^ws/, 'http').startsWith(`${last.simulators}/`)
+  })
+  if (channels.length === 0) return
+  await catalog.refresh()
+  log.warn(
+    {},
+    `the demo is over: its ${channels.length} channels and ${models.length} models are retired, ` +
+      'its records and balances stay. ' +
+      '"Enter the demo" is gone, and operators need a second factor from now on ' +
+      `(OPERATOR_SECOND_FACTOR): sign in as ${last.email} with the password in demo.json`,
+  )
 }

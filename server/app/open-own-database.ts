@@ -18,6 +18,7 @@ export async function openOwnDatabase(config: Config): Promise<OpenedDatabase> {
     // With several workers the supervisor owns the embedded database, and they join it.
     owner: cluster.isPrimary,
     onProgress: (message) => log.info({}, message),
+    onWarning: (message) => log.warn({}, message),
     onTrouble: (error, message) => log.error({ error }, message),
   })
 }

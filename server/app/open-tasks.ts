@@ -1,6 +1,8 @@
 /** Wires the task engine to parts that it does not import. */
+import { availableParallelism } from 'node:os'
 import type { Assets } from '../assets/assets.ts'
 import { addToLibrary, withLastingLinks } from '../assets/library/library.ts'
+import { deletePublished } from '../assets/uploads/file-store.ts'
 import { createChannelVersions } from '../catalog/load/channel-versions.ts'
 import type { Config } from '../config/config.ts'
 import type { OpenedDatabase } from '../database/open.ts'
@@ -23,9 +25,10 @@ export function openTasks(parts: {
   readonly services: Services
   readonly guard: Guard
   readonly assets: Assets
+  readonly storage: { readonly keepsFiles: () => boolean }
   readonly callbackAddresses: OpenedCallbacks
 }) {
-  const { config, sql, secrets, services, guard, assets, callbackAddresses } = parts
+  const { config, sql, secrets, services, guard, assets, storage, callbackAddresses } = parts
   const upstreams = Object.fromEntries(UPSTREAMS)
   return createTasks({
     sql,
@@ -39,6 +42,9 @@ export function openTasks(parts: {
       vendorCallbackUrl: callbackAddresses.urlOf,
       deliveryState: (taskId) => readTaskDelivery(sql, taskId),
       deliveryAttempts: (taskId) => listTaskDeliveryAttempts(sql, taskId),
+      convertSound: assets.convertSound,
+      unpublish: deletePublished,
+      keepsFiles: storage.keepsFiles,
       keepContent: assets.keeper.keep,
       discardContent: assets.keeper.discard,
       async onSucceeded(transaction, task, contents) {
@@ -48,6 +54,10 @@ export function openTasks(parts: {
       },
     },
     times: config.tasks,
-    slots: { callsPerChannel: config.taskCallsPerChannel },
+    slots: {
+      callsPerChannel: config.taskCallsPerChannel,
+      // One for each processor core, which the worker processes share.
+      conversions: Math.max(1, Math.floor(availableParallelism() / config.workers)),
+    },
   })
 }

@@ -9,6 +9,8 @@ import { readVersion } from '../config/version.ts'
 import type { Sweeper } from '../ledger/leases/sweeper.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
+import { type HeldLoop, watchLoop } from '../lib/loop-watch.ts'
+import type { Memory } from '../lib/memory/memory.ts'
 import { shareMetrics } from '../metrics/cluster-metrics.ts'
 import { createMetrics, type Metrics, serveMetrics } from '../metrics/metrics.ts'
 import { sendTelemetry } from '../outbound/send-telemetry.ts'
@@ -17,7 +19,13 @@ import type { ChannelSpending } from '../pipeline/load/channel-spending.ts'
 import type { InFlight } from '../pipeline/load/in-flight.ts'
 import { createGenAiMetrics } from '../tracing/gen-ai-metrics.ts'
 import { createTracer, type Tracer } from '../tracing/tracer.ts'
-import { readConnections, readQueues } from '../usage/operating-store.ts'
+import { readCommandSuccesses } from '../usage/command-run-store.ts'
+import {
+  countDroppedWebhooks,
+  readConnections,
+  readFailingPolls,
+  readQueues,
+} from '../usage/operating-store.ts'
 import { countConnections } from './open-outbound.ts'
 
 export interface Telemetry {
@@ -61,20 +69,33 @@ export function openMeters(parts: {
   readonly spending: ChannelSpending
   readonly sweeper: Sweeper
   readonly dispatcher: Dispatcher
+  readonly memory: Memory
+  readonly readiness: { readonly reason: () => string | undefined }
 }): Metrics {
-  const { config, sql, inFlight, ledger, health, sweeper, dispatcher, spending } = parts
+  const { config, sql, inFlight, ledger, memory, health, sweeper, spending } = parts
+  const { dispatcher, readiness } = parts
   return createMetrics({
     version: readVersion(),
+    memory,
     placesMax: config.metrics.placesMax,
     callsInFlight: inFlight.size,
+    isReady: () => readiness.reason() === undefined,
     settlementsPending: ledger.pending,
+    unknownJournals: ledger.unknownJournals,
     channelsCoolingDown: () => health.coolingDown().length,
     spendingCaps: spending.all,
     liveOwners: sweeper.liveOwners,
     upstreamConnections: () => countConnections(dispatcher),
     async readDatabase() {
-      const [queues, connections] = await Promise.all([readQueues(sql), readConnections(sql)])
-      return { queues, connections }
+      const [queues, connections, failingPolls, droppedWebhooks, commandSuccesses] =
+        await Promise.all([
+          readQueues(sql),
+          readConnections(sql),
+          readFailingPolls(sql),
+          countDroppedWebhooks(sql),
+          readCommandSuccesses(sql),
+        ])
+      return { queues, connections, failingPolls, droppedWebhooks, commandSuccesses }
     },
   })
 }
@@ -90,4 +111,30 @@ export async function openMetrics(
   const server = await serveMetrics(registry, config.metrics)
   if (!server) log.warn({ port }, 'the metrics port is taken: no metrics here')
   return server
+}
+
+export interface LoopWatch {
+  stop(): void
+}
+
+/** Tells operators what held the event loop up: a line in the log, and the metrics. */
+export function openLoopWatch(log: Log, metrics: Pick<Metrics, 'loopHeld'>): LoopWatch {
+  const stop = watchLoop((held) => {
+    metrics.loopHeld(held.heldMs / 1000)
+    log.warn(describe(held), 'the event loop was held up: no other request was served meanwhile')
+  })
+  return { stop }
+}
+
+function describe({ heldMs, cpuMs, longest }: HeldLoop) {
+  const { work, tookMs } = longest ?? {}
+  return {
+    duration_ms: Math.round(heldMs),
+    cpu_ms: Math.round(cpuMs),
+    request_id: work?.requestId,
+    request_ms: tookMs === undefined ? undefined : Math.round(tookMs),
+    route: work?.route,
+    account_id: work?.facts.accountId,
+    model: work?.facts.model?.slice(0, 100),
+  }
 }

@@ -7,13 +7,19 @@ const SKEW_MS_MAX = 30_000
 
 export interface Probes {
   /**
-   * Resolves with the clock difference in milliseconds; rejects while the database is unavailable.
+   * Resolves with the clock difference in milliseconds, and why the server must not be used, if it
+   * must not; rejects while the database is unavailable.
    */
-  readonly database: () => Promise<{ readonly skewMs: number }>
+  readonly database: () => Promise<{
+    readonly skewMs: number
+    readonly refusal?: string | undefined
+  }>
   /** Resolves with a reason once the schema is too new for this version. */
   readonly schema?: () => Promise<string | undefined>
   /** Resolves with a reason while there is too little space, else undefined. */
   readonly disk: () => Promise<string | undefined>
+  /** Resolves with a reason while the data folder cannot be written to, else undefined. */
+  readonly folder?: () => Promise<string | undefined>
   /** Returns a reason while this process lacks a key or variable that its channels need. */
   readonly channels?: () => string | undefined
   /** Returns why the database cannot be used until the next start, or undefined. */
@@ -40,6 +46,7 @@ export interface Readiness {
 export function watchReadiness(probes: Probes, log: Log): Readiness {
   let database: string | undefined = 'starting'
   let disk: string | undefined
+  let folder: string | undefined
   let last: string | undefined = database
   let stopping = false
   let refusing = false
@@ -47,15 +54,16 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
   async function check(): Promise<void> {
     const before = last
     database = await probes.database().then(
-      ({ skewMs }) =>
+      ({ skewMs, refusal }) =>
         Math.abs(skewMs) > SKEW_MS_MAX
           ? 'the clock differs from the database by over 30 seconds'
-          : undefined,
+          : refusal,
       () => 'the database does not answer',
     )
     database ??= await probes.schema?.().catch(() => undefined)
     disk = await probes.disk().catch(() => undefined)
-    const now = database ?? disk ?? probes.channels?.()
+    folder = await probes.folder?.().catch(() => undefined)
+    const now = database ?? disk ?? folder ?? probes.channels?.()
     last = now
     if (now === before) return
     if (now) log.error({ reason: now }, 'not ready')
@@ -67,7 +75,8 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
   return {
     // An unavailable database is reported by the call that needs it: it may be back already.
     refusesWork: () => (refusing ? 'stopping' : (broken() ?? disk)),
-    reason: () => (stopping ? 'stopping' : (broken() ?? database ?? disk ?? probes.channels?.())),
+    reason: () =>
+      stopping ? 'stopping' : (broken() ?? database ?? disk ?? folder ?? probes.channels?.()),
     begin() {
       timer = setInterval(() => void check(), POLL_INTERVAL_MS)
       timer.unref()

@@ -20,7 +20,7 @@ import type { Worker } from '../tasks/poll/worker.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { BackgroundWorkers } from './background-workers.ts'
 import type { Demo } from './demo.ts'
-import type { Telemetry } from './open-telemetry.ts'
+import type { LoopWatch, Telemetry } from './open-telemetry.ts'
 import type { Readiness } from './ready.ts'
 import type { StorageWatch } from './watch-storage.ts'
 
@@ -38,6 +38,7 @@ interface Parts {
   readonly entrance: Entrance
   readonly readiness: Readiness
   readonly storage: StorageWatch
+  readonly loopWatch: LoopWatch
   readonly inFlight: InFlight
   readonly ledger: Ledger
   readonly metricsServer: Server | undefined
@@ -46,7 +47,7 @@ interface Parts {
   readonly live: Live
   readonly accounts: Accounts
   readonly catalog: Catalog
-  readonly services: Pick<Services, 'spending'>
+  readonly services: Pick<Services, 'spending' | 'takenOut'>
   readonly sweeper: Sweeper
   readonly tasks: Tasks
   readonly worker: Worker | undefined
@@ -97,12 +98,14 @@ export function createStop(parts: Parts): Stop {
     await closed
     parts.readiness.stop()
     parts.storage.stop()
+    parts.loopWatch.stop()
     parts.metricsServer?.close()
     await parts.tracer?.stop()
     await parts.dispatcher.destroy()
     await endDemo(parts)
     parts.services.spending.stop()
     await Promise.all([parts.accounts.stop(), parts.catalog.stop()])
+    await parts.services.takenOut.stop()
     await senderStopped
     await parts.sweeper.stop().catch(() => undefined)
     await parts.database.stop()

@@ -6,9 +6,10 @@ import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../lib/log.ts'
-import { serveClusterMetrics } from '../metrics/cluster-metrics.ts'
+import { createClusterMetrics, serveClusterMetrics } from '../metrics/cluster-metrics.ts'
 import type { StopReason, SupervisorMessage, WorkerMessage } from '../workers/messages.ts'
 import { type SharedPort, sharePort } from '../workers/share-port.ts'
+import { SILENT_SECONDS, watchWorker } from '../workers/watch-worker.ts'
 import { createLog } from './log.ts'
 import { openOwnDatabase } from './open-own-database.ts'
 
@@ -22,20 +23,31 @@ export async function supervise(config: Config, requested: Promise<StopReason>):
   const log = createLog(config.log)
   const database = config.databaseUrl === undefined ? await openOwnDatabase(config) : undefined
   const { port } = config.metrics
-  const metrics = port === 0 ? undefined : await serveClusterMetrics(config.metrics)
+  const clusterMetrics = createClusterMetrics()
+  const metrics = port === 0 ? undefined : await serveClusterMetrics(clusterMetrics, config.metrics)
   if (port !== 0 && !metrics) log.warn({ port }, 'the metrics port is taken: no metrics here')
   const stopping = new AbortController()
   void requested.then(() => stopping.abort())
   let sharedPort: SharedPort | undefined
   try {
     sharedPort = await sharePort(addressOf(config), stopping.signal)
-    const fork = createFork(config, sharedPort)
-    const keep = (mustStart = false) =>
-      keepWorker(fork, log, { stopping: stopping.signal, mustStart })
-    const first = keep(true)
+    const { add } = clusterMetrics
+    const fork = createFork(
+      config,
+      (worker, place) => {
+        sharedPort?.add(worker)
+        add(worker, place)
+      },
+      sharedPort.port,
+    )
+    const keep = (place: number) =>
+      keepWorker(() => fork(place), log, { stopping: stopping.signal, mustStart: place === 1 })
+    const first = keep(1)
     const started = await first.started
     const others =
-      started && !started.isDemo ? Array.from({ length: config.workers - 1 }, () => keep()) : []
+      started && !started.isDemo
+        ? Array.from({ length: config.workers - 1 }, (_, index) => keep(index + 2))
+        : []
     if (started?.isDemo) log.info({}, 'demo mode runs one worker')
     if (started) sendStop(await requested)
     else stopping.abort()
@@ -53,11 +65,15 @@ function addressOf({ host, port, server }: Config) {
 }
 
 /** A worker gets its settings from the environment alone, with the port that the supervisor has. */
-function createFork({ role, host }: Config, sharedPort: SharedPort): () => Worker {
-  const settings = { ROLE: role, HOST: host, PORT: String(sharedPort.port), METRICS_PORT: '0' }
-  return () => {
+function createFork(
+  { role, host }: Config,
+  onFork: (worker: Worker, place: number) => void,
+  port: number,
+): (place: number) => Worker {
+  const settings = { ROLE: role, HOST: host, PORT: String(port), METRICS_PORT: '0' }
+  return (place) => {
     const worker = cluster.fork(settings)
-    sharedPort.add(worker)
+    onFork(worker, place)
     return worker
   }
 }
@@ -98,6 +114,7 @@ function keepWorker(fork: () => Worker, log: Log, options: KeepOptions): KeptWor
         if (message.tributary !== 'started') return
         isKept = true
         first.resolve(message)
+        watchWorker(worker, () => endSilent(worker, log))
       })
       const { code, signal } = await untilExit(worker)
       first.resolve(undefined)
@@ -109,6 +126,13 @@ function keepWorker(fork: () => Worker, log: Log, options: KeepOptions): KeptWor
       await sleep(waitMs, undefined, { signal: stopping }).catch(() => undefined)
     }
   }
+}
+
+/** No signal that it would have to handle ends such a worker. Its calls are closed by its lease. */
+function endSilent({ process: { pid } }: Worker, log: Log): void {
+  const fields = { pid, seconds: SILENT_SECONDS }
+  log.error(fields, 'a worker does not answer: its event loop stands still, so it is ended')
+  if (pid !== undefined) process.kill(pid, 'SIGKILL')
 }
 
 function untilExit(worker: Worker): Promise<{ code: number | null; signal: string | null }> {

@@ -1,46 +1,75 @@
-/** Notices live gateways that keep files in another place than this one. */
+/**
+ * Finds out whether live gateways keep files in different places. If they do, those of one place
+ * keep them for all: the others would take what nobody else can serve.
+ */
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import type { Config } from '../config/config.ts'
-import { countStorages, setStorage } from '../ledger/leases/owner-store.ts'
+import { listStorages, setStorage } from '../ledger/leases/owner-store.ts'
 import { randomText } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 
-const POLL_INTERVAL_MS = 30_000
-const ADVICE =
-  'gateways keep files in different places, and cannot serve the files of each other: ' +
+const POLL_INTERVAL_MS = 5_000
+const PROBLEM =
+  'gateways keep files in different places, and cannot serve the files of each other: '
+const REMEDY =
   'give all of them the same S3_ENDPOINT and S3_BUCKET, or a shared folder at DATA_DIR/files'
 
 export interface StorageWatch {
   /** False while live gateways keep files in different places. */
   readonly isShared: () => boolean
+  /** False while files are kept where others keep them, and not where this process does. */
+  readonly keepsFiles: () => boolean
   readonly stop: () => void
 }
 
-/** Records where this process keeps files, and warns when others keep theirs elsewhere. */
+/**
+ * Records where this process keeps files, and watches where others do. Throws OperatorError if this
+ * process has a part of the work alone (ROLE) and a folder that the others do not have: a worker's
+ * results would be lost to those who answer calls.
+ */
 export async function watchStorage(parts: {
-  readonly config: Pick<Config, 'dataDir' | 'objectStore'>
+  readonly config: Pick<Config, 'dataDir' | 'objectStore' | 'role'>
   readonly sql: Sql
   readonly ownerId: string
   readonly log: Log
 }): Promise<StorageWatch> {
   const { config, sql, ownerId, log } = parts
-  let shared = true
+  let own: string | undefined
+  let places: readonly string[] = []
+  const isShared = () => own === undefined || places.every((place) => place === own)
+  const keepsFiles = () => isShared() || places[0] === own
+
   async function check(): Promise<void> {
-    const now = (await countStorages(sql)) <= 1
-    if (shared && !now) log.warn({}, ADVICE)
-    shared = now
+    if (own === undefined) {
+      const name = await nameStorage(config)
+      await setStorage(sql, ownerId, name)
+      own = name
+    }
+    const before = { isShared: isShared(), keepsFiles: keepsFiles() }
+    places = await listStorages(sql)
+    if (before.isShared !== isShared() || before.keepsFiles !== keepsFiles()) tell()
   }
+
+  function tell(): void {
+    if (isShared()) log.info({}, 'gateways keep files in one place again')
+    else if (keepsFiles()) log.warn({}, `${PROBLEM}only those of this place take any; ${REMEDY}`)
+    else log.warn({}, `${PROBLEM}this one takes none and copies no results; ${REMEDY}`)
+  }
+
   const skip = (error: unknown) =>
     log.debug({ error }, 'the file storage of the gateways was not compared')
-  await nameStorage(config)
-    .then((name) => setStorage(sql, ownerId, name))
-    .then(check)
-    .catch(skip)
+  await check().catch(skip)
+  if (!keepsFiles() && config.role !== 'all' && !config.objectStore) {
+    // Its lease outlives it for some seconds, in which it has no say about the place.
+    await setStorage(sql, ownerId, null)
+    throw new OperatorError(`with ROLE=${config.role}, ${PROBLEM}${REMEDY}`)
+  }
   const timer = setInterval(() => void check().catch(skip), POLL_INTERVAL_MS)
   timer.unref()
-  return { isShared: () => shared, stop: () => clearInterval(timer) }
+  return { isShared, keepsFiles, stop: () => clearInterval(timer) }
 }
 
 /** Returns a name that is the same for all processes with the same store or folder. */

@@ -120,8 +120,10 @@ async function archiveBatch(month: Month, after: string, options: ArchiveOptions
     for (const { line } of lines) judgeLine(line)
     const object = await writeObject(blobs, lines.map(({ line }) => `${line}\n`).join(''))
     failpoint('archive-written')
-    await onStep?.('written')
-    await readObject(blobs, object)
+    await orCleared(blobs, object.storage_key, async () => {
+      await onStep?.('written')
+      await readObject(blobs, object)
+    })
     failpoint('archive-verified')
     await onStep?.('verified')
     const verdict = await removeBatch({ month: month.name, after, upto: last }, object, options)
@@ -137,6 +139,20 @@ async function archiveBatch(month: Month, after: string, options: ArchiveOptions
     }
     if (verdict === 'unsealed') await sealEverything(sql)
     if (verdict === 'uncounted') await countFigures(sql)
+  }
+}
+
+/** Removes an object that cannot be read back, before any row names it. */
+async function orCleared(
+  blobs: ArchiveOptions['blobs'],
+  key: string,
+  readBack: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await readBack()
+  } catch (error) {
+    await blobs.clear(key)
+    throw error
   }
 }
 
@@ -216,7 +232,8 @@ async function removeBatch(
 /** Writes the manifest and records it. An earlier manifest of the month is removed. */
 async function listObjects(month: Month, { sql, blobs, onStep }: ArchiveOptions): Promise<void> {
   const manifest = await writeManifest(sql, blobs, month.name)
-  await readArchiveManifest(blobs, { manifest_key: manifest.key, manifest_sha256: manifest.sha256 })
+  const stated = { manifest_key: manifest.key, manifest_sha256: manifest.sha256 }
+  await orCleared(blobs, manifest.key, () => readArchiveManifest(blobs, stated))
   failpoint('archive-listed')
   await onStep?.('listed')
   const earlier = await withoutTimeout(sql, async (transaction) => {

@@ -1,17 +1,22 @@
 /** Wires files, gallery, library, copier and housekeeping of stored content. */
 import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
+import type { Memory } from '../lib/memory/memory.ts'
+import { createFairSlots } from '../lib/queues/fair-slots.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { type Copier, type CopierOptions, startCopier } from './copies/copier.ts'
 import { createKeeper, type Keeper } from './library/keep-content.ts'
 import { createLibrary, type Library } from './library/library.ts'
 import { createOwnMeter, type OwnMeasurement } from './measure-own.ts'
+import { createOwnFinder } from './own-content.ts'
 import { createQuota } from './quota.ts'
+import { type ConvertSound, createSoundConverter } from './sound/convert-sound.ts'
+import type { Ffmpeg } from './sound/ffmpeg.ts'
 import { createBlobs } from './storage/blobs.ts'
+import type { ContentFault } from './storage/check-content.ts'
 import type { Storage } from './storage/storage.ts'
 import { createFiles, type Files } from './uploads/files.ts'
 import { createPublisher, type PublishUpload } from './uploads/publish-upload.ts'
-import { createUploadSlots } from './uploads/upload-slots.ts'
 
 export interface Assets {
   readonly files: Files
@@ -20,6 +25,8 @@ export interface Assets {
   readonly publishUpload: PublishUpload
   /** Measures a file behind one of our own links; undefined for any other URL. */
   readonly measureOwn: (url: string) => Promise<OwnMeasurement | undefined>
+  /** Converts recordings; undefined without ffmpeg. */
+  readonly convertSound: ConvertSound | undefined
   /** Stores results that arrive as bytes. */
   readonly keeper: Keeper
   /** Starts copying results of tasks; `onEnd` receives the outcome of every attempt. */
@@ -35,19 +42,31 @@ export function openAssets(parts: {
   readonly publicUrl: string
   readonly accountBytesMax: number
   readonly uploadsMax: number
+  readonly ffmpeg: Ffmpeg | undefined
+  readonly openFile: Memory['openFile']
+  /** See Blobs. */
+  readonly keepsFiles: () => boolean
   readonly log: Log
+  /** Receives each fault of content that is read. */
+  readonly onFault?: (fault: ContentFault) => void
 }): Assets {
-  const { sql, storage, guard, publicUrl, accountBytesMax, uploadsMax, log } = parts
-  const blobs = createBlobs({ sql, storage, log })
+  const { sql, storage, guard, publicUrl, accountBytesMax, uploadsMax, ffmpeg, openFile, log } =
+    parts
+  const { onFault, keepsFiles } = parts
+  const blobs = createBlobs({ sql, storage, log, keepsFiles, ...(onFault ? { onFault } : {}) })
   const quota = createQuota(sql, accountBytesMax)
-  const slots = createUploadSlots(uploadsMax)
+  const slots = createFairSlots({ slots: uploadsMax, what: 'uploads', retryAfterSeconds: 2 })
   const files = createFiles({ sql, blobs, quota, slots })
   const library = createLibrary({ sql, blobs, publicUrl })
+  const findOwn = createOwnFinder({ files, library, publicUrl })
+  const publish = createPublisher({ sql, blobs, publicUrl, log })
   return {
     files,
     library,
-    measureOwn: createOwnMeter({ files, library, publicUrl, log }),
-    publishUpload: createPublisher({ sql, blobs, publicUrl, log }),
+    measureOwn: createOwnMeter(findOwn, log),
+    publishUpload: publish,
+    convertSound:
+      ffmpeg && createSoundConverter({ ffmpeg, guard, findOwn, openFile, publish, log }),
     keeper: createKeeper({ blobs, quota, publicUrl }),
     copy: (onEnd) => startCopier({ sql, blobs, quota, guard, log, ...(onEnd ? { onEnd } : {}) }),
     housekeepingJobs: [

@@ -6,9 +6,7 @@ import type { Readable } from 'node:stream'
 import type { Log } from '../lib/log.ts'
 import { openWindow } from '../lib/media/open-window.ts'
 import { readLength } from '../lib/media/read-length.ts'
-import type { Library } from './library/library.ts'
-import type { ByteRange } from './storage/storage.ts'
-import type { Files } from './uploads/files.ts'
+import type { FindOwnContent, OwnContent } from './own-content.ts'
 
 /** Limit for reading headers from slow storage; without them only the size is known. */
 const HEADER_READ_MS = 5_000
@@ -23,45 +21,14 @@ export interface MeasuredContent {
 /** `missing`: the URL is ours, but no such content exists (any more). */
 export type OwnMeasurement = MeasuredContent | 'missing'
 
-interface Stored {
-  readonly bytes: number
-  readonly type: string | undefined
-  read(range: ByteRange): Promise<Readable>
-}
-
 /** Returns a function that resolves to undefined for a URL that is not ours. */
-export function createOwnMeter(parts: {
-  readonly files: Pick<Files, 'findByToken' | 'read'>
-  readonly library: Pick<Library, 'findByToken' | 'read'>
-  readonly publicUrl: string
-  readonly log: Log
-}): (url: string) => Promise<OwnMeasurement | undefined> {
-  const { files, library, log } = parts
-  const own = URL.parse(`${parts.publicUrl}/`)
-
-  async function find(kind: string, token: string): Promise<Stored | undefined> {
-    if (kind === 'files') {
-      const file = await files.findByToken(token)
-      if (!file) return undefined
-      const { bytes, content_type: type } = file
-      return { bytes: Number(bytes), type, read: (range) => files.read(file, range) }
-    }
-    const asset = await library.findByToken(token)
-    if (asset?.state !== 'stored') return undefined
-    const { bytes, content_type: type } = asset
-    const read = (range: ByteRange) => library.read(asset, range)
-    return { bytes: Number(bytes), type: type ?? undefined, read }
-  }
-
-  return async (text) => {
-    const url = URL.parse(text)
-    if (!url || !own || url.origin !== own.origin || !url.pathname.startsWith(own.pathname)) {
-      return undefined
-    }
-    const [kind = '', token = ''] = url.pathname.slice(own.pathname.length).split('/')
-    if (kind !== 'files' && kind !== 'media') return undefined
-    const stored = await find(kind, token)
-    if (!stored) return 'missing'
+export function createOwnMeter(
+  find: FindOwnContent,
+  log: Log,
+): (url: string) => Promise<OwnMeasurement | undefined> {
+  return async (url) => {
+    const stored = await find(url)
+    if (!stored || stored === 'missing') return stored
     const { bytes, type } = stored
     const seconds = await inTime(lengthOf(stored)).catch((error: unknown) => {
       log.info({ error }, 'the duration of a file is unknown')
@@ -71,7 +38,7 @@ export function createOwnMeter(parts: {
   }
 }
 
-function lengthOf({ bytes, read }: Stored): Promise<number | undefined> {
+function lengthOf({ bytes, read }: OwnContent): Promise<number | undefined> {
   const readRange = async (start: number, end: number) => {
     return collect(await read({ start, end }), end - start + 1)
   }

@@ -96,6 +96,8 @@ export interface Model {
   readonly id: string
   readonly type: ModelType
   readonly free: boolean
+  /** Refuses tools of the vendor's without a price even if a request only offers them. */
+  readonly unpricedTools?: 'refuse'
   readonly limits: ModelLimits
   readonly routes: readonly Route[]
   /** Models tried after the routes, in this order. */

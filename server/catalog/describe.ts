@@ -82,6 +82,12 @@ export async function listModelSummaries(sql: Sql, withRetired: boolean): Promis
     .map((row) => describe(row, planned.get(row.id)))
 }
 
+/** Returns the currencies that active models are sold in. */
+export async function listSoldCurrencies(sql: Sql): Promise<string[]> {
+  const models = await listModelSummaries(sql, false)
+  return [...new Set(models.flatMap(({ free, currency }) => (free ? [] : (currency ?? []))))].sort()
+}
+
 /** Throws OperatorError if the model does not exist. */
 export async function describeStoredModel(sql: Sql, id: string): Promise<ModelSummary> {
   const row = (await selectModels(sql)).find((model) => model.id === id)

@@ -126,6 +126,7 @@ function exportModel(
   { id, type, free, prices, routes, fallbacks, limits, details }: ModelRow,
   planned: readonly PlannedRow[],
 ): object {
+  const { unpriced_tools: tools, ...others } = details
   const plans = planned.map((row) => {
     return { effective_from: row.effective_from.toISOString(), prices: row.prices }
   })
@@ -136,7 +137,8 @@ function exportModel(
     ...(plans.length > 0 ? { planned_prices: plans } : {}),
     routes: [...routes.map(exportRoute), ...fallbacks],
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
-    ...(Object.keys(details).length > 0 ? { details } : {}),
+    ...(tools === undefined ? {} : { unpriced_tools: tools }),
+    ...(Object.keys(others).length > 0 ? { details: others } : {}),
   }
 }
 

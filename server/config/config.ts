@@ -3,12 +3,14 @@
  * defines each variable and its default; the rest of the gateway sees only this object.
  */
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { AllowedOrigins } from '../http/cors.ts'
+import type { MemoryLimits } from '../lib/memory/memory.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { maskSecret } from '../lib/secrets/secrets.ts'
 import { describeProblem } from '../lib/text/describe-problem.ts'
+import { BODIES_MIN, defaultMemoryBytes } from './memory-default.ts'
 import { SECRET_VARIABLES, VARIABLES } from './variables.ts'
 
 /** Not configurable: the processes on one database judge each other by these. */
@@ -98,8 +100,35 @@ function pipelineLimits(values: Values) {
     drainBytes: values.UPSTREAM_DRAIN_BYTES,
     drainSlots: values.UPSTREAM_DRAIN_SLOTS,
     answerBytesMax: values.UPSTREAM_ANSWER_BYTES_MAX,
-    callsMax: values.CALLS_MAX,
     socketsMax: values.UPSTREAM_CONNECTIONS_MAX,
+    refusalsPerMinute: values.REFUSALS_PER_MINUTE,
+  }
+}
+
+function workersOf(values: Values): number {
+  return values.WORKERS === 'auto' ? availableParallelism() : values.WORKERS
+}
+
+function taskTimes(values: Values) {
+  return {
+    pollMsMin: values.TASK_POLL_INTERVAL_MIN_MS,
+    pollMsMax: values.TASK_POLL_INTERVAL_MAX_MS,
+    leaseMs: values.TASK_LEASE_MS,
+    submitTimeoutMs: values.TASK_SUBMIT_TIMEOUT_MS,
+    unknownMs: values.TASK_UNKNOWN_MS,
+    passMs: Math.ceil(values.TASK_UNKNOWN_MS / 10),
+    goneMs: values.TASK_UNKNOWN_MS,
+    ageMsMax: values.TASK_AGE_MS_MAX,
+  }
+}
+
+function memoryLimits(values: Values): MemoryLimits {
+  const { MEMORY_BYTES_MAX: bytesMax, CHAT_BODY_BYTES_MAX: bodyBytesMax } = values
+  return {
+    bytesMax: bytesMax ?? defaultMemoryBytes(workersOf(values), bodyBytesMax),
+    diskBytesMax: values.SPOOL_BYTES_MAX,
+    socketsMax: values.SOCKETS_MAX,
+    folder: join(resolve(values.DATA_DIR), 'spool'),
   }
 }
 
@@ -111,10 +140,11 @@ function assembleMetrics(values: Values) {
 function assemble(values: Values) {
   return {
     role: values.ROLE,
-    workers: values.WORKERS === 'auto' ? availableParallelism() : values.WORKERS,
+    workers: workersOf(values),
     host: values.HOST,
     port: values.PORT,
     publicUrl: values.PUBLIC_URL ?? localUrl(values.HOST, values.PORT),
+    ffmpeg: values.FFMPEG,
     isPublicUrlSet: values.PUBLIC_URL !== undefined,
     trustedProxies: values.TRUSTED_PROXIES,
     operatorSecondFactor: values.OPERATOR_SECOND_FACTOR,
@@ -126,6 +156,7 @@ function assemble(values: Values) {
      */
     secretKeys: values.SECRET_KEY,
     site: values.SITE,
+    callsMax: values.CALLS_MAX,
     topUpSecret: values.TOP_UP_SECRET,
     objectStore: objectStore(values),
     allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
@@ -148,21 +179,13 @@ function assemble(values: Values) {
       connectionsMax: values.CONNECTIONS_MAX,
       clientStallMs: values.CLIENT_STALL_MS,
     },
+    memory: memoryLimits(values),
     corsOrigins: allowedOrigins(values.CORS_ORIGINS),
     compressesResponses: values.COMPRESS_RESPONSES,
     bodies: { jsonBytesMax: values.BODY_BYTES_MAX, chatBytesMax: values.CHAT_BODY_BYTES_MAX },
     pipeline: pipelineLimits(values),
     taskCallsPerChannel: values.TASK_CALLS_PER_CHANNEL,
-    tasks: {
-      pollMsMin: values.TASK_POLL_INTERVAL_MIN_MS,
-      pollMsMax: values.TASK_POLL_INTERVAL_MAX_MS,
-      leaseMs: values.TASK_LEASE_MS,
-      submitTimeoutMs: values.TASK_SUBMIT_TIMEOUT_MS,
-      unknownMs: values.TASK_UNKNOWN_MS,
-      passMs: Math.ceil(values.TASK_UNKNOWN_MS / 10),
-      goneMs: values.TASK_UNKNOWN_MS,
-      ageMsMax: values.TASK_AGE_MS_MAX,
-    },
+    tasks: taskTimes(values),
     upstream: {
       connectTimeoutMs: values.UPSTREAM_CONNECT_TIMEOUT_MS,
       connectionsMax: values.UPSTREAM_CONNECTIONS_MAX,
@@ -200,6 +223,9 @@ function requireStoreCredentials(values: Values): void {
 function refuseContradictions(values: Values): void {
   const { TASK_POLL_INTERVAL_MIN_MS: least, TASK_POLL_INTERVAL_MAX_MS: most } = values
   const lines = [
+    values.MEMORY_BYTES_MAX !== undefined &&
+      values.MEMORY_BYTES_MAX < BODIES_MIN * values.CHAT_BODY_BYTES_MAX &&
+      `MEMORY_BYTES_MAX: must be at least ${BODIES_MIN} times CHAT_BODY_BYTES_MAX`,
     values.S3_BUCKET !== undefined &&
       values.S3_ENDPOINT === undefined &&
       'S3_ENDPOINT: is required with S3_BUCKET, for example https://s3.eu-west-1.amazonaws.com',
@@ -220,6 +246,9 @@ export function localUrl(host: string, port: number): string {
 }
 
 const MASK = '••••'
+/** A parameter of a URL: its name with the mark before it, and its value. */
+const PARAMETER = /([?&][^=&?]*)=[^&#]*/g
+const SECRET = /password|secret|token|key|auth|sig/i
 
 /**
  * Masks secrets, and those within a URL: a password, which may contain `@`, a user without one,
@@ -230,7 +259,7 @@ function show(name: string, value: string): string {
   return value
     .replace(/(:\/\/[^:/?#@]*:)[^/?#]*@/, `$1${MASK}@`)
     .replace(/(https?:\/\/)[^:/?#@]+@/, `$1${MASK}@`)
-    .replace(/([?&][^=&]*(?:password|secret|token|key|auth|sig)[^=&]*=)[^&#]*/gi, `$1${MASK}`)
+    .replace(PARAMETER, (whole, name: string) => (SECRET.test(name) ? `${name}=${MASK}` : whole))
 }
 
 function dropAbsent(environment: Environment): Record<string, string> {

@@ -1,6 +1,7 @@
 /** Every environment variable of the gateway, with its default and description. */
 import { z } from 'zod'
 import { SECRET_KEY_LENGTH_MIN } from '../lib/secrets/secrets.ts'
+import { trimEnd } from '../lib/text/trim-end.ts'
 
 const SIZE = /^(\d{1,12})(|B|KB|MB|GB)$/i
 const FACTORS: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }
@@ -18,19 +19,23 @@ function whole(least: number, most: number) {
 
 const milliseconds = whole(1, 24 * 60 * MINUTES_MS)
 
-const bytes = z
-  .string()
-  .regex(SIZE, 'must be a number of bytes, for example 10MB')
-  .transform((text) => {
-    const [, digits = '0', unit = ''] = SIZE.exec(text) ?? []
-    return Number(digits) * (FACTORS[unit.toUpperCase()] ?? 1)
-  })
-  .pipe(
-    z
-      .number()
-      .min(1024, 'must be at least 1KB')
-      .max(1024 ** 3, 'must be at most 1GB'),
-  )
+function bytesUpTo(gigabytes: number) {
+  return z
+    .string()
+    .regex(SIZE, 'must be a number of bytes, for example 10MB')
+    .transform((text) => {
+      const [, digits = '0', unit = ''] = SIZE.exec(text) ?? []
+      return Number(digits) * (FACTORS[unit.toUpperCase()] ?? 1)
+    })
+    .pipe(
+      z
+        .number()
+        .min(1024, 'must be at least 1KB')
+        .max(gigabytes * 1024 ** 3, `must be at most ${gigabytes}GB`),
+    )
+}
+
+const bytes = bytesUpTo(1)
 
 /** Sizes on disk, in decimal GB or TB. */
 const storedBytes = z
@@ -46,7 +51,7 @@ const flag = z
 const url = (protocol: RegExp, example: string) =>
   z.url({ protocol, error: `must be an address such as ${example}` })
 const webUrl = url(/^https?$/, 'https://gateway.example.com').transform((text) =>
-  text.replace(/\/+$/, ''),
+  trimEnd(text, '/'),
 )
 
 /** An address of the store or of this gateway, to which paths are appended. */
@@ -143,6 +148,14 @@ export const VARIABLES = {
   S3_BUCKET: z.string().optional().describe('Bucket for media.'),
   S3_ACCESS_KEY_ID: z.string().optional().describe('Credentials of the object store.'),
   S3_SECRET_ACCESS_KEY: z.string().optional().describe('Credentials of the object store.'),
+  FFMPEG: z
+    .string()
+    .min(1)
+    .default('ffmpeg')
+    .describe(
+      'Program that converts recordings of minutes for vendors that do not take their format: a ' +
+        'path, or a name on PATH; `off` for none.',
+    ),
   TOP_UP_SECRET: z
     .string()
     .min(32, 'must have at least 32 characters')
@@ -209,9 +222,36 @@ export const VARIABLES = {
     .default(75_000)
     .describe('Time that an idle connection is kept; longer than load balancers keep theirs.'),
   CONNECTIONS_MAX: whole(1, 1_000_000).default(20_000).describe('Most open connections.'),
+  SOCKETS_MAX: whole(1, 1_000_000)
+    .default(4_000)
+    .describe(
+      'Most open WebSockets of callers, a ninth of them for one account; further ones get 503 or ' +
+        '429.',
+    ),
+  MEMORY_BYTES_MAX: bytesUpTo(64)
+    .optional()
+    .describe(
+      'Most bytes of requests, answers and WebSockets in memory; by default an eighth of the ' +
+        'memory of the machine or container, shared by `WORKERS`, from 192MB to 1GB.',
+    ),
+  SPOOL_BYTES_MAX: bytesUpTo(1024)
+    .default(8 * 1024 * MB)
+    .describe(
+      'Most bytes of calls in files (`DATA_DIR/spool`), but no more than a quarter of the disk ' +
+        'that is free at the start; a third of them for one account.',
+    ),
   CALLS_MAX: whole(1, 1_000_000)
     .default(12_000)
-    .describe('Most concurrent calls; further ones get 503.'),
+    .describe(
+      'Most requests with a key that run at once, shared fairly by accounts: one alone gets ' +
+        '85 %; further ones get 503.',
+    ),
+  REFUSALS_PER_MINUTE: whole(2, 10_000_000)
+    .default(6_000)
+    .describe(
+      'Most requests of an account that this process refuses in a minute, half of them of one ' +
+        'key; 64 KB of a body count as one more. Then all get 429 until the rate is lower.',
+    ),
   CLIENT_STALL_MS: milliseconds
     .default(120_000)
     .describe('A caller that reads nothing for this long is treated as disconnected.'),
@@ -288,8 +328,8 @@ export const VARIABLES = {
   UPLOADS_MAX: whole(2, 10_000)
     .default(64)
     .describe(
-      'Most concurrent file uploads, half of them for one account; further ones get 503 or ' +
-        '429.',
+      'Most concurrent file uploads, shared fairly by accounts: one alone gets 85 %; further ' +
+        'ones get 503.',
     ),
   HOUSEKEEPING_MS: milliseconds
     .default(60_000)

@@ -91,10 +91,14 @@ function sendFile(context: Context, name: string, { type, bodies }: ConsoleFile)
   sendBytes(context, 200, headers, bodies[encoding] ?? bodies.identity)
 }
 
+const ACCEPTS = {
+  br: /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\b)/,
+  gzip: /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\b)/,
+}
+
 function chooseEncoding(accepted: string, bodies: ConsoleFile['bodies']): Encoding {
   const offers = (encoding: 'br' | 'gzip') =>
-    bodies[encoding] !== undefined &&
-    new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\b)`).test(accepted)
+    bodies[encoding] !== undefined && ACCEPTS[encoding].test(accepted)
   if (offers('br')) return 'br'
   return offers('gzip') ? 'gzip' : 'identity'
 }

@@ -10,10 +10,11 @@ import { explainTls } from './connection/tls-options.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/embedded.ts'
 import { takeOwnership } from './embedded/ownership.ts'
 import { type OnTrouble, watchServer } from './embedded/watch-server.ts'
-import { probeDatabase } from './probe.ts'
+import { type DatabaseState, probeDatabase } from './probe.ts'
 import { DatabaseProblem } from './problem.ts'
-import { refuseUnsafe } from './refuse-unsafe.ts'
+import { explainReplica, refuseUnsafe } from './refuse-unsafe.ts'
 import { countSessions } from './store.ts'
+import { READ_ONLY, readErrorCode } from './unavailable.ts'
 import { waitForServer } from './wait-for-server.ts'
 
 export interface OpenOptions {
@@ -23,9 +24,11 @@ export interface OpenOptions {
    * The gateway owns an embedded database; a command joins a running one, or starts it temporarily.
    */
   readonly owner: boolean
-  /** For commands: waits up to 30 s for a busy or starting server. */
+  /** For commands: statements wait up to 30 s for a busy or starting server, as the start does. */
   readonly patient?: boolean
   readonly onProgress?: (message: string) => void
+  /** Called with each setting of the server that is no reason to refuse it, but to change it. */
+  readonly onWarning?: (message: string) => void
   readonly onTrouble?: OnTrouble
 }
 
@@ -35,8 +38,8 @@ export interface OpenedDatabase {
   readonly pagesSql: Sql
   readonly place: DatabasePlace
   readonly kind: 'embedded' | 'external'
-  /** Resolves with the clock difference; rejects if the database does not respond within 2 s. */
-  readonly probe: () => Promise<{ readonly skewMs: number }>
+  /** Rejects if the database does not respond within 2 s. */
+  readonly probe: () => Promise<DatabaseState>
   readonly stop: () => Promise<void>
 }
 
@@ -119,10 +122,11 @@ async function openExternal(
 ): Promise<OpenedDatabase> {
   refuseSeveralHosts(place.url)
   try {
-    const check = options.owner ? () => checkPooler(place) : undefined
+    const check = () => checkPooler(place)
     return await openPool({ place, kind: 'external', check, close: async () => undefined }, options)
   } catch (cause) {
     if (cause instanceof DatabaseProblem) throw cause
+    if (readErrorCode(cause) === READ_ONLY) throw explainReplica(cause)
     const problem = explainPooler(cause) ?? explainTls(cause)
     if (problem !== undefined) throw new DatabaseProblem(problem, cause)
     const why = cause instanceof Error ? cause.message : String(cause)
@@ -138,7 +142,7 @@ interface FoundServer extends Pick<OpenedDatabase, 'place' | 'kind'> {
 /** Opens a pool once the server is found safe. Otherwise closes it, including `close`. */
 async function openPool(
   { place, kind, check, close }: FoundServer,
-  { patient = false, onProgress = () => undefined }: OpenOptions,
+  { patient = false, onProgress = () => undefined, onWarning = () => undefined }: OpenOptions,
 ): Promise<OpenedDatabase> {
   const sql = connect(place, { patient })
   const pages = { connections: PAGE_CONNECTIONS, name: 'tributary pages', patient }
@@ -149,10 +153,10 @@ async function openPool(
   }
   const examine = async () => {
     await check?.()
-    await refuseUnsafe(sql)
+    for (const warning of await refuseUnsafe(sql)) onWarning(warning)
   }
   try {
-    await (patient ? waitForServer(examine, onProgress) : examine())
+    await waitForServer(examine, onProgress)
   } catch (error) {
     await stop()
     throw error

@@ -2,7 +2,8 @@
 import type { Sql } from 'postgres'
 import { readErrorCode } from './unavailable.ts'
 
-interface ServerRow {
+export interface ServerRow {
+  /** For example 180004. */
   readonly version: number
   readonly fsync: string
   readonly commit: string
@@ -15,14 +16,24 @@ interface ServerRow {
   readonly may_create: boolean
   /** Null in an empty database. */
   readonly may_write: boolean | null
+  readonly replication_role: string
+  readonly max_connections: number
+  /** Kept for superusers and the like. */
+  readonly reserved_connections: number
+  /** Limits of the role and of the database; -1 without one. */
+  readonly role_connections: number
+  readonly database_connections: number
+  /** Servers that copy this one now, base backups included. */
+  readonly replicas: number
+  readonly sync_standbys: string
 }
 
 /**
- * Returns the server version number, for example 180004, the settings that durability depends on,
- * and what the role may do.
+ * Returns the server's version, the settings that durability and capacity depend on, and what the
+ * role may do.
  */
-export async function readServer(sql: Sql) {
-  const [row] = await sql<ServerRow[]>`
+export async function readServer(sql: Sql): Promise<ServerRow> {
+  const [row] = await sql<[ServerRow]>`
     select current_setting('server_version_num')::int as version,
       current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
       current_setting('full_page_writes') as pages,
@@ -33,7 +44,16 @@ export async function readServer(sql: Sql) {
       coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
       case when to_regclass('balance') is not null then
         has_table_privilege('balance', 'select') and has_table_privilege('balance', 'update')
-        and has_table_privilege('entry', 'insert') end as may_write`
+        and has_table_privilege('entry', 'insert') end as may_write,
+      current_setting('session_replication_role') as replication_role,
+      current_setting('max_connections')::int as max_connections,
+      current_setting('superuser_reserved_connections')::int
+        + coalesce(current_setting('reserved_connections', true)::int, 0) as reserved_connections,
+      (select rolconnlimit from pg_roles where rolname = current_user) as role_connections,
+      (select datconnlimit from pg_database where datname = current_database())
+        as database_connections,
+      (select count(*)::int from pg_stat_replication) as replicas,
+      current_setting('synchronous_standby_names') as sync_standbys`
   return row
 }
 

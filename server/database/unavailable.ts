@@ -17,6 +17,9 @@ const CONNECTION_CODES = new Set([
   'EHOSTUNREACH',
 ])
 
+/** SQLSTATE of a replica that is asked to write. */
+export const READ_ONLY = '25006'
+
 /**
  * SQLSTATEs: shutting down or starting, cancelled, lock not available, too many connections or disk
  * full, read-only, connection lost, I/O error.

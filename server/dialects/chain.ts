@@ -29,5 +29,6 @@ export function chainRelays(first: Relay, second: Relay): Relay {
     },
     fail: (failure) => second.fail(failure),
     report: () => second.report(),
+    heldBytes: () => (first.heldBytes?.() ?? 0) + (second.heldBytes?.() ?? 0),
   }
 }

@@ -6,7 +6,8 @@ export interface FileData {
   readonly data: string
 }
 
-const DATA_URL = /^data:([^;,]*)[^,]*;base64,/
+const DATA_SCHEME = 'data:'
+const BASE64_MARK = ';base64'
 const BASE64 = /^[A-Za-z0-9+/]{8,}={0,2}$/
 const HEAD_LENGTH = 64
 /** The first bytes of a PDF, in base64. */
@@ -15,8 +16,11 @@ const TEXT_MEDIA = /^(?:text\/.+|application\/(?:json|xml|yaml|x-yaml|javascript
 
 /** Returns the media type and base64 of a data URL; undefined for other URLs. */
 export function readDataUrl(url: string): FileData | undefined {
-  const match = DATA_URL.exec(url)
-  return match ? { media: match[1] ?? '', data: url.slice(match[0].length) } : undefined
+  if (!url.startsWith(DATA_SCHEME)) return undefined
+  const comma = url.indexOf(',')
+  if (comma === -1 || !url.endsWith(BASE64_MARK, comma)) return undefined
+  const media = url.slice(DATA_SCHEME.length, url.indexOf(';'))
+  return { media, data: url.slice(comma + 1) }
 }
 
 /** Also takes base64 without a media type, which its content or the file's name tells. */

@@ -11,6 +11,8 @@ export interface FrameFilter {
   end(): Buffer | undefined
   /** True while the caller has received part of an event, which further output must close first. */
   isInsideEvent(): boolean
+  /** Bytes of memory for what is held back. */
+  heldBytes(): number
 }
 
 export interface FrameFilterOptions {
@@ -72,6 +74,7 @@ export function createFrameFilter(options: FrameFilterOptions): FrameFilter {
       return takeOut()
     },
     isInsideEvent: () => isInsideOverflow,
+    heldBytes: splitter.heldBytes,
   }
 }
 

@@ -9,6 +9,7 @@ export type JsonRefusalReason =
   | 'not_an_object'
   | 'too_deep'
   | 'too_many_values'
+  | 'too_many_fields'
   | 'duplicate_key'
   | 'number_out_of_range'
 
@@ -29,6 +30,7 @@ const SENTENCES: Readonly<Record<JsonRefusalReason, string>> = {
   not_an_object: 'request body must be a JSON object',
   too_deep: 'request body is nested too deeply',
   too_many_values: 'request body holds too many values',
+  too_many_fields: 'request body has more than 1000 fields',
   duplicate_key: 'request body names a field more than once',
   number_out_of_range: 'request body holds a number that is out of range',
 }

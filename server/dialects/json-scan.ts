@@ -13,9 +13,11 @@ export interface JsonLimits {
   readonly depth: number
   /** Values of any kind in the whole body; each container and each list item counts. */
   readonly values: number
+  /** Members of the outermost object: vendors know some dozens, and each is looked up by name. */
+  readonly members: number
 }
 
-export const REQUEST_LIMITS: JsonLimits = { depth: 64, values: 200_000 }
+export const REQUEST_LIMITS: JsonLimits = { depth: 64, values: 200_000, members: 1_000 }
 
 /** One member; byte offsets. `keyStart` is the key's opening quote; ends are exclusive. */
 export interface JsonMember {
@@ -39,10 +41,12 @@ export type ParsedRequest =
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-const COMMA = 0x2c
+export const COMMA = 0x2c
 const COLON = 0x3a
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
+export const OPENING = { array: 0x5b, object: OPEN_OBJECT } as const
+export const CLOSING: ReadonlySet<number> = new Set([0x5d, CLOSE_OBJECT])
 
 /** Classes of bytes outside of strings. */
 const OPEN = 1
@@ -104,18 +108,16 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): Js
  * bytes that JSON.parse has accepted.
  */
 export function scanMembers(bytes: Buffer, start: number): readonly JsonMember[] {
-  const limits = { depth: Infinity, values: Infinity }
-  const cursor: Cursor = {
-    bytes,
-    limits,
-    position: start,
-    values: 1,
-    inside: 0,
-    refusal: undefined,
-  }
+  const cursor = scannerAt(bytes, start)
   const members: JsonMember[] = []
   readMembers(cursor, members)
   return members
+}
+
+/** Returns a scanner that is at `position`. Only for bytes that JSON.parse has accepted. */
+export function scannerAt(bytes: Buffer, position: number): Cursor {
+  const limits = { depth: Infinity, values: Infinity, members: Infinity }
+  return { bytes, limits, position, values: 1, inside: 0, refusal: undefined }
 }
 
 /** Reads an object from its opening brace on. After a refusal the last member is the culprit. */
@@ -132,6 +134,7 @@ function readMembers(cursor: Cursor, members: JsonMember[]): boolean {
     members.push({ key, keyStart, valueStart, valueEnd, inside: cursor.inside - before })
     if (!read) return false
     if (++cursor.values > cursor.limits.values) return stop(cursor, 'too_many_values')
+    if (members.length > cursor.limits.members) return stop(cursor, 'too_many_fields')
     if (skipSpace(cursor) !== COMMA) return true
     cursor.position++
     skipSpace(cursor)
@@ -163,28 +166,66 @@ export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequ
   } catch {
     return refuseJson('syntax')
   }
-  const double = findInnerDuplicate(value, scan.fields)
+  const double = findInnerDuplicate(bytes, value, scan.fields)
   if (double) return refuseJson('duplicate_key', double.valueStart, double.key)
   return { ok: true, value, fields: scan.fields }
 }
 
-const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
-
 /**
  * Returns the first top-level member in which an object has a duplicate key. Parsers disagree on
  * which duplicate counts, so a vendor could serve what was not priced. JSON.parse keeps only one,
- * which leaves fewer members than the bytes have. Conversations are exempt: tool arguments are JSON
- * written by models, and their bytes are counted in any case.
+ * which leaves fewer members than the bytes have. The arguments of a tool are exempt in
+ * conversations: models write them.
  */
-function findInnerDuplicate(value: JsonObject, fields: JsonFields): JsonMember | undefined {
+function findInnerDuplicate(
+  bytes: Buffer,
+  value: JsonObject,
+  fields: JsonFields,
+): JsonMember | undefined {
   for (const member of fields.values()) {
-    if (member.inside < 2 || CONVERSATIONS.has(member.key)) continue
-    if (countMembers(value[member.key]) < member.inside) return member
+    if (member.inside < 2 || countMembers(value[member.key]) === member.inside) continue
+    if (!CONVERSATIONS.has(member.key)) return member
+    if (readKeys(scannerAt(bytes, member.valueStart)) === 'repeated') return member
   }
   return undefined
 }
 
-/** Recursion is limited by the depth of the body. */
+const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
+
+/** `inside`: only the arguments of the object that is read have a key twice. */
+type Keys = 'unique' | 'inside' | 'repeated'
+
+/** Reads a container of a conversation from its opening on; the body's depth limits recursion. */
+function readKeys(cursor: Cursor): Keys {
+  const { bytes } = cursor
+  const isArray = bytes[cursor.position] === OPENING.array
+  cursor.position++
+  const folds = new Set<string>()
+  let keys: Keys = 'unique'
+  let isCall = false
+  for (let count = 1; !CLOSING.has(skipSpace(cursor)); count++) {
+    const key = isArray ? '' : (readKey(cursor) ?? '')
+    if (!isArray && folds.add(foldKey(key)).size < count) keys = 'repeated'
+    const { position } = cursor
+    const opening = bytes[position]
+    if (opening === OPENING.array || opening === OPENING.object) {
+      const below = readKeys(cursor)
+      if (below !== 'unique' && key === 'input' && keys === 'unique') keys = 'inside'
+      else if (below !== 'unique' && key !== 'arguments') keys = 'repeated'
+    } else {
+      skipValue(cursor)
+      if (key === 'type') isCall = CALL.test(bytes.toString('utf8', position, cursor.position))
+    }
+    if (skipSpace(cursor) === COMMA) cursor.position++
+  }
+  cursor.position++
+  return keys === 'inside' ? (isCall ? 'unique' : 'repeated') : keys
+}
+
+/** The type of a block that calls a tool, as JSON. */
+const CALL = /tool_use"$/
+
+/** Counts members at any depth. Recursion is limited by the depth of the body. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
@@ -198,7 +239,7 @@ function countMembers(value: unknown): number {
 }
 
 /** Moves to the next byte that is not white space and returns it; -1 at the end. */
-function skipSpace(cursor: Cursor): number {
+export function skipSpace(cursor: Cursor): number {
   const { bytes } = cursor
   for (; cursor.position < bytes.length; cursor.position++) {
     const byte = bytes[cursor.position] ?? -1
@@ -207,8 +248,8 @@ function skipSpace(cursor: Cursor): number {
   return -1
 }
 
-/** Reads a key and its colon, leaves the cursor on the value. Undefined: not a key. */
-function readKey(cursor: Cursor): string | undefined {
+/** Reads a key and its colon, leaves the cursor on the value. Returns undefined if it is none. */
+export function readKey(cursor: Cursor): string | undefined {
   const { bytes, position: start } = cursor
   if (bytes[start] !== QUOTE) return undefined
   const end = skipString(bytes, start)
@@ -241,7 +282,7 @@ function decodeKey(bytes: Buffer, start: number, end: number): string | undefine
 /**
  * Skips one value of the object. Returns false where it is malformed; the cursor has the reason.
  */
-function skipValue(cursor: Cursor): boolean {
+export function skipValue(cursor: Cursor): boolean {
   const { bytes, position } = cursor
   switch (ACTIONS[bytes[position] ?? 0]) {
     case OPEN:

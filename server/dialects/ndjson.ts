@@ -11,6 +11,8 @@ export interface NdjsonSplitter {
   end(): void
   /** Objects that were dropped: broken, unfinished, or over the limit. */
   droppedObjects(): number
+  /** Bytes of memory for an object that has not ended. */
+  heldBytes(): number
 }
 
 export interface NdjsonOptions {
@@ -103,6 +105,7 @@ export function createNdjsonSplitter(options: NdjsonOptions): NdjsonSplitter {
       state.held = NOTHING
     },
     droppedObjects: () => state.dropped,
+    heldBytes: () => state.held.length,
   }
 }
 

@@ -17,6 +17,8 @@ export interface Relay {
   fail(failure: RelayFailure): Buffer | undefined
   /** Returns the current state at any time: checkpoints read it while the stream runs. */
   report(): RelayReport
+  /** Returns the bytes of memory for what has not passed yet; absent if it holds nothing. */
+  heldBytes?(): number
 }
 
 export interface RelayFailure {
@@ -85,6 +87,10 @@ export interface RelayReport {
   readonly finished: boolean
   /** The id under which the vendor stores the answer, if the dialect has one. */
   readonly answerId?: string
+  /** Ids of the items of the answer, which the vendor stores with it. */
+  readonly itemIds?: readonly string[]
+  /** Ids of what the vendor keeps in any case: containers, spoken answers. */
+  readonly keptIds?: readonly string[]
   /** An error that the upstream reported inside a body whose status was 200. */
   readonly error?: RelayFailure & { readonly code?: string }
 }

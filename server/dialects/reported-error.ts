@@ -1,4 +1,5 @@
 /** An error that an upstream reports inside of an answer whose status was 200. */
+import { isObject } from '../lib/json.ts'
 import type { RelayReport } from './relay.ts'
 
 export type ReportedError = NonNullable<RelayReport['error']>
@@ -7,4 +8,10 @@ export type ReportedError = NonNullable<RelayReport['error']>
 export const UPSTREAM_ERROR: ReportedError = {
   type: 'server_error',
   message: 'upstream provider error',
+}
+
+/** Returns true for an `error` that says something: some vendors send an empty one with success. */
+export function isStatedError(error: unknown): boolean {
+  if (!isObject(error)) return typeof error === 'string' && error !== ''
+  return Object.values(error).some((value) => Boolean(value))
 }

@@ -40,29 +40,30 @@ export function spliceJson(bytes: Buffer, fields: JsonFields, edits: JsonEdits):
   for (const [key, inner] of Object.entries(edits.setInside ?? {})) {
     const member = fields.get(key)
     if (member !== undefined && bytes[member.valueStart] === OPEN_OBJECT) {
-      cuts.push(
-        ...cutMembers(bytes, member.valueStart, scanMembers(bytes, member.valueStart), inner),
-      )
+      const { valueStart } = member
+      cutMembers(cuts, bytes, valueStart, scanMembers(bytes, valueStart), inner)
     } else {
       set[key] = `{${printMembers(Object.entries(inner))}}`
     }
   }
-  cuts.push(...cutMembers(bytes, bytes.indexOf(OPEN_OBJECT), members, set, edits.remove))
+  cutMembers(cuts, bytes, bytes.indexOf(OPEN_OBJECT), members, set, new Set(edits.remove))
   return cuts.length === 0 ? bytes : applyCuts(bytes, cuts)
 }
 
-/** Returns the cuts of the object that opens at `open`; a duplicate key is changed twice. */
+const NOTHING: ReadonlySet<string> = new Set()
+
+/** Adds the cuts of the object that opens at `open`; a duplicate key is changed twice. */
 function cutMembers(
+  cuts: Cut[],
   bytes: Buffer,
   open: number,
   members: readonly JsonMember[],
   set: Readonly<Record<string, string>>,
-  remove: readonly string[] = [],
-): Cut[] {
-  const cuts: Cut[] = []
+  remove: ReadonlySet<string> = NOTHING,
+): void {
   const missing = new Map(Object.entries(set))
-  const kept = remove.length === 0 ? members : members.filter(({ key }) => !remove.includes(key))
-  if (kept.length < members.length) cuts.push(...cutRemoved(members, kept))
+  const kept = remove.size === 0 ? members : members.filter(({ key }) => !remove.has(key))
+  if (kept.length < members.length) cutRemoved(cuts, members, kept)
   for (const { key, valueStart, valueEnd } of kept) {
     // Some parsers match names in any letter case, so other spellings are replaced too.
     const name = Object.hasOwn(set, key) ? key : foldKey(key)
@@ -78,12 +79,14 @@ function cutMembers(
     const text = printMembers(missing.entries())
     cuts.push({ start: end, end, text: kept.length > 0 ? `,${text}` : text })
   }
-  return cuts
 }
 
 /** Takes members out with the comma and the space before them (at the front: behind them). */
-function cutRemoved(members: readonly JsonMember[], kept: readonly JsonMember[]): Cut[] {
-  const cuts: Cut[] = []
+function cutRemoved(
+  cuts: Cut[],
+  members: readonly JsonMember[],
+  kept: readonly JsonMember[],
+): void {
   const keeps = new Set(kept)
   let before: JsonMember | undefined
   for (let first = 0; first < members.length; first++) {
@@ -99,7 +102,6 @@ function cutRemoved(members: readonly JsonMember[], kept: readonly JsonMember[])
     cuts.push({ start, end: after ?? members[last]?.valueEnd ?? start, text: '' })
     first = last
   }
-  return cuts
 }
 
 function isRemoved(member: JsonMember | undefined, keeps: ReadonlySet<JsonMember>): boolean {

@@ -19,6 +19,8 @@ export interface SseSplitter {
   end(): void
   /** Bytes of an unfinished event that are held back. */
   pendingBytes(): number
+  /** Bytes of memory for them. */
+  heldBytes(): number
 }
 
 export interface SseSplitterOptions {
@@ -76,25 +78,27 @@ interface LineState {
   afterCr: boolean
   /** The next CR of the chunk, or -1. Most bodies have none: one search per chunk shows it. */
   nextCr: number
+  /** The next LF, likewise: bodies may have CRs alone. */
+  nextLf: number
 }
 
 /** The offset after the first event that ends at or after `from`, or -1. */
 function findEventEnd(chunk: Buffer, from: number, state: LineState): number {
   let position = from
-  let nextLf = chunk.indexOf(LF, from)
-  while (nextLf !== -1 || state.nextCr !== -1) {
-    const isCr = state.nextCr !== -1 && (nextLf === -1 || state.nextCr < nextLf)
-    const at = isCr ? state.nextCr : nextLf
+  while (state.nextLf !== -1 || state.nextCr !== -1) {
+    const isCr = state.nextCr !== -1 && (state.nextLf === -1 || state.nextCr < state.nextLf)
+    const at = isCr ? state.nextCr : state.nextLf
     const closesCrLf = !isCr && at === position && state.afterCr
     const empty = at === position && state.atLineStart && !closesCrLf
     position = at + 1
     state.afterCr = isCr
     state.atLineStart = true
     if (isCr) state.nextCr = chunk.indexOf(CR, position)
-    else nextLf = chunk.indexOf(LF, position)
+    else state.nextLf = chunk.indexOf(LF, position)
     if (!empty) continue
     if (isCr && chunk[position] === LF) {
       state.afterCr = false
+      state.nextLf = chunk.indexOf(LF, position + 1)
       return position + 1
     }
     return position
@@ -110,7 +114,7 @@ function findEventEnd(chunk: Buffer, from: number, state: LineState): number {
 export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
   const { onFrame, onOverflow, limitBytes = SSE_EVENT_LIMIT_BYTES } = options
   const carry: Carry = { buffer: Buffer.alloc(0), length: 0 }
-  const state: LineState = { atLineStart: true, afterCr: false, nextCr: -1 }
+  const state: LineState = { atLineStart: true, afterCr: false, nextCr: -1, nextLf: -1 }
   let overflowing = false
 
   function overflow(piece: Buffer, isLast: boolean): void {
@@ -139,6 +143,7 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
     push(chunk) {
       let start = 0
       state.nextCr = chunk.indexOf(CR)
+      state.nextLf = chunk.indexOf(LF)
       while (start < chunk.length) {
         const end = findEventEnd(chunk, start, state)
         if (end === -1) break
@@ -152,6 +157,7 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
       if (carry.length > 0) onFrame(take(carry))
     },
     pendingBytes: () => carry.length,
+    heldBytes: () => carry.buffer.length,
   }
 }
 
@@ -209,7 +215,7 @@ export function createSseParser(options: SseParserOptions): Omit<SseSplitter, 'p
       overflowing = true
     },
   })
-  return { push: splitter.push, end: splitter.end }
+  return { push: splitter.push, end: splitter.end, heldBytes: splitter.heldBytes }
 }
 
 /** Encodes an event. Without a name there is no `event:` line, as chat completions require. */

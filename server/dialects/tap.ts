@@ -18,10 +18,12 @@ export function createBodyTap(
   repair?: (document: unknown, reading: BodyReading) => JsonObject | undefined,
 ): Relay {
   const chunks: Buffer[] = []
+  let bytes = 0
   let report: RelayReport = { outputBytes: 0, finished: false }
   return {
     push(chunk) {
       chunks.push(chunk)
+      bytes += chunk.length
       return undefined
     },
     end() {
@@ -36,5 +38,6 @@ export function createBodyTap(
       return undefined
     },
     report: () => report,
+    heldBytes: () => bytes,
   }
 }

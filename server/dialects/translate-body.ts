@@ -18,10 +18,12 @@ export interface BodyTranslation {
 /** Outputs nothing before the end; a document that is cut off is never delivered. */
 export function createBodyTranslator({ read, translate, toError }: BodyTranslation): Relay {
   const chunks: Buffer[] = []
+  let bytes = 0
   let report: RelayReport = { outputBytes: 0, finished: false }
   return {
     push(chunk) {
       chunks.push(chunk)
+      bytes += chunk.length
       return undefined
     },
     end() {
@@ -36,5 +38,6 @@ export function createBodyTranslator({ read, translate, toError }: BodyTranslati
     },
     fail: () => undefined,
     report: () => report,
+    heldBytes: () => bytes,
   }
 }

@@ -60,7 +60,12 @@ import {
   getContentsTask,
   listContentsTasks,
 } from './video/video-contents.ts'
-import { getDelivery, listDeliveries, redeliver } from './webhooks/webhook-deliveries.ts'
+import {
+  getDelivery,
+  listDeliveries,
+  redeliver,
+  redeliverDropped,
+} from './webhooks/webhook-deliveries.ts'
 import { getWebhookSecret, rotateWebhookSecret } from './webhooks/webhook-secret.ts'
 import { testWebhook } from './webhooks/webhook-test.ts'
 
@@ -127,6 +132,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listDeliveries,
   getDelivery,
   redeliver,
+  redeliverDropped,
   healthz,
   readyz,
   openapi,

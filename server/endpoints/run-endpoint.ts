@@ -4,7 +4,7 @@ import type { Context } from '../http/context.ts'
 import { GatewayError } from '../lib/errors.ts'
 import { type DetachedRun, meter } from '../pipeline/meter.ts'
 import { admitUncharged } from '../pipeline/request/admit.ts'
-import { identify } from '../pipeline/request/identify.ts'
+import { enter } from '../pipeline/request/enter.ts'
 import type { AccountEndpoint, Endpoint, MeteredEndpoint, PlainServices } from './endpoint.ts'
 
 /** Throws GatewayError for every refusal. */
@@ -42,13 +42,14 @@ function detachedOf({ background }: MeteredEndpoint, { tasks }: PlainServices) {
   return detached
 }
 
-async function runForAccount(
+function runForAccount(
   endpoint: AccountEndpoint,
   context: Context,
   services: PlainServices,
 ): Promise<void> {
-  const caller = await identify(context, services)
-  if (endpoint.isForOwners && caller.isPlayground) throw new GatewayError('forbidden')
-  await admitUncharged(caller, services)
-  await endpoint.handle(context, caller, services)
+  return enter(context, services, async (caller) => {
+    if (endpoint.isForOwners && caller.isPlayground) throw new GatewayError('forbidden')
+    await admitUncharged(caller, services)
+    await endpoint.handle(context, caller, services)
+  })
 }

@@ -11,6 +11,11 @@ const MODEL_OF_TYPE: Readonly<Record<string, string>> = {
   global: 'vendor-global-search',
 }
 
+/** Returns true for the product of another type; an operator may sell a product under any id. */
+function isOfOtherType(type: string, model: string): boolean {
+  return MODEL_OF_TYPE[type] !== model && Object.values(MODEL_OF_TYPE).includes(model)
+}
+
 /** A search is one call, regardless of other quantities that the vendor states. */
 const CEILING: Ceiling = { inputTokens: 0, outputTokens: 0, others: 1 }
 
@@ -32,7 +37,7 @@ const searchRequest = z
     path: ['Type'],
     error: "required: 'web' or 'global'",
   })
-  .refine((value) => !value.Type || !value.model || MODEL_OF_TYPE[value.Type] === value.model, {
+  .refine((value) => !value.Type || !value.model || !isOfOtherType(value.Type, value.model), {
     path: ['Type'],
     error: 'Type and model name different products: send one of them',
   })

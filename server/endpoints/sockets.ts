@@ -5,7 +5,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Context } from '../http/context.ts'
+import { accountOf, type Context } from '../http/context.ts'
 import type { Upgraded } from '../http/drain.ts'
 
 /** The user of an open WebSocket, as far as a shutdown has to end it. */
@@ -20,11 +20,15 @@ export interface Sockets extends Upgraded {
   /**
    * Takes over the connection of a request that asks for a WebSocket, with messages of at most
    * `bytesMax`. Returns false for any other request. A wrong handshake is refused with a 400.
+   * Throws 429 or 503 if the account, or all accounts together, have too many.
    */
-  accept(context: Context, bytesMax: number, open: (socket: WebSocket) => SocketUser): boolean
+  accept(context: Context, bytesMax: number, open: OpenSocket): boolean
   /** Handles a request as if it had arrived at the server. */
   handle(request: IncomingMessage, response: ServerResponse): void
 }
+
+/** Uses a WebSocket; it is read from `connection`. */
+export type OpenSocket = (socket: WebSocket, connection: Socket) => SocketUser
 
 interface Upgrade {
   readonly socket: Socket
@@ -32,6 +36,14 @@ interface Upgrade {
 }
 
 const SWITCHING_PROTOCOLS = 101
+const HANDSHAKE = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  // Thousands of small messages arrive in one chunk: others are served between them.
+  allowSynchronousEvents: false,
+}
+const TOO_MANY = 'this account has too many WebSockets open here: close some, or use those'
 
 export function createSockets(): Sockets {
   const upgrades = new WeakMap<IncomingMessage, Upgrade>()
@@ -54,16 +66,22 @@ export function createSockets(): Sockets {
         server.emit('request', request, respondOn(socket, request))
       })
     },
-    accept({ request, response }, bytesMax, open) {
+    accept(context, bytesMax, open) {
+      const { request, response, memory } = context
       const upgrade = upgrades.get(request)
       if (!upgrade || response.destroyed) return false
+      const portion = memory.sockets.portion(accountOf(context), 'socket')
+      if (!portion.grow(1)) throw portion.refuse(1, TOO_MANY)
       upgrades.delete(request)
       const { socket, head } = upgrade
+      if (socket.destroyed) portion.release()
+      else socket.once('close', () => portion.release())
       response.detachSocket(socket)
       response.statusCode = SWITCHING_PROTOCOLS
-      const options = { noServer: true, clientTracking: false, perMessageDeflate: false }
-      const handshake = new WebSocketServer({ ...options, maxPayload: bytesMax })
-      handshake.handleUpgrade(request, socket, head, (opened) => use(opened, open(opened)))
+      const handshake = new WebSocketServer({ ...HANDSHAKE, maxPayload: bytesMax })
+      handshake.handleUpgrade(request, socket, head, (opened) => {
+        use(opened, open(opened, socket))
+      })
       response.emit('close')
       return true
     },

@@ -1,13 +1,28 @@
-/** Reads request bodies within their size limits. Content-Length may only lower a limit. */
+/**
+ * Reads request bodies within their size limits, and within what their account may have in memory.
+ * Content-Length may only lower a limit.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { GatewayError } from '../lib/errors.ts'
-import { bodyCutOff, bodyTooLarge, openContent } from './decode-content.ts'
+import { noteWork } from '../lib/loop-watch.ts'
+import type { Portion } from '../lib/memory/budget.ts'
+import { Gathering } from '../lib/memory/gathering.ts'
+import { REQUEST_FACTOR } from '../lib/memory/memory.ts'
+import { accountOf, type Context, takePortion } from './context.ts'
+import { bodyCutOff, bodyTooLarge, decodeGathered, openEncoded } from './decode-content.ts'
 
 /** JSON media types that clients use; a missing type is treated as JSON as well. */
 const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)/i
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+
+/** A body that is longer arrives on disk: it may be held up at any byte. */
+const ARRIVING_BYTES_MAX = 1024 * 1024
+/** A complete body waits so long for its share of memory. */
+const ROOM_WAIT_MS = 20_000
+const TOO_MUCH =
+  'the requests of this account that run here are too large together: send fewer of them at once'
 
 /** Throws 415 for a body of another media type than JSON. */
 export function expectJson({ headers }: IncomingMessage): void {
@@ -17,37 +32,73 @@ export function expectJson({ headers }: IncomingMessage): void {
 
 /**
  * Reads the whole body, decoded. Rejects with 413 as soon as it is known to exceed `limitBytes`,
- * with 400 if it is cut off or cannot be decoded, and with 415 for another encoding.
+ * with 400 if it is cut off or cannot be decoded, with 415 for another encoding, and with 429 or
+ * 503 if there is no room for it.
  */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  return await collect(openContent(request, limitBytes), limitBytes)
+export async function readBody(context: Context, limitBytes: number): Promise<Buffer> {
+  const encoding = openEncoded(context.request, limitBytes)
+  let gathering = gather(context)
+  try {
+    await collect(context.request, gathering, limitBytes)
+    context.bodyBytes = gathering.bytes
+    if (encoding && gathering.bytes > 0) {
+      const sent = gathering
+      gathering = gather(context)
+      await decodeGathered(context, sent, encoding, limitBytes, (content) =>
+        collect(content, gathering, limitBytes),
+      ).finally(() => {
+        sent.close()
+        context.bodyBytes = gathering.bytes
+      })
+    }
+    const portion = takePortion(context, 'request')
+    const amount = gathering.bytes * REQUEST_FACTOR
+    if (!portion.grow(amount)) await waitForRoom(portion, amount)
+    context.checkAgain?.()
+    const body = gathering.load()
+    return body instanceof Promise ? await body : body
+  } finally {
+    gathering.close()
+    noteWork(context)
+  }
 }
 
 /** Reads a body of JSON, without its byte order mark. Rejects as `readBody` does. */
-export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  expectJson(request)
-  const body = await collect(openContent(request, limitBytes), limitBytes)
+export async function readJsonBody(context: Context, limitBytes: number): Promise<Buffer> {
+  expectJson(context.request)
+  const body = await readBody(context, limitBytes)
   const isMarked = BYTE_ORDER_MARK.every((byte, index) => body[index] === byte)
   return isMarked ? body.subarray(BYTE_ORDER_MARK.length) : body
 }
 
-function collect(content: Readable, limitBytes: number): Promise<Buffer> {
+function gather(context: Context): Gathering {
+  const { memory } = context
+  const bytesMax = ARRIVING_BYTES_MAX
+  return new Gathering({ memory, account: accountOf(context), kind: 'arriving', bytesMax })
+}
+
+async function waitForRoom(portion: Portion, amount: number): Promise<void> {
+  if (!(await portion.growSoon(amount, ROOM_WAIT_MS))) throw portion.refuse(amount, TOO_MUCH)
+}
+
+/** Resolves once all of the content is kept. */
+function collect(content: Readable, gathering: Gathering, limitBytes: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
     content.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size > limitBytes) {
+      if (gathering.bytes + chunk.length > limitBytes) {
         content.removeAllListeners('data')
         content.pause()
         reject(bodyTooLarge(limitBytes))
         return
       }
-      chunks.push(chunk)
+      if (gathering.push(chunk)) return
+      content.pause()
+      gathering.kept().then(() => content.resume(), reject)
     })
-    content.on('end', () =>
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
-    )
+    content.on('end', () => {
+      if (gathering.isOnDisk) gathering.kept().then(resolve, reject)
+      else resolve()
+    })
     content.on('error', (cause) =>
       reject(cause instanceof GatewayError ? cause : bodyCutOff(cause)),
     )

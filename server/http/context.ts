@@ -1,6 +1,9 @@
 /** One HTTP exchange as handlers see it. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { newRequestId } from '../lib/ids.ts'
+import { noteWork } from '../lib/loop-watch.ts'
+import type { Portion } from '../lib/memory/budget.ts'
+import type { Memory, MemoryKind } from '../lib/memory/memory.ts'
 import type { AllowedOrigins } from './cors.ts'
 import type { Envelope } from './envelope.ts'
 import type { TraceContext } from './trace-context.ts'
@@ -45,6 +48,15 @@ export interface Context {
   /** Facts for the access log, filled in during the call. */
   readonly facts: LogFacts
   readonly trace: TraceContext | undefined
+  readonly memory: Memory
+  /** Released when nothing of the request runs any more; absent if it uses nothing. */
+  portions?: Portion[]
+  /** Bytes of its body, decoded, once it has arrived. */
+  bodyBytes: number
+  /** Throws if too much of its caller was refused since it arrived; absent without a key. */
+  checkAgain?: () => void
+  /** Set once money is held for it. */
+  isAccepted?: true
   /** Set when the response has ended or its caller has gone; the call may go on. */
   end?: ResponseEnd
 }
@@ -113,6 +125,7 @@ export function createContext(
   request: IncomingMessage,
   response: ServerResponse,
   route: RequestRoute,
+  memory: Memory,
   trace?: TraceContext,
 ): Context {
   return {
@@ -130,7 +143,22 @@ export function createContext(
     timings: {},
     facts: {},
     trace,
+    memory,
+    bodyBytes: 0,
   }
+}
+
+/** Returns the account that a request's bytes count for: none before it is identified. */
+export function accountOf({ facts }: Pick<Context, 'facts'>): string {
+  return facts.accountId ?? ''
+}
+
+/** Returns a portion that is released once nothing of the request runs any more. */
+export function takePortion(context: Context, kind: MemoryKind): Portion {
+  const portion = context.memory.bytes.portion(accountOf(context), kind)
+  context.portions ??= []
+  context.portions.push(portion)
+  return portion
 }
 
 const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,128}$/
@@ -141,8 +169,13 @@ function readClientRequestId(headers: IncomingHttpHeaders): string | undefined {
   return typeof id === 'string' && CLIENT_REQUEST_ID.test(id) ? id : undefined
 }
 
-/** Adds the time since `startedAt`, a performance.now(), to one part of the call. */
-export function noteTime({ timings }: Context, part: TimedPart, startedAt: number): void {
+/**
+ * Adds the time since `startedAt`, a performance.now(), to one part of the call. What follows is
+ * work for its request again.
+ */
+export function noteTime(context: Context, part: TimedPart, startedAt: number): void {
+  const { timings } = context
+  noteWork(context)
   const tookMs = performance.now() - startedAt
   const before = timings[part]
   timings[part] = before

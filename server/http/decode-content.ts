@@ -10,6 +10,8 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import { GatewayError } from '../lib/errors.ts'
+import type { Gathering } from '../lib/memory/gathering.ts'
+import { accountOf, type Context, takePortion } from './context.ts'
 import { sendContinue } from './expect-continue.ts'
 
 /** Decoded bytes of one encoded byte. Applies beyond a size at which memory starts to matter. */
@@ -36,16 +38,73 @@ type Encoding = keyof typeof DECODERS
 
 const ENCODINGS = Object.keys(DECODERS).join(', ')
 
+/** The window that each decoder may keep of what it has decoded. */
+const WINDOW_BYTES: Readonly<Record<Encoding, number>> = {
+  gzip: 32 * 1024,
+  deflate: 32 * 1024,
+  br: 16 * 1024 * 1024,
+  zstd: 8 * 1024 * 1024,
+}
+
+/** A body waits so long for a decoder. */
+const DECODER_WAIT_MS = 20_000
+const TOO_MANY = 'this account has too many encoded bodies under way here: send fewer at once'
+
 /**
- * Returns the content of a request: the request itself if it is not encoded. Throws 413 for a
- * declared length beyond `bytesMax`, and 415 for another encoding. A decoded stream fails with a
- * GatewayError: 413 beyond `bytesMax`, 400 for data that cannot be decoded or is cut off.
+ * Tells a caller that waits to send the body, and returns its encoding. Throws 413 for a declared
+ * length beyond `bytesMax`, and 415 for an unknown encoding.
  */
-export function openContent(request: IncomingMessage, bytesMax: number): Readable {
+export function openEncoded(request: IncomingMessage, bytesMax: number): Encoding | undefined {
   const encoding = readEncoding(request.headers['content-encoding'])
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax)
   sendContinue(request)
-  return encoding ? decode(request, encoding, bytesMax) : request
+  return encoding
+}
+
+/**
+ * Returns the content of a request as it arrives: the request itself if it is not encoded. Throws
+ * 413 for a declared length beyond `bytesMax`, 415 for another encoding, and 429 or 503 without
+ * room for a decoder. A decoded stream fails with a GatewayError: 413 beyond `bytesMax`, 400 for
+ * data that cannot be decoded or is cut off.
+ */
+export function openContent(context: Context, bytesMax: number): Readable {
+  const { request } = context
+  const encoding = openEncoded(request, bytesMax)
+  if (!encoding) return request
+  const portion = takePortion(context, 'request')
+  const window = WINDOW_BYTES[encoding]
+  if (!portion.grow(window)) throw portion.refuse(window, TOO_MANY)
+  const count = (bytes: number) => {
+    context.bodyBytes += bytes
+  }
+  return decode(request, encoding, bytesMax, () => request.complete, count)
+}
+
+/**
+ * Decodes a body that has arrived: only then, since a few bytes may expand to many, which a caller
+ * could keep in memory by holding up the last one. `read` gets the content, which fails as that of
+ * `openContent`. Rejects with 429 or 503 without a free decoder.
+ */
+export async function decodeGathered(
+  context: Context,
+  sent: Gathering,
+  encoding: Encoding,
+  bytesMax: number,
+  read: (content: Readable) => Promise<void>,
+): Promise<void> {
+  const portion = context.memory.decoders.portion(accountOf(context), 'decoder')
+  if (!(await portion.growSoon(1, DECODER_WAIT_MS))) throw portion.refuse(1, TOO_MANY)
+  try {
+    context.checkAgain?.()
+    const source = sent.stream()
+    const content = decode(source, encoding, bytesMax, () => source.readableEnded)
+    await read(content).finally(() => {
+      content.destroy()
+      source.destroy()
+    })
+  } finally {
+    portion.release()
+  }
 }
 
 function readEncoding(header: string | undefined): Encoding | undefined {
@@ -60,12 +119,19 @@ function readEncoding(header: string | undefined): Encoding | undefined {
   throw new GatewayError('unsupported_media', { message, acceptEncoding: ENCODINGS })
 }
 
-function decode(request: IncomingMessage, encoding: Encoding, bytesMax: number): Readable {
+function decode(
+  source: Readable,
+  encoding: Encoding,
+  bytesMax: number,
+  isWhole: () => boolean,
+  count: (bytes: number) => void = () => undefined,
+): Readable {
   let decoder: ReturnType<(typeof DECODERS)[Encoding]> | undefined
   let bytes = 0
   const bounded = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
+      count(chunk.length)
       if (bytes > bytesMax) done(bodyTooLarge(bytesMax))
       else if (bytes > UNRATED_BYTES && bytes > RATIO_MAX * (decoder?.bytesWritten ?? 0)) {
         const message = `the body expands to more than ${RATIO_MAX} times its size`
@@ -73,8 +139,8 @@ function decode(request: IncomingMessage, encoding: Encoding, bytesMax: number):
       } else done(null, chunk)
     },
   })
-  // The request is never destroyed: its connection carries the response.
-  request.once('data', (first: Buffer) => {
+  // A request is never destroyed: its connection carries the response.
+  source.once('data', (first: Buffer) => {
     decoder = DECODERS[encoding](first)
     decoder.once('error', (cause) => {
       const message = `the body is not ${encoding} data, or is cut off`
@@ -82,17 +148,17 @@ function decode(request: IncomingMessage, encoding: Encoding, bytesMax: number):
     })
     decoder.pipe(bounded)
     decoder.write(first)
-    request.pipe(decoder)
+    source.pipe(decoder)
   })
-  request.once('end', () => {
+  source.once('end', () => {
     if (!decoder) bounded.end()
   })
-  request.once('close', () => {
-    if (!request.complete) bounded.destroy(bodyCutOff())
+  source.once('close', () => {
+    if (!isWhole()) bounded.destroy(bodyCutOff())
   })
   bounded.once('close', () => {
     if (!decoder) return
-    request.unpipe(decoder)
+    source.unpipe(decoder)
     decoder.destroy()
   })
   return bounded

@@ -2,11 +2,11 @@
  * The shapes of an error body. `flat` is the gateway's own; `nested` is understood by every vendor
  * SDK and used on the routes they call. `messages` is nested for callers that send
  * `anthropic-version`, and flat for others. `native` is that of the native API. `admin` is flat and
- * names the field at fault.
+ * names the fields at fault.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS, type ErrorRow, type GatewayError } from '../lib/errors.ts'
-import { renderNativeError } from './native-error.ts'
+import { billingOf, renderNativeError } from './native-error.ts'
 
 export type Envelope = 'flat' | 'admin' | 'nested' | 'messages' | 'native'
 
@@ -20,10 +20,13 @@ export function renderError(
   const { type } = ERRORS[error.row]
   const nested =
     envelope === 'nested' || (envelope === 'messages' && headers['anthropic-version'] !== undefined)
-  const { code = null, param = null } = error.details
-  if (envelope === 'admin') return { error: error.message, type, ...(param ? { param } : {}) }
-  if (!nested) return { error: error.message, type }
-  return { type: 'error', error: { type, message: error.message, code, param } }
+  const { code = null, param = null, problems } = error.details
+  if (envelope === 'admin') {
+    return { error: error.message, type, ...(param && { param }), ...(problems && { problems }) }
+  }
+  const billing = billingOf(error)
+  if (!nested) return { error: error.message, type, ...billing }
+  return { type: 'error', error: { type, message: error.message, code, param, ...billing } }
 }
 
 /** Returns the headers of an error: Retry-After, x-should-retry, Allow, Upgrade and others. */

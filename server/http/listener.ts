@@ -4,6 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayError } from '../lib/errors.ts'
+import { noteWork } from '../lib/loop-watch.ts'
+import type { Memory } from '../lib/memory/memory.ts'
 import {
   type Context,
   createContext,
@@ -17,8 +19,12 @@ import { sendEmpty, sendError } from './reply.ts'
 import type { Match, Miss } from './router.ts'
 import type { TraceContext } from './trace-context.ts'
 
+/** Guards, limits, pipeline and streams each watch the end of a response: about a dozen. */
+const LISTENERS_MAX = 20
+
 export interface ListenerOptions<Target> {
   readonly match: (method: string, url: string) => Match<Target> | Miss<Target>
+  readonly memory: Memory
   /** `target` is undefined for a path without a route. */
   readonly envelopeOf: (target: Target | undefined, path: string) => Envelope
   /** Begins the trace of a request from its `traceparent` header. */
@@ -41,14 +47,17 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
   return function listen(request: IncomingMessage, response: ServerResponse): void {
     // A caller that resets its connection must not cause an uncaught error.
     response.on('error', ignore)
+    response.setMaxListeners(LISTENERS_MAX)
     request.on('error', ignore)
     const found = route(request, options)
     const context = createContext(
       request,
       response,
       found,
+      options.memory,
       options.startTrace?.(request.headers.traceparent),
     )
+    noteWork(context)
     let failure: GatewayError | undefined
     let isRunning = false
     const finish = () => {
@@ -71,6 +80,7 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
     isRunning = true
     const end = () => {
       isRunning = false
+      if (context.portions) for (const portion of context.portions) portion.release()
       discard(request)
       finish()
     }

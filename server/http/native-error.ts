@@ -55,12 +55,22 @@ export function renderNativeError(error: GatewayError, requestId: string): unkno
   return {
     error: {
       code: nameCode(error.details.code) ?? (isMissing ? MISSING : code),
-      message: `${error.message} Request id: ${requestId}`,
+      message: `${asSentence(error.message)} Request id: ${requestId}`,
       param: param ?? '',
       type,
+      ...billingOf(error),
     },
     type: ERRORS[error.row].type,
   }
+}
+
+/** Returns the member of a 402 that tells what the call would have held. */
+export function billingOf({ details: { billing } }: GatewayError) {
+  return billing ? { billing } : {}
+}
+
+function asSentence(message: string): string {
+  return /[.!?\u3002]$/.test(message) ? message : `${message}.`
 }
 
 function nameCode(code: string | undefined): string | undefined {

@@ -6,6 +6,7 @@ import { corsHeaders } from './cors.ts'
 import { endAfterRequest } from './delayed-close.ts'
 import { type ContentEncoding, encodeDocument, encodingOfDocument } from './encode-content.ts'
 import { errorHeaders, renderError } from './envelope.ts'
+import { LARGE_BYTES, sendLarge } from './send-large.ts'
 
 /** Returns the headers of every response. */
 export function commonHeaders(context: Context): Record<string, string> {
@@ -74,7 +75,8 @@ function writeWhole(
   all['content-length'] = String(body.length)
   response.writeHead(status, all)
   const content = request.method === 'HEAD' ? undefined : body
-  if (request.complete || request.destroyed) response.end(content)
+  if (content && content.length > LARGE_BYTES && request.complete) sendLarge(context, content)
+  else if (request.complete || request.destroyed) response.end(content)
   else endAfterRequest(request, response, content)
 }
 

@@ -12,9 +12,10 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { newRequestId } from '../lib/ids.ts'
+import { watchSlowReaders } from './connections/slow-readers.ts'
+import { watchSlowUploads } from './connections/slow-uploads.ts'
+import { watchUnused } from './connections/unused.ts'
 import { delayContinue } from './expect-continue.ts'
-import { watchSlowReaders } from './slow-readers.ts'
-import { watchSlowUploads } from './slow-uploads.ts'
 
 export interface ServerLimits {
   readonly headersTimeoutMs: number
@@ -65,6 +66,7 @@ export function createHttpServer(
     }
     slowUploads.begin(request, response)
     slowReaders.begin(request, response)
+    unused.begin(request, response)
     handle(request, response)
   }
   server.on('request', begin)
@@ -74,6 +76,7 @@ export function createHttpServer(
   })
   const slowUploads = watchSlowUploads(server, limits, refuseSlowUpload)
   const slowReaders = watchSlowReaders(server, limits.clientStallMs)
+  const unused = watchUnused(server, limits.connectionsMax)
   // 0 leaves the byte limit in force: Node would otherwise silently drop headers beyond the count.
   server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax
@@ -99,10 +102,12 @@ function refuseSlowUpload(socket: Socket, isAnswered: boolean): void {
     return
   }
   answerClientError(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
-  setTimeout(() => socket.destroy(), LAST_RESPONSE_MS).unref()
 }
 
-/** Responds to input that never became a request, with the flat error body, and closes. */
+/**
+ * Responds to input that never became a request, with the flat error body, and closes: soon also if
+ * the caller does not.
+ */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -115,4 +120,5 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
       `X-Request-Id: ${newRequestId()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   )
+  setTimeout(() => socket.destroy(), LAST_RESPONSE_MS).unref()
 }

@@ -73,6 +73,8 @@ export interface Ledger {
   /** Resolves when every settlement queued so far is committed ("read your own writes"). */
   flushed(): Promise<void>
   pending(): number
+  /** Journals that were set aside: their holds are of another database, or archived. */
+  unknownJournals(): number
   stop(): Promise<void>
 }
 
@@ -149,6 +151,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     balance: (accountId) => readBalance(sql, accountId),
     findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
     flushed,
+    unknownJournals: () => journal?.countUnknown() ?? 0,
     pending: () => claims.size() + moves.size() + settlements.size() + corrections.size(),
     async stop() {
       checkpoints.stop()

@@ -11,6 +11,8 @@ export interface HoldRequest {
   readonly model: string
   readonly priceVersion: bigint | null
   readonly amountNanos: Nanos
+  /** The possible cost beyond the hold, where the input is not all in the request. */
+  readonly excessNanos?: Nanos | undefined
   readonly estimate: unknown
   readonly spendLimitNanos: Nanos | null
   /** Absent without limits of requests, tokens and concurrent calls. */

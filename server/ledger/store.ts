@@ -24,6 +24,8 @@ export interface HoldRow {
   readonly route: string | null
   readonly fingerprint: string | null
   readonly limits?: HoldLimits | undefined
+  /** Nano-units that the call may cost beyond the hold; absent: none. */
+  readonly excess?: string
 }
 
 export type HoldVerdict =
@@ -35,6 +37,7 @@ export type HoldVerdict =
   | 'no_account'
   | 'duplicate'
   | 'late'
+  | 'uncovered'
   | OverLimit
 
 export interface SettleRow {

@@ -106,14 +106,32 @@ export const ERRORS = {
 
 export type ErrorName = keyof typeof ERRORS
 
+/** An invalid field of a request, and what is wrong with it. */
+export interface FieldFault {
+  readonly param: string
+  readonly problem: string
+}
+
+/** Amounts are decimal strings. */
+export interface BillingFacts {
+  readonly required: string
+  readonly available: string
+  readonly debt: string
+  readonly currency: string
+}
+
 export interface ErrorDetails {
   /** Replaces the table's message. Must be safe to show callers: no keys, hosts or stack traces. */
   readonly message?: string
   /** The invalid request field, for example `messages[2].content`. */
   readonly param?: string
+  /** All invalid fields, where a form shows them together; the first is `param`. */
+  readonly problems?: readonly FieldFault[]
   /** A machine-readable code, for example `context_length_exceeded`. */
   readonly code?: string
   readonly retryAfterSeconds?: number
+  /** The sum that a call would have held, and the balance at that time. */
+  readonly billing?: BillingFacts
   /** Replaces the table's `retry`; see ErrorRow. */
   readonly retry?: boolean
   /** The methods that the path supports. */
@@ -146,4 +164,15 @@ export class GatewayError extends Error {
 /** Returns a 400 error that names the field. */
 export function invalidField(param: string, problem: string): GatewayError {
   return new GatewayError('invalid_request', { message: `${param}: ${problem}`, param })
+}
+
+/** Returns a 400 error that names every field; its message has a line for each. */
+export function invalidFields(problems: readonly FieldFault[]): GatewayError {
+  const message = problems.map(({ param, problem }) => `${param}: ${problem}`).join('\n')
+  const [first] = problems
+  return new GatewayError('invalid_request', {
+    message,
+    problems,
+    ...(first ? { param: first.param } : {}),
+  })
 }

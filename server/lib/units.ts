@@ -44,6 +44,11 @@ export const UNITS = [
 
 export type Unit = (typeof UNITS)[number]
 
+/** Returns true for units that no vendor prices one by one: tokens, characters, parts of money. */
+export function isPricedByMany(unit: Unit): boolean {
+  return /token|^character$|^vendor_cost$/.test(unit)
+}
+
 /** Amounts per unit as reported by an upstream; not yet validated as whole numbers. */
 export type Quantities = Readonly<Partial<Record<Unit, number>>>
 

@@ -25,7 +25,10 @@ const TOKENS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
 const NANOS = 1e9
 
 /** `placesMax`: the most combinations of endpoint, model and channel with figures of their own. */
-export function createCallMetrics(registry: Registry, placesMax: number): PipelineMetrics {
+export function createCallMetrics(
+  registry: Registry,
+  placesMax: number,
+): Omit<PipelineMetrics, 'converted'> {
   const requests = createRequestMetrics(registry)
   const counters = createCounters(registry)
   const times = createTimes(registry)
@@ -49,6 +52,9 @@ export function createCallMetrics(registry: Registry, placesMax: number): Pipeli
       attempts: ofLabel('outcome', counters.attempts),
     }
   })
+  const takenOutOf = createPlaces(placesMax, ({ endpoint, model }) =>
+    memoize((tool) => counters.takenOut({ endpoint, model, tool })),
+  )
   const settlements = memoize((basis) => counters.settled({ basis, review: 'false' }))
   const reviews = memoize((basis) => counters.settled({ basis, review: 'true' }))
   const differing = counters.differing({})
@@ -64,6 +70,9 @@ export function createCallMetrics(registry: Registry, placesMax: number): Pipeli
       const { firstToken, perToken } = figuresOf(stream)
       firstToken().observe(firstTokenSeconds)
       if (perTokenSeconds !== undefined) perToken().observe(perTokenSeconds)
+    },
+    tookOut({ tool, ...place }) {
+      takenOutOf({ ...place, channel: '' })(tool).sum += 1
     },
     upstreamCostDiffers() {
       differing.sum += 1
@@ -145,6 +154,11 @@ function createCounters(registry: Registry) {
       'tributary_upstream_attempts_total',
       'Attempts at upstreams by their outcome.',
       [...PLACE, 'outcome'],
+    ),
+    takenOut: counter(
+      'tributary_tools_taken_out_total',
+      'Answers to requests that offered a tool without a price, which was taken out.',
+      ['endpoint', 'model', 'tool'],
     ),
     differing: counter(
       'tributary_costs_differing_total',

@@ -5,22 +5,35 @@
 import { createServer, type Server } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { explainListening } from '../lib/explain-listening.ts'
+import { createMemory, type Memory } from '../lib/memory/memory.ts'
 import type { PipelineMetrics } from '../pipeline/pipeline-metrics.ts'
 import { createCallMetrics } from './call-metrics.ts'
+import { createFileMetrics } from './file-metrics.ts'
+import { addMemoryMetrics } from './memory-metrics.ts'
 import { addGauges, type Gauges } from './operating-metrics.ts'
+import { addWorkerGauge } from './worker-gauge.ts'
 
 export interface Metrics extends PipelineMetrics {
   readonly registry: Registry
   /** Counts an attempt to copy a result. */
   copied(outcome: string): void
+  /** Counts reads of stored content that is not as it was stored. */
+  contentFault(fault: string): void
+  /** States whether the object store answers. */
+  objectStore(isThere: boolean): void
+  /** Counts an attempt of a webhook delivery. */
+  webhookAttempt(outcome: string): void
   /** Counts spans that the collector did not take. */
   untraced(spans: number): void
   /** Counts a hold or settlement that the ledger found in an unexpected state. */
   ledgerSurprise(operation: 'hold' | 'settlement', verdict: string): void
+  /** Counts a time in which the event loop stood still. */
+  loopHeld(seconds: number): void
 }
 
 export interface MetricsOptions extends Gauges {
   readonly version: string
+  readonly memory: Memory
   /** The most combinations of endpoint, model and channel with figures of their own. */
   readonly placesMax: number
 }
@@ -28,15 +41,16 @@ export interface MetricsOptions extends Gauges {
 /** Sums of other default metrics, which Prometheus takes for counters by their names. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((one) => `nodejs_active_${one}_total`)
 
-export function createMetrics({ version, placesMax, ...gauges }: MetricsOptions): Metrics {
+export function createMetrics({ version, placesMax, memory, ...gauges }: MetricsOptions): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
   addGauges(registry, gauges)
+  addMemoryMetrics(registry, memory)
   const registers = [registry]
-  const copies = new Counter({
-    name: 'tributary_copies_total',
-    help: 'Attempts to copy results into storage, by outcome.',
+  const webhookAttempts = new Counter({
+    name: 'tributary_webhook_attempts_total',
+    help: 'Attempts to deliver webhooks, by outcome; dropped: the last failed, and it is given up.',
     labelNames: ['outcome'],
     registers,
   })
@@ -51,6 +65,16 @@ export function createMetrics({ version, placesMax, ...gauges }: MetricsOptions)
     labelNames: ['operation', 'verdict'],
     registers,
   })
+  const held = new Counter({
+    name: 'tributary_loop_held_total',
+    help: 'Times in which the event loop stood still for 200 ms or more; the log says for whom.',
+    registers,
+  })
+  const heldSeconds = new Counter({
+    name: 'tributary_loop_held_seconds_total',
+    help: 'The sum of these times.',
+    registers,
+  })
   new Gauge({
     name: 'tributary_build_info',
     help: 'Always 1; the labels say what runs.',
@@ -60,10 +84,15 @@ export function createMetrics({ version, placesMax, ...gauges }: MetricsOptions)
   }).set({ version, node: process.versions.node }, 1)
   return {
     ...createCallMetrics(registry, placesMax),
+    ...createFileMetrics(registry),
     registry,
+    loopHeld(seconds) {
+      held.inc()
+      heldSeconds.inc(seconds)
+    },
     ledgerSurprise: (operation, verdict) => surprises.inc({ operation, verdict }),
     untraced: (spans) => untraced.inc(spans),
-    copied: (outcome) => copies.inc({ outcome }),
+    webhookAttempt: (outcome) => webhookAttempts.inc({ outcome }),
   }
 }
 
@@ -72,15 +101,25 @@ export function listMetrics(): readonly DescribedMetric[] {
   const none = () => 0
   const { registry } = createMetrics({
     version: '',
+    memory: createMemory({ bytesMax: 1, diskBytesMax: 1, socketsMax: 1, folder: '/' }),
     placesMax: 1,
     callsInFlight: none,
+    isReady: () => true,
     settlementsPending: none,
+    unknownJournals: none,
     channelsCoolingDown: none,
     spendingCaps: () => [],
     liveOwners: none,
     upstreamConnections: () => ({ busy: 0, idle: 0 }),
-    readDatabase: async () => ({ queues: [], connections: [] }),
+    readDatabase: async () => ({
+      queues: [],
+      connections: [],
+      failingPolls: [],
+      droppedWebhooks: 0,
+      commandSuccesses: [],
+    }),
   })
+  addWorkerGauge(registry)
   return registry
     .getMetricsAsArray()
     .map((metric) => {

@@ -4,11 +4,14 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
-import type { ConnectionRow, QueueRow } from '../usage/operating-store.ts'
+import type { ConnectionRow, FailingPollsRow, QueueRow } from '../usage/operating-store.ts'
 
 export interface Gauges {
   readonly callsInFlight: () => number
+  /** True while this process should get traffic. */
+  readonly isReady: () => boolean
   readonly settlementsPending: () => number
+  readonly unknownJournals: () => number
   readonly channelsCoolingDown: () => number
   readonly spendingCaps: () => readonly {
     readonly channel: string
@@ -25,17 +28,23 @@ export interface Gauges {
 export interface DatabaseFigures {
   readonly queues: readonly QueueRow[]
   readonly connections: readonly ConnectionRow[]
+  readonly failingPolls: readonly FailingPollsRow[]
+  readonly droppedWebhooks: number
+  readonly commandSuccesses: readonly { readonly command: string; readonly succeeded_at: number }[]
 }
 
-/** Figures of the database are at most this old. */
+/** Figures of the database are read again after this time. */
 const FRESH_MS = 5_000
-/** A scrape waits at most this long for the database. */
-const READ_MS = 2_000
+/** A scrape waits at most this long for the database: less than a supervisor for its workers. */
+const READ_MS = 500
+/** Older figures are not shown, so that an alert finds them absent. */
+const STALE_MS = 20_000
 
 const QUEUES = ['tasks', 'webhooks', 'copies'] as const
 const STATES = ['active', 'idle', 'in_transaction'] as const
 
 export function addGauges(registry: Registry, gauges: Gauges): void {
+  addReadiness(registry, gauges.isReady)
   addProcessGauges(registry, gauges)
   addDatabaseGauges(registry, gauges.readDatabase)
   new Gauge({
@@ -65,7 +74,20 @@ export function addGauges(registry: Registry, gauges: Gauges): void {
   })
 }
 
-const OF_ONE_WORKER = /live_processes|loop_delay/
+function addReadiness(registry: Registry, isReady: () => boolean): void {
+  new Gauge({
+    name: 'tributary_ready',
+    help: '1 while this process should get traffic, as /readyz says; else 0.',
+    // Of several workers behind one port, any may get the next call.
+    aggregator: 'min',
+    registers: [registry],
+    collect() {
+      this.set(isReady() ? 1 : 0)
+    },
+  })
+}
+
+const OF_ONE_WORKER = /live_processes|loop_delay|journals_unknown/
 
 function addProcessGauges(registry: Registry, gauges: Gauges): void {
   const delay = monitorEventLoopDelay({ resolution: 20 })
@@ -73,6 +95,7 @@ function addProcessGauges(registry: Registry, gauges: Gauges): void {
   const all: readonly [name: string, help: string, read: () => number][] = [
     ['tributary_calls_in_flight', 'Metered calls in progress.', gauges.callsInFlight],
     ['tributary_settlements_pending', 'Ledger operations waiting.', gauges.settlementsPending],
+    ['tributary_journals_unknown', 'Journals set aside as .unknown.', gauges.unknownJournals],
     ['tributary_channels_cooling_down', 'Channels in cooldown.', gauges.channelsCoolingDown],
     ['tributary_live_processes', 'Processes with a lease on this database.', gauges.liveOwners],
     ['tributary_loop_delay_p99_seconds', 'Event loop delay.', () => delay.percentile(99) / 1e9],
@@ -81,7 +104,7 @@ function addProcessGauges(registry: Registry, gauges: Gauges): void {
     new Gauge({
       name,
       help,
-      // Of several workers, each knows all processes, and the slowest loop counts.
+      // Of several workers, each knows all processes and journals, and the slowest loop counts.
       aggregator: OF_ONE_WORKER.test(name) ? 'max' : 'sum',
       registers: [registry],
       collect() {
@@ -91,13 +114,20 @@ function addProcessGauges(registry: Registry, gauges: Gauges): void {
   }
 }
 
+type AddGauge = (
+  label: string,
+  name: string,
+  help: string,
+  set: (found: DatabaseFigures, to: Gauge) => void,
+) => void
+
 function addDatabaseGauges(registry: Registry, read: Gauges['readDatabase']): void {
   const figures = createReader(read)
-  const gauge = (name: string, help: string, set: (found: DatabaseFigures, to: Gauge) => void) =>
+  const gauge: AddGauge = (label, name, help, set) => {
     new Gauge({
       name,
       help,
-      labelNames: name.includes('queue') ? ['queue'] : ['state'],
+      labelNames: [label],
       // Each worker reads the same figures.
       aggregator: 'max',
       registers: [registry],
@@ -107,28 +137,28 @@ function addDatabaseGauges(registry: Registry, read: Gauges['readDatabase']): vo
         else this.reset()
       },
     })
-  const eachQueue = (value: (row: QueueRow) => number) => (found: DatabaseFigures, to: Gauge) => {
-    for (const queue of QUEUES) {
-      const row = found.queues.find((one) => one.queue === queue)
-      to.set({ queue }, row ? value(row) : 0)
-    }
   }
+  addQueueGauges(gauge)
   gauge(
-    'tributary_queue_open',
-    'Tasks, webhooks and copies that have not ended, of all gateways.',
-    eachQueue(({ open }) => open),
+    'channel',
+    'tributary_tasks_polls_failing',
+    'Open tasks whose last polls, five or more in a row, have failed.',
+    ({ failingPolls }, to) => {
+      to.reset()
+      for (const { channel, tasks } of failingPolls) to.set({ channel }, tasks)
+    },
   )
   gauge(
-    'tributary_queue_due',
-    'The part that is due and that no process has taken.',
-    eachQueue(({ due }) => due),
+    'command',
+    'tributary_command_success_timestamp_seconds',
+    'When audit, backup and archive create have last succeeded; absent before the first time.',
+    ({ commandSuccesses }, to) => {
+      to.reset()
+      for (const { command, succeeded_at: at } of commandSuccesses) to.set({ command }, at)
+    },
   )
   gauge(
-    'tributary_queue_due_seconds',
-    'How long the oldest of these has been due.',
-    eachQueue(({ due_seconds: seconds }) => seconds),
-  )
-  gauge(
+    'state',
     'tributary_database_connections',
     'Connections of all gateways to the database.',
     ({ connections }, to) => {
@@ -140,19 +170,65 @@ function addDatabaseGauges(registry: Registry, read: Gauges['readDatabase']): vo
   )
 }
 
-/** Shares one read among all gauges; resolves to undefined if the database does not answer. */
+function addQueueGauges(gauge: AddGauge): void {
+  const eachQueue = (value: (row: QueueRow) => number) => (found: DatabaseFigures, to: Gauge) => {
+    for (const queue of QUEUES) {
+      const row = found.queues.find((one) => one.queue === queue)
+      to.set({ queue }, row ? value(row) : 0)
+    }
+  }
+  gauge(
+    'queue',
+    'tributary_queue_open',
+    'Tasks, webhooks and copies that have not ended, of all gateways.',
+    eachQueue(({ open }) => open),
+  )
+  gauge(
+    'queue',
+    'tributary_queue_due',
+    'The part that is due and that no process has taken.',
+    eachQueue(({ due }) => due),
+  )
+  gauge(
+    'queue',
+    'tributary_queue_due_seconds',
+    'How long the oldest of these has been due.',
+    eachQueue(({ due_seconds: seconds }) => seconds),
+  )
+  gauge(
+    'queue',
+    'tributary_queue_dropped',
+    'Webhooks of the last day that were given up and not sent again; counted up to 10,000.',
+    ({ droppedWebhooks }, to) => to.set({ queue: 'webhooks' }, droppedWebhooks),
+  )
+}
+
+/**
+ * Shares one read among all gauges. Resolves to what was read last while a read takes longer, and
+ * to undefined once that is too old.
+ */
 function createReader(read: Gauges['readDatabase']) {
-  let readAt = -FRESH_MS
-  let running: Promise<DatabaseFigures | undefined> = Promise.resolve(undefined)
-  return () => {
-    if (performance.now() - readAt < FRESH_MS) return running
-    readAt = performance.now()
+  let latest: DatabaseFigures | undefined
+  let latestAt = -STALE_MS
+  let begunAt = -FRESH_MS
+  let running: Promise<void> = Promise.resolve()
+  return async () => {
+    if (performance.now() - begunAt >= FRESH_MS) {
+      begunAt = performance.now()
+      running = read().then(
+        (found) => {
+          latest = found
+          latestAt = performance.now()
+        },
+        () => undefined,
+      )
+    }
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, READ_MS, undefined)
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, READ_MS)
     })
-    const found = read().catch(() => undefined)
-    running = Promise.race([found, late]).finally(() => clearTimeout(timer))
-    return running
+    await Promise.race([running, late])
+    clearTimeout(timer)
+    return performance.now() - latestAt < STALE_MS ? latest : undefined
   }
 }

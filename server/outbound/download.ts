@@ -44,11 +44,16 @@ export async function downloadGuarded(
     const exchange = await openOne({ ...request, url }, policy, resolve)
     if (exchange.outcome !== 'answered' || !REDIRECTS.has(exchange.status)) return exchange
     await exchange.close()
-    const next = exchange.location === undefined ? null : URL.parse(exchange.location, url)
+    const next = exchange.location === undefined ? undefined : followFrom(url, exchange.location)
     if (!next) return { outcome: 'failed', message: 'the redirect has no valid location' }
     if (redirects === REDIRECTS_MAX) return { outcome: 'failed', message: 'too many redirects' }
-    url = next.href
+    url = next
   }
+}
+
+/** Returns the address of a redirect as it is written, since its spelling is judged as well. */
+function followFrom(url: string, location: string): string | undefined {
+  return URL.canParse(location) ? location : URL.parse(location, url)?.href
 }
 
 async function openOne(request: DownloadRequest, policy: AddressPolicy, resolve: Resolve) {

@@ -4,14 +4,19 @@
 const ANSWER_MS = 60_000
 
 /**
- * Calls `fetch` with a time limit; the response body has the runtime's own idle limit. Rejects on
- * redirects.
+ * Calls `fetch` with a time limit, and until `stop` aborts; the response body has the runtime's own
+ * idle limit. Rejects on redirects.
  */
-export const fetchBounded: typeof fetch = async (input, init) => {
+export async function fetchBounded(
+  input: Parameters<typeof fetch>[0],
+  init?: RequestInit,
+  stop?: AbortSignal,
+): Promise<Response> {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), ANSWER_MS)
   try {
-    return await fetch(input, { ...init, redirect: 'error', signal: late.signal })
+    const signal = stop ? AbortSignal.any([late.signal, stop]) : late.signal
+    return await fetch(input, { ...init, redirect: 'error', signal })
   } finally {
     clearTimeout(timer)
   }

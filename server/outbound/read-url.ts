@@ -41,6 +41,9 @@ const LOCAL_NAMES = new RegExp(
   ].join('|')})$`,
 )
 const LOOPBACK_NAMES = /(?:^|\.)localhost$/
+/** A label of a host name: letters, digits, inner hyphens, and underscores, which some have. */
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+const NAME_LENGTH_MAX = 253
 const METADATA_NAMES = /^(?:metadata|instance-data)(?:\.|$)/
 
 /** Parses a URL and refuses what its text alone rules out. */
@@ -56,7 +59,9 @@ export function readUrl(text: string, policy: AddressPolicy): ReadUrl {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
   const isLiteral = ipaddr.isValid(host)
-  const problem = isLiteral ? judgeAddress(host, port, policy) : judgeName(host, port, policy)
+  const problem =
+    judgeSpelling(authority, host, port) ??
+    (isLiteral ? judgeAddress(host, port, policy) : judgeName(host, port, policy))
   return problem === undefined ? { url, host, port, isLiteral } : refuse(problem)
 }
 
@@ -64,8 +69,23 @@ export function isLoopbackName(host: string): boolean {
   return LOOPBACK_NAMES.test(host)
 }
 
+/**
+ * Refuses what is no address that anybody means: a URL parser reads `1.2.3` as 1.2.0.3, and takes
+ * names that no resolver does.
+ */
+function judgeSpelling(authority: string, host: string, port: number): string | undefined {
+  if (port === 0) return 'uses port 0, which is not allowed'
+  if (ipaddr.IPv6.isValid(host)) return undefined
+  if (ipaddr.IPv4.isValid(host)) {
+    const [written] = authority.split(':')
+    const isFull = written === host || written === `${host}.`
+    return isFull ? undefined : `has an address that is not written in full, as ${host} is`
+  }
+  const isName = host.length <= NAME_LENGTH_MAX && host.split('.').every((one) => LABEL.test(one))
+  return isName ? undefined : 'names no host'
+}
+
 function judgeName(host: string, port: number, policy: AddressPolicy): string | undefined {
-  if (host === '' || host.endsWith('.')) return 'names no host'
   if (METADATA_NAMES.test(host)) return 'leads to a metadata service'
   if (policy.allowance === 'private') return undefined
   if (policy.allowance === 'loopback' && isLoopbackName(host)) return undefined

@@ -3,7 +3,7 @@
  * and the vendor accepts its key where it has a free request to try it with.
  */
 import { lookup } from 'node:dns/promises'
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { isObject } from '../lib/json.ts'
 
@@ -37,7 +37,7 @@ export async function testChannel(channel: {
   const address = findAddress(channel.settings)
   const ready = await run('settings', async () => {
     if (channel.problem) throw new Error(channel.problem)
-    return address ? address.origin : 'the vendor’s own address'
+    return address ? `${address.origin}${address.pathname}` : 'the vendor’s own address'
   })
   if (ready && address) {
     const host = address.hostname.replace(/^\[|\]$/g, '')
@@ -59,9 +59,11 @@ function findAddress(settings: unknown): URL | undefined {
 function tryConnection(address: URL, host: string): Promise<string> {
   const secure = address.protocol === 'https:' || address.protocol === 'wss:'
   const port = Number(address.port) || (secure ? 443 : 80)
+  // RFC 6066 allows only names there; without one the certificate is checked for the address.
+  const name = isIP(host) ? {} : { servername: host }
   return new Promise((resolve, reject) => {
     const socket: Socket = secure
-      ? connectTls({ host, port, servername: host, ALPNProtocols: ['http/1.1'] })
+      ? connectTls({ host, port, ...name, ALPNProtocols: ['http/1.1'] })
       : connectTcp({ host, port })
     const end = (outcome: () => void) => {
       socket.destroy()

@@ -8,7 +8,7 @@ import type { RelayReport } from '../dialects/relay.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
 import { GatewayError, invalidField } from '../lib/errors.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, sumOf, type Unit } from '../lib/units.ts'
+import { OUTPUT_UNITS, sumOf } from '../lib/units.ts'
 import { type DeliveredStream, deliverStream, type StreamBounds } from './answer/deliver.ts'
 import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
 import type { MeteredCall } from './hold/metered-call.ts'
@@ -18,8 +18,9 @@ import type { Leave } from './load/channel-health.ts'
 import { Stopping } from './load/stopping.ts'
 import type { Body, Metering } from './metering.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
+import { rememberAnswer } from './remember-answer.ts'
 import { admit, admitFallback, admitUncharged } from './request/admit.ts'
-import { identify } from './request/identify.ts'
+import { enter } from './request/enter.ts'
 import { type ResolvedCall, resolve } from './request/resolve.ts'
 import {
   type DispatchedCall,
@@ -45,13 +46,24 @@ export interface DetachedRun {
 }
 
 /** Runs one metered call. Throws GatewayError for every refusal; its hold is closed in any case. */
-export async function meter(
+export function meter(
   context: Context,
   metering: Metering,
   services: Services,
   detached?: DetachedRun,
 ): Promise<void> {
-  const caller = await identify(context, services)
+  return enter(context, services, (caller) => {
+    return runFor(caller, context, metering, services, detached)
+  })
+}
+
+async function runFor(
+  caller: Caller,
+  context: Context,
+  metering: Metering,
+  services: Services,
+  detached: DetachedRun | undefined,
+): Promise<void> {
   const { operation } = metering
   context.facts.operation = operation
   const call = await resolve(context, metering, caller, services, ({ calls }) => {
@@ -82,8 +94,8 @@ async function run(
 ): Promise<void> {
   if (call.idempotency && (await sendReplay(context, caller, call, services))) return
   admit(services)
-  const { quoted, dearest, fallbacks } = quoteAll(metering, call, services)
-  const hold = await takeHold(context, metering, caller, call, dearest.quoted, services)
+  const { call: sent, quoted, dearest, fallbacks } = quoteAll(metering, call, services)
+  const hold = await takeHold(context, metering, caller, sent, dearest.quoted, services)
   const enter = (other: FallbackCall) =>
     admitFallback(caller, other.call.model, other.quoted.quantities, hold, services)
   const leaves: Leave[] = []
@@ -91,7 +103,7 @@ async function run(
   const spending = services.spending.begin(caller.currency)
   const shared = { context, metering, services, fallbacks, enter, keep, spending }
   try {
-    await runHeld({ ...shared, call, hold, quoted })
+    await runHeld({ ...shared, call: sent, hold, quoted })
   } finally {
     for (const leave of leaves) leave()
     spending.end()
@@ -196,7 +208,7 @@ async function finishWhole(
     ? { ...opened, body: hideInBody(opened.body, knownIn(request.body)) }
     : opened
   await settleWhole(metered, answer, served)
-  if (answer.report.answerId) await rememberAnswer(metered, answer.report)
+  await keepAnswer(metered, answer.report)
   if (answer.report.error && metered.context.facts.chargedNanos === 0n) {
     metered.context.facts.outcome = 'failed_upstream'
   }
@@ -205,34 +217,18 @@ async function finishWhole(
 }
 
 /**
- * Stores where the vendor keeps the answer. Called before the caller has the last byte, since it
- * may refer to the answer at once.
+ * Remembers the vendor's ids of the answer and its parts. Called before the caller has the last
+ * byte, since it may refer to them at once.
  */
-async function rememberAnswer(metered: MeteredCall, report: RelayReport): Promise<void> {
+async function keepAnswer(metered: MeteredCall, report: RelayReport): Promise<void> {
   const { metering, call, hold, services, context } = metered
-  const { answerId: id } = report
-  if (id) context.facts.answerId = id
-  const { channel } = context.facts
-  if (!id || !channel || !metering.keepsAnswer?.(call.request.value)) return
-  try {
-    const { accountId } = hold
-    const tokens = countReportedTokens(report)
-    await services.storedAnswers.remember({ id, accountId, channelId: channel, tokens })
-  } catch (error) {
-    const fields = { request_id: context.requestId, error }
-    services.log.warn(fields, 'remembering a stored answer failed')
-  }
-}
-
-/**
- * Returns the tokens that a request continuing the answer has as input again, or null if the
- * upstream did not state both sides.
- */
-export function countReportedTokens({ usage = {} }: Pick<RelayReport, 'usage'>): number | null {
-  const count = (units: readonly Unit[]) => units.reduce((sum, unit) => sum + (usage[unit] ?? 0), 0)
-  const tokens = count(INPUT_UNITS) + count(OUTPUT_UNITS)
-  const isStated = [INPUT_UNITS, OUTPUT_UNITS].every((side) => side.some((unit) => unit in usage))
-  return isStated && Number.isSafeInteger(tokens) ? tokens : null
+  const { answerId, itemIds, keptIds } = report
+  if (answerId) context.facts.answerId = answerId
+  const { channel: channelId } = context.facts
+  const isStored = answerId !== undefined && metering.keepsAnswer?.(call.request.value) === true
+  if (!channelId || !(isStored || itemIds || keptIds)) return
+  const { accountId, requestId } = hold
+  await rememberAnswer({ accountId, channelId, requestId, isStored, report }, services)
 }
 
 /** Returns the charge that applies if the process dies now. */
@@ -280,7 +276,7 @@ async function finishStream(
   try {
     await settleStream(metered, delivered, served)
     // An interrupted answer was charged in part only, so it must not be readable for free.
-    if (delivered.end === 'complete') await rememberAnswer(metered, delivered.report)
+    if (delivered.end === 'complete') await keepAnswer(metered, delivered.report)
   } catch (error) {
     throw new GatewayError('internal', { cause: error })
   } finally {

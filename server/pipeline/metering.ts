@@ -7,10 +7,11 @@ import type { ZodType } from 'zod'
 import type { Model, ModelType } from '../catalog/catalog.ts'
 import type { JsonFields } from '../dialects/json-scan.ts'
 import type { RelayReport } from '../dialects/relay.ts'
+import type { ReadRange } from '../lib/media/open-window.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
 import type { CallRequest, Operation } from '../upstreams/upstream.ts'
 import type { Ceiling } from './price/ceiling.ts'
-import type { RequestedDimensions } from './price/dimensions.ts'
+import type { RequestedDimensions, ToolOffer } from './price/dimensions.ts'
 
 export interface Body extends Readonly<Record<string, unknown>> {}
 
@@ -56,6 +57,8 @@ export interface RequestMetering {
   readonly check?: (parts: RequestParts) => void
   /** Returns the id of the earlier answer that a request continues: it must be the caller's. */
   readonly buildsOn?: (value: Body) => string | undefined
+  /** Finds what else a request names of what the vendor stores. */
+  readonly names?: NameReading
   /** Returns true if the vendor stores the answer of this request under its id. */
   readonly keepsAnswer?: (value: Body) => boolean
   /** Returns the model id, from wherever the endpoint's dialect has it. */
@@ -68,15 +71,46 @@ export interface RequestMetering {
   readonly inputTokens: (value: Body, bodyBytes: number) => number
 }
 
+export interface NameReading {
+  /** A translation of this operation reads nothing that the vendor stores. */
+  readonly operation: Operation
+  readonly find: (value: Body) => NamedContent
+}
+
+/** Content at the vendor that a request names by ids. */
+export interface NamedContent {
+  /** They stand for content that the body does not have. */
+  readonly references: readonly StoredReference[]
+  /** Items of the input that are in the body and have an id beside. */
+  readonly identified: readonly IdentifiedItem[]
+}
+
+export interface IdentifiedItem {
+  /** Its place in the input. */
+  readonly position: number
+  /** Absent for an id that is no text. */
+  readonly id?: string
+  /** True if its content is there and empty: the vendor may read what it has. */
+  readonly isEmpty: boolean
+}
+
+export interface StoredReference {
+  /** For the 400, for example `input[2].id`. */
+  readonly field: string
+  /** A text, or whatever the caller wrote in its place. */
+  readonly id: unknown
+}
+
 export interface FormReading {
   readonly fileBytesMax: number
   /**
-   * Creates the inspector of one file: it sees each chunk as it arrives and returns the relevant
-   * part. Both of its methods may throw InvalidRequest.
+   * Creates the inspector of one file: it sees each chunk as it arrives, then reads the whole file
+   * as far as it needs to, and returns the relevant part. Both of its methods may throw
+   * InvalidRequest.
    */
   readonly inspect: () => {
     push(chunk: Buffer): void
-    end(): InspectedFile
+    end(read: ReadRange): InspectedFile | Promise<InspectedFile>
   }
   /** Returns true if the model takes the other part of the file; absent if there is none. */
   readonly takesOther?: (model: Model) => boolean
@@ -85,7 +119,10 @@ export interface FormReading {
 export interface FilePart {
   readonly start: number
   readonly bytes: number
+  /** Length of a recording, rounded up. */
   readonly seconds?: number
+  /** The reason why the length of a recording is not measured, after the word `file`. */
+  readonly fault?: string
 }
 
 export interface InspectedFile extends FilePart {
@@ -106,14 +143,24 @@ export interface Metering extends RequestMetering {
   readonly fallback: (request: CallRequest, report: RelayReport, complete: boolean) => Quantities
   /** True if the part delivered before an upstream broke off is charged. */
   readonly billsBroken: boolean
+  /** Takes what a model has no price for out of a request that only offers it; absent: never. */
+  readonly takeOut?: (request: TextRequest, offers: readonly ToolOffer[]) => TakenOut
   /** True if an upstream's refusal reaches the caller with its own status and body. */
   readonly passesRefusals: boolean
 }
+
+/** A JSON request as it is priced and sent. */
+export type TextRequest = Pick<CallRequest, 'body' | 'fields' | 'value'>
+
+/** The request without the offers, or the first of them that it demands. */
+export type TakenOut = { readonly request: TextRequest } | { readonly demanded: ToolOffer }
 
 /** An endpoint's estimate of one request, computed in one pass over it. */
 export interface Estimate {
   /** The quantities to hold for: a cautious estimate, not a bound. */
   readonly quantities: Quantities
+  /** The most that open input may be in one pass; absent: the body is all of the input. */
+  readonly most?: Quantities
   /** The bound up to which stated usage is charged as stated. */
   readonly ceiling: Ceiling
   /** Expected output tokens of a stream, which is cut far beyond them; absent: no limit. */
@@ -133,6 +180,8 @@ export interface QuotedRequest {
   readonly fileBytes?: number
   /** Length of a recording. */
   readonly fileSeconds?: number
+  /** The reason why that is a guess, after the word `file`. */
+  readonly fileFault?: string | undefined
   readonly model: Model
 }
 

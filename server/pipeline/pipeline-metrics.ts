@@ -41,8 +41,12 @@ export interface PipelineMetrics {
   }): void
   settled(call: SettledCall): void
   streamed(times: StreamTimes): void
+  /** Counts an answer to a request that lost a tool, of a bounded kind. */
+  tookOut(facts: Omit<CallPlace, 'channel'> & { readonly tool: string }): void
   /** Counts vendors' own figures that are far from the cost computed by the route's costs. */
   upstreamCostDiffers(): void
+  /** Counts conversions of recordings. */
+  converted(outcome: 'converted' | 'refused' | 'retried' | 'failed'): void
   /** `seconds` last until the whole answer, or the first event of a stream, was there. */
   attempt(
     facts: CallPlace & { readonly outcome: string; readonly seconds?: number | undefined },

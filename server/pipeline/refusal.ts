@@ -58,8 +58,20 @@ function hideInRefusal(body: Buffer, request: RequestText): Buffer {
 /** The body of the request, or the part of it that is stored. */
 type RequestText = Buffer | string | undefined
 
+/**
+ * Bytes of a request that are searched for the words of one answer: a vendor that repeats a large
+ * request word by word would take the square of it. Words beyond are hidden.
+ */
+const SEARCHED_BYTES_MAX = 64 * 1024 * 1024
+
 /** Returns a predicate: true for words that the caller's own request contains. */
 export function knownIn(request: RequestText): IsCallersText {
-  // Very short words occur in every request.
-  return (words) => words.length > 3 && request?.includes(words) === true
+  let searchedBytes = 0
+  return (words) => {
+    // Very short words occur in every request.
+    if (request === undefined || words.length <= 3 || searchedBytes > SEARCHED_BYTES_MAX)
+      return false
+    searchedBytes += request.length
+    return request.includes(words)
+  }
 }

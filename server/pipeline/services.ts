@@ -6,6 +6,8 @@ import type { Identified } from '../accounts/accounts.ts'
 import type { CatalogSnapshot } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
+import type { Memory } from '../lib/memory/memory.ts'
+import type { FairSlots } from '../lib/queues/fair-slots.ts'
 import type { PresentedKey } from '../lib/secrets/api-key.ts'
 import type { RequestFile, Upstream } from '../upstreams/upstream.ts'
 import type { ChannelHealth } from './load/channel-health.ts'
@@ -32,9 +34,10 @@ export interface PipelineLimits {
   readonly drainSlots: number
   /** A larger answer that is read whole is refused. */
   readonly answerBytesMax: number
-  readonly callsMax: number
   /** Maximum number of WebSockets to one upstream host. */
   readonly socketsMax: number
+  /** Refused requests of an account; 64 KB of a body count as one more. */
+  readonly refusalsPerMinute: number
   /** The operator's limits for request bodies: of conversations, and of all others. */
   readonly chatBytesMax: number
   readonly jsonBytesMax: number
@@ -79,6 +82,33 @@ export interface StoredAnswers {
     id: string,
   ): Promise<{ readonly channelId: string; readonly tokens: number | null } | undefined>
   forget(accountId: string, id: string): Promise<void>
+  /** Remembers ids of the vendor that came with an answer: of items, containers, speech. */
+  rememberItems(items: {
+    readonly ids: readonly string[]
+    /** Of the items of one answer the tokens count once. */
+    readonly answerId: string
+    readonly accountId: string
+    readonly channelId: string
+    /** Stated output tokens of the answer; null if unknown. */
+    readonly tokens: number | null
+    /** True if the vendor keeps what they name. */
+    readonly isStored: boolean
+  }): Promise<void>
+  /** Returns those of the ids that are this account's. */
+  findItems(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredItem>>
+}
+
+export interface StoredItem {
+  readonly channelId: string
+  readonly answerId: string
+  readonly tokens: number | null
+}
+
+/** Counts the tools that are taken out of requests, for the operator. */
+interface TakenOutTools {
+  add(model: string, tools: Iterable<{ readonly tool: string; readonly unit: string | null }>): void
+  /** Writes what was counted, if the database takes it. */
+  stop(): Promise<void>
 }
 
 export interface Services {
@@ -87,6 +117,7 @@ export interface Services {
   readonly catalog: { snapshot(): CatalogSnapshot }
   readonly ledger: Ledger
   readonly storedAnswers: StoredAnswers
+  readonly takenOut: TakenOutTools
   readonly forms: Forms
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly dispatcher: Dispatcher
@@ -95,6 +126,9 @@ export interface Services {
   readonly spending: ChannelSpending
   readonly retries: RetryBudget
   readonly inFlight: InFlight
+  /** The requests with a key that run at once, by account. */
+  readonly slots: FairSlots
+  readonly memory: Memory
   /** Returns the reason to refuse paid work (disk full, clock skew), or undefined. */
   readonly refusesWork: () => string | undefined
   readonly metrics: PipelineMetrics

@@ -16,9 +16,11 @@ import { UpstreamFailure } from '../upstreams/failure.ts'
 import { isDocument } from '../upstreams/read-json.ts'
 import type { StoredRequest } from '../upstreams/upstream.ts'
 import type { WireResponse } from '../upstreams/wire.ts'
+import { HeldBytes } from './answer/count-held.ts'
 import type { DeliveredStream } from './answer/deliver.ts'
 import type { StreamAnswer } from './answer/open-answer.ts'
 import { readAtMost } from './answer/read-at-most.ts'
+import { type AnswerRoom, roomOf } from './answer/receive-whole.ts'
 import { holdRefusal } from './hold/take-hold.ts'
 import { admit } from './request/admit.ts'
 import { storedLimitsOf } from './request/limits.ts'
@@ -74,7 +76,7 @@ export async function sendStoredRequest(
 ): Promise<StoredReply> {
   const exchange = { context, caller, place, request, services }
   return record(exchange, READ_MS, async (response) => {
-    const reply = await readReply(response, services)
+    const reply = await readReply(response, context, services)
     return { value: reply, outcome: describeReply(reply) }
   })
 }
@@ -100,10 +102,12 @@ export function streamStoredAnswer(
   const exchange = { context, caller, place, request: { ...request, stream: true }, services }
   return record(exchange, undefined, async (response) => {
     if (response.status !== 200 || isDocument(response)) {
-      const reply = await readReply(response, services)
+      const reply = await readReply(response, context, services)
       return { value: reply, outcome: describeReply(reply) }
     }
-    const { callerGone, end } = await deliver(openStream(response.body, relay))
+    const { callerGone, end } = await deliver(
+      openStream(response.body, relay, roomOf(context, services)),
+    )
     const outcome: Outcome = callerGone
       ? { status: 'cancelled', error: CALLER_GONE }
       : end === 'complete'
@@ -189,11 +193,13 @@ async function readWhileConnected<T>(
 
 async function readReply(
   { status, headers, body }: WireResponse,
-  { limits }: Services,
+  context: Context,
+  services: Services,
 ): Promise<StoredReply> {
-  const bytes = await readAtMost(body, limits.answerBytesMax)
+  const room = roomOf(context, services)
+  const bytes = await readAtMost(body, room)
   if (!bytes) {
-    const message = `an answer over ${limits.answerBytesMax} bytes`
+    const message = `an answer over ${room.bytesMax} bytes`
     throw new UpstreamFailure('failed', { message })
   }
   if (!PASSED.has(status)) {
@@ -208,7 +214,7 @@ function describeReply({ status }: StoredReply): Outcome {
   return { status: 'failed', error: `the vendor answered ${status}` }
 }
 
-function openStream(body: Readable, relay: Relay): StreamAnswer {
+function openStream(body: Readable, relay: Relay, room: AnswerRoom): StreamAnswer {
   return {
     kind: 'stream',
     status: 200,
@@ -216,6 +222,7 @@ function openStream(body: Readable, relay: Relay): StreamAnswer {
     takeFirst: () => undefined,
     body,
     relay,
+    held: new HeldBytes(relay, room),
     ended: false,
     stopsOnCancel: true,
     cutsWhenBroken: true,

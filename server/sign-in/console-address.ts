@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../lib/errors.ts'
+import { trimEnd } from '../lib/text/trim-end.ts'
 
 export interface ConsoleAddressOptions {
   /** Returns the configured address, or the one listened on, which is known after the start. */
@@ -58,7 +59,7 @@ export function createConsoleAddress({ baseUrl, isFixed }: ConsoleAddressOptions
       return !isFixed && URL.canParse(origin) && new URL(origin).host === request.headers.host
     },
     isPasskeyOrigin: (origin) => origin === passkeyOrigin(),
-    link: (page, token) => `${baseUrl().replace(/\/+$/, '')}/console/${page}#token=${token}`,
+    link: (page, token) => `${trimEnd(baseUrl(), '/')}/console/${page}#token=${token}`,
   }
 }
 

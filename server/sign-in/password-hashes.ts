@@ -72,7 +72,7 @@ export function createPasswords(using: Derive = derive): Passwords {
 const DUMMY_HASH = { cost: COST, salt: randomBytes(SALT_BYTES), bytes: randomBytes(HASH_BYTES) }
 
 function notate({ memoryKb, passes, parallelism }: Cost, salt: Buffer, bytes: Buffer): string {
-  const text = (part: Buffer) => part.toString('base64').replace(/=+$/, '')
+  const text = (part: Buffer) => part.toString('base64').replace(/={1,2}$/, '')
   return `$argon2id$v=19$m=${memoryKb},t=${passes},p=${parallelism}$${text(salt)}$${text(bytes)}`
 }
 

@@ -162,3 +162,15 @@ export async function deleteMembership(
   await sql`
     delete from membership where account_id = ${accountId} and person_id = ${personId}`
 }
+
+/** Ends the playground keys that a person has created, in one account or in all. */
+export async function endPlaygroundKeys(
+  sql: TransactionSql,
+  personId: string,
+  accountId?: string,
+): Promise<void> {
+  await sql`
+    update api_key set disabled_at = now()
+    where purpose = 'playground' and created_by = ${personId} and disabled_at is null
+      ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}`
+}

@@ -1,4 +1,4 @@
-/** The SQL of tasks whose work is one call: the stored request body, and the start of the call. */
+/** The SQL of what workers begin: stored request bodies, conversions, and the start of a call. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export async function insertBody(sql: TransactionSql, taskId: string, body: Buffer): Promise<void> {
@@ -12,6 +12,22 @@ export async function readTaskBody(sql: Sql, taskId: string): Promise<Buffer | u
 
 export async function deleteBody(sql: TransactionSql, taskId: string): Promise<void> {
   await sql`delete from task_body where task_id = ${taskId}`
+}
+
+/** Queues the conversion of a recording, in the transaction that creates its task. */
+export async function insertConversion(
+  sql: TransactionSql,
+  taskId: string,
+  accountId: string,
+): Promise<void> {
+  await sql`
+    insert into task_conversion (task_id, account_id) values (${taskId}, ${accountId})`
+  await sql`select pg_notify('tributary_conversion', '')`
+}
+
+/** Removes the conversion of a task that ends, if it has one. */
+export async function deleteConversion(sql: TransactionSql, taskId: string): Promise<void> {
+  await sql`delete from task_conversion where task_id = ${taskId}`
 }
 
 /** Commits that the call is about to be sent. False when the lease is lost: then send nothing. */

@@ -1,6 +1,8 @@
 /** Schedules the next poll of a task that has not ended. */
 import { UpstreamFailure } from '../upstreams/failure.ts'
+import { FAILURES_STATED } from '../usage/operating-store.ts'
 import type { Engine } from './engine.ts'
+import { fieldsOfTask, logTask } from './log-task.ts'
 import { cooldownMs, nextPollMs, retryPollMs } from './schedule.ts'
 import { rescheduleTask } from './store.ts'
 import { type ClaimedTask, laterState } from './task.ts'
@@ -23,7 +25,9 @@ export async function rescheduleOpenTask(
   const dueInMs = nextPollMs(ageMs, engine.times)
   const next = { state, dueInMs, failed: false, gone: false }
   const isRescheduled = await rescheduleTask(engine.sql, task, next)
-  if (isRescheduled && state !== task.state) await addEvent(engine.sql, task.id, state)
+  if (!isRescheduled || state === task.state) return
+  logTask(engine, task, 'task changed', { status: state })
+  await addEvent(engine.sql, task.id, state)
 }
 
 /** Reschedules a task whose poll failed. `expire` ends one that has expired. */
@@ -35,9 +39,9 @@ export async function retryPoll(
 ): Promise<PollOutcome> {
   const failure = error instanceof UpstreamFailure ? error : undefined
   const { log } = engine.services
-  const fields = { task_id: task.id, channel: task.channel_id, error }
+  const fields = { ...fieldsOfTask(task), error }
   if (!failure || failure.kind === 'channel_fault') log.error(fields, 'poll failed')
-  else log.debug(fields, 'poll failed')
+  else logTask(engine, task, 'poll failed', { reason: failure.kind })
   if (task.expired) {
     await expire(engine, task)
     return {}
@@ -46,6 +50,25 @@ export async function retryPoll(
   const dueInMs = retryPollMs(task.failures, engine.times, retryAfterSeconds)
   const next = { state: task.state, dueInMs, failed: true, gone: false }
   await rescheduleTask(engine.sql, task, next)
+  await warnOfFailures(engine, task, failure)
   if (failure?.kind !== 'busy') return {}
   return { cooldownMs: cooldownMs(retryAfterSeconds) }
+}
+
+/**
+ * Warns in the log and the timeline of polls that fail again and again: such a task never ends. The
+ * first warning is at FAILURES_STATED, each further one after twice as many.
+ */
+async function warnOfFailures(
+  { sql, services }: Engine,
+  task: ClaimedTask,
+  failure: UpstreamFailure | undefined,
+): Promise<void> {
+  const failures = task.failures + 1
+  const doublings = Math.log2(failures / FAILURES_STATED)
+  if (doublings < 0 || !Number.isInteger(doublings)) return
+  const { kind: reason = 'internal', details } = failure ?? {}
+  const fields = { ...fieldsOfTask(task), kind: reason }
+  services.log.warn({ ...fields, reason: details?.message }, 'polls of a task keep failing')
+  await addEvent(sql, task.id, 'polls_failing', { channel: task.channel_id, failures, reason })
 }

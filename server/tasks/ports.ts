@@ -1,6 +1,7 @@
 /** The ports through which the task engine uses webhooks, stored content and the URL guard. */
 import type { TransactionSql } from 'postgres'
 import type { ResultContent } from '../assets/library/keep-content.ts'
+import type { ConvertSound } from '../assets/sound/convert-sound.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import type { TaskRow } from './task.ts'
 
@@ -50,6 +51,10 @@ export interface TaskPorts {
   readonly measureUrl?: (url: string) => Promise<MeasuredUrl | 'missing' | undefined>
   /** Returns the vendor callback URL of an attempt; undefined if no vendor can reach us. */
   readonly vendorCallbackUrl?: (attemptId: string) => string | undefined
+  /** Converts recordings that a vendor does not take. Absent: this gateway cannot. */
+  readonly convertSound?: ConvertSound | undefined
+  /** Removes what was published for a request, in the transaction that ends its task. */
+  readonly unpublish?: (transaction: TransactionSql, requestId: string) => Promise<void>
   readonly deliveryState?: (taskId: string) => Promise<DeliveryState | undefined>
   readonly deliveryAttempts?: (taskId: string) => Promise<readonly DeliveryAttempt[]>
   /**
@@ -61,6 +66,8 @@ export interface TaskPorts {
     task: TaskRow,
     contents: readonly ResultContent[],
   ) => Promise<TaskRow['result']>
+  /** False while this process keeps no files: it makes no calls whose results are bytes. */
+  readonly keepsFiles?: () => boolean
   /** Stores content of a result before the task ends. Rejects with GatewayError. */
   readonly keepContent?: (accountId: string, content: Buffer) => Promise<ResultContent>
   /** Removes stored content that no task adopts. Never rejects. */

@@ -77,29 +77,36 @@ export async function moveToAttempt(
   sql: TransactionSql,
   fence: bigint,
   attempt: NewAttempt,
-  prepared: Pick<PreparedTask, 'quantities' | 'facts'>,
+  prepared: Pick<PreparedTask, 'quantities' | 'facts' | 'effective'>,
 ): Promise<boolean> {
   const updated = await sql`
     update task set attempt_id = ${attempt.id}, channel_id = ${attempt.channelId},
       quantities = ${stringifyStorable(prepared.quantities)}::text::jsonb,
-      facts = ${stringifyStorable(prepared.facts)}::text::jsonb
+      facts = ${stringifyStorable(prepared.facts)}::text::jsonb,
+      request = request || ${stringifyStorable(prepared.effective ?? {})}::text::jsonb
     where id = ${attempt.taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
   if (updated.count === 1) await insertAttempt(sql, attempt)
   return updated.count === 1
 }
 
-/** Commits that an attempt is about to be sent. False if the lease is lost: then send nothing. */
+/**
+ * Commits that an attempt is about to be sent, and renews the lease in the same statement: a worker
+ * that would claim the task at this moment waits for the row and no longer finds it due. From then
+ * on no recording waits for its conversion. False if the lease is lost: then send nothing.
+ */
 export async function markSending(
   sql: Sql,
-  taskId: string,
-  fence: bigint,
-  attemptId: string,
+  task: { readonly id: string; readonly fence: bigint; readonly attempt_id: string },
+  leaseMs: number,
 ): Promise<boolean> {
   const updated = await sql`
+    with t as (
+      update task set due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+      where id = ${task.id} and fence = ${task.fence.toString()}::bigint and state = 'submitting'
+      returning id),
+    converted as (delete from task_conversion using t where task_id = t.id)
     update task_attempt a set state = 'sending', sent_at = now()
-    from task t
-    where a.id = ${attemptId} and a.state = 'prepared' and t.id = ${taskId}
-      and t.fence = ${fence.toString()}::bigint and t.state = 'submitting'`
+    from t where a.task_id = t.id and a.id = ${task.attempt_id} and a.state = 'prepared'`
   return updated.count === 1
 }
 
@@ -160,8 +167,10 @@ export async function releaseTask(sql: Sql, taskId: string, fence: bigint): Prom
 }
 
 /**
- * Records the upstream's id of a task. False when the lease is lost. Rejects with 23505 when the id
- * already belongs to another attempt.
+ * Records the upstream's id of a task. The answer names the task for certain, so it counts even
+ * when the sender's lease is lost: whoever has claimed the task since is fenced off. False when the
+ * task has ended, or another attempt or id is current. Rejects with 23505 when the id already
+ * belongs to another attempt.
  */
 export async function acceptTask(
   sql: TransactionSql,
@@ -169,14 +178,39 @@ export async function acceptTask(
   upstreamId: string,
   dueInMs: number,
 ): Promise<boolean> {
+  const fence = task.fence.toString()
   const accepted = await sql`
     update task set state = 'queued', updated_at = now(), failures = 0, is_claimed = false,
+      fence = case when fence = ${fence}::bigint then fence else fence + 1 end,
       due_at = now() + ${dueInMs}::float8 * interval '1 millisecond'
-    where id = ${task.id} and fence = ${task.fence.toString()}::bigint and state = 'submitting'`
+    where id = ${task.id} and attempt_id = ${task.attempt_id} and state = 'submitting'`
   if (accepted.count !== 1) return false
   await sql`
     update task_attempt set state = 'accepted', upstream_id = ${upstreamId}, ended_at = now()
     where id = ${task.attempt_id}`
+  return true
+}
+
+/**
+ * Replaces the id of an open task that only a vendor callback named by the one that the answer to
+ * its submission states, and makes it due. A poll under way loses its lease. Returns false if the
+ * task has ended, or its id is from elsewhere.
+ */
+export async function correctUpstreamId(
+  sql: TransactionSql,
+  task: { readonly id: string; readonly attempt_id: string },
+  upstreamId: string,
+): Promise<boolean> {
+  const open = await sql`
+    select 1 from task where id = ${task.id} and attempt_id = ${task.attempt_id}
+      and due_at is not null for update`
+  if (open.count !== 1) return false
+  const corrected = await sql`
+    update task_attempt set upstream_id = ${upstreamId}
+    where id = ${task.attempt_id} and state = 'accepted' and upstream_id = callback_upstream_id`
+  if (corrected.count !== 1) return false
+  await sql`update task set fence = fence + 1, is_claimed = false, due_at = now(),
+      updated_at = now() where id = ${task.id}`
   return true
 }
 

@@ -8,7 +8,7 @@ import type { TaskRow } from './task.ts'
 
 export interface TaskSubmission extends RequestMetering {
   readonly kind: TaskKind
-  /** Returns the request with the endpoint's defaults filled in. */
+  /** Returns the request with the endpoint's defaults filled in. Throws GatewayError. */
   readonly parameters: (value: Body) => JsonObject
   /** The account's own task that the new one builds on; any other is not found. */
   readonly source?: {
@@ -32,6 +32,8 @@ export interface TaskSubmission extends RequestMetering {
   readonly call?: DeferredCall
   /** Set if the upstream works on after its answer, which is passed through unchanged. */
   readonly background?: BackgroundWork
+  /** The parameter with the address of a recording, which a worker may convert beforehand. */
+  readonly recording?: 'file_url'
   /** Returns the body of the creation's response, with status 200. */
   readonly answer: (task: TaskRow) => unknown
   /** Returns the webhook payload of the task's end. */

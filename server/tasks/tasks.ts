@@ -9,6 +9,7 @@ import type { Services } from '../pipeline/services.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import { type BackgroundTasks, createBackgroundTasks } from './background/background.ts'
 import { receiveCallback } from './callbacks/receive-callback.ts'
+import { startConverter } from './convert/converter.ts'
 import type { Engine } from './engine.ts'
 import { cancelTask } from './poll/cancel.ts'
 import { startWorker, WORKER_SLOTS, type Worker, type WorkerSlots } from './poll/worker.ts'
@@ -51,7 +52,9 @@ export interface Tasks {
   delivery(task: TaskRow): Promise<DeliveryState | undefined>
   /** Operations on background responses. */
   readonly background: BackgroundTasks
-  /** Starts the worker that polls due tasks. */
+  /** True if recordings are converted for vendors that do not take their format. */
+  readonly convertsRecordings: boolean
+  /** Starts the worker that polls due tasks, and converts recordings. */
   startWorker(): Worker
   /** Returns whether any task of any account has not ended. */
   hasOpenTasks(): Promise<boolean>
@@ -102,6 +105,16 @@ export function createTasks(options: {
     },
     background: createBackgroundTasks(engine),
     hasOpenTasks: () => hasOpenTasks(sql),
-    startWorker: () => startWorker(engine, { ...WORKER_SLOTS, ...options.slots }),
+    convertsRecordings: ports.convertSound !== undefined,
+    startWorker() {
+      const slots = { ...WORKER_SLOTS, ...options.slots }
+      const worker = startWorker(engine, slots)
+      const converter = startConverter(engine, slots.conversions)
+      return {
+        async stop() {
+          await Promise.all([worker.stop(), converter?.stop()])
+        },
+      }
+    },
   }
 }

@@ -78,7 +78,10 @@ export async function knownUpstreamIds(
   return new Set(rows.map((row) => row.upstream_id))
 }
 
-/** Counts the other submissions around that time whose outcome is unknown. */
+/**
+ * Counts the other attempts around that time whose task may be one that no attempt has the id of:
+ * their outcome is unknown, or they were given up, or the upstream reported an inner error.
+ */
 export async function countUnresolved(
   sql: Sql,
   attempt: { readonly id: string; readonly channelId: string; readonly upstreamModel: string },
@@ -88,8 +91,11 @@ export async function countUnresolved(
   const [row] = await sql<{ open: number }[]>`
     select count(*)::int as open from task_attempt
     where channel_id = ${attempt.channelId} and upstream_model = ${attempt.upstreamModel}
-      and state in ('sending', 'unknown') and id <> ${attempt.id}
-      and abs(extract(epoch from sent_at - ${around})) * 1000 <= ${skewMs}::float8`
+      and (state in ('sending', 'unknown', 'given_up')
+        or (state = 'refused' and status >= 500 and status <> 503))
+      and id <> ${attempt.id}
+      and sent_at between ${around}::timestamptz - ${skewMs}::float8 * interval '1 millisecond'
+        and ${around}::timestamptz + ${skewMs}::float8 * interval '1 millisecond'`
   return row?.open ?? 0
 }
 

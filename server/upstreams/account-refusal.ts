@@ -8,7 +8,7 @@ import type { FailureKind } from './failure.ts'
 const LIMIT = '(?:limit|exceed|quota|too many|reached)'
 const BUSY = new RegExp(
   [
-    `concurren\\w*\\W[^.]{0,40}${LIMIT}|${LIMIT}[^.]{0,40}concurren`,
+    `concurren\\w{0,9}\\W[^.]{0,40}${LIMIT}|${LIMIT}[^.]{0,40}concurren`,
     '\\btoo many requests\\b|\\brate.?limit|\\b(?:qps|rpm|tpm)\\b[^.]{0,20}(?:limit|exceed)',
     '\u5e76\u53d1|\u9650\u6d41|\u8bf7\u6c42\u8fc7\u4e8e\u9891\u7e41',
   ].join('|'),

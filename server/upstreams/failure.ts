@@ -20,6 +20,8 @@ export interface FailureDetails {
   readonly code?: string | undefined
   readonly param?: string | undefined
   readonly retryAfterSeconds?: number | undefined
+  /** True for a complete error in the vendor's own form: no page of a proxy between us. */
+  readonly isStated?: boolean
   /** The vendor's answer, for endpoints that pass refusals through. */
   readonly answer?: { readonly contentType: string; readonly body: Buffer }
   readonly cause?: unknown
@@ -39,8 +41,8 @@ export class UpstreamFailure extends Error {
 
 const REJECTIONS = new Set([400, 409, 413, 415, 422])
 const BUSY = new Set([429, 503, 529])
-/** A time-out of a proxy: the vendor behind it may still be working. */
-const UNKNOWN = new Set([408, 502, 504])
+/** Time-outs and lost connections of a proxy: the vendor behind it may still be working. */
+const UNKNOWN = new Set([408, 502, 504, 520, 524])
 const CHANNEL_FAULTS = new Set([401, 402, 403, 404, 405])
 
 /** Returns the usual kind for an HTTP status; adapters refine it by the vendor's codes. */
@@ -50,6 +52,26 @@ export function classifyStatus(status: number): FailureKind {
   if (UNKNOWN.has(status)) return 'unknown'
   if (CHANNEL_FAULTS.has(status)) return 'channel_fault'
   return 'failed'
+}
+
+/**
+ * Returns what the failed creation of a task proves. The page of something between us is no verdict
+ * about the request, unless that is too large.
+ */
+export function readCreationFailure(failure: UpstreamFailure): UpstreamFailure {
+  const { kind, details } = failure
+  const { status = 0, isStated = false } = details
+  if (kind !== 'rejected' || isStated || status < 400 || status === 413) {
+    return refuseIfStated(failure)
+  }
+  return new UpstreamFailure('failed', { ...details, cause: failure })
+}
+
+/** Returns the vendor's own complete error as a refusal, whatever its status. */
+export function refuseIfStated(failure: UpstreamFailure): UpstreamFailure {
+  const { kind, details } = failure
+  if (kind !== 'unknown' || !details.isStated) return failure
+  return new UpstreamFailure('failed', { ...details, cause: failure })
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>

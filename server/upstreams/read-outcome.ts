@@ -7,6 +7,7 @@ import { asString, isObject, type JsonObject, member, tryParseJson } from '../li
 import { refineRejection } from './account-refusal.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from './failure.ts'
 import { readJsonDocument } from './read-json.ts'
+import { refuseIfFailed } from './task-answer.ts'
 import type { WireResponse } from './wire.ts'
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
@@ -14,6 +15,7 @@ const OK = 20000000
 const RUNNING = 20000001
 const QUEUED = 20000002
 const SILENT = 20000003
+const INVALID = '45000001'
 const NOT_GRANTED = 45000030
 const BUSY = 55000031
 const SERVER_FAULTS = 50000000
@@ -49,30 +51,24 @@ export async function readOutcome(
   if (code === RUNNING) return { state: 'processing', document }
   if (code === QUEUED) return { state: 'queued', document }
   if (!Number.isInteger(code)) {
+    refuseIfFailed(document, response.status)
     const message = 'the answer has no outcome'
     throw new UpstreamFailure('unknown', { status: response.status, message })
   }
   if (code === NOT_GRANTED || code >= SERVER_FAULTS) {
     const kind = kindOf(code)
-    throw new UpstreamFailure(kind, { status: 200, code: String(code), message: words ?? kind })
+    const message = words ?? kind
+    throw new UpstreamFailure(kind, { status: 200, isStated: true, code: String(code), message })
   }
   return { state: 'failed', code: String(code), message: MESSAGES[code] ?? words ?? 'refused' }
 }
 
 /**
- * Reads the answer to a submission. Throws UpstreamFailure; an inner error may have come after the
- * task was taken, so it is `unknown`. `value` is the request.
+ * Returns true if a query names no known task: its id is the only parameter that can be invalid. A
+ * task that was submitted a moment ago may not be known to every server yet.
  */
-export async function readSubmission(
-  response: WireResponse,
-  value: unknown,
-): Promise<UpstreamTaskOutcome> {
-  try {
-    return await readOutcome(response, value)
-  } catch (error) {
-    if (!(error instanceof UpstreamFailure) || error.kind !== 'failed') throw error
-    throw new UpstreamFailure('unknown', { ...error.details, cause: error })
-  }
+export function isUnknownId({ code }: FailedOutcome): boolean {
+  return code === INVALID
 }
 
 function kindOf(code: number): FailureKind {
@@ -88,6 +84,7 @@ async function readRefusal(response: WireResponse, value: unknown): Promise<Upst
   const kind = classifyStatus(response.status)
   return new UpstreamFailure(value === undefined ? kind : refineRejection(kind, message, value), {
     status: response.status,
+    isStated: message !== undefined || code !== undefined,
     message,
     ...(typeof code === 'number' ? { code: String(code) } : {}),
   })
@@ -102,5 +99,5 @@ export function refuseRecording(
   value: unknown = null,
 ): UpstreamFailure {
   const kind = refineRejection('rejected', message, value)
-  return new UpstreamFailure(kind, { status: 200, code, message })
+  return new UpstreamFailure(kind, { status: 200, isStated: true, code, message })
 }

@@ -6,6 +6,7 @@
  */
 import type { JsonObject } from '../lib/json.ts'
 import type { Quantities } from '../lib/units.ts'
+import type { UpstreamFailure } from './failure.ts'
 import type { Wire } from './wire.ts'
 
 /** The kinds of tasks that the gateway offers. */
@@ -30,6 +31,16 @@ export interface PreparedTask {
   /** Upper bounds, in every unit that a price may name. */
   readonly quantities: Quantities
   readonly facts: TaskFacts
+  /**
+   * Parameters as the vendor will apply them, where they may differ from those requested. Shown
+   * until the result states what was made.
+   */
+  readonly effective?: JsonObject
+  /**
+   * Set if the vendor does not take the recording's format. It is then submitted converted to MP3;
+   * the refusal is for a gateway that cannot convert.
+   */
+  readonly untaken?: UpstreamFailure
 }
 
 /** One submission, as shown to the vendor. */
@@ -110,6 +121,10 @@ export interface TaskDriver<Settings = unknown> {
    * `rejected` whose message and param may be shown to the caller.
    */
   prepare(order: TaskOrder<Settings>): PreparedTask
+  /** Formats of recordings that the vendor takes, and those that are converted for it. */
+  readonly recordings?: { readonly taken: readonly string[]; readonly converted: readonly string[] }
+  /** Fields of the request that this driver never reads, so that any value of them is good. */
+  readonly ignores?: readonly string[]
   /** Submits the order once. Rejects with `unknown` whenever it may have been accepted. */
   submit(wire: Wire, order: TaskOrder<Settings>, attempt: TaskAttempt): Promise<SubmittedTask>
   poll(wire: Wire, reference: TaskReference<Settings>): Promise<TaskPoll>

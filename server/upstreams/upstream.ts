@@ -44,8 +44,10 @@ export type Operation =
 export interface RequestFile {
   /** Bytes of the relevant part: the samples of a recording, without headers and trailers. */
   readonly bytes: number
-  /** Length of a recording, measured while it was received, rounded up. */
+  /** Length of a recording, measured once it was received, rounded up. */
   readonly seconds?: number
+  /** The reason why that is a guess, after the word `file`. */
+  readonly fault?: string
   /** Reads up to the buffer's length from `position`; returns the number of bytes read. */
   read(buffer: Uint8Array, position: number): Promise<number>
   /**
@@ -108,6 +110,11 @@ export interface UpstreamAnswer {
   readonly leave?: () => void
   /** Sent in the caller's dialect to keep a silent stream alive. */
   readonly heartbeat?: Buffer
+  /**
+   * The longest wait for the first bytes of a stream, in milliseconds: after it the caller gets the
+   * head, and an error behind it in the dialect's own form. Otherwise the head waits for them.
+   */
+  readonly headWithinMs?: number
   /**
    * Checked before anything was sent to the caller: an error inside a body with status 200 may be a
    * failure that another route can avoid. Undefined delivers the answer as it is.
@@ -178,6 +185,11 @@ export interface Upstream<Settings = unknown> {
   /** Returns the most calls that a channel may have at once; undefined: no limit. */
   readonly concurrency?: (settings: Settings) => number | undefined
   readonly calls: Readonly<Partial<Record<Operation, CallAdapter<Settings>>>>
+  /**
+   * Returns true if callers may name anything that the vendor's account stores. Otherwise they may
+   * name what this gateway gave to their own account.
+   */
+  readonly sharesStored?: (settings: Settings) => boolean
   /** Called before a call becomes a task, so that a refusal comes early. */
   readonly judges?: Readonly<Partial<Record<Operation, Judge>>>
   /** Background responses, which are read by `stored`. */

@@ -1,6 +1,7 @@
 /**
  * Figures of an account's calls: those counted by the background job plus the calls that ended
- * since. One statement reads both from one snapshot, so no call is missing or counted twice.
+ * since. One statement reads both from one snapshot, so no call is missing or counted twice. The
+ * column `hour` has the quarter of an hour, so that the days of every time zone are exact.
  */
 import type { Sql } from 'postgres'
 
@@ -46,7 +47,7 @@ function narrow(sql: Sql, { model, endpoint, keyIds }: FigureFilter) {
 }
 
 function during(sql: Sql, { from, to }: FigureFilter) {
-  return sql`hour >= date_trunc('hour', ${from}::timestamptz, 'UTC') and hour < ${to}`
+  return sql`hour >= usage_slot(${from}::timestamptz) and hour < ${to}`
 }
 
 /**
@@ -56,7 +57,7 @@ function during(sql: Sql, { from, to }: FigureFilter) {
  */
 function uncounted(sql: Sql, filter: FigureFilter) {
   return sql`(
-    select date_trunc('hour', created_at, 'UTC') as hour, c.* from (
+    select usage_slot(created_at) as hour, c.* from (
       select * from call
       where finished_at >= (
         select coalesce(counted_until, '-infinity') from usage_watermark)

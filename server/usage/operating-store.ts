@@ -29,6 +29,35 @@ export function readQueues(sql: Sql): Promise<QueueRow[]> {
     ) waiting group by queue`
 }
 
+/** Further dropped deliveries are not counted. */
+const DROPPED_MAX = 10_000
+
+/** Counts the webhooks of the last day that were given up and that nobody has sent again. */
+export async function countDroppedWebhooks(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select 1 from delivery d
+      where d.state = 'dropped' and d.created_at > now() - interval '1 day'
+        and not exists (select 1 from delivery r where r.repeats = d.id)
+      limit ${DROPPED_MAX}) dropped`
+  return row?.count ?? 0
+}
+
+export interface FailingPollsRow {
+  readonly channel: string
+  readonly tasks: number
+}
+
+/** Failed polls in a row from which on a task counts as failing. */
+export const FAILURES_STATED = 5
+
+/** Counts the open tasks whose polls keep failing, by channel. */
+export function readFailingPolls(sql: Sql): Promise<FailingPollsRow[]> {
+  return sql<FailingPollsRow[]>`
+    select channel_id as channel, count(*)::int as tasks from task
+    where due_at is not null and failures >= ${FAILURES_STATED} group by 1`
+}
+
 export interface ConnectionRow {
   readonly state: string
   readonly connections: number

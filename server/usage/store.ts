@@ -112,7 +112,7 @@ function listByHour(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   return sql<UsageSummary[]>`
     select c.* from (
       select hour from (
-        select hour from usage_part h
+        select date_trunc('hour', hour, 'UTC') as hour from usage_part h
         where h.account_id = ${accountId} and h.part = 'all' and h.name = ''
           ${has('model', model ? [model] : undefined)} ${has('key', keyIds)}
           ${has('endpoint', endpoint ? [endpoint] : undefined)}

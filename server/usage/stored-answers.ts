@@ -1,9 +1,22 @@
-/** Answers stored at vendors: the account that may continue them, and their channel. */
+/**
+ * Answers stored at vendors and their items: the account that may name them, and their channel.
+ */
 import type { Sql } from 'postgres'
-import { deleteStoredAnswer, findStoredAnswer, insertStoredAnswer } from './stored-answers-store.ts'
+import {
+  deleteStoredAnswer,
+  findStoredAnswer,
+  findStoredItems,
+  insertStoredAnswer,
+  insertStoredItems,
+} from './stored-answers-store.ts'
 
 /** The accepted form of vendors' ids. */
 const ID = /^[A-Za-z0-9_-]{1,200}$/
+/** Vendors name more of what they keep, with other characters. */
+const ITEM_ID = /^[\w.:-]{1,200}$/
+const ITEMS_MAX = 1_000
+/** Longer than vendors keep answers, and than conversations last that send all of their turns. */
+const DAYS = { stored: 40, unstored: 2 }
 
 /** See StoredAnswers in pipeline/services.ts. */
 export function createStoredAnswers(sql: Sql) {
@@ -22,5 +35,26 @@ export function createStoredAnswers(sql: Sql) {
       return row && { channelId: row.channel_id, tokens: row.tokens }
     },
     forget: (accountId: string, id: string) => deleteStoredAnswer(sql, accountId, id),
+    async rememberItems(items: {
+      readonly ids: readonly string[]
+      readonly answerId: string
+      readonly accountId: string
+      readonly channelId: string
+      readonly tokens: number | null
+      readonly isStored: boolean
+    }): Promise<void> {
+      const ids = [...new Set(items.ids)].filter((id) => ITEM_ID.test(id)).slice(0, ITEMS_MAX)
+      const days = items.isStored ? DAYS.stored : DAYS.unstored
+      if (ids.length > 0) await insertStoredItems(sql, { ...items, ids, days })
+    },
+    async findItems(accountId: string, ids: readonly string[]) {
+      const named = [...new Set(ids)].filter((id) => ITEM_ID.test(id))
+      const rows = named.length === 0 ? [] : await findStoredItems(sql, accountId, named)
+      return new Map(
+        rows.map(({ id, channel_id: channelId, answer_id: answerId, tokens }) => {
+          return [id, { channelId, answerId, tokens }] as const
+        }),
+      )
+    },
   }
 }

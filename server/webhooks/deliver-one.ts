@@ -6,6 +6,7 @@ import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { type Accepted, judge, prepare, type Refused, send } from './attempt.ts'
 import { type AttemptResult, type ClaimedRow, recordAttempt } from './queue-store.ts'
+import { type OnAttempt, reportDeliveryAttempt } from './report-attempt.ts'
 import type { SendingLimits } from './schedule.ts'
 import { getOrCreateSecret, openSecrets } from './secrets.ts'
 
@@ -14,6 +15,7 @@ export interface DeliverContext {
   readonly secrets: SecretBox
   readonly guard: Guard
   readonly log: Log
+  readonly onAttempt: OnAttempt
   readonly limits: SendingLimits
   readonly delaysMs: readonly number[]
   /** Returns null to use the database's clock. */
@@ -27,7 +29,7 @@ const RECORD_RETRY_MS = 1_000
 
 /** Sends a delivery and records the outcome. Rejects only when that cannot be recorded. */
 export async function deliverOne(claimed: ClaimedRow, context: DeliverContext): Promise<void> {
-  await record(toResult(claimed, await attempt(claimed, context)), context)
+  await record(claimed, toResult(claimed, await attempt(claimed, context)), context)
 }
 
 /** Signs and sends. An unreadable secret fails the attempt, not the process. */
@@ -55,12 +57,17 @@ function toResult(claimed: ClaimedRow, ended: Accepted | Refused): AttemptResult
 }
 
 /** Records a known outcome, with retries: a short database outage must not cause a resend. */
-async function record(result: AttemptResult, context: DeliverContext): Promise<void> {
+async function record(
+  claimed: ClaimedRow,
+  result: AttemptResult,
+  context: DeliverContext,
+): Promise<void> {
   const { sql, log, delaysMs, now } = context
   const delayMs = delaysMs[result.number - 1] ?? null
   for (let number = 1; ; number += 1) {
     try {
-      if (await recordAttempt(sql, result, { delayMs, now: now() })) return
+      const state = await recordAttempt(sql, result, { delayMs, now: now() })
+      if (state) return reportDeliveryAttempt(claimed, { ...result, state }, context)
       return log.warn({ delivery_id: result.id }, 'the lease of a delivery was lost')
     } catch (error) {
       if (number === RECORD_ATTEMPTS_MAX) throw error

@@ -29,7 +29,6 @@ export async function enqueueDelivery(
     taskId,
     kind,
     url,
-    redeliveryOf: null,
     host: hostOf(url),
     body: Buffer.from(body),
   })

@@ -11,6 +11,7 @@ export interface ClaimedRow extends SecretRow {
   readonly id: string
   readonly account_id: string
   readonly task_id: string | null
+  readonly host: string
   readonly url: string
   readonly body: Buffer
   /** The number of this attempt, from 1. */
@@ -41,20 +42,34 @@ interface ClaimOptions {
 /** Arbitrary key. One process claims at a time, so that the limits hold across all processes. */
 const CLAIM_LOCK = 4_861_920_331
 
+/** A delivery whose attempt outlived its lease. */
+export interface LostRow {
+  readonly id: string
+  readonly account_id: string
+  readonly task_id: string | null
+  readonly host: string
+  readonly state: 'pending' | 'dropped'
+}
+
+export interface Claim {
+  readonly claimed: readonly ClaimedRow[]
+  readonly lost: readonly LostRow[]
+}
+
 /**
  * Claims up to `freeSlots` due deliveries within the limits per host and per account; accounts take
  * turns. First reschedules or drops deliveries whose attempt outlived its lease.
  */
-export function claimDueDeliveries(sql: Sql, options: ClaimOptions): Promise<ClaimedRow[]> {
+export function claimDueDeliveries(sql: Sql, options: ClaimOptions): Promise<Claim> {
   return sql.begin(async (transaction) => {
     await transaction`select pg_advisory_xact_lock(${CLAIM_LOCK}::bigint)`
-    await recoverLost(transaction, options)
-    return await claim(transaction, options)
+    const lost = await recoverLost(transaction, options)
+    return { lost, claimed: await claim(transaction, options) }
   })
 }
 
-async function recoverLost(sql: TransactionSql, { delaysMs, now }: ClaimOptions): Promise<void> {
-  await sql`
+function recoverLost(sql: TransactionSql, { delaysMs, now }: ClaimOptions): Promise<LostRow[]> {
+  return sql<LostRow[]>`
     with clock as (select coalesce(${now}::timestamptz, clock_timestamp()) as now),
     expired as (
       select id, attempts from delivery, clock
@@ -70,7 +85,8 @@ async function recoverLost(sql: TransactionSql, { delaysMs, now }: ClaimOptions)
       due_at = clock.now + coalesce(wait.ms, 0) * interval '1 millisecond'
     from expired, clock,
       lateral (select (${[...delaysMs]}::int[])[expired.attempts] as ms) wait
-    where d.id = expired.id`
+    where d.id = expired.id
+    returning d.id, d.account_id, d.task_id, d.host, d.state`
 }
 
 function claim(
@@ -114,11 +130,11 @@ function claim(
       update delivery d set attempts = d.attempts + 1, fence = d.fence + 1,
         lease_until = clock.now + ${limits.leaseMs} * interval '1 millisecond'
       from locked, clock where d.id = locked.id
-      returning d.id, d.account_id, d.task_id, d.url, d.body, d.attempts, d.fence),
+      returning d.id, d.account_id, d.task_id, d.host, d.url, d.body, d.attempts, d.fence),
     begun as (
       insert into delivery_attempt (delivery_id, number, started_at)
       select id, attempts, clock.now from claimed, clock)
-    select c.id, c.account_id, c.task_id, c.url, c.body, c.attempts as number, c.fence,
+    select c.id, c.account_id, c.task_id, c.host, c.url, c.body, c.attempts as number, c.fence,
       clock.now as started_at, a.webhook_secret as current,
       case when a.webhook_secret_previous_until > now() then a.webhook_secret_previous end
         as previous,
@@ -128,13 +144,13 @@ function claim(
 
 /**
  * Ends an attempt. Its delivery ends too if it was accepted or `delayMs` is null, else it is due
- * again after `delayMs`. Returns false when the lease is lost.
+ * again after `delayMs`. Returns its state, or undefined when the lease is lost.
  */
 export async function recordAttempt(
   sql: Sql,
   result: AttemptResult,
   options: { readonly delayMs: number | null; readonly now: Date | null },
-): Promise<boolean> {
+): Promise<'pending' | 'delivered' | 'dropped' | undefined> {
   const { outcome } = result
   const state =
     outcome === 'accepted' ? 'delivered' : options.delayMs === null ? 'dropped' : 'pending'
@@ -153,7 +169,7 @@ export async function recordAttempt(
       finished_at = clock.now
     from mine, clock
     where delivery_id = mine.id and number = ${result.number}`
-  return ended.count > 0
+  return ended.count > 0 ? state : undefined
 }
 
 /** Returns the milliseconds until the next delivery that is not yet due, or null without one. */

@@ -6,6 +6,7 @@ import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { deliverOne } from './deliver-one.ts'
 import { claimDueDeliveries, readNextDeliveryMs } from './queue-store.ts'
+import { type OnAttempt, reportDeliveryAttempt } from './report-attempt.ts'
 import { DELAYS_MS, SENDING_LIMITS, type SendingLimits } from './schedule.ts'
 import { DELIVERY_NOTIFICATIONS } from './store.ts'
 
@@ -15,11 +16,20 @@ export interface SenderOptions {
   readonly guard: Guard
   readonly log: Log
   readonly limits?: SendingLimits
+  /** Counts each attempt by its outcome. */
+  readonly onAttempt?: OnAttempt
   /** Delays between attempts. */
   readonly delaysMs?: readonly number[]
   /** Replaces the database's clock in tests; `pace` is its speed relative to real time. */
   readonly clock?: { now(): Date; readonly pace: number }
 }
+
+/** An attempt of another process, which died or could not record the outcome. */
+const LOST = {
+  outcome: 'lost',
+  status: null,
+  error: 'the gateway ended before the outcome',
+} as const
 
 export interface Sender {
   /** Returns the number of running attempts. */
@@ -30,9 +40,10 @@ export interface Sender {
 
 export function startSender(options: SenderOptions): Sender {
   const { sql, log, limits = SENDING_LIMITS, delaysMs = DELAYS_MS, clock } = options
+  const { onAttempt = () => undefined } = options
   const stopping = new AbortController()
   const now = () => clock?.now() ?? null
-  const context = { ...options, limits, delaysMs, now, signal: stopping.signal }
+  const context = { ...options, onAttempt, limits, delaysMs, now, signal: stopping.signal }
   const loop = startClaimLoop({
     sql,
     log,
@@ -41,7 +52,9 @@ export function startSender(options: SenderOptions): Sender {
     async claim(start, running) {
       const freeSlots = limits.slots - running
       if (freeSlots <= 0) return
-      const claimed = await claimDueDeliveries(sql, { limits, freeSlots, delaysMs, now: now() })
+      const options = { limits, freeSlots, delaysMs, now: now() }
+      const { claimed, lost } = await claimDueDeliveries(sql, options)
+      for (const row of lost) reportDeliveryAttempt(row, { ...row, ...LOST }, context)
       for (const row of claimed) start(deliverOne(row, context), { delivery_id: row.id })
     },
     async readNextMs(running) {

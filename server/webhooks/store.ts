@@ -11,22 +11,21 @@ export interface InsertedDelivery {
   /** host:port */
   readonly host: string
   readonly body: Buffer
-  readonly redeliveryOf: string | null
 }
 
 /** The channel that wakes the senders of every gateway when a transaction commits. */
 export const DELIVERY_NOTIFICATIONS = 'tributary_delivery'
 
-/** Inserts a delivery. Rejects when the task already has one and this is no redelivery. */
+/** Inserts a delivery. Rejects when the task already has one. */
 export async function insertDelivery(
   sql: Sql | TransactionSql,
   delivery: InsertedDelivery,
 ): Promise<void> {
   await sql`
     with inserted as (
-      insert into delivery (id, account_id, task_id, kind, url, host, body, redelivery_of)
+      insert into delivery (id, account_id, task_id, kind, url, host, body)
       values (${delivery.id}, ${delivery.accountId}, ${delivery.taskId}, ${delivery.kind},
-        ${delivery.url}, ${delivery.host}, ${delivery.body}, ${delivery.redeliveryOf})
+        ${delivery.url}, ${delivery.host}, ${delivery.body})
       returning 1)
     select pg_notify(${DELIVERY_NOTIFICATIONS}, '') from inserted`
 }
@@ -37,7 +36,10 @@ export interface DeliveryRow {
   readonly task_id: string | null
   readonly kind: string
   readonly url: string
+  /** The first delivery of the chain that this one belongs to. */
   readonly redelivery_of: string | null
+  /** The id of the delivery that repeats this one. */
+  readonly repeated_by: string | null
   readonly state: 'pending' | 'delivered' | 'dropped'
   readonly attempts: number
   /** Time of the next attempt; null when none is scheduled. */
@@ -60,20 +62,27 @@ export interface AttemptView {
 }
 
 export interface DeliveryFilter {
-  readonly accountId: string
+  /** Undefined for operators, who read the deliveries of all accounts. */
+  readonly accountId: string | undefined
   readonly limit: number
-  readonly id?: string
-  readonly taskId?: string
-  readonly state?: DeliveryRow['state']
+  readonly id?: string | undefined
+  readonly taskId?: string | undefined
+  readonly state?: DeliveryRow['state'] | undefined
+  /** A name with or without its port. */
+  readonly host?: string | undefined
+  /** Created at or after `from` and before `to`. */
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
   /** The id of the last delivery on the previous page. */
-  readonly after?: string
+  readonly after?: string | undefined
 }
 
-/** Returns an account's deliveries with their attempts, the newest first. */
+/** Returns deliveries with their attempts, the newest first. */
 export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<DeliveryRow[]> {
-  const { accountId, limit, id, taskId, state, after } = filter
+  const { limit } = filter
   return sql<DeliveryRow[]>`
     select d.id, d.account_id, d.task_id, d.kind, d.url, d.redelivery_of, d.state, d.attempts,
+      (select r.id from delivery r where r.repeats = d.id) as repeated_by,
       case when d.state = 'pending' and d.lease_until is null then d.due_at end as next_attempt_at,
       d.created_at, d.finished_at,
       coalesce((
@@ -82,37 +91,39 @@ export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<Deli
           'latency_ms', a.latency_ms, 'answer', encode(a.answer, 'base64')) order by a.number)
         from delivery_attempt a where a.delivery_id = d.id), '[]') as history
     from delivery d
-    where d.account_id = ${accountId}
-      ${id === undefined ? sql`` : sql`and d.id = ${id}`}
-      ${
-        taskId === undefined
-          ? sql``
-          : sql`and d.task_id in (
-              select ${taskId} union all
-              select task_id from task_attempt where upstream_id = ${taskId})`
-      }
-      ${state === undefined ? sql`` : sql`and d.state = ${state}`}
-      ${
-        after === undefined
-          ? sql``
-          : sql`and (d.created_at, d.id) <
-              (select created_at, id from delivery
-                where id = ${after} and account_id = ${accountId})`
-      }
+    where true ${narrowDeliveries(sql, filter)}
     order by d.created_at desc, d.id desc limit ${limit}`
 }
 
-/** Returns the members of a delivery that a redelivery repeats. */
-export async function readForRedelivery(
-  sql: Sql,
-  accountId: string,
-  id: string,
-): Promise<Omit<InsertedDelivery, 'id'> | undefined> {
-  const [row] = await sql<Omit<InsertedDelivery, 'id'>[]>`
-    select account_id as "accountId", task_id as "taskId", kind, url, host, body,
-      coalesce(redelivery_of, id) as "redeliveryOf"
-    from delivery where account_id = ${accountId} and id = ${id}`
-  return row
+/** Narrows `delivery d` to one page of a list, the newest first. */
+export function narrowDeliveries(sql: Sql, filter: DeliveryFilter) {
+  const { accountId, id, taskId, state, host, from, to, after } = filter
+  const ofAccount = accountId === undefined ? sql`` : sql`and account_id = ${accountId}`
+  return sql`${ofAccount}
+    ${!id ? sql`` : sql`and d.id = ${id}`}
+    ${
+      !taskId
+        ? sql``
+        : sql`and d.task_id in (
+            select ${taskId} union all
+            select task_id from task_attempt where upstream_id = ${taskId})`
+    }
+    ${state === undefined ? sql`` : sql`and d.state = ${state}`}
+    ${!host ? sql`` : ofHost(sql, host)}
+    ${from === undefined ? sql`` : sql`and d.created_at >= ${from}`}
+    ${to === undefined ? sql`` : sql`and d.created_at < ${to}`}
+    ${
+      !after
+        ? sql``
+        : sql`and (d.created_at, d.id) <
+            (select created_at, id from delivery where id = ${after} ${ofAccount})`
+    }`
+}
+
+/** A delivery's host is stored as host:port; a filter names it with or without the port. */
+export function ofHost(sql: Sql, host: string) {
+  const name = host.toLowerCase()
+  return sql`and (d.host = ${name} or starts_with(d.host, ${`${name}:`}))`
 }
 
 /** Returns the account of a delivery, for operators, who may read all deliveries. */
@@ -120,15 +131,6 @@ export async function accountOfDelivery(sql: Sql, id: string): Promise<string | 
   const [row] = await sql<{ account_id: string }[]>`
     select account_id from delivery where id = ${id}`
   return row?.account_id
-}
-
-/** Counts pending deliveries that a person requested: tests and redeliveries. */
-export async function countRequestedDeliveries(sql: Sql, accountId: string): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from delivery
-    where account_id = ${accountId} and state = 'pending'
-      and (task_id is null or redelivery_of is not null)`
-  return row?.count ?? 0
 }
 
 /** Returns the state of a task's delivery; undefined when it has none. */

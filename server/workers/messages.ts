@@ -4,9 +4,12 @@
 export interface WorkerMessage {
   /**
    * serving: it takes connections from now on. taken: it has the connection that it was handed.
-   * leaving: it wants no more. started: its start is complete.
+   * leaving: it wants no more. started: its start is complete. metrics, pong: the answers to a
+   * scrape and to a ping.
    */
-  readonly tributary: 'serving' | 'taken' | 'leaving' | 'started'
+  readonly tributary: 'serving' | 'taken' | 'leaving' | 'started' | 'metrics' | 'pong'
+  /** With `metrics`, as the worker's registry has them. */
+  readonly figures?: unknown
   /** With `started`. In demo mode, whose simulators belong to one process, there is one worker. */
   readonly isDemo?: boolean
 }
@@ -15,6 +18,8 @@ export interface WorkerMessage {
 export type SupervisorMessage =
   /** With the connection itself. */
   | { readonly tributary: 'connection' }
+  /** Each is answered by a message of its kind. */
+  | { readonly tributary: 'metrics' | 'ping' }
   /** No connection follows. */
   | { readonly tributary: 'left' }
   | { readonly tributary: 'stop'; readonly reason: StopReason }

@@ -35,6 +35,7 @@ export function takeConnections(server: Server, port: number): Entrance {
   process.on('message', ({ tributary }: SupervisorMessage, socket) => {
     if (tributary === 'connection') take(socket)
     if (tributary === 'left') left.resolve()
+    if (tributary === 'ping') tell({ tributary: 'pong' })
   })
   // With this event Node begins to watch for requests that do not arrive.
   server.emit('listening')

@@ -22,7 +22,7 @@ import { errorBody, rateLimits } from './errors.ts'
 import { MESSAGE_ODDITIES } from './oddities.ts'
 import { checkCountRequest, checkMessagesRequest } from './request.ts'
 import { messageSteps, openingUsage, type Step } from './stream.ts'
-import { checkThinking, mayThink } from './thinking.ts'
+import { checkThinking, mayThink, mustThink } from './thinking.ts'
 
 export interface Models {
   ids: string[]
@@ -88,6 +88,9 @@ function list(exchange: Exchange, models: Models): Reply {
   })
 }
 
+/** The thinking before a call of a tool, where no script has some. */
+const THOUGHT = 'A tool can do this.'
+
 function answer(exchange: Exchange, models: Models): Reply {
   const { json, scenario } = exchange
   checkMessagesRequest(json)
@@ -97,8 +100,11 @@ function answer(exchange: Exchange, models: Models): Reply {
   const conversation = messageConversation(json)
   const { reason, ...rest } = withPromptCache(exchange, model, conversation)
   const thinks = reason !== undefined && mayThink(json, exchange.request.headers)
-  const script = thinks ? { ...rest, reason } : rest
-  const message = messageAnswer(exchange, answerTo(conversation, script), model)
+  let answered = answerTo(conversation, thinks ? { ...rest, reason } : rest)
+  if (!thinks && answered.calls.length > 0 && mustThink(json)) {
+    answered = answerTo(conversation, { ...rest, reason: THOUGHT })
+  }
+  const message = messageAnswer(exchange, answered, model)
   const headers = exchange.fast ? {} : rateLimits(3999)
   const streams = json.stream === true ? !scenario.has('json-for-stream') : false
   if (streams || scenario.has('stream-for-json')) return streamed(exchange, message, headers)

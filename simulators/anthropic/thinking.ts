@@ -52,9 +52,15 @@ function startOfLoop(messages: Json[]): number {
   return messages.findIndex((one, index) => index > spoken && one.role === 'assistant')
 }
 
+const isManual = ({ thinking }: Json) => isObject(thinking) && thinking.type === 'enabled'
+
+/** True where the first call of a tool must be preceded by thinking. */
+export function mustThink(json: Json): boolean {
+  return isManual(json) && startOfLoop(objects(json.messages)) < 0
+}
+
 /** False in the middle of a turn: without the beta the model thinks before its first tool only. */
 export function mayThink(json: Json, headers: IncomingHttpHeaders): boolean {
-  const isManual = isObject(json.thinking) && json.thinking.type === 'enabled'
-  if (!isManual || isInterleaved(headers)) return true
+  if (!isManual(json) || isInterleaved(headers)) return true
   return startOfLoop(objects(json.messages)) < 0
 }

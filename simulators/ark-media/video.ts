@@ -7,6 +7,7 @@ import type { Platform } from '../kernel/platform.ts'
 import { bentUsage } from '../kernel/usage.ts'
 import { encodeFilm, type Film, paintFrame } from '../media/scene.ts'
 import { callBack } from '../tasks/call-back.ts'
+import { lostAnswer } from '../tasks/lost-answer.ts'
 import { hasEnded, type Task } from '../tasks/task.ts'
 import { reportedState, TaskList } from '../tasks/task-list.ts'
 import { promptOf } from './content.ts'
@@ -108,8 +109,8 @@ function createVideo(exchange: Exchange, tasks: TaskList<VideoJob>): Reply {
     model: order.model,
     order: { ...order, tokens, film, origin },
   })
-  const lost = scenario.has('lost-answer') ? (scenario.number('lost-answer') ?? 504) : undefined
-  if (lost !== undefined) return exchange.vendor.failure(exchange, { status: lost })
+  const lost = lostAnswer(exchange)
+  if (lost) return lost
   const { safety_identifier: person } = order.echoes
   return whole(200, { id: task.id, ...(person === undefined ? {} : { safety_identifier: person }) })
 }

@@ -138,3 +138,32 @@ export function whole(
 ): WholeReply {
   return { kind: 'whole', status, body: JSON.stringify(body), ...more }
 }
+
+/** Returns the error page of a proxy in front of the vendor. */
+export function proxyPage(status: number): WholeReply {
+  const title = `${status} ${status === 504 ? 'Gateway Time-out' : 'Bad Gateway'}`
+  const body = `<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\r\n`
+  return { kind: 'whole', status, headers: { 'content-type': 'text/html' }, body }
+}
+
+/** Returns a refusal in the form that the scenario asks for, by default the vendor's own. */
+export function refusalOf(exchange: Exchange, failure: Failure): WholeReply {
+  const reply = exchange.vendor.failure(exchange, failure)
+  const { status, headers = {} } = reply
+  switch (exchange.scenario.text('error-form')) {
+    case 'page':
+      return proxyPage(status)
+    case 'text':
+      return { ...reply, headers: { ...headers, 'content-type': 'text/plain' }, body: 'no' }
+    case 'empty':
+      return { ...reply, body: '' }
+    case 'cut':
+      return { ...reply, body: String(reply.body).slice(0, reply.body.length / 2) }
+    case 'type':
+      return { ...reply, headers: { ...headers, 'content-type': 'text/html' } }
+    case 'array':
+      return { ...whole(status, [1]), headers }
+    default:
+      return reply
+  }
+}

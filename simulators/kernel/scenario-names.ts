@@ -16,6 +16,7 @@ export const GENERAL_SCENARIOS: ScenarioName[] = [
   number('status', "answer this HTTP status with the vendor's own error body"),
   text('error-code', "the vendor's error code or type for status, error-200 and error-mid"),
   text('error-message', 'the message for status, error-200 and error-mid'),
+  text('error-form', 'the form of such an error: page, text, empty, cut, type, array'),
   number('retry-after', 'add a retry-after header (seconds) to the error answer'),
   flag('reset-before-head', 'reset the TCP connection instead of answering'),
   flag('close-before-head', 'close the TCP connection instead of answering'),

@@ -5,7 +5,14 @@ import type { Book } from './book.ts'
 import type { CallLog } from './calls.ts'
 import type { Control } from './control.ts'
 import { deliver, failureOf } from './deliver.ts'
-import { type Exchange, Refused, type Reply, type Route, type Vendor } from './exchange.ts'
+import {
+  type Exchange,
+  Refused,
+  type Reply,
+  type Route,
+  refusalOf,
+  type Vendor,
+} from './exchange.ts'
 import type { FaultQueue } from './fault-queue.ts'
 import { nextId } from './identifiers.ts'
 import { readForm } from './multipart.ts'
@@ -156,15 +163,15 @@ function direct(parts: Parts, route: Route, exchange: Exchange): void {
 
 /** Applies faults that replace the whole answer. */
 function faulted(exchange: Exchange, route: Route): Reply {
-  const { scenario, vendor } = exchange
+  const { scenario } = exchange
   if (scenario.empty) return route.handle(exchange)
   const status = scenario.number('status')
   if (status !== undefined && !replacedLater(scenario)) {
-    return { ...vendor.failure(exchange, failureOf(exchange, status)), reason: `status ${status}` }
+    return { ...refusalOf(exchange, failureOf(exchange, status)), reason: `status ${status}` }
   }
   const reply = route.handle(exchange)
   if (!scenario.has('error-200') || reply.status >= 400) return reply
-  const failure = vendor.failure(exchange, failureOf(exchange, status ?? 500))
+  const failure = refusalOf(exchange, failureOf(exchange, status ?? 500))
   return { ...failure, status: 200, reason: 'error under 200' }
 }
 

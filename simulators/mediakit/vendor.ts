@@ -13,9 +13,11 @@ import {
 } from '../kernel/exchange.ts'
 import { nextId } from '../kernel/identifiers.ts'
 import type { Platform } from '../kernel/platform.ts'
+import { flag } from '../kernel/scenario-names.ts'
 import { ASSUMED_SECONDS, type Probed, probe } from '../media/probe.ts'
 import { encodeFilm, type Film } from '../media/scene.ts'
 import { callBack } from '../tasks/call-back.ts'
+import { lostAnswer } from '../tasks/lost-answer.ts'
 import { type Ending, hasEnded, type Task } from '../tasks/task.ts'
 import { reportedState, TaskList } from '../tasks/task-list.ts'
 import { type EraseRequest, readErase } from './request.ts'
@@ -46,7 +48,7 @@ export function mediakit(options: MediaKitOptions, platform: Platform): Vendor {
     name: 'mediakit',
     prefix: '/mediakit',
     requestIdHeader: 'x-request-id',
-    scenarios: [],
+    scenarios: [flag('unsuccessful', 'a task that failed is reported with success: false')],
     routes: eraseRoutes(platform),
     authenticate: (exchange) =>
       accepted.has(String(exchange.request.headers.authorization))
@@ -146,8 +148,7 @@ function createErase(exchange: Exchange, { kind, tasks, idsByToken }: Creation):
   lookInto(order, scenario.number('media-seconds'))
   const task = tasks.add(exchange, { id, model: kind, order })
   if (request.token !== undefined) remember(idsByToken, request.token, task.id)
-  if (!scenario.has('lost-answer')) return accepted(task.id)
-  return exchange.vendor.failure(exchange, { status: scenario.number('lost-answer') ?? 504 })
+  return lostAnswer(exchange) ?? accepted(task.id)
 }
 
 /** Keeps as many tokens as tasks, and forgets the oldest. */
@@ -217,7 +218,7 @@ function bodyOf(task: EraseTask, requestId: string): Json {
   }
   const error = ending?.error ?? { code: 'ProcessFailed', message: 'flipped by the scenario' }
   return {
-    success: true,
+    success: !(status === 'failed' && task.scenario.has('unsuccessful')),
     task_id: task.id,
     request_id: requestId,
     task_type: order.kind,

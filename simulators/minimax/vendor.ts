@@ -17,6 +17,7 @@ import type { Platform } from '../kernel/platform.ts'
 import { bentUsage } from '../kernel/usage.ts'
 import { encodeFilm } from '../media/scene.ts'
 import { callBack, passesChallenge } from '../tasks/call-back.ts'
+import { lostAnswer } from '../tasks/lost-answer.ts'
 import type { Task } from '../tasks/task.ts'
 import { reportedState, TaskList } from '../tasks/task-list.ts'
 import { invalid, type MinimaxOrder, readGeneration, sizeOf } from './request.ts'
@@ -158,11 +159,7 @@ function accept(exchange: Exchange, tasks: TaskList<MinimaxJob>, order: MinimaxJ
   const { scenario } = exchange
   const id = scenario.has('duplicate-id') ? '311000000000001' : freshId()
   const task = tasks.add(exchange, { id, model: order.model, order })
-  if (scenario.has('lost-answer')) {
-    const status = scenario.number('lost-answer') ?? 504
-    return exchange.vendor.failure(exchange, { status })
-  }
-  return whole(200, { task_id: task.id })
+  return lostAnswer(exchange) ?? whole(200, { task_id: task.id })
 }
 
 const freshId = (): string =>

@@ -5,6 +5,7 @@ import { isObject, type Json, text } from '../kernel/checks.ts'
 import type { Exchange, Reply, Route } from '../kernel/exchange.ts'
 import type { Platform } from '../kernel/platform.ts'
 import type { ProbeProblem } from '../media/probe.ts'
+import { lostAnswer } from '../tasks/lost-answer.ts'
 import type { Ending, Task } from '../tasks/task.ts'
 import { reportedState, TaskList } from '../tasks/task-list.ts'
 import { documentsOf } from './documents.ts'
@@ -66,11 +67,7 @@ function submit(exchange: Exchange, tasks: TaskList<MinutesOrder>): Reply {
   }
   const id = scenario.has('duplicate-id') ? '7000000000000000001' : freshId()
   tasks.add(exchange, { id, model: RESOURCE, order })
-  if (scenario.has('lost-answer')) {
-    const status = scenario.number('lost-answer') ?? 504
-    return exchange.vendor.failure(exchange, { status })
-  }
-  return outcome(OK, { Data: { TaskID: id } })
+  return lostAnswer(exchange) ?? outcome(OK, { Data: { TaskID: id } })
 }
 
 /** Nineteen digits. */

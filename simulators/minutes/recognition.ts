@@ -5,6 +5,7 @@ import type { Exchange, Reply, Route } from '../kernel/exchange.ts'
 import type { Platform } from '../kernel/platform.ts'
 import { probeBytes } from '../media/probe.ts'
 import { joinWords } from '../openspeech/audio/words.ts'
+import { lostAnswer } from '../tasks/lost-answer.ts'
 import type { Ending } from '../tasks/task.ts'
 import { TaskList } from '../tasks/task-list.ts'
 import {
@@ -158,18 +159,13 @@ function recogniseAtOnce(exchange: Exchange): Reply {
 function submit(exchange: Exchange, tasks: TaskList<RecognitionOrder>): Reply {
   checkResource(exchange, RESOURCES)
   const id = idOf(exchange)
-  const { scenario } = exchange
   const { audio, settings } = readRecognitionRequest(exchange)
   const address = text(audio.url)
   if (!/^https?:\/\//.test(address)) throw refused('audio.url is invalid')
   if (tasks.peek(id)) throw refused('duplicate request')
   const order = { ...settings, recording: openRecording(exchange, address) }
   tasks.add(exchange, { id, model: String(exchange.request.headers['x-api-resource-id']), order })
-  if (scenario.has('lost-answer')) {
-    const status = scenario.number('lost-answer') ?? 504
-    return exchange.vendor.failure(exchange, { status })
-  }
-  return { ...outcome(OK), body: '' }
+  return lostAnswer(exchange) ?? { ...outcome(OK), body: '' }
 }
 
 function endingOf({ recording }: RecognitionOrder): Ending {

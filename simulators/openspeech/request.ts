@@ -35,7 +35,7 @@ export function readSpeech(json: unknown, resource: string, maxCharacters: numbe
     throw refused(40402003, 'TTSExceededTextLimit: the text is too long')
   }
   const additions = readAdditions(parameters.additions)
-  const audio = readAudio(json, parameters)
+  const audio = readAudio(parameters)
   const subtitleSetting = generation.endsWith('2.0')
     ? audio.enable_subtitle
     : audio.enable_timestamp
@@ -44,13 +44,8 @@ export function readSpeech(json: unknown, resource: string, maxCharacters: numbe
   return { billedText, voice, subtitles: subtitleSetting === true && !silenced }
 }
 
-/**
- * Reads the audio parameters. The vendor documents them as required but names no error for missing
- * ones; callers of the gateway may omit them, or write them beside `req_params`.
- */
-function readAudio(json: unknown, parameters: Json): Json {
-  const beside = isObject(json) ? json.audio_params : undefined
-  const audio = parameters.audio_params ?? beside ?? {}
+/** Reads the audio parameters, which the vendor requires; those beside `req_params` are unknown. */
+function readAudio({ audio_params: audio }: Json): Json {
   if (!isObject(audio)) throw refused(45000001, 'invalid argument: audio_params')
   return audio
 }

@@ -55,7 +55,9 @@ test('account refusals name what is wrong', async (t) => {
   const sql = await openDatabase(t)
   const create = (wanted: object) => createAccount(sql, { name: 'x', actor: 'me', ...wanted })
   await assert.rejects(create({ name: ' ' }), refusal(/name/))
-  await assert.rejects(create({ currency: 'yuan' }), refusal(/currency/))
+  for (const currency of ['yuan', 'DOL', 'XYZ', 'usd', 'XXX', '']) {
+    await assert.rejects(create({ currency }), refusal(/currency/))
+  }
   await assert.rejects(create({ openingBalanceNanos: -1n }), refusal(/must not be negative/))
   await assert.rejects(showAccount(sql, 'acct_no'), refusal(/no account acct_no/))
   await assert.rejects(setAccountStatus(sql, 'acct_no', 'suspended'), refusal(/no account/))

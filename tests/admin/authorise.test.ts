@@ -1,7 +1,7 @@
 /** The role of every route of the admin API, tried by every kind of user. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { authorise } from '../../server/admin/authorise.ts'
+import { authorise, requireStepUp } from '../../server/admin/authorise.ts'
 import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
 import type { CallerRole, Contract } from '../../server/admin/route.ts'
 import { GatewayError } from '../../server/lib/errors.ts'
@@ -64,7 +64,9 @@ const EXPECTED: Readonly<Record<CallerRole, Readonly<Record<string, string>>>> =
 
 function judge(role: CallerRole, session: Session | undefined, stepUp?: true): string {
   try {
-    authorise({ role, ...(stepUp ? { stepUp } : {}) }, session, ACCOUNT, NOW)
+    const route = { role, ...(stepUp ? { stepUp } : {}) }
+    authorise(route, session, ACCOUNT)
+    requireStepUp(route, session, NOW)
     return 'pass'
   } catch (error) {
     assert.ok(error instanceof GatewayError)

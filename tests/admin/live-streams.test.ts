@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createStreams, type Streams } from '../../server/admin/live/streams.ts'
 import { createContext } from '../../server/http/context.ts'
+import { testMemory } from '../support/memory.ts'
 
 const ROUTE = {
   path: '/events',
@@ -20,7 +21,7 @@ async function serve(t: TestContext, mayStay: () => Promise<boolean>) {
   const left = Promise.withResolvers<void>()
   const streams: Streams = createStreams(left.resolve)
   const server = createServer((request, response) => {
-    const context = createContext(request, response, ROUTE)
+    const context = createContext(request, response, ROUTE, testMemory())
     streams.open({ context, accountId: 'acct_1', sessionId: 'ses_1', mayStay })
   })
   server.listen(0, '127.0.0.1')

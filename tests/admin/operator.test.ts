@@ -87,17 +87,47 @@ describe('operators', () => {
 
   test('money, prices and channels require a step-up', async () => {
     const tired = { as: 'tired', params: { account_id: 'acct_x', channel_id: 'c', model_id: 'm' } }
-    for (const key of [
-      'POST /operator/accounts',
-      'POST /operator/accounts/:account_id/credits',
-      'PUT /operator/channels/:channel_id',
-      'PUT /operator/models/:model_id',
-      'POST /operator/redeem-codes',
+    const prices = [{ unit: 'input_token', per: 1_000_000, amount: '1' }]
+    const routes = [{ channel: 'sim-openai', upstream_model: 'sim-chat' }]
+    const settings = { base_url: 'https://vendor.test/v1', api_key: 'sk-0123456789' }
+    for (const [key, body] of [
+      ['POST /operator/accounts', { name: 'A' }],
+      ['POST /operator/accounts/:account_id/credits', { amount: '1', reason: 'x' }],
+      ['PUT /operator/channels/:channel_id', { upstream: 'openai-compatible', settings }],
+      ['PUT /operator/models/:model_id', { type: 'chat', prices, routes }],
+      ['POST /operator/redeem-codes', { amount: '1', count: 1 }],
     ] as const) {
-      const answer = await stage.ask(key, { ...tired, body: {} })
-      assert.equal(answer.status, 403, key)
+      const answer = await stage.ask(key, { ...tired, body })
+      assert.equal(answer.status, 403, `${key} ${answer.text}`)
       assert.equal(JSON.parse(answer.text).type, 'step_up_required')
+      assert.deepEqual(stage.audited.at(-1)?.details.outcome, 'step_up_required')
     }
+    const { data } = await stage.read('GET /operator/channels', AS)
+    assert.ok(data.every(({ id }) => id !== 'c'))
+  })
+
+  test('a draft is refused with all its mistakes, unlogged, before a step-up', async () => {
+    const rows = stage.audited.length
+    const ask = async (
+      key: 'PUT /operator/channels/:channel_id' | 'POST /operator/accounts',
+      body: object,
+    ) => {
+      const answer = await stage.ask(key, { as: 'tired', params: { channel_id: 'c' }, body })
+      assert.equal(answer.status, 400, answer.text)
+      const { param, problems, error } = JSON.parse(answer.text)
+      const params = problems.map((one: { param: string }) => one.param)
+      assert.equal(param, params[0])
+      for (const one of params) assert.ok(error.includes(`${one}: `), error)
+      return params
+    }
+    const account = { currency: 'XYZ' }
+    assert.deepEqual(await ask('POST /operator/accounts', account), ['name', 'currency'])
+    const settings = { base_url: 'nonsense', max_concurrency: 'many' }
+    const channel = { upstream: 'openai-compatible', settings }
+    const found = await ask('PUT /operator/channels/:channel_id', channel)
+    assert.ok(found.length >= 2, found.join())
+    assert.ok(found.includes('settings.base_url'), found.join())
+    assert.equal(stage.audited.length, rows)
   })
 
   test('a channel: its secret is stored, kept if omitted, and never returned', async () => {
@@ -112,10 +142,10 @@ describe('operators', () => {
     const { health, secrets } = made.json
     assert.deepEqual(
       [health.state, secrets],
-      ['ready', ['api_key', 'api_keys', 'headers', 'query']],
+      ['untried', ['api_key', 'api_keys', 'headers', 'query']],
     )
     const changed = await put({ base_url: `${base_url}/`, organization: 'o' })
-    assert.deepEqual([changed.json.version, changed.json.health.state], [2, 'ready'])
+    assert.deepEqual([changed.json.version, changed.json.health.state], [2, 'untried'])
     for (const one of [made.text, changed.text]) assert.ok(!one.includes(secret))
     const bad = await put({ base_url: 'nonsense', api_key: secret })
     assert.equal(bad.status, 400)

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant } from '../support/in-process.ts'
-import { startReceiver } from '../webhooks/support.ts'
+import { until } from '../support/until.ts'
+import { insertDropped, startReceiver } from '../webhooks/support.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const SECRET = 'GET /accounts/:account_id/webhooks/secret'
@@ -11,6 +12,7 @@ const ROTATE = 'POST /accounts/:account_id/webhooks/secret/rotate'
 const LIST = 'GET /accounts/:account_id/webhooks/deliveries'
 const ONE = 'GET /accounts/:account_id/webhooks/deliveries/:delivery_id'
 const AGAIN = 'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver'
+const ALL = 'POST /accounts/:account_id/webhooks/deliveries/redeliver'
 const TRY = 'POST /accounts/:account_id/webhooks/test'
 
 describe('webhooks', () => {
@@ -46,6 +48,10 @@ describe('webhooks', () => {
   test('a test send is listed with its last attempt, shown whole, and sent again', async (t) => {
     const { url } = await startReceiver(t)
     const sent = await stage.read(TRY, { as: 'home-owner', params: at(), body: { url } })
+    await until('its end', async () => {
+      const { status } = await stage.read(ONE, { as: 'home-member', params: at(sent.id) })
+      return status === 'pending' ? undefined : status
+    })
     const again = await stage.read(AGAIN, { as: 'home-member', params: at(sent.id) })
     assert.equal(again.redelivery_of, sent.id)
     const list = await stage.read(LIST, { as: 'home-member', params: at() })
@@ -69,6 +75,35 @@ describe('webhooks', () => {
       rest.data.map(({ id }) => id),
       [sent.id],
     )
+  })
+
+  test('dropped ones are sent again by members of the account, and by operators for all', async (t) => {
+    const { url } = await startReceiver(t)
+    const drop = (accountId: string) => insertDropped(stage.sql, accountId, `${url}/?token=x`)
+    const { accountId: other } = await stage.house('third')
+    const [mine, theirs] = [await drop(home.accountId), await drop(other)]
+    const user = { id: 'usr_op', email: 'op@a.test', name: 'op', language: 'en', operator: true }
+    stage.enter('operator', { user: { ...user, language: 'en' } })
+    const shown = await stage.read('GET /operator/deliveries', {
+      as: 'operator',
+      query: { state: 'dropped', host: new URL(url).host, from: '2020-01-01T00:00:00Z' },
+    })
+    assert.deepEqual(shown.data.map(({ id }) => id).sort(), [mine, theirs].sort())
+    const body = {
+      from: new Date(Date.now() - 3_600_000).toISOString(),
+      to: new Date(Date.now() + 3_600_000).toISOString(),
+    }
+    const own = await stage.read(ALL, { as: 'home-member', params: at(), body })
+    assert.deepEqual(own, { redelivered: 1, remaining: 0 })
+    const all = await stage.read('POST /operator/deliveries/redeliver', { as: 'operator', body })
+    assert.deepEqual(all, { redelivered: 1, remaining: 0 })
+    assert.equal(stage.audited.at(-1)?.details?.redelivered, 1)
+    const list = await stage.read(LIST, {
+      as: 'home-member',
+      params: at(),
+      query: { status: 'dropped', host: '127.0.0.1' },
+    })
+    assert.ok(list.data[0]?.redelivered_as?.startsWith('whd_'))
   })
 
   test('a URL that is not allowed is refused', async () => {

@@ -1,28 +1,115 @@
-/** Gateways on one database that keep files in folders of their own say so. */
+/** Gateways on one database that keep files in folders of their own: one place takes files. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
-import { startGateway, startStage } from '../support/gateway.ts'
+import { Readable } from 'node:stream'
+import { after, before, test } from 'node:test'
+import { type Stage, startGateway, startStage } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
+import { MP4, startOrigin } from './origin.ts'
+import { openShelf, type Shelf } from './support.ts'
 
-const WARNING = /cannot serve the files of each other: give all of them the same S3_ENDPOINT/
+const TAKES_NONE = /this one takes none.*give all of them the same S3_ENDPOINT/
+const TAKES_ALL = /only those of this place take any/
 
-test('a gateway with another folder than a live one warns, one with the same does not', async () => {
-  const stage = await startStage()
-  const dataDir = mkdtempSync(join(tmpdir(), 'tributary-apart-'))
+let stage: Stage
+let dataDir: string
+before(async () => {
+  stage = await startStage()
+  dataDir = mkdtempSync(join(tmpdir(), 'tributary-apart-'))
+})
+after(async () => {
+  await stage.stop()
+  rmSync(dataDir, { recursive: true })
+})
+
+async function upload(url: string): Promise<{ readonly status: number; readonly text: string }> {
+  const body = new FormData()
+  body.append('purpose', 'user_data')
+  body.append('file', new Blob(['hello']), 'hello.txt')
+  const headers = { authorization: `Bearer ${stage.key.key}` }
+  const response = await fetch(`${url}/v1/files`, { method: 'POST', headers, body })
+  return { status: response.status, text: await response.text() }
+}
+
+test('the place of the first gateway takes files, another one says why it does not', async () => {
+  const same = await startGateway(stage.place)
+  assert.doesNotMatch(same.log(), TAKES_NONE)
+  const apart = await startGateway({ ...stage.place, dataDir })
+  assert.match(apart.log(), TAKES_NONE)
+  await until('the warning of the first', () => TAKES_ALL.test(stage.gateway.log()))
+  const refused = await upload(apart.url)
+  assert.equal(refused.status, 503)
+  assert.match(refused.text, /takes no files.*S3_ENDPOINT/)
+  for (const { url } of [same, stage]) assert.equal((await upload(url)).status, 200)
+  const [{ loose } = { loose: -1 }] = await stage.sql`select count(*)::int as loose from loose_blob`
+  assert.equal(loose, 0)
+  await Promise.all([same.stop(), apart.stop()])
+  const alone = await startGateway(stage.place)
+  assert.doesNotMatch(alone.log(), TAKES_NONE, 'the other one has ended')
+  await alone.stop()
+})
+
+test('a second place that was refused takes files once the first has ended', async () => {
+  const apart = await startGateway({ ...stage.place, dataDir })
+  assert.equal((await upload(apart.url)).status, 503)
+  await stage.gateway.stop()
+  await until('an upload', async () => (await upload(apart.url)).status === 200 || undefined)
+  await apart.stop()
+})
+
+for (const role of ['api', 'worker']) {
+  test(`a process with ROLE=${role} in another place does not start`, async () => {
+    const first = await startGateway(stage.place)
+    const env = { ...stage.place.env, ROLE: role }
+    await assert.rejects(
+      startGateway({ ...stage.place, dataDir, env }),
+      new RegExp(`with ROLE=${role}, gateways keep files in different places.*S3_ENDPOINT`),
+    )
+    // What it leaves behind has no say about the place.
+    assert.equal((await upload(first.url)).status, 200)
+    const shared = await startGateway({ ...stage.place, env })
+    await Promise.all([shared.stop(), first.stop()])
+  })
+}
+
+test('a process that keeps no files leaves copies to others, then says why', async () => {
+  const origin = await startOrigin(MP4)
+  let keeps = false
+  const shelf: Shelf = await openShelf({ keepsFiles: () => keeps })
   try {
-    const same = await startGateway(stage.place)
-    assert.doesNotMatch(same.log(), WARNING)
-    const apart = await startGateway({ ...stage.place, dataDir })
-    await until('the warning', () => WARNING.test(apart.log()))
-    await Promise.all([same.stop(), apart.stop()])
-    const alone = await startGateway(stage.place)
-    assert.doesNotMatch(alone.log(), WARNING, 'the other one has ended')
-    await alone.stop()
+    await shelf.succeed({ result: { video_url: `${origin.url}/v.mp4` } })
+    shelf.copy({ limits: { leftMs: 50 } })
+    const waiting = await until('the reason', async () => {
+      const row = await shelf.row('task_a')
+      return row.failure === null ? undefined : row
+    })
+    assert.equal(waiting.state, 'waiting')
+    assert.match(waiting.failure ?? '', /keeps its files where the others do/)
+    assert.deepEqual([origin.requests, shelf.stored()], [[], []], 'nothing is fetched or written')
+    keeps = true
+    assert.equal((await shelf.untilState('task_a', 'stored')).failure, null)
   } finally {
-    await stage.stop()
-    rmSync(dataDir, { recursive: true })
+    await shelf.stop()
+    await origin.stop()
+  }
+})
+
+test('content that is removed where it does not lie stays marked for those who have it', async () => {
+  let keeps = true
+  const shelf: Shelf = await openShelf({ keepsFiles: () => keeps })
+  try {
+    const blob = await shelf.blobs.write(Readable.from([Buffer.from('hello')]), 10)
+    keeps = false
+    await shelf.blobs.clear(blob.key)
+    const marks = await shelf.sql`select 1 from loose_blob where due_at <= now()`
+    assert.equal(marks.length, 1)
+    assert.equal(await shelf.blobs.clearDue(), 0)
+    keeps = true
+    assert.equal(await shelf.blobs.clearDue(), 1)
+    assert.deepEqual(shelf.stored(), [])
+  } finally {
+    await shelf.stop()
   }
 })

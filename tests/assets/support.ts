@@ -55,12 +55,14 @@ interface CopyRow {
   readonly prompt: string | null
 }
 
-export async function openShelf(): Promise<Shelf> {
+export async function openShelf(
+  options: { readonly keepsFiles?: () => boolean } = {},
+): Promise<Shelf> {
   const database = await createTestDatabase()
   const { sql } = database
   const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
   const storage = createDiskStorage(folder)
-  const blobs = createBlobs({ sql, storage, log })
+  const blobs = createBlobs({ sql, storage, log, ...options })
   const guard = createGuard({ policy: () => ({ allowance: 'loopback', ports: new Set([80]) }) })
   const copiers: Copier[] = []
 

@@ -75,8 +75,65 @@ describe('channels', () => {
       ...AS,
       params: { channel_id: channel },
     })
+  const run = (...words: string[]) => {
+    const environment = {
+      PATH: process.env.PATH,
+      DATABASE_URL: stage.databaseUrl,
+      SECRET_KEY,
+      TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
+    }
+    return runWith(environment, words)
+  }
   const call = (key: string, model: string) =>
     stage.post('/v1/chat/completions', key, { model, messages: [{ role: 'user', content: 'Hi' }] })
+
+  test('a channel is untried, works, or fails since a time and for a reason', async () => {
+    const { key } = await stage.tenant({ balance: '10' })
+    const show = async (channel: string) => {
+      const params = { channel_id: channel }
+      return (await stage.read('GET /operator/channels/:channel_id', { ...AS, params })).health
+    }
+    const untried = await show('one')
+    assert.deepEqual([untried.state, untried.last_success], ['untried', null])
+    assert.equal((await call(key, 'single')).status, 200)
+    const working = await show('one')
+    assert.equal(working.state, 'working')
+    assert.ok(working.last_success !== null && working.failing_since === null)
+    first.state.fails = true
+    const failed = await call(key, 'single')
+    first.state.fails = false
+    assert.equal(failed.status, 502)
+    const failing = await show('one')
+    assert.deepEqual(
+      [failing.state, failing.reason, failing.last_success !== null],
+      ['failing', '500: Incorrect API key provided', true],
+    )
+    assert.ok((failing.failing_since ?? '') > (failing.last_success ?? ''))
+    const { channels } = await stage.read('GET /operator/overview', AS)
+    assert.deepEqual(
+      [channels.working, channels.failing.map(({ channel, reason }) => [channel, reason])],
+      [0, [['one', '500: Incorrect API key provided']]],
+    )
+    const requestId = failed.headers.get('x-request-id') ?? ''
+    const query = { request_id: requestId }
+    const { data } = await stage.read('GET /operator/calls', { ...AS, query })
+    assert.deepEqual(
+      data[0]?.tries.map(({ milliseconds: _, ...shown }) => shown),
+      [{ channel: 'one', outcome: 'failed', status: 500, reason: 'Incorrect API key provided' }],
+    )
+    const explained = await stage.get(`/v1/usage/${requestId}`, key)
+    assert.deepEqual(
+      explained.json.attempts.map(({ outcome }: { outcome: string }) => outcome),
+      ['failed'],
+    )
+    assert.ok(!explained.text.includes('Incorrect API key'), 'the reason is for operators')
+    const listed = await run('channel', 'list')
+    assert.match(listed.out, /^one .+ failing since \d{4}-.+\(500: Incorrect API key provided\)/m)
+    assert.match(listed.out, /^two .+ no call in 31 days/m)
+    assert.equal((await call(key, 'single')).status, 200)
+    assert.equal((await show('one')).state, 'working')
+    assert.match((await run('channel', 'list')).out, /^one .+ working, last success \d{4}-/m)
+  })
 
   test('a paused channel gets no calls: other routes do, or the answer is 503', async () => {
     const { key, accountId } = await stage.tenant({ balance: '10' })
@@ -112,7 +169,7 @@ describe('channels', () => {
     const woken = await ask('wake', 'one')
     assert.equal(woken.status, 200)
     const awake = await show()
-    assert.deepEqual([awake.state, awake.last_error?.kind], ['ready', 'failed'])
+    assert.deepEqual([awake.state, awake.last_error?.kind], ['failing', 'failed'])
   })
 
   test('a test uses the key, and says so where it cannot', async () => {
@@ -121,7 +178,9 @@ describe('channels', () => {
       const { ok, steps: all } = json as { ok: boolean; steps: { step: string; detail: string }[] }
       return [ok, all.at(-1)?.step, all.at(-1)?.detail]
     }
-    assert.deepEqual(await steps('one'), [true, 'key', 'the vendor accepts the key'])
+    const accepted = await steps('one')
+    assert.deepEqual(accepted.slice(0, 2), [true, 'key'])
+    assert.match(String(accepted[2]), /^the vendor accepts the key at http:\S+\/v1\/models$/)
     assert.equal(first.state.paths.at(-1), 'GET /v1/models')
     const [ok, step, detail] = await steps('wrong')
     assert.deepEqual([ok, step], [false, 'key'])
@@ -131,13 +190,6 @@ describe('channels', () => {
 
   test('the command line does the same to a running gateway', async () => {
     const { key } = await stage.tenant({ balance: '10' })
-    const environment = {
-      PATH: process.env.PATH,
-      DATABASE_URL: stage.databaseUrl,
-      SECRET_KEY,
-      TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
-    }
-    const run = (...words: string[]) => runWith(environment, words)
     const paused = await run('channel', 'pause', 'one')
     assert.deepEqual(
       [paused.code, paused.out],
@@ -150,7 +202,7 @@ describe('channels', () => {
     await until('the gateway resumes', async () => (await call(key, 'single')).status === 200)
     const tested = await run('channel', 'test', 'one')
     assert.deepEqual([tested.code, tested.err], [0, ''])
-    assert.match(tested.out, /✓ key +the vendor accepts the key \(\d+ ms\)/)
+    assert.match(tested.out, /✓ key +the vendor accepts the key at http:\S+ \(\d+ ms\)/)
     const failed = await run('channel', 'test', 'wrong', '--json')
     assert.deepEqual([failed.code, JSON.parse(failed.out).ok], [1, false])
     const missing = await run('channel', 'wake', 'no-such')

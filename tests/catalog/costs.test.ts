@@ -53,9 +53,9 @@ test('a wrong cost is refused with its path, like a wrong price', async (t) => {
   const sql = await openDatabase(t)
   const costs = [
     { unit: 'image', amount: '1' },
-    { unit: 'output_token', amount: '-1' },
-    { unit: 'input_token', amount: '1' },
-    { unit: 'input_token', amount: '2' },
+    { unit: 'output_token', per: 1, amount: '-1' },
+    { unit: 'input_token', per: 1, amount: '1' },
+    { unit: 'input_token', per: 1, amount: '2' },
   ]
   const wrong = { ...shop('1'), models: [model('small', { routes: [{ channel: 'main', costs }] })] }
   await assert.rejects(

@@ -21,7 +21,7 @@ const place = (name: string) => `\${${name}}`
 
 const withModel = (change: object) => ({ models: [model('a', change)] })
 const price = (change: object) =>
-  withModel({ prices: [{ unit: 'input_token', amount: '1', ...change }] })
+  withModel({ prices: [{ unit: 'input_token', per: 1, amount: '1', ...change }] })
 
 test('defaults are filled in', () => {
   const text = JSON.stringify({ channels: [channel('main')], models: [model('a')] })
@@ -50,6 +50,18 @@ const cases: [string, object | string, RegExp][] = [
   ['a negative amount', price({ amount: '-1' }), /prices\[0\]\.amount: must be a decimal of/],
   ['ten decimals', price({ amount: '0.0000000001' }), /amount: must be a decimal of at most 9/],
   ['an exponent', price({ amount: '1e3' }), /prices\[0\]\.amount: /],
+  [
+    'tokens without per',
+    withModel({ prices: [{ unit: 'output_token', amount: '2.5' }] }),
+    /models\[0\]\.prices\[0\]\.per: is missing: write "per": 1000000 if .* buys 1,000,000/,
+  ],
+  [
+    'the cost of characters without per',
+    withModel({ routes: [{ channel: 'a', costs: [{ unit: 'character', amount: '1' }] }] }),
+    /models\[0\]\.routes\[0\]\.costs\[0\]\.per: is missing/,
+  ],
+  ['a word as currency', { currency: 'DOL' }, /^shop\.json: currency: must be a currency of ISO/],
+  ['no currency', { currency: 'XXX' }, /^shop\.json: currency: must be a currency of ISO/],
   ['per zero', price({ per: 0 }), /models\[0\]\.prices\[0\]\.per: /],
   ['a fraction of per', price({ per: 1.5 }), /models\[0\]\.prices\[0\]\.per: /],
   ['an unknown unit', price({ unit: 'token' }), /models\[0\]\.prices\[0\]\.unit: /],
@@ -70,7 +82,11 @@ const cases: [string, object | string, RegExp][] = [
   ['a weight of zero', withModel({ routes: [{ channel: 'm', weight: 0 }] }), /routes\[0\]\.weight/],
   ['a limit of zero', withModel({ limits: { max_output_tokens: 0 } }), /max_output_tokens: /],
   ['an id with spaces', { models: [model('a b')] }, /models\[0\]\.id: must be 1 to 128/],
-  ['a currency in words', { currency: 'yuan' }, /^shop\.json: currency: must be three capital/],
+  [
+    'a currency in words',
+    { currency: 'yuan' },
+    /^shop\.json: currency: must be a currency of ISO 4217/,
+  ],
   [
     'a price that cannot apply',
     withModel({

@@ -8,10 +8,11 @@ import { parseAmount } from '../../server/lib/money.ts'
 import { INPUT_UNITS, OUTPUT_UNITS } from '../../server/lib/units.ts'
 import { model } from './support.ts'
 
-type Entry = { unit: string; amount: string; when?: object }
+type Entry = { unit: string; per: number; amount: string; when?: object }
 
 const entry = (unit: string, when?: object): Entry => ({
   unit,
+  per: 1,
   amount: '1',
   ...(when ? { when } : {}),
 })

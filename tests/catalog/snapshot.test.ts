@@ -117,3 +117,28 @@ test('an unusable channel is left out with a reason, and the others work', async
   await start(t, sql, { log, environment: { KEY: 'sk-1' }, secrets: stranger })
   assert.match(JSON.stringify(reasons), /"main".*sealed with key/)
 })
+
+test('a failed reload is told, unless this process has closed its connections', async (t) => {
+  const sql = await openDatabase(t)
+  const told: string[] = []
+  const log = { ...silent, warn: (_: object, message: string) => void told.push(message) }
+  let code = ''
+  let reads = 0
+  const failing = new Proxy(sql, {
+    apply(target, self, words) {
+      if (code === '') return Reflect.apply(target, self, words)
+      reads += 1
+      return Promise.reject(Object.assign(new Error(code), { code }))
+    },
+  })
+  await start(t, failing, { log, pollMs: 5 })
+  for (const own of ['CONNECTION_ENDED', 'CONNECTION_DESTROYED']) {
+    code = own
+    const before = reads
+    await until('some reads', () => reads > before + 3)
+  }
+  assert.deepEqual(told, [])
+  code = 'CONNECTION_CLOSED'
+  await until('a line', () => told.length > 0)
+  assert.match(told[0] ?? '', /catalog reload failed/)
+})

@@ -32,6 +32,30 @@ test('accounts: create, list, show, limit, suspend, resume', async (t) => {
   assert.equal((await json('account', 'resume', id)).status, 'active')
 })
 
+test('an account in a currency that nothing is sold in is warned of, an invented one refused', async (t) => {
+  const { run, file } = await openCommandLine(t)
+  const settings = { base_url: 'https://vendor.test/v1', api_key: 'k' }
+  const channels = [{ id: 'main', upstream: 'openai-compatible', settings }]
+  const prices = [{ unit: 'call', amount: '1' }]
+  const models = [{ id: 'm', type: 'chat', prices, routes: [{ channel: 'main' }] }]
+  assert.equal(
+    (await run('apply', file('usd.json', { currency: 'USD', channels, models }))).code,
+    0,
+  )
+  const create = (currency: string) =>
+    run('account', 'create', '--name', 'a', '--currency', currency)
+  const sold = await create('USD')
+  assert.deepEqual([sold.code, sold.err.includes('warning')], [0, false])
+  const unsold = await create('EUR')
+  assert.equal(unsold.code, 0)
+  assert.match(unsold.err, /warning: no model is sold in EUR yet, only in USD/)
+  for (const invented of ['XYZ', 'DOL', 'dollars', 'usd']) {
+    const { code, err } = await create(invented)
+    assert.equal(code, 1)
+    assert.match(err, /must be a currency of ISO 4217/)
+  }
+})
+
 test('the audit log has what the command line changed, by whom', async (t) => {
   const { json, sql } = await openCommandLine(t)
   const { id } = await json('account', 'create', '--name', 'a', '--balance', '5')
@@ -65,7 +89,12 @@ test('tables are aligned, wide characters included', async (t) => {
 })
 
 test('keys: create, list, disable, enable, rotate, update', async (t) => {
-  const { run, json } = await openCommandLine(t)
+  const { run, json, file } = await openCommandLine(t)
+  const settings = { base_url: 'https://vendor.test/v1', api_key: 'k' }
+  const channels = [{ id: 'main', upstream: 'openai-compatible', settings }]
+  const free = { type: 'chat', free: true, routes: [{ channel: 'main' }] }
+  const models = ['m', 'n'].map((id) => ({ id, ...free }))
+  await run('apply', file('two.json', { channels, models }))
   const { id: account } = await json('account', 'create', '--name', 'a', '--balance', '5')
   const wanted = ['--name', 'web', '--models', 'm,n', '--spend-limit', '2.5', '--expires', '30d']
   const created = await json('key', 'create', '--account', account, ...wanted)
@@ -91,7 +120,10 @@ test('keys: create, list, disable, enable, rotate, update', async (t) => {
   assert.match(shown.out, /^key +tr-[0-9A-Za-z]{49}$/m)
   assert.match(shown.out, /Save the key now/)
   const unknown = await run('key', 'create', '--account', account, '--models', 'typo')
-  assert.match(unknown.err, /warning: the catalog has no model typo now/)
+  assert.deepEqual([unknown.code, unknown.out], [1, ''])
+  assert.match(unknown.err, /the catalog has no model typo: tributary model list/)
+  const changed = await run('key', 'update', rotated.id, '--models', 'm,nope')
+  assert.match(changed.err, /the catalog has no model nope: /)
   const again = await run('key', 'rotate', created.id)
   assert.deepEqual([again.code, again.out], [1, ''])
   assert.match(again.err, new RegExp(`^tributary: ${created.id} was rotated: use ${rotated.id}\n$`))

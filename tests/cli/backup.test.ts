@@ -1,10 +1,11 @@
 /** `backup` and `restore` as an operator runs them, on both kinds of database. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openDatabase } from '../../server/database/open.ts'
+import { createSecretKey } from '../../server/lib/secrets/secrets.ts'
 import { openCommandLine, runWith } from './support.ts'
 
 function makeFolder(t: TestContext): string {
@@ -57,18 +58,51 @@ test('an embedded gateway moves to another folder, with the key to its secrets',
 })
 
 test('with DATABASE_URL the backup says that the key is elsewhere', async (t) => {
-  const { run, folder } = await openCommandLine(t)
+  const { run, folder, environment } = await openCommandLine(t)
   assert.equal((await run('account', 'create', '--name', 'Ann', '--balance', '5')).code, 0)
   const copy = join(folder, 'copy')
   const backedUp = await run('backup', '--to', copy)
   assert.match(backedUp.out, /The secret key is NOT in this backup: keep SECRET_KEY elsewhere/)
   assert.equal((await run('account', 'create', '--name', 'Bob')).code, 0)
+  assert.equal((await run('checkpoint', 'public-key')).code, 0, 'seals a signing key')
+  const sealed = join(folder, 'sealed')
+  assert.equal((await run('backup', '--to', sealed)).code, 0)
+  const other = { ...environment, SECRET_KEY: createSecretKey() }
+  for (const flag of ['--verify', '--force']) {
+    const refused = await runWith(other, ['restore', '--from', sealed, flag])
+    assert.equal(refused.code, 1, flag)
+    assert.doesNotMatch(refused.out, /same/)
+    assert.match(refused.err, /SECRET_KEY does not open 1 of the 1 secrets .*signing keys/)
+  }
+  assert.equal((await run('restore', '--from', sealed, '--verify')).code, 0)
   const restored = await run('restore', '--from', copy, '--force')
   assert.equal(restored.code, 0, restored.err)
   assert.match(restored.out, /must be in SECRET_KEY\.\nThe audit is clean: I1, /)
   const accounts = await run('account', 'list')
   assert.match(accounts.out, /Ann/)
   assert.doesNotMatch(accounts.out, /Bob/)
+})
+
+test('backup --into names a folder by its time and keeps the newest', async (t) => {
+  const { run, json, folder } = await openCommandLine(t)
+  assert.equal((await run('account', 'create', '--name', 'Ann')).code, 0)
+  const into = join(folder, 'backups')
+  const names = ['2020-01-01T02-47-00', '2020-01-02T02-47-00', 'before-the-upgrade']
+  for (const name of names) mkdirSync(join(into, name), { recursive: true })
+  const first = await json('backup', '--into', into, '--keep', '2')
+  assert.match(first.folder, /\/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d$/)
+  assert.equal((await run('restore', '--from', first.folder, '--force')).code, 0)
+  assert.deepEqual(first.removed, [join(into, '2020-01-01T02-47-00')])
+  assert.deepEqual(readdirSync(into).toSorted(), [
+    '2020-01-02T02-47-00',
+    first.folder.slice(into.length + 1),
+    'before-the-upgrade',
+  ])
+  for (const wrong of [[], ['--to', into, '--into', into], ['--to', into, '--keep', '2']]) {
+    const refused = await run('backup', ...wrong)
+    assert.equal(refused.code, 1)
+    assert.match(refused.err, /name the folder: --to <folder>, or --into <folder>/)
+  }
 })
 
 test('restore and restore --verify say what they compared, and what differs', async (t) => {

@@ -24,7 +24,14 @@ test('apply prints what changed, then that nothing did', async (t) => {
   const { run, json, file } = await openCommandLine(t)
   const shop = file('shop.json', { channels: [channel], models: [model] })
   const dry = await run('apply', shop, '--dry-run')
-  assert.match(dry.out, /^\+ channel main\n\+ model small\n2 added; nothing was written\n$/)
+  assert.equal(
+    dry.out,
+    '+ channel main\n+ model small\n' +
+      '    = 0.15 CNY per 1,000,000 input tokens\n' +
+      '    = 9 CNY per 1,000,000 output tokens when {"input_tokens":{"below":9}}\n' +
+      '    = 12 CNY per 1,000,000 output tokens\n' +
+      '2 added; nothing was written\n',
+  )
   const first = await run('apply', shop)
   assert.match(first.out, /2 added; the catalog is at revision 1\n$/)
   const second = await run('apply', shop)
@@ -59,13 +66,14 @@ test('models and channels are listed and shown, secrets masked', async (t) => {
   const listed = await run('model', 'list', '--type', 'chat')
   assert.match(
     listed.out,
-    /small .* 0\.15 per 1,000,000 input_token, 12 per .* 1 with conditions CNY/,
+    /small .* 0\.15 CNY per 1,000,000 input tokens, 12 CNY per .* 1 with conditions/,
   )
   assert.deepEqual(await json('model', 'list', '--type', 'search'), [])
   const shown = await json('model', 'show', 'small')
   assert.deepEqual([shown.prices.length, shown.routes[0].upstream_model], [3, 'small'])
   assert.match((await run('model', 'show', 'small')).out, /always/)
-  assert.match((await run('channel', 'list')).out, /main +openai-compatible +active +1 +shop/)
+  const { out: channels } = await run('channel', 'list')
+  assert.match(channels, /main +openai-compatible +active +no call .* 1 +shop/)
   const details = await run('channel', 'show', 'main')
   assert.match(details.out, /api_key +••••-key\n/)
   assert.equal(details.out.includes('this-is-a-secret'), false)

@@ -37,12 +37,16 @@ const shop = {
       planned_prices: [
         {
           effective_from: '2190-01-01T00:00:00+08:00',
-          prices: [{ unit: 'output_token', amount: '1' }],
+          prices: [{ unit: 'output_token', per: 1, amount: '1' }],
         },
       ],
       routes: [
         { channel: 'main', upstream_model: 'tiny', weight: 3 },
-        { channel: 'by-name', priority: 1, costs: [{ unit: 'input_token', amount: '0.1' }] },
+        {
+          channel: 'by-name',
+          priority: 1,
+          costs: [{ unit: 'input_token', per: 1, amount: '0.1' }],
+        },
       ],
       limits: { requests_per_minute: 60, max_output_tokens: 4096 },
       details: { display_name: 'Small', context_window: 128_000 },

@@ -92,10 +92,37 @@ test('usage: the records of an account, and one of them explained', async (t) =>
     shown.ledger.map(({ step }: { step: string }) => step),
     ['hold', 'charge', 'return'],
   )
-  assert.match((await here('usage', 'show', record.request_id)).out, /charged +0\.000000004 CNY/)
+  const line = { unit: 'input_token', quantity: 2_000, unit_price: '2', per: 1_000_000 }
+  const tried = { channel: 'main', outcome: 'failed', status: 500, reason: 'it is down' }
+  await sql`update call set lines = ${sql.json([{ ...line, amount: '0.004' }])},
+    attempts = ${sql.json([tried])} where request_id = ${record.request_id}`
+  const { out } = await here('usage', 'show', record.request_id)
+  assert.match(out, /charged +0\.000000004 CNY/)
+  assert.match(out, /^basis +usage: usage stated by the upstream$/m)
+  assert.match(out, /^ *2,000 +input token +× 2 CNY per 1,000,000 input tokens +0\.004$/m)
+  assert.match(out, /^main +failed +500 +it is down$/m)
+  assert.ok(!out.includes('{'), out)
+  const ofKey = (id: string) => json('usage', 'list', '--account', account.id, '--key', id)
+  assert.deepEqual([(await ofKey(key.id)).length, (await ofKey('key_x')).length], [1, 0])
   assert.deepEqual(await json('usage', 'list', '--account', account.id, '--model', 'other'), [])
   assert.match((await here('usage', 'show', 'req_x')).err, /there is no call req_x/)
   assert.match((await here('usage', 'list', '--account', 'x')).err, /there is no account x/)
+})
+
+test('config --database shows what a server is set to, also one that is refused', async (t) => {
+  const { run, json, sql, environment } = await openCommandLine(t)
+  const good = await run('config', '--database')
+  assert.equal(good.code, 0, good.err)
+  assert.match(good.out, /^SETTING +VALUE +VERDICT +WHAT TO DO\n/)
+  assert.match(good.out, /\nsynchronous_commit +off +ok\n/)
+  const name = new URL(environment.DATABASE_URL ?? '').pathname.slice(1)
+  await sql.unsafe(`alter database "${name}" set default_transaction_read_only = on`)
+  const bad = await run('config', '--database')
+  assert.equal(bad.code, 1)
+  assert.match(bad.out, /\ndefault_transaction_read_only +on +refused +this database is read-only/)
+  await sql.unsafe(`alter database "${name}" reset default_transaction_read_only`)
+  const found: readonly { verdict: string }[] = await json('config', '--database')
+  assert.ok(found.length > 5 && found.every(({ verdict }) => verdict === 'ok'))
 })
 
 test('migrate lists its changes; config masks secrets', async (t) => {

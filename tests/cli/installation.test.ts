@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
+import { ENGINE_FLAGS } from '../../bin/lib/engine-flags.ts'
+
 const ROOT = join(import.meta.dirname, '..', '..')
 
 interface BuildConsole {
@@ -59,4 +61,26 @@ test('the help names every command, and a mistyped one gets a suggestion', () =>
   }
   assert.match(run('acount').stderr, /account/)
   assert.equal(run('constructor').status, 2)
+})
+
+test('serve runs with the flags of the engine, and keeps those of the operator', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-flags-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const preload = join(folder, 'say-flags.cjs')
+  writeFileSync(preload, 'process._rawDebug(process.pid, ...process.execArgv)')
+  /** The process id and the flags of each program that ran, in order. */
+  const run = (options: string, ...words: string[]) => {
+    const script = join(ROOT, 'bin', 'tributary.ts')
+    const env = { ...process.env, NODE_OPTIONS: `--require ${preload} ${options}` }
+    const { stderr } = spawnSync(process.execPath, [script, ...words, '--help'], { env })
+    return String(stderr)
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '))
+  }
+  const [first, second, ...more] = run('', 'serve')
+  assert.deepEqual([first?.length, second, more], [1, [first?.[0], ...ENGINE_FLAGS], []])
+  const [, kept] = run('--max-semi-space-size=32', 'serve')
+  assert.deepEqual(kept?.slice(1), [ENGINE_FLAGS[0], ENGINE_FLAGS[2]])
+  assert.equal(run('', 'audit').length, 1)
 })

@@ -78,6 +78,7 @@ for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
 for (const [title, content] of [
   ['a currency in a list', costs(1, ['usd'])],
   ['a currency that is an object', costs(1, { toString: 1 })],
+  ['a currency that no bank knows', costs(1, 'xyz')],
   ['a time in milliseconds', page({ amount: { value: 1, currency: 'usd' } }, START * 1_000)],
   ['a time before our era', page({ amount: { value: 1, currency: 'usd' } }, -62_200_000_000)],
   ['more cached tokens than tokens', page({ input_tokens: 5, input_cached_tokens: 6 })],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSecretKey } from '../../server/lib/secrets/secrets.ts'
-import { enqueueTestDelivery } from '../webhooks/support.ts'
+import { enqueueTestDelivery, insertDropped } from '../webhooks/support.ts'
 import { openCommandLine, runWith } from './support.ts'
 
 test('secret, rotate, rekey', async (t) => {
@@ -24,20 +24,55 @@ test('secret, rotate, rekey', async (t) => {
   assert.equal(JSON.parse(shown.out).secret, second.secret)
 })
 
-test('deliveries, show, redeliver, test', async (t) => {
+test('list, show, resend, test', async (t) => {
   const { run, json, sql } = await openCommandLine(t)
   const { id: account } = await json('account', 'create', '--name', 'a')
   assert.match((await run('webhook', 'deliveries', '--account', account)).out, /^There are no/)
   const id = await enqueueTestDelivery(sql, account, 'https://example.com/hook')
   assert.match((await run('webhook', 'deliveries', '--account', account)).out, /pending +0 +task_/)
-  const again = await json('webhook', 'redeliver', id)
+  const early = await run('webhook', 'resend', id)
+  assert.deepEqual([early.code, /still pending: its next attempt is/.test(early.err)], [1, true])
+  await sql`update delivery set state = 'dropped', finished_at = now() where id = ${id}`
+  const again = await json('webhook', 'resend', id)
   assert.equal(again.redelivery_of, id)
+  assert.equal((await json('webhook', 'redeliver', id)).id, again.id, 'once')
   assert.match((await run('webhook', 'show', id)).out, /^delivery +whd_/)
   const tried = await json('webhook', 'test', '--account', account, '--url', 'https://example.com/')
   assert.equal(tried.kind, 'test')
   const listed = await json('webhook', 'deliveries', '--account', account, '--status', 'pending')
-  assert.equal(listed.length, 3)
+  assert.equal(listed.length, 2)
   const inward = await run('webhook', 'test', '--account', account, '--url', 'http://10.0.0.1/')
   assert.match(inward.err, /not public \(private\)/)
   assert.match((await run('webhook', 'show', 'whd_x')).err, /there is no delivery whd_x/)
+})
+
+test('the dropped ones of an hour, of all accounts', async (t) => {
+  const { run, json, sql } = await openCommandLine(t)
+  for (const name of ['a', 'b']) {
+    const { id } = await json('account', 'create', '--name', name)
+    await insertDropped(sql, id, `https://${name}.test/hook`)
+  }
+  assert.equal((await json('webhook', 'list', '--status', 'dropped')).length, 2)
+  assert.equal((await json('webhook', 'list', '--host', 'a.test')).length, 1)
+  const [first] = await json('webhook', 'list', '--limit', '1')
+  const paged = await run('webhook', 'list', '--limit', '1')
+  assert.match(paged.err, new RegExp(`There may be more: --after ${first.id}`))
+  const [second] = await json('webhook', 'list', '--after', first.id)
+  assert.notEqual(second.id, first.id)
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+  const hour = ['--from', at(-1_800_000), '--to', at(1_800_000)]
+  const dry = await run('webhook', 'resend', ...hour, '--dry-run')
+  assert.equal(dry.out, '2 dropped deliveries would be sent again.\n')
+  assert.deepEqual(await json('webhook', 'resend', ...hour, '--host', 'b.test'), {
+    redelivered: 1,
+    remaining: 0,
+  })
+  assert.match((await run('webhook', 'resend', ...hour)).out, /^1 are being sent again; 0 remain/)
+  assert.match((await run('webhook', 'resend', ...hour)).out, /^0 are being sent again; 0 remain/)
+  const acts = await sql`select details from audit_log where action like '%redeliver'`
+  assert.equal(acts.length, 3)
+  assert.match((await run('webhook', 'resend')).err, /name a delivery, or a time/)
+  assert.match((await run('webhook', 'resend', 'whd_x', ...hour)).err, /name one delivery, or/)
+  const long = ['--from', at(-90_000_000), '--to', at(0)]
+  assert.match((await run('webhook', 'resend', ...long)).err, /at most 24 hours/)
 })

@@ -3,11 +3,34 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { noBrowser } from '../support/browser.ts'
+import { applyObject } from '../support/gateway.ts'
 import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
 const OPERATOR = { operator: true }
 const MODEL = '/operator/models?id=sim-chat'
+
+/** A model of a vendor whose price book is known; no call is sent there. */
+const taken = {
+  channels: [
+    {
+      id: 'vendor',
+      upstream: 'openai-compatible',
+      settings: { base_url: 'https://api.deepseek.com', api_key: 'sk-nobody' },
+    },
+  ],
+  models: [
+    {
+      id: 'taken',
+      type: 'chat',
+      prices: [
+        { unit: 'input_token', per: 1_000_000, amount: '1' },
+        { unit: 'output_token', per: 1_000_000, amount: '2' },
+      ],
+      routes: [{ channel: 'vendor', upstream_model: 'deepseek-of-tomorrow' }],
+    },
+  ],
+}
 
 describe('prices', { skip: noBrowser }, () => {
   let stage: ConsoleStage
@@ -62,6 +85,38 @@ describe('prices', { skip: noBrowser }, () => {
     await proveUntil(page, 'Sold below upstream cost: input tokens')
     const [row] = await stage.sql`select routes from model where id = 'sim-chat'`
     assert.equal(row?.routes[0].costs.length, 3)
+    await page.context().close()
+  })
+
+  test('a tool that is taken out is sold by the list price of its vendor', async () => {
+    const { sql } = stage
+    await applyObject(sql, 'taken', taken)
+    await sql`insert into tool_taken_out values
+      ('taken', 'web_search', 'web_search_call', 1204, '2026-11-24', now()),
+      ('taken', 'code_interpreter', 'container_minute', 3, '2026-11-24', now()),
+      ('taken', 'other', null, 1, '2026-11-24', now())`
+    const { page, complaints } = await stage.signedIn('/operator/models?id=taken', OPERATOR)
+    const drawer = page.getByRole('dialog').first()
+    await drawer.getByText('Answers: 1,204').waitFor()
+    await drawer.getByText('List price of DeepSeek').waitFor()
+    await expectAccessible(page)
+    await drawer.getByRole('button', { name: 'Add a price' }).click()
+    await drawer.getByLabel('Unit').last().waitFor()
+    assert.equal(await drawer.getByLabel('Unit').last().inputValue(), 'container_minute')
+    await page.reload()
+    await drawer.getByRole('button', { name: 'Add the list price' }).click()
+    assert.equal(await drawer.getByLabel('Amount').last().inputValue(), '5')
+    await drawer.getByLabel('Tools without a price').waitFor()
+    await drawer.getByRole('button', { name: 'Save' }).click()
+    const ask = page.getByRole('dialog', { name: /^Save/ })
+    await ask.getByRole('button', { name: 'Save' }).click()
+    await proveUntil(page, 'Model taken saved')
+    await drawer.getByText('code_interpreter').waitFor()
+    assert.equal(await drawer.getByText('Answers: 1,204').count(), 0)
+    const [row] = await sql`
+      select prices from price where model_id = 'taken' order by version desc limit 1`
+    assert.deepEqual(row?.prices.at(-1), { unit: 'web_search_call', per: 1000, amount: '5' })
+    assert.deepEqual(complaints, [])
     await page.context().close()
   })
 

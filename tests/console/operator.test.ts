@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
+import { insertDropped } from '../webhooks/support.ts'
 import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
@@ -126,6 +127,25 @@ describe('operators', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.locator('tbody tr').nth(1).waitFor()
     assert.equal(await field.inputValue(), '')
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  test('a dropped delivery is sent again, and then all of an hour', async () => {
+    const [first] = await Promise.all(
+      ['https://gone.example/1', 'https://gone.example/2'].map((url) =>
+        insertDropped(stage.sql, stage.account.id, url),
+      ),
+    )
+    const path = `/operator/deliveries?host=gone.example&id=${first}&delivery=${first}`
+    const { page, complaints } = await stage.signedIn(path, OPERATOR)
+    const drawer = page.getByRole('dialog')
+    await drawer.getByRole('button', { name: 'Send again' }).click()
+    await drawer.getByRole('link', { name: 'Sent again: show that delivery' }).waitFor()
+    await drawer.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Send dropped webhooks again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('1 are being sent again, 0 remain').waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

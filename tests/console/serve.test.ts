@@ -10,6 +10,7 @@ import { createConsoleEndpoints } from '../../server/console/serve.ts'
 import type { PlainEndpoint, PlainServices } from '../../server/endpoints/endpoint.ts'
 import { createListener } from '../../server/http/listener.ts'
 import { createRoutes } from '../../server/http/router.ts'
+import { testMemory } from '../support/memory.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tributary-console-'))
 const page = (name: string) =>
@@ -29,6 +30,7 @@ before(async () => {
   )
   const listener = createListener<PlainEndpoint>({
     match,
+    memory: testMemory(),
     envelopeOf: () => 'flat',
     // The console reaches for none of the gateway's parts.
     run: (endpoint, context) => endpoint.handle(context, {} as unknown as PlainServices),

@@ -54,6 +54,44 @@ describe('settings', { skip: noBrowser }, () => {
     await again.context.close()
   })
 
+  test('after a wrong code the same QR code is confirmed by the right one', async () => {
+    const { page, context, complaints } = await stage.signedIn('/settings')
+    const open = async (of: Page) => {
+      await of.getByRole('button', { name: 'Add an authenticator app' }).click()
+      const dialog = of.getByRole('dialog', { name: 'Add an authenticator app' })
+      const shown = dialog.getByText(/^[A-Z2-7]{32}$/)
+      return { dialog, shown, secret: await shown.innerText() }
+    }
+    const send = async (of: Awaited<ReturnType<typeof open>>['dialog'], code: string) => {
+      await of.getByLabel('Code shown by the app').fill(code)
+      await of.getByRole('button', { name: 'Confirm' }).click()
+    }
+    const first = await open(page)
+    await send(first.dialog, '12345')
+    await first.dialog.getByText(/must be the six digits/).waitFor()
+    // The step-up has run out: its dialog must not change the secret either.
+    await stage.sql`update console_session set stepped_up_until = null`
+    await send(first.dialog, codeOf(first.secret, Date.now() - 600_000))
+    await prove(page)
+    await first.dialog.getByText(/not of now/).waitFor()
+    await page.waitForLoadState('networkidle')
+    assert.equal(await first.shown.innerText(), first.secret)
+    // A second tab and a reloaded page show what the app has scanned.
+    const tab = await context.newPage()
+    await tab.goto(`${stage.console}/settings`)
+    assert.equal((await open(tab)).secret, first.secret)
+    await page.reload()
+    const again = await open(page)
+    assert.equal(again.secret, first.secret)
+    await send(again.dialog, codeOf(first.secret))
+    await page.getByRole('button', { name: 'I have saved them' }).click()
+    await page.getByText('On', { exact: true }).waitFor()
+    await send(tab.getByRole('dialog', { name: 'Add an authenticator app' }), '123456')
+    await tab.getByText(/confirmed in another window/).waitFor()
+    assert.deepEqual(complaints, [])
+    await context.close()
+  })
+
   test('the request for a proof waits for its dialog to be loaded', async () => {
     const { page } = await stage.signedIn('/sign-in')
     await stage.sql`update console_session set stepped_up_until = null`

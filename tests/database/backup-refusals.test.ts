@@ -16,6 +16,7 @@ import { type TestContext, test } from 'node:test'
 import { backup } from '../../server/database/backup/backup.ts'
 import { restore } from '../../server/database/backup/restore.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
+import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
 import { digestTables, MIGRATIONS, makeEmpty, makeFolder, makeSource } from './backup-support.ts'
 
 async function makeBackup(t: TestContext) {
@@ -112,7 +113,50 @@ test('a backup of an older version is brought up to date, of a newer one refused
   assert.ok(first)
   copyFileSync(join(MIGRATIONS, first), join(older, first))
   const refused = restore({ place, from, migrations: older, force: true })
-  await assert.rejects(refused, /was made by another version: it has 0002/)
+  await assert.rejects(refused, /was made by a newer version: it has 0002/)
+})
+
+test('a backup of another history is told from a newer one, and where its data can go', async (t) => {
+  const { from } = await makeBackup(t)
+  const manifest = join(from, 'manifest.json')
+  const stated = JSON.parse(readFileSync(manifest, 'utf8'))
+  const { place } = await makeEmpty(t)
+  const history = async (migrations: readonly object[]) => {
+    writeFileSync(manifest, JSON.stringify({ ...stated, migrations }))
+    const restored = restore({ place, from, migrations: MIGRATIONS })
+    return await restored.then(String, (error) => String(error.message))
+  }
+  const sha256 = '0'.repeat(64)
+  const foreign =
+    /it was made before 0\.2\.0, or by .*no version upgrades it.*"Data from before 0\.2\.0"/
+  assert.match(await history([{ name: '0001-core.sql', sha256 }]), foreign)
+  assert.match(await history([{ ...stated.migrations[0], sha256 }]), foreign)
+  assert.match(
+    await history([{ name: '9999-later.sql', sha256 }]),
+    /by a newer version: it has 9999/,
+  )
+})
+
+test('a SECRET_KEY that leaves a secret of the backup closed is refused', async (t) => {
+  const source = await makeSource(t)
+  const [key, other] = [createSecretKey(), createSecretKey()]
+  const seal = (secretKey: string) => createSecretBox([secretKey]).seal('whsec_1', 'place')
+  await source.sql`update account set webhook_secret = ${seal(key)} where id = 'acct_a'`
+  await source.sql`update account set webhook_secret = ${seal(other)} where id = 'acct_b'`
+  const from = join(makeFolder(t), 'copy')
+  await backup({ place: source.place, kind: 'external', target: from })
+  const { place, sql } = await makeEmpty(t)
+  const attempt = (...secretKeys: string[]) =>
+    restore({ place, from, migrations: MIGRATIONS, force: true, secretKeys })
+  await assert.rejects(attempt(key), {
+    name: 'DatabaseProblem',
+    message:
+      /does not open 1 of the 2 secrets in this backup \(webhook secrets\): nothing was changed/,
+  })
+  await assert.rejects(attempt(createSecretKey()), /does not open 2 of the 2 secrets/)
+  assert.deepEqual(await digestTables(sql), {})
+  await attempt(key, other)
+  await restore({ place, from, migrations: MIGRATIONS, force: true })
 })
 
 test('a backup never overwrites files, and leaves nothing incomplete', async (t) => {

@@ -7,9 +7,10 @@ import { createTestDatabase } from '../support/postgres.ts'
 test('DATABASE_URL may name a Unix socket folder, encoded or as the host parameter', async () => {
   const database = await createTestDatabase()
   try {
-    const { user, password, socketFolder, port, database: name } = database.place
-    const where = `host=${socketFolder}&port=${port}`
-    const query = `postgres://${user}:${password}@localhost/${name}?${where}`
+    const { username, password, hostname, port, pathname } = new URL(database.url)
+    const name = pathname.slice(1)
+    const where = `host=${decodeURIComponent(hostname)}&port=${port}`
+    const query = `postgres://${username}:${password}@localhost/${name}?${where}`
     for (const url of [database.url, query]) {
       const sql = connect({ url })
       const [row] = await sql<{ name: string }[]>`select current_database() as name`

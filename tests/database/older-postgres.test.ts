@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { backup } from '../../server/database/backup/backup.ts'
 import { restore } from '../../server/database/backup/restore.ts'
+import { connect } from '../../server/database/connection/client.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
 import { openDatabase } from '../../server/database/open.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
-import {
-  noOlderPostgres,
-  type OlderPostgres,
-  startOlderPostgres,
-} from '../support/database/older-postgres.ts'
+import { startOwnServer } from '../support/database/own-postgres.ts'
+import { noPackagedPostgres } from '../support/database/packaged-postgres.ts'
+import { until } from '../support/until.ts'
 import {
   digestTables,
   fillAccounts,
@@ -23,15 +22,26 @@ import {
 
 const nowhere = { dataDir: '/nowhere', owner: true }
 
-describe('an older PostgreSQL', { skip: noOlderPostgres }, () => {
-  let server: OlderPostgres
+type OwnServer = Awaited<ReturnType<typeof startOwnServer>>
+
+/** Returns the URL of a database whose owner may do nothing else, as a managed PostgreSQL's. */
+async function createOwned(server: OwnServer, name: string): Promise<string> {
+  const admin = connect(server.place, { connections: 1 })
+  await admin.unsafe(`create role ${name} login password '${name}'`)
+  await admin.unsafe(`create database ${name} owner ${name}`)
+  await admin.end()
+  return server.url.replace(/\/\/[^@]*@/, `//${name}:${name}@`).replace(/[^/]*$/, name)
+}
+
+describe('an older PostgreSQL', { skip: noPackagedPostgres }, () => {
+  let server: OwnServer
   before(async () => {
-    server = await startOlderPostgres()
+    server = await startOwnServer(undefined, { choice: 'debian' })
   })
-  after(() => server.stop())
+  after(() => server.remove())
 
   test('serves the ledger, and its backup moves to the embedded one and back', async (t) => {
-    const databaseUrl = await server.createDatabase('tributary')
+    const databaseUrl = await createOwned(server, 'owner')
     const { sql, place, kind, probe, stop } = await openDatabase({ ...nowhere, databaseUrl })
     t.after(stop)
     assert.equal(kind, 'external')
@@ -58,18 +68,51 @@ describe('an older PostgreSQL', { skip: noOlderPostgres }, () => {
   })
 })
 
-describe('settings that lose money', { skip: noOlderPostgres }, () => {
-  for (const setting of ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off']) {
-    test(`${setting} is refused`, async (t) => {
+describe('settings of a server', { skip: noPackagedPostgres }, () => {
+  let server: OwnServer
+  before(async () => {
+    server = await startOwnServer(undefined, { choice: 'debian' })
+  })
+  after(() => server.remove())
+
+  const open = (warnings: string[] = []) => {
+    const onWarning = (message: string) => void warnings.push(message)
+    return openDatabase({ ...nowhere, databaseUrl: server.url, onWarning })
+  }
+
+  async function change(statement: string): Promise<void> {
+    const admin = connect(server.place, { connections: 1 })
+    await admin.unsafe(statement)
+    await admin`select pg_reload_conf()`
+    await admin.end()
+  }
+
+  for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+    test(`${setting}=off: refused at the start, and a gateway that runs notices`, async (t) => {
       allowNothingUnsafe(t)
-      const server = await startOlderPostgres([setting])
-      t.after(() => server.stop())
-      await assert.rejects(openDatabase({ ...nowhere, databaseUrl: server.url }), {
-        name: 'DatabaseProblem',
-        message: /can lose committed transactions/,
-      })
+      const { probe, stop } = await open()
+      t.after(stop)
+      assert.equal((await probe()).refusal, undefined)
+      await change(`alter system set ${setting} = off`)
+      t.after(() => change(`alter system reset ${setting}`))
+      const message = new RegExp(`can lose committed transactions \\(${setting} off\\)`)
+      await until('the change', async () => message.test((await probe()).refusal ?? ''))
+      await assert.rejects(open(), { name: 'DatabaseProblem', message })
     })
   }
+
+  test('triggers that do not run are refused, few connections are a warning', async (t) => {
+    allowNothingUnsafe(t)
+    const database = new URL(server.url).pathname.slice(1)
+    await change(`alter database "${database}" set session_replication_role = replica`)
+    await assert.rejects(open(), { message: /the triggers that protect the books do not run/ })
+    await change(`alter database "${database}" reset session_replication_role`)
+    await change(`alter database "${database}" connection limit 12`)
+    const warnings: string[] = []
+    await (await open(warnings)).stop()
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0] ?? '', /limit of the database leaves 12 connections/)
+  })
 })
 
 /** The runner's own server is unsafe on purpose, and says so to every test of the run. */

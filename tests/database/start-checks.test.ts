@@ -214,7 +214,7 @@ test('a pooler: refused with why, or served in session mode', {
   const port = await findFreePort()
   const users = join(folder, 'users.txt')
   writeFileSync(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`)
-  const open = async (mode: string, ignored: string) => {
+  const open = async (mode: string) => {
     const path = join(folder, 'pgbouncer.ini')
     writeFileSync(
       path,
@@ -228,7 +228,6 @@ auth_type = trust
 auth_file = ${users}
 pool_mode = ${mode}
 default_pool_size = 60
-${ignored}
 `,
     )
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
@@ -236,29 +235,27 @@ ${ignored}
     await until('the pooler', async () => pooler.log().includes('process up') || undefined)
     return pooler
   }
-  const environment = {
-    DATABASE_URL: `postgres://${url.username}:${url.password}@127.0.0.1:${port}/${name}`,
-  }
-  const ignored = 'ignore_startup_parameters = statement_timeout'
-  for (const [mode, settings, expected] of [
-    ['session', '', /set ignore_startup_parameters = statement_timeout in pgbouncer\.ini/],
-    ['transaction', ignored, /the pooler in front of PostgreSQL is in transaction mode/],
+  const address = `postgres://${url.username}:${url.password}@127.0.0.1:${port}/${name}`
+  for (const [mode, parameters, expected] of [
+    ['session', '?geqo=off', /set ignore_startup_parameters = geqo in pgbouncer\.ini/],
+    ['transaction', '', /the pooler in front of PostgreSQL is in transaction mode/],
+    ['statement', '', /the pooler in front of PostgreSQL is in transaction mode/],
   ] as const) {
-    const pooler = await open(mode, settings)
+    const pooler = await open(mode)
     try {
-      assert.match(await refusal(environment), expected)
+      assert.match(await refusal({ DATABASE_URL: address + parameters }), expected)
     } finally {
       await pooler.stop(2_000)
     }
   }
-  const pooler = await open('session', ignored)
+  const pooler = await open('session')
   try {
-    const gateway = await start(environment)
+    const gateway = await start({ DATABASE_URL: address })
     await until(
       'readiness',
       async () => (await fetch(`${gateway.url}/readyz`).catch(() => undefined))?.ok,
     )
-    assert.equal((await gateway.stop(10_000)).code, 0)
+    assert.equal((await gateway.stop(10_000)).code, 0, gateway.log())
   } finally {
     await pooler.stop(2_000)
   }

@@ -8,13 +8,15 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { listVariables } from '../../server/config/config.ts'
-import { NODE_FLAGS } from '../support/gateway.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
 const CHART = 'deploy/helm/tributary'
-const MANIFESTS = ['deploy/kubernetes/1-migrate.yaml', 'deploy/kubernetes/2-gateways.yaml']
+const MANIFESTS = ['1-migrate', '2-gateways', '3-jobs'].map(
+  (name) => `deploy/kubernetes/${name}.yaml`,
+)
+const UNITS = globSync('deploy/systemd/*.service', { cwd: ROOT })
 const HELPERS = `${CHART}/templates/_helpers.tpl`
 
 /** Of the programs beside the gateway. */
@@ -24,7 +26,7 @@ describe('files that run the gateway', () => {
   const known = new Set(listVariables().map(({ name }) => name))
 
   test('name no variable that does not exist', () => {
-    const files = ['Dockerfile', 'compose.yaml', 'deploy/systemd/tributary.service', ...MANIFESTS]
+    const files = ['Dockerfile', 'compose.yaml', ...UNITS, ...MANIFESTS]
     const others = ['deploy/compose.env.example', `${CHART}/values.yaml`]
     const strange = [...files, ...others].flatMap((path) => {
       const text = read(path).replace(/^\s*#.*$/gm, '')
@@ -44,15 +46,50 @@ describe('files that run the gateway', () => {
       assert.match(read(file), /^(?:\/upstreams|\*)\.env$/m, file)
   })
 
-  test('give Node the same flags', () => {
-    assert.ok(NODE_FLAGS.length > 2)
-    for (const file of [
-      'Dockerfile',
-      'docker/build-without-engine.sh',
-      'systemd/tributary.service',
-    ]) {
-      const text = read(file.includes('/') ? `deploy/${file}` : file)
-      for (const flag of NODE_FLAGS) assert.ok(text.includes(flag), `${file} lacks ${flag}`)
+  test('bound the memory and the logs of every service of Compose', () => {
+    const [head = '', body = ''] = read('compose.yaml').split(/^services:$/m)
+    const [, gateway = ''] = head.split('x-gateway:')
+    const services = (body.split(/^volumes:$/m)[0] ?? '').split(/^ {2}(?=\S+:)/m).slice(1)
+    assert.ok(services.length >= 12)
+    for (const service of services) {
+      const whole = /<<: \*(?:gateway|job)/.test(service) ? service + gateway : service
+      if (service.startsWith('bucket:')) continue
+      assert.match(whole, /mem_limit: \d+[mg]\n/, service)
+      assert.match(whole, /<<: \*logging\n/, service)
+    }
+    assert.match(head, /TRUSTED_PROXIES: 172\.16\.0\.0\/12,192\.168\.0\.0\/16\n/)
+  })
+
+  test('run the same at night everywhere: audit, backup, archive', () => {
+    const jobs = {
+      audit: ['audit'],
+      backup: ['backup', '--into', '', '--keep', '14'],
+      archive: ['archive', 'create', '--older-than', '12m'],
+    }
+    const words = (text = '') => text.split(/[\s,]+/).map((word) => word.replaceAll(/['"]/g, ''))
+    const withoutPlace = (list: readonly string[]) =>
+      list.map((word) => (word.startsWith('/') ? '' : word))
+    const compose = read('compose.yaml')
+    const values = read(`${CHART}/values.yaml`)
+    const manifest = read(MANIFESTS[2] ?? '')
+    for (const [name, expected] of Object.entries(jobs)) {
+      const unit = read(`deploy/systemd/tributary-${name}.service`)
+      assert.match(read(`deploy/systemd/tributary-${name}.timer`), /^OnCalendar=.* UTC$/m)
+      assert.match(read('deploy/cron/tributary'), new RegExp(`run --rm ${name}$`, 'm'))
+      for (const text of [
+        /^ExecStart=.* bin\/tributary\.ts (.*)$/m.exec(unit)?.[1],
+        new RegExp(`^ {2}${name}:[^\\n]*\\n(?: {4}.*\\n)*? {4}command: \\[(.*)\\]$`, 'm').exec(
+          compose,
+        )?.[1],
+        new RegExp(`^ {2}${name}:\\n {4}schedule: .*\\n {4}args: \\[(.*)\\]$`, 'm').exec(
+          values,
+        )?.[1],
+        new RegExp(`- name: ${name}\\n(?: {12}.*\\n)*? {12}args: \\[(.*)\\]$`, 'm').exec(
+          manifest,
+        )?.[1],
+      ]) {
+        assert.deepEqual(withoutPlace(words(text)), expected, `${name}: ${text}`)
+      }
     }
   })
 
@@ -61,10 +98,11 @@ describe('files that run the gateway', () => {
     const compose = Number(/stop_grace_period: (\d+)s/.exec(read('compose.yaml'))?.[1])
     const unit = Number(/TimeoutStopSec=(\d+)/.exec(read('deploy/systemd/tributary.service'))?.[1])
     assert.ok(compose >= drain + 5 && unit >= drain + 5)
-    const values = read(`${CHART}/values.yaml`)
-    const grace = Number(/terminationGracePeriodSeconds: (\d+)/.exec(values)?.[1])
-    const preStop = Number(/preStopSeconds: (\d+)/.exec(values)?.[1])
-    assert.ok(grace >= preStop + drain + 5)
+    const preStop = Number(/preStopSeconds: (\d+)/.exec(read(`${CHART}/values.yaml`))?.[1])
+    const manifest = read(MANIFESTS[1] ?? '')
+    const graces = [...manifest.matchAll(/terminationGracePeriodSeconds: (\d+)/g)]
+    assert.equal(graces.length, 2)
+    for (const [, grace] of graces) assert.ok(Number(grace) >= preStop + drain + 5)
   })
 
   test('are of this version, and of no moving tag', () => {

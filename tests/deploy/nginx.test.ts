@@ -1,46 +1,26 @@
-/** The configuration of nginx is valid, and passes calls, streams and WebSockets to a gateway. */
+/** nginx as Compose runs it passes everything to a gateway, and follows gateways that move. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
-import { join } from 'node:path'
-import { test } from 'node:test'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
+import { startDnsServer } from '../support/dns-server.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { startTestGateway } from '../support/in-process.ts'
-import { startProcess } from '../support/processes.ts'
+import { NGINX_RESOLVES, NGINX_VERSION, startNginx } from '../support/nginx.ts'
 import { until } from '../support/until.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
-const hasNginx = spawnSync('nginx', ['-v']).error === undefined
+const noNginx = NGINX_VERSION ? false : 'needs nginx'
+const noResolve = NGINX_RESOLVES ? false : 'needs nginx 1.27.3 (NGINX is the path of its binary)'
 
-/** Returns the configuration for one gateway on this machine. */
-function configure(text: string, folder: string, port: number, gatewayUrl: string): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  const paths = temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')
-  const here = `daemon off; user ${userInfo().username}; pid ${folder}/pid; error_log ${folder}/log;`
-  return `${here}\n${text}`
-    .replace('http {', `http { ${paths}`)
-    .replace(/server gateway-1:8080/, `server ${new URL(gatewayUrl).host}`)
-    .replace(/\n.*server gateway-2:8080.*/, '')
-    .replace('listen 8080', `listen 127.0.0.1:${port}`)
-    .replace('/dev/stdout', `${folder}/access.log`)
-}
-
-test('calls, streams and WebSockets pass nginx', { skip: !hasNginx }, async (t) => {
+test('calls, streams and WebSockets pass nginx', { skip: noNginx }, async (t) => {
   const gateway = await startTestGateway()
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-nginx-'))
-  const port = await findFreePort()
-  const url = `http://127.0.0.1:${port}`
-  const path = join(folder, 'nginx.conf')
-  const text = readFileSync(join(ROOT, 'deploy', 'nginx', 'nginx.conf'), 'utf8')
-  writeFileSync(path, configure(text, folder, port, gateway.url))
-  const nginx = await startProcess(['nginx', '-c', path, '-p', folder])
+  const nginx = await startNginx([new URL(gateway.url).host])
+  const { url } = nginx
   t.after(async () => {
-    await nginx.stop(2_000)
+    await nginx.stop()
     await gateway.stop()
-    rmSync(folder, { recursive: true })
   })
   await until('nginx', async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok)
 
@@ -65,4 +45,67 @@ test('calls, streams and WebSockets pass nginx', { skip: !hasNginx }, async (t) 
   await once(socket, 'open')
   socket.close()
   await once(socket, 'close')
+})
+
+/** Starts a server in a gateway's place, which answers with its own address. */
+async function startStandIn(t: TestContext, host: string, port: number): Promise<() => void> {
+  const server = createServer((_, response) => void response.end(host))
+  server.listen(port, host)
+  await once(server, 'listening')
+  const stop = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  t.after(stop)
+  return stop
+}
+
+test('nginx finds gateways at other addresses, and leaves out one that is gone', {
+  skip: noResolve,
+}, async (t) => {
+  const dns = await startDnsServer()
+  const port = await findFreePort()
+  dns.addresses.set('gateway-1', '127.0.0.11').set('gateway-2', '127.0.0.12')
+  const stopBoth = [
+    await startStandIn(t, '127.0.0.11', port),
+    await startStandIn(t, '127.0.0.12', port),
+  ]
+  const nginx = await startNginx({ dnsPort: dns.port, port })
+  t.after(async () => {
+    await nginx.stop()
+    await dns.stop()
+  })
+  const ask = async () => {
+    const answer = await fetch(nginx.url).catch(() => undefined)
+    return answer?.ok ? await answer.text() : undefined
+  }
+  const untilFrom = async (...hosts: readonly string[]) => {
+    const seen = new Set<string>()
+    await until(`answers of ${hosts.join(' and ')}`, async () => {
+      seen.add((await ask()) ?? '')
+      return hosts.every((host) => seen.has(host)) ? true : undefined
+    })
+  }
+  await untilFrom('127.0.0.11', '127.0.0.12')
+
+  // Both are created anew at once, and get other addresses.
+  for (const stop of stopBoth) stop()
+  await startStandIn(t, '127.0.0.13', port)
+  const stopFourth = await startStandIn(t, '127.0.0.14', port)
+  dns.addresses.set('gateway-1', '127.0.0.13').set('gateway-2', '127.0.0.14')
+  await untilFrom('127.0.0.13', '127.0.0.14')
+
+  // One is removed: its name does not exist until it is created again.
+  dns.addresses.delete('gateway-2')
+  stopFourth()
+  for (let count = 0; count < 50; count += 1) assert.equal(await ask(), '127.0.0.13')
+  await startStandIn(t, '127.0.0.15', port)
+  dns.addresses.set('gateway-2', '127.0.0.15')
+  await untilFrom('127.0.0.13', '127.0.0.15')
+})
+
+test('the nginx of Compose has what its configuration needs', () => {
+  const compose = readFileSync(new URL('../../compose.yaml', import.meta.url), 'utf8')
+  const [, major, minor] = /image: nginx:(\d+)\.(\d+)/.exec(compose) ?? []
+  assert.ok(Number(major) === 1 && Number(minor) >= 28, 'resolve in an upstream came with 1.27.3')
 })

@@ -103,6 +103,14 @@ describe('alert rules', () => {
     }
   })
 
+  test('each is made to fire by a test of its own', () => {
+    const tests = readFileSync(join(DEPLOY, 'prometheus', 'alerts.test.yaml'), 'utf8')
+    const fired = [...tests.matchAll(/alertname: (\w+)\n +exp_alerts:\n +- exp_labels/g)]
+    const names = new Set(fired.map(([, name]) => name))
+    const untested = rules.map((rule) => rule.split('\n')[0]).filter((name) => !names.has(name))
+    assert.deepEqual(untested, [])
+  })
+
   const hasPromtool = spawnSync('promtool', ['--version']).status === 0
   test('pass their own tests', { skip: hasPromtool ? false : 'needs promtool' }, () => {
     const file = join(DEPLOY, 'prometheus', 'alerts.test.yaml')

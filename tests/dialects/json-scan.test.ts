@@ -77,6 +77,29 @@ const REFUSED: readonly [string, string | Buffer, JsonRefusalReason][] = [
   ['__proto__ twice', '{"__proto__":1,"__proto__":2}', 'duplicate_key'],
   ['a type twice', '{"tools":[{"type":"web_search","type":"function"}]}', 'duplicate_key'],
   ['an inner key in escapes', '{"a":{"b":1,"\\u0062":2}}', 'duplicate_key'],
+  [
+    'a type of an item twice',
+    '{"input":[{"type":"item_reference","type":"message"}]}',
+    'duplicate_key',
+  ],
+  ['a content twice', '{"messages":[{"content":[{"file":{}}],"content":"a"}]}', 'duplicate_key'],
+  [
+    'a part in two cases',
+    '{"messages":[{"content":[{"a":1,"a":1},{"b":1,"B":1}]}]}',
+    'duplicate_key',
+  ],
+  ['input of no call twice', '{"input":[{"type":"x","input":{"a":1,"a":2}}]}', 'duplicate_key'],
+  [
+    'a call itself twice',
+    '{"messages":[{"type":"tool_use","input":{},"input":{}}]}',
+    'duplicate_key',
+  ],
+  [
+    'a type beside a call',
+    '{"input":[{"type":"tool_use","type":"x","input":{"a":1}}]}',
+    'duplicate_key',
+  ],
+  ['tools in an item', '{"input":[{"tools":[{"type":"a","type":"b"}]}]}', 'duplicate_key'],
   ['an inner __proto__ twice', '{"a":{"__proto__":1,"__proto__":2}}', 'duplicate_key'],
   ['1e400', '{"a":{"b":[1e400]}}', 'number_out_of_range'],
   ['-1E400 on top', '{"a":-1E400}', 'number_out_of_range'],
@@ -91,10 +114,11 @@ for (const [name, body, reason] of REFUSED) {
   })
 }
 
-test('keys that stand twice in a conversation, or in two objects, are left alone', () => {
+test('keys that stand twice in the arguments of a tool, or in two objects, are left alone', () => {
   for (const body of [
     '{"messages":[{"content":[{"type":"tool_use","input":{"a":1,"a":2}}]}],"tools":[]}',
-    '{"input":[{"a":1,"a":2}]}',
+    '{"messages":[{"content":[{"input":{"a":[{"b":1,"b":2}]},"type": "server_tool_use"}]}]}',
+    '{"input":[{"arguments":{"a":1,"a":2}},{"input":{"a":1},"arguments":{"type":1,"type":2}}]}',
     '{"tools":[{"type":"a:b","x":":"},{"type":"b"}],"x":{"a":{"a":{"a":":"}}}}',
   ]) {
     assert.ok(parseRequestJson(Buffer.from(body)).ok, body)
@@ -113,15 +137,18 @@ test('a refusal names the field and the byte', () => {
   assert.ok(long.message.length < 200)
 })
 
-test('the limits are exact: depth and number of values', () => {
+test('the limits are exact: depth, number of values and of fields', () => {
   const nest = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
   assert.ok(scanJson(Buffer.from(nest(64))).ok)
   assert.equal(refusalOf(nest(65)).reason, 'too_deep')
-  const limits = { depth: 64, values: 10 }
+  const limits = { depth: 64, values: 10, members: Infinity }
   const keys = (count: number) =>
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1])))
   assert.ok(scanJson(Buffer.from(keys(9)), limits).ok)
   assert.equal(refusalOf(keys(10), limits).reason, 'too_many_values')
+  assert.ok(scanJson(Buffer.from(keys(1_000))).ok)
+  assert.equal(refusalOf(keys(1_001)).reason, 'too_many_fields')
+  assert.ok(scanJson(Buffer.from(`{"a":${keys(1_001)}}`)).ok, 'inside of a field')
   assert.equal(refusalOf(`{"a":[${'0,'.repeat(12)}0]}`, limits).reason, 'too_many_values')
   assert.equal(refusalOf(`{"a":[${'[],'.repeat(12)}0]}`, limits).reason, 'too_many_values')
 })
@@ -129,7 +156,8 @@ test('the limits are exact: depth and number of values', () => {
 test('hostile sizes are refused without recursion', () => {
   assert.equal(refusalOf(`{"a":${'['.repeat(1_000_000)}`).reason, 'too_deep')
   const keys = Array.from({ length: 300_000 }, (_, i) => `"k${i}":0`)
-  assert.equal(refusalOf(`{${keys.join(',')}}`).reason, 'too_many_values')
+  assert.equal(refusalOf(`{${keys.join(',')}}`).reason, 'too_many_fields')
+  assert.equal(refusalOf(`{"a":{${keys.join(',')}}}`).reason, 'too_many_values')
 })
 
 test('__proto__ and constructor stay members of the body and reach no prototype', () => {

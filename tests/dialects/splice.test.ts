@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseRequestJson } from '../../server/dialects/json-scan.ts'
+import { parseRequestJson, REQUEST_LIMITS } from '../../server/dialects/json-scan.ts'
 import { type JsonEdits, spliceJson } from '../../server/dialects/splice.ts'
 
 function splice(body: string, edits: JsonEdits): string {
   const bytes = Buffer.from(body)
-  const parsed = parseRequestJson(bytes)
+  const parsed = parseRequestJson(bytes, { ...REQUEST_LIMITS, members: Infinity })
   assert.ok(parsed.ok)
   return spliceJson(bytes, parsed.fields, edits).toString()
 }
@@ -37,6 +37,13 @@ test('fields are removed with exactly one comma', () => {
   assert.equal(splice(body, { remove: ['a', 'b', 'c', 'd'] }), '{}')
   assert.equal(splice(body, { remove: ['c'], set: { d: '4', a: '9' } }), '{"a":9, "b":2,"d":4}')
   assert.equal(splice(body, { remove: ['a', 'b', 'c'], set: { d: '4' } }), '{"d":4}')
+})
+
+test('many fields are removed from between many others', () => {
+  const names = Array.from({ length: 99_000 }, (_, index) => `n${index}`)
+  const body = `{${names.map((name) => `"${name}":null,"s${name}":1`).join()}}`
+  const left = `{${names.map((name) => `"s${name}":1`).join()}}`
+  assert.equal(splice(body, { remove: names }), left)
 })
 
 test('stream_options.include_usage is set inside an object that is there', () => {

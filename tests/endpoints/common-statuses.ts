@@ -34,6 +34,11 @@ export interface CommonCase {
   readonly withModel: (model: string) => { readonly path: string; readonly body: Body }
 }
 
+/** Returns the member of a 402 that tells what was missing. */
+function billingOf({ json }: TestAnswer): Record<string, string> {
+  return json.billing ?? json.error.billing
+}
+
 function errorOf(answer: TestAnswer, envelope: CommonCase['envelope']) {
   if (envelope === 'flat') {
     assert.equal(typeof answer.json?.error, 'string', answer.text)
@@ -42,8 +47,8 @@ function errorOf(answer: TestAnswer, envelope: CommonCase['envelope']) {
   if (envelope === 'native') {
     const { code, message, type } = answer.json.error
     assert.ok(code && type, answer.text)
-    assert.match(message, / Request id: req_\w+$/)
-    return { type: answer.json.type, message: message.replace(/ Request id: \w+$/, '') }
+    assert.match(message, /[^.]\. Request id: req_\w+$/)
+    return { type: answer.json.type, message: message.replace(/\. Request id: \w+$/, '') }
   }
   assert.equal(answer.json?.type, 'error', answer.text)
   return answer.json.error
@@ -151,6 +156,9 @@ const CASES: readonly Case[] = [
       const error = errorOf(answer, envelope)
       assert.equal(error.type, 'billing_error')
       assert.match(error.message, /^insufficient balance -- please top up/)
+      const { required = '0', ...balance } = billingOf(answer)
+      assert.deepEqual(balance, { available: '0.000000001', debt: '0', currency: 'CNY' })
+      assert.ok(Number(required) > 0.000000001, required)
       assert.equal(answer.headers.get('x-should-retry'), 'false')
       assert.equal((await gateway.balance(accountId)).available, 1n)
       assert.deepEqual((await gateway.get('/v1/usage', key)).json.data, [])

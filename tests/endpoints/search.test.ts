@@ -64,6 +64,26 @@ test('400: each rule names its field', async () => {
   }
 })
 
+test('200: any model id of the product that Type names', async () => {
+  const { key } = await gateway.tenant()
+  await gateway.apply({
+    models: [
+      {
+        id: 'our-web-search',
+        type: 'search',
+        prices: [{ unit: 'call', per: 1, amount: '0.01' }],
+        routes: [{ channel: 'sim-search', upstream_model: 'web_search' }],
+      },
+    ],
+  })
+  const order = { Query: 'rivers', model: 'our-web-search' }
+  for (const more of [{}, { Type: 'web' }]) {
+    const answer = await gateway.post(PATH, key, { ...order, ...more })
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal((await gateway.record(answer, key)).charged, '0.01')
+  }
+})
+
 testCommonStatuses(() => gateway, {
   path: PATH,
   body: { Type: 'web', Query: 'hello' },

@@ -154,7 +154,8 @@ describe('an unknown field inside of a known one', () => {
     ],
     [
       '/v1/audio/minutes',
-      MODELS.minutes ?? [],
+      // The other product documents that it ignores them, whatever they hold.
+      ['vendor-minutes'],
       { ...minutes, features: { summary: true, ...inside } },
     ],
     ['/v1/audio/speech', ['seed-tts-2.0'], { ...sayings, voice: { id: sayings.voice, ...inside } }],
@@ -177,6 +178,19 @@ describe('an unknown field inside of a known one', () => {
         await demand((extra) => gateway.post(path, tenant.key, { ...body, ...extra }), named, FIELD)
       })
     }
+  }
+})
+
+test('what service-minutes ignores is not validated, and not kept', async () => {
+  const names = ['all_activate', 'features', 'speaker_identification', 'number_of_speakers']
+  const minutes = { model: 'service-minutes', file_url: 'https://files.example/talk.mp3' }
+  for (const junk of ['yes', 1.5, -1, ['a'], { a: { target_lang: 'de' } }, {}, false, null]) {
+    const ignored = Object.fromEntries(names.map((name) => [name, junk]))
+    const answer = await gateway.post('/v1/audio/minutes', tenant.key, { ...minutes, ...ignored })
+    assert.equal(answer.status, 200, `${JSON.stringify(junk)}: ${answer.text}`)
+    const [row] = await gateway.sql`select request from task where id = ${answer.json.id}`
+    const kept = names.map((name) => row?.request[name])
+    assert.deepEqual(kept, [false, undefined, true, 0])
   }
 })
 

@@ -9,8 +9,8 @@ import {
   type JsonSchema,
   listSchemaMembers,
 } from '../../server/endpoints/reference/json-schema.ts'
-import { dropUnset } from '../../server/http/unset.ts'
 import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { dropUnset } from '../../server/pipeline/request/unset.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 
 const MODELS: Readonly<Record<string, string>> = {

@@ -37,6 +37,8 @@ describe('container sessions, database away', () => {
         {
           id: 'coder',
           type: 'chat',
+          // The balance covers the windows of all calls that run at once.
+          limits: { max_input_tokens: 1_000 },
           prices: [
             price('input_token', '1'),
             price('output_token', '1'),
@@ -74,8 +76,10 @@ describe('container sessions, database away', () => {
       await bringBack()
       const ids = replies.map(({ headers }) => headers.get('x-request-id'))
       const charged = await until('all settlements', async () => {
-        const rows = await database.sql<{ charged: string }[]>`
+        const reading = database.sql<{ charged: string }[]>`
             select (charged / 1e9)::text as charged from call where request_id = any (${ids})`
+        // Statements are refused until the watch of the server has found it back.
+        const rows = await reading.catch(() => [])
         return rows.length === CALLS ? rows.map((row) => Number(row.charged)).sort() : undefined
       })
       const [most = 0, ...others] = charged.toSorted((a, b) => b - a)

@@ -107,3 +107,17 @@ test('an interrupt from a terminal skips the delay', async () => {
     await stage.stop()
   }
 })
+
+test('SIGHUP, which a terminal or a service manager sends, has the delay too', async () => {
+  const stage = await startStage({ env: { DRAIN_DELAY_SECONDS: '8' } })
+  try {
+    stage.gateway.signal('SIGHUP')
+    await until('the end of readiness', async () => (await readyz(stage))?.status === 503)
+    const caller = openCaller(stage)
+    assertServed(await caller.call(), 'close')
+    caller.close()
+    assert.deepEqual(await stage.gateway.exited, { code: 0, signal: null })
+  } finally {
+    await stage.stop()
+  }
+})

@@ -7,12 +7,14 @@ import fc from 'fast-check'
 import { recordRequest } from '../../server/app/access-log.ts'
 import { createContext } from '../../server/http/context.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { testMemory } from '../support/memory.ts'
 import { rawRequest, sendRaw } from '../support/raw.ts'
 
 function contextOf(headers: Record<string, string>) {
   const request = Object.assign(new IncomingMessage(new Socket()), { headers })
   const route = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
-  return createContext(request, new ServerResponse(request), { ...route, envelope: 'flat' })
+  const response = new ServerResponse(request)
+  return createContext(request, response, { ...route, envelope: 'flat' }, testMemory())
 }
 
 test('up to 128 visible characters are kept, and anything else is ignored', () => {

@@ -50,6 +50,67 @@ test('connections that wait to be accepted are served', async () => {
   await closed
 })
 
+/** Connects once it is told to, while the thread of the server waits, and sends a request. */
+const LATE_CALLER = `
+  const { connect } = require('node:net')
+  const { parentPort, workerData: { port, steps } } = require('node:worker_threads')
+  const reach = (step) => {
+    Atomics.store(steps, 0, step)
+    Atomics.notify(steps, 0)
+  }
+  reach(1)
+  Atomics.wait(steps, 0, 1)
+  const socket = connect(port, '127.0.0.1', () => {
+    socket.write('GET / HTTP/1.1\\r\\nhost: a\\r\\nconnection: close\\r\\n\\r\\n', () => reach(3))
+  })
+  let answer = ''
+  socket.on('data', (data) => { answer += data })
+  socket.on('error', (error) => { answer += error.message })
+  socket.on('close', () => parentPort.postMessage(answer))
+`
+
+test('a connection that comes during the work of the last turn is served', async () => {
+  const server = createServer((_request, response) => response.end('served'))
+  const { port, close } = await openEntrance(server, LOOPBACK)
+  const steps = new Int32Array(new SharedArrayBuffer(4))
+  const caller = new Worker(LATE_CALLER, { eval: true, workerData: { port, steps } })
+  const answered = once(caller, 'message')
+  await until('the caller', () => Atomics.load(steps, 0) === 1)
+  const work = () => {
+    Atomics.store(steps, 0, 2)
+    Atomics.notify(steps, 0)
+    for (let step = 2; step < 3; step = Atomics.load(steps, 0)) Atomics.wait(steps, 0, step, 1_000)
+    const begun = performance.now()
+    while (performance.now() - begun < 5) {
+      // The connection took no time at all: this turn is a long one all the same.
+    }
+  }
+  // In the second turn without a new connection, before the server decides.
+  setImmediate(() => setImmediate(work))
+  const closed = once(server, 'close')
+  await close()
+  const [answer] = await answered
+  assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*served$/)
+  await closed
+})
+
+test('a process that is never idle closes its listener all the same', async () => {
+  const server = createServer()
+  const { close } = await openEntrance(server, LOOPBACK)
+  let isClosed = false
+  const work = () => {
+    const begun = performance.now()
+    while (performance.now() - begun < 1) {
+      // Every turn is a long one.
+    }
+    if (!isClosed) setImmediate(work)
+  }
+  work()
+  await close()
+  isClosed = true
+  assert.equal(server.listening, false)
+})
+
 test('requests that were sent together are all answered before the connection ends', async () => {
   const waiting: ServerResponse[] = []
   const server = createServer((_request, response) => void waiting.push(response))

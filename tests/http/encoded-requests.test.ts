@@ -1,6 +1,6 @@
 /** Requests with a Content-Encoding cost what they decode to, and decode to no more than fits. */
 import assert from 'node:assert/strict'
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -11,9 +11,11 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import fc from 'fast-check'
+import { type Context, createContext } from '../../server/http/context.ts'
 import { openContent } from '../../server/http/decode-content.ts'
 import { GatewayError } from '../../server/lib/errors.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
+import { testMemory } from '../support/memory.ts'
 import { makeWav } from '../support/wav.ts'
 
 const ENCODERS: readonly (readonly [name: string, encode: (data: Buffer) => Buffer])[] = [
@@ -28,10 +30,17 @@ const ENCODERS: readonly (readonly [name: string, encode: (data: Buffer) => Buff
 const MB = 1024 * 1024
 
 /** A request whose body comes in these pieces. */
-function arrive(encoding: string, pieces: readonly Buffer[]): IncomingMessage {
+function arrive(encoding: string, pieces: readonly Buffer[]): Context {
   const message = Readable.from(pieces, { objectMode: false })
   const headers = { 'content-encoding': encoding }
-  return Object.assign(message, { headers, complete: true }) as unknown as IncomingMessage
+  const request = Object.assign(message, { headers, complete: true }) as unknown as IncomingMessage
+  const route = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
+  return createContext(
+    request,
+    new ServerResponse(request),
+    { ...route, envelope: 'flat' },
+    testMemory(),
+  )
 }
 
 /** The bytes that come out, and the error that ends them. */

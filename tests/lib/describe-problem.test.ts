@@ -48,6 +48,31 @@ test('a schema’s own words come first', () => {
   assert.equal(parsed.error?.issues[0]?.message, 'a name, please')
 })
 
+test('inside of a union of lists the alternative that fits furthest tells', () => {
+  const texts = z.array(z.string())
+  const numbers = z.array(z.int().nonnegative({ abort: true }))
+  const schema = z.union([z.string(), texts, numbers, z.array(numbers)], 'a text or a list')
+  for (const [value, path, message] of [
+    [['a', 'b', 1], [2], 'must be a string'],
+    [[-1], [0], 'must be at least 0'],
+    [[1, 2, 'a'], [2], 'must be a number'],
+    [[[1], [-1]], [1, 0], 'must be at least 0'],
+    [[null], [], 'a text or a list'],
+    [5, [], 'a text or a list'],
+  ] as const) {
+    const [issue] = schema.safeParse(value, { error: describeProblem }).error?.issues ?? []
+    assert.ok(issue)
+    assert.deepEqual(locateProblem(issue), { path, message })
+  }
+})
+
+test('inside of a union of objects without a furthest alternative it is the union', () => {
+  const schema = z.union([z.object({ a: z.string() }), z.object({ b: z.string() })], 'a or b')
+  const [issue] = schema.safeParse({}, { error: describeProblem }).error?.issues ?? []
+  assert.ok(issue)
+  assert.deepEqual(locateProblem(issue), { path: [], message: 'a or b' })
+})
+
 test('inside of a union the alternative of the right kind tells where the problem lies', () => {
   const schema = z.object({ system: z.union([z.string(), blocks]) })
   for (const [system, path, message] of [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AddressPolicy, Allowance } from '../../server/outbound/address.ts'
 import { readUrl } from '../../server/outbound/read-url.ts'
-import { ALLOWED_URLS, REFUSED_HOSTS, REFUSED_URLS } from './url-forms.ts'
+import { ALLOWED_URLS, MALFORMED_HOSTS, REFUSED_HOSTS, REFUSED_URLS } from './url-forms.ts'
 
 const policyOf = (allowance: Allowance): AddressPolicy => ({
   allowance,
@@ -25,6 +25,15 @@ test('every spelling of an address that is not public is refused', () => {
   )
   assert.ok(REFUSED_HOSTS.length + REFUSED_URLS.length >= 150)
 })
+
+for (const allowance of ['public', 'loopback', 'private'] as const) {
+  test(`what is no host is refused where ${allowance} targets are allowed`, () => {
+    const reached = MALFORMED_HOSTS.filter(
+      (host) => refusalOf(`http://${host}/`, allowance) === undefined,
+    )
+    assert.deepEqual(reached, [])
+  })
+}
 
 test('the public internet is reached', () => {
   for (const url of ALLOWED_URLS) assert.equal(refusalOf(url), undefined, url)

@@ -95,6 +95,8 @@ before(async () => {
     id,
     type: 'chat',
     prices: prices('10', per),
+    // The balance covers the windows of all calls that run at once.
+    limits: { max_input_tokens: 1_000 },
     routes: [{ channel, upstream_model: id, costs: prices('4', per) }],
   })
   await gateway.apply({

@@ -8,6 +8,7 @@ import { createContext } from '../../server/http/context.ts'
 import { GatewayError } from '../../server/lib/errors.ts'
 import { createApiKey, presentKey } from '../../server/lib/secrets/api-key.ts'
 import { identify } from '../../server/pipeline/request/identify.ts'
+import { testMemory } from '../support/memory.ts'
 
 /** Each key belongs to its own account. */
 const accounts = {
@@ -27,7 +28,8 @@ const server = createServer(async (incoming, response) => {
     envelope: 'nested' as const,
   }
   try {
-    const caller = await identify(createContext(incoming, response, route), { accounts })
+    const context = createContext(incoming, response, route, testMemory())
+    const caller = await identify(context, { accounts })
     response.end(caller.accountId)
   } catch (error) {
     assert.ok(error instanceof GatewayError)

@@ -63,6 +63,25 @@ test('the generated kind decides if no price names the requested one', () => {
   const served = { quality: 'high', size: '2048x2048' }
   assert.equal(preferRequested(QUALITIES, { quality: 'hd' }, served).quality, 'high')
   assert.equal(preferRequested(QUALITIES, { quality: 'HIGH' }, { quality: 'low' }).quality, 'HIGH')
-  assert.equal(preferRequested(SIZES, { size: '2K' }, served).size, '2K')
+  assert.equal(preferRequested(SIZES, { size: '2K' }, served).size, '2048x2048')
   assert.equal(preferRequested(SIZES, {}, served).size, '2048x2048')
+})
+
+test('the size of the answer decides, unless it may be the requested one in other words', () => {
+  const sizes: readonly (readonly [requested: string, served: string, charged: string])[] = [
+    ['1024x1024', '2048x2048', '2048x2048'],
+    ['2K', '1024x1024', '1024x1024'],
+    ['2K', '2304x1728', '2K'],
+    ['2k', '2848x1600', '2k'],
+    ['2K', '4096x4096', '4096x4096'],
+    ['1024x1024', '1032x1024', '1024x1024'],
+    ['1024x1024', '4096x4096', '4096x4096'],
+    ['1024x1024', '4096 * 4096', '4096 * 4096'],
+    ['1024x1024', '1024x1024 4096x4096', '1024x1024 4096x4096'],
+    ['1024x1024', 'large', '1024x1024'],
+    ['huge', '4096x4096', '4096x4096'],
+  ]
+  for (const [size, served, charged] of sizes) {
+    assert.equal(preferRequested(SIZES, { size }, { size: served }).size, charged, served)
+  }
 })

@@ -40,7 +40,6 @@ const REFUSED: readonly Case[] = [
     [path, 'speed', { speed: 'fast' }],
     [path, 'inference_geo', { inference_geo: 'us' }],
   ]),
-  [CHAT, 'tools[0].type', { tools: [{ type: 'code_interpreter' }] }],
   [CHAT, 'tools[0].type', { tools: [{ googleSearch: {} }] }],
   [CHAT, 'plugins[0].id', { plugins: [{ id: 'file-parser' }] }],
   [CHAT, 'models[0]', { models: ['another'] }],
@@ -52,24 +51,19 @@ const REFUSED: readonly Case[] = [
       messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA' } }] }],
     },
   ],
-  [RESPONSES, 'tools[0].type', { tools: [{ type: 'file_search', vector_store_ids: ['v'] }] }],
   [
     RESPONSES,
-    'tools[0].type',
-    { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
+    'tools[1].type',
+    {
+      tools: [{ type: 'web_search' }, { type: 'image_generation' }],
+      tool_choice: { type: 'image_generation' },
+    },
   ],
-  [
-    RESPONSES,
-    'tools[0].type',
-    { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
-  ],
-  [RESPONSES, 'tools[1].type', { tools: [{ type: 'web_search' }, { type: 'image_generation' }] }],
-  [RESPONSES, 'tools[0].type', { tools: [{ type: 'dream_reader' }] }],
-  [
-    RESPONSES,
-    'tools[0].tools[0].type',
-    { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'file_search' }] }] },
-  ],
+  [RESPONSES, 'tools[0].type', { tools: [{ type: 'function', Type: 'web_search', name: 'f' }] }],
+  ...[{ Tools: [] }, { tools: {} }, { tools: ['web_search'] }].map((item): Case => {
+    const field = `input[0].${Object.keys(item)[0]}${Array.isArray(item.tools) ? '[0]' : ''}`
+    return [RESPONSES, field, { input: [{ type: 'additional_tools', ...item }] }]
+  }),
   ...[CHAT, RESPONSES, MESSAGES].flatMap((path): Case[] => [
     [path, 'tools', { tools: { type: 'web_search' } }],
     [path, 'tools[0]', { tools: ['web_search'] }],
@@ -78,10 +72,11 @@ const REFUSED: readonly Case[] = [
   [
     MESSAGES,
     'tools[0].type',
-    { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] },
+    {
+      tools: [{ type: 'code_execution_20250825', name: 'code_execution' }],
+      tool_choice: { type: 'any' },
+    },
   ],
-  [MESSAGES, 'tools[0].type', { tools: [{ type: 'advisor_20260301', name: 'a', model: 'sage' }] }],
-  [MESSAGES, 'tools[0].type', { tools: [{ type: 'web_search_tomorrow', name: 'w' }] }],
   [MESSAGES, 'fallbacks[0].model', { fallbacks: [{ model: 'another' }] }],
   [MESSAGES, 'messages[0].content[0].cache_control.ttl', { messages: block(long) }],
   [

@@ -3,6 +3,13 @@ import { after, before, describe, test } from 'node:test'
 import { stepOf, totpCode } from '../../server/sign-in/factors/totp.ts'
 import { type Browser, type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
+/** Six digits that the app shows at no time near the step. */
+function wrongFor(secret: string, step: number): string {
+  const shown = new Set(Array.from({ length: 301 }, (_, at) => totpCode(secret, step - 150 + at)))
+  const codes = Array.from({ length: 302 }, (_, at) => String(at).padStart(6, '0'))
+  return codes.find((code) => !shown.has(code)) ?? ''
+}
+
 describe('codes as second factor', () => {
   let console: ConsoleUnderTest
   let nowMs = 1_800_000_000_000
@@ -52,6 +59,32 @@ describe('codes as second factor', () => {
     const done = await next.send('POST', '/session/second-factor', { code: nextCode(secret) })
     assert.equal(done.json.status, 'signed_in')
     assert.equal((await next.send('GET', '/session')).json.second_factor.totp, true)
+  })
+
+  test('a wrong code leaves the secret that the app has scanned, in every window', async () => {
+    const { email } = await console.person()
+    const [browser, other] = [await console.signedIn(email), await console.signedIn(email)]
+    const offer = async (of: typeof browser) => (await of.send('POST', '/profile/totp')).json.secret
+    const confirm = async (of: typeof browser, code: string) => {
+      const { status, json } = await of.send('POST', '/profile/totp/confirm', { code })
+      return { status, error: String(json.error ?? '') }
+    }
+    const secret = String(await offer(browser))
+    assert.equal(await offer(browser), secret)
+    const now = stepOf(nowMs)
+    assert.match((await confirm(browser, '12 34')).error, /six digits/)
+    assert.match((await confirm(browser, totpCode(secret, now - 5))).error, /not of now/)
+    assert.match((await confirm(browser, totpCode(secret, now + 2))).error, /not of now/)
+    assert.match((await confirm(browser, wrongFor(secret, now))).error, /is wrong/)
+    assert.equal(await offer(browser), secret)
+    // Another browser's secret is its own: the app of this one must not be blamed.
+    assert.notEqual(await offer(other), secret)
+    const replaced = await confirm(browser, totpCode(secret, now))
+    assert.equal(replaced.status, 409)
+    assert.match(replaced.error, /another browser/)
+    const last = String(await offer(browser))
+    assert.equal((await confirm(browser, totpCode(last, now))).status, 200)
+    assert.match((await confirm(browser, totpCode(last, now + 1))).error, /confirmed in another/)
   })
 
   test('a code works once, including the one that confirmed the app', async () => {

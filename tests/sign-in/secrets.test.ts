@@ -103,7 +103,8 @@ describe('credentials of a person', () => {
     const [row] = await console.sql<{ totp_pending: Buffer }[]>`
       select totp_pending from person where id = ${id}`
     const fresh = createSecretBox(['a-newer-secret-key-that-only-tests-would-use'])
-    assert.match(fresh.open(row?.totp_pending ?? Buffer.alloc(0), `totp:${id}`), /^[A-Z2-7]{32}$/)
+    const pending = fresh.open(row?.totp_pending ?? Buffer.alloc(0), `totp:${id}`)
+    assert.match(pending, /^[A-Z2-7]{32}:ses_\w+$/, 'the secret, and the session that it is for')
     await rekeyTotp(
       console.sql,
       createSecretBox([old, 'a-newer-secret-key-that-only-tests-would-use']),

@@ -17,6 +17,7 @@ import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { createPerson, type NewPerson } from '../../server/sign-in/people/people.ts'
 import { putMembership } from '../../server/sign-in/person-store.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../server/sign-in/sign-in.ts'
+import { testMemory } from '../support/memory.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 export const PASSWORD = 'a river runs through 7 hills'
@@ -125,6 +126,7 @@ function createApi(services: Pick<AdminServices, 'sql' | 'secrets' | 'signIn'>) 
   )
   return createListener<PlainEndpoint>({
     match,
+    memory: testMemory(),
     envelopeOf: (endpoint) => endpoint?.envelope ?? 'flat',
     run: (endpoint, context) => endpoint.handle(context, services as AdminServices),
     onDone(_context, error) {

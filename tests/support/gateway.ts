@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
+import { ENGINE_FLAGS } from '../../bin/lib/engine-flags.ts'
 import {
   type AccountRow,
   createAccount,
@@ -26,9 +27,6 @@ import { until } from './until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CATALOG = join(ROOT, 'catalog', 'simulators.json')
-const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-/** What `npm start` gives to Node. */
-export const NODE_FLAGS: readonly string[] = PACKAGE.scripts.start.match(/--[\w=-]+(?= )/g) ?? []
 /** A start takes a second, or many times that on a machine that starts several at once. */
 const READY_MS = 180_000
 /** The same for every gateway of a test, so that several can share one database. */
@@ -48,17 +46,22 @@ export interface GatewayPlace {
   readonly dataDir: string
   readonly databaseUrl?: string
   readonly port?: number
+  /** An address of this machine; 127.0.0.1 by default. */
+  readonly host?: string
+  /** The folder of another version; this one by default. */
+  readonly root?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
 /** Starts `tributary serve` and waits for /readyz. Throws with its log when it does not come up. */
 export async function startGateway(place: GatewayPlace): Promise<GatewayProcess> {
   const port = place.port ?? (await findFreePort())
-  const url = `http://127.0.0.1:${port}`
+  const { host = '127.0.0.1', root = ROOT } = place
+  const url = `http://${host}:${port}`
   const start = performance.now()
-  const command = [process.execPath, ...NODE_FLAGS, join(ROOT, 'bin', 'tributary.ts'), 'serve']
+  const command = [process.execPath, ...ENGINE_FLAGS, join(root, 'bin', 'tributary.ts'), 'serve']
   const env = gatewayEnvironment(place, port)
-  const child = await startProcess(command as [string, ...string[]], { cwd: ROOT, env })
+  const child = await startProcess(command as [string, ...string[]], { cwd: root, env })
   await until('a gateway that is ready', () => look(child, url), READY_MS).catch((error) => {
     child.signal('SIGKILL')
     throw new Error(`${error.message}\n${child.log()}`, { cause: error })
@@ -89,7 +92,7 @@ function gatewayEnvironment(place: GatewayPlace, port: number): NodeJS.ProcessEn
     HOME: process.env.HOME,
     TMPDIR: process.env.TMPDIR,
     TRIBUTARY_TEST_UNSAFE_DATABASE: place.databaseUrl === undefined ? undefined : '1',
-    HOST: '127.0.0.1',
+    HOST: place.host ?? '127.0.0.1',
     PORT: String(port),
     METRICS_PORT: '0',
     LOG_LEVEL: 'warn',
@@ -117,13 +120,22 @@ export async function applySimulators(sql: Sql, simulatorsUrl: string): Promise<
   const models = file.content.models
     .map((model) => ({ ...model, routes: model.routes.filter((one) => known.has(one.channel)) }))
     .filter((model) => model.routes.length > 0)
-  await applyCatalog({
-    sql,
-    files: [{ ...file, content: { ...file.content, channels, models } }],
-    upstreams: Object.fromEntries(UPSTREAMS),
-    secrets: createSecretBox([SECRET_KEY]),
-    environment,
-  })
+  await applyFile(sql, { ...file, content: { ...file.content, channels, models } }, environment)
+}
+
+/** Applies a catalog given as an object; gateways notice it by themselves. */
+export async function applyObject(sql: Sql, name: string, catalog: object): Promise<void> {
+  await applyFile(sql, parseCatalogFile(`${name}.json`, JSON.stringify(catalog), {}), {})
+}
+
+async function applyFile(
+  sql: Sql,
+  file: ReturnType<typeof parseCatalogFile>,
+  environment: Readonly<Record<string, string>>,
+): Promise<void> {
+  const upstreams = Object.fromEntries(UPSTREAMS)
+  const secrets = createSecretBox([SECRET_KEY])
+  await applyCatalog({ sql, files: [file], upstreams, secrets, environment })
 }
 
 /** An account with a balance, in the currency's own unit. */

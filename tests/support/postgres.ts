@@ -8,8 +8,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
-import { type EmbeddedPlace, startEmbedded } from '../../server/database/embedded/embedded.ts'
+import type { DatabasePlace } from '../../server/database/connection/open-client.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
+import {
+  onDatabase,
+  type PostgresChoice,
+  runChoice,
+  startChosen,
+  urlOf,
+} from './database/chosen-postgres.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 const TEMPLATE = 'template_tributary'
@@ -24,24 +31,25 @@ const FAST = {
 }
 
 export interface TestServer {
-  readonly place: EmbeddedPlace
+  readonly place: DatabasePlace
   pid(): number | undefined
   stop(): Promise<void>
 }
 
 export interface TestDatabase {
   readonly sql: Sql
-  readonly place: EmbeddedPlace
+  readonly place: DatabasePlace
   /** For processes under test: DATABASE_URL of this database. */
   readonly url: string
   drop(): Promise<void>
 }
 
 /** Starts a server in a temporary folder and migrates the template. */
-export async function startTestServer(): Promise<TestServer> {
+export async function startTestServer(choice: PostgresChoice = runChoice()): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-test-'))
-  const server = await startEmbedded({ dataDir: folder, settings: FAST })
+  const server = await startChosen({ choice, dataDir: folder, settings: FAST })
   const admin = connect(server.place, { database: 'postgres', connections: 1 })
+  await admin.unsafe(`drop database if exists ${TEMPLATE} with (force)`)
   await admin.unsafe(`create database ${TEMPLATE}`)
   await admin.end()
   const template = connect(server.place, { database: TEMPLATE, connections: 1 })
@@ -53,7 +61,9 @@ export async function startTestServer(): Promise<TestServer> {
     async stop() {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
-      rmSync(server.place.socketFolder, { recursive: true, force: true })
+      if ('socketFolder' in server.place) {
+        rmSync(server.place.socketFolder, { recursive: true, force: true })
+      }
     },
   }
 }
@@ -78,7 +88,7 @@ async function startOwn(): Promise<TestServer> {
 let own: Promise<TestServer> | undefined
 
 /** The run's server, or one of our own when a test file is run by itself. */
-async function findServer(): Promise<EmbeddedPlace> {
+async function findServer(): Promise<DatabasePlace> {
   const given = process.env.TEST_POSTGRES
   if (given) return JSON.parse(given)
   own ??= startOwn()
@@ -96,11 +106,11 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await createFromTemplate(admin, name)
   // Only a test of outages, on a server of its own, is to give a slow one up.
   const sql = connect(server, { database: name, patient: true, statementTimeoutMs: 30_000 })
-  const { user, password, socketFolder, port } = server
+  const place = onDatabase(server, name)
   return {
     sql,
-    place: { ...server, database: name },
-    url: `postgres://${user}:${password}@${encodeURIComponent(socketFolder)}:${port}/${name}`,
+    place,
+    url: urlOf(place),
     async drop() {
       await sql.end({ timeout: 1 })
       await admin.unsafe(`drop database if exists ${name} with (force)`)
@@ -118,8 +128,12 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 async function createFromTemplate(admin: Sql, name: string): Promise<void> {
   await admin`select pg_advisory_lock(1)`
   try {
-    // Copying the files costs a third of logging each page, on a server without durability.
-    await admin.unsafe(`create database ${name} template ${TEMPLATE} strategy file_copy`)
+    const [row] = await admin<{ chooses: boolean }[]>`
+      select current_setting('server_version_num')::int >= 150000 as chooses`
+    // Copying the files costs a third of logging each page, on a server without durability, and is
+    // the only way of PostgreSQL 14.
+    const strategy = row?.chooses ? 'strategy file_copy' : ''
+    await admin.unsafe(`create database ${name} template ${TEMPLATE} ${strategy}`)
   } finally {
     await admin`select pg_advisory_unlock(1)`
   }

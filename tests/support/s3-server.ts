@@ -98,6 +98,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, state:
 }
 
 function kindOf(method: string, query: URLSearchParams): string {
+  if (query.has('list-type')) return 'GET list'
   if (query.has('uploads')) return method === 'POST' ? 'POST upload' : 'GET uploads'
   if (!query.has('uploadId')) return method
   if (method === 'PUT') return 'PUT part'
@@ -129,6 +130,20 @@ const ACTIONS: Readonly<Record<string, (asking: Asking) => void>> = {
     const { bucket } = state.place
     const result = `<Bucket>${bucket}</Bucket><Key>${key}</Key><UploadId>${id}</UploadId>`
     send(response, 200, `<InitiateMultipartUploadResult>${result}</InitiateMultipartUploadResult>`)
+  },
+  'GET list'({ response, url, state }) {
+    const { searchParams: query } = url
+    const [prefix, after] = ['prefix', 'continuation-token'].map((name) => query.get(name) ?? '')
+    const most = Number(query.get('max-keys') ?? 1000)
+    const keys = [...state.objects.keys()].sort().filter((key) => {
+      return key.startsWith(prefix ?? '') && key > (after ?? '')
+    })
+    const page = keys.slice(0, most)
+    const isCut = page.length < keys.length
+    const next = isCut ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''
+    const entries = page.map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`)
+    const result = `<IsTruncated>${isCut}</IsTruncated>${next}${entries.join('')}`
+    send(response, 200, `<ListBucketResult>${result}</ListBucketResult>`)
   },
   'GET uploads'({ response, url, state }) {
     const prefix = url.searchParams.get('prefix') ?? ''

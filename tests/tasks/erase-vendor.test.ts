@@ -37,6 +37,7 @@ describe('the vendor of erasures', () => {
 
   for (const [words, state] of [
     ['fail-task', 'failed'],
+    ['fail-task;unsuccessful', 'failed'],
     ['poll-storm=3', 'succeeded'],
     ['poll-errors=3', 'succeeded'],
     ['vanishes', 'failed'],
@@ -49,4 +50,15 @@ describe('the vendor of erasures', () => {
       assert.equal(record.charged, state === 'succeeded' ? '0.05' : '0')
     })
   }
+
+  test('polls that fail again and again are stated in the timeline', async () => {
+    const { tenant, answer } = await attempt('[[fault:poll-errors=6]]')
+    assert.equal((await stage.ended(tenant, answer.json.id)).status, 'succeeded')
+    const { json } = await stage.gateway.get(`/v1/tasks/${answer.json.id}/timeline`, tenant.key)
+    const stated = json.events.filter(({ event }: { event: string }) => event === 'polls_failing')
+    assert.deepEqual(
+      stated.map(({ failures, reason }: Record<string, unknown>) => [failures, reason]),
+      [[5, 'failed']],
+    )
+  })
 })

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
-import { QUICK, VIDEO_PATH } from './stage.ts'
+import { CONTENTS_PATH, QUICK, VIDEO_PATH } from './stage.ts'
 
 const TOKENS = [{ unit: 'output_token', per: 1_000_000, amount: '46' }]
 const SECONDS = [
@@ -83,6 +83,35 @@ describe('video against simulated vendors', () => {
       const { usage } = done.json
       assert.equal(line?.quantity, usage.completion_tokens ?? usage.total_seconds)
       assert.equal(record.charged, record.held, 'the hold was the exact price')
+    })
+  }
+
+  const IN_FORCE = { resolution: '720p', ratio: 'adaptive', duration: 5, generate_audio: true }
+  for (const [model, body, expected] of [
+    ['MiniMax-H3', {}, { resolution: '768P', ratio: '16:9' }],
+    ['MiniMax-H3', { resolution: '2K', ratio: '9:16' }, { resolution: '2K', ratio: '9:16' }],
+    ['doubao-seedance-2-0-260128', {}, {}],
+    ['doubao-seedance-1-0-pro-250528', {}, { generate_audio: false }],
+    [
+      'doubao-seedance-1-0-pro-250528',
+      { words: '--rs 480p --rt 1:1 --dur 7' },
+      { resolution: '480p', ratio: '1:1', duration: 7, generate_audio: false },
+    ],
+    ['doubao-seedance-1-0-pro-250528', { frames: 57 }, { frames: 57 }],
+  ] as const) {
+    test(`a waiting task states the values in force: ${model} ${JSON.stringify(body)}`, async () => {
+      const { words = '', ...change } = { words: '', ...body }
+      const content = [{ type: 'text', text: `[[fault:queue-time=600000]] a river ${words}` }]
+      const { key } = await gateway.tenant({ balance: '1000' })
+      const request = { model: `t-${model}`, content, ...change }
+      const { json, text } = await gateway.post(CONTENTS_PATH, key, request)
+      const shown = (await gateway.get(`${CONTENTS_PATH}/${json.id}`, key)).json
+      assert.match(shown.status, /queued|running/, text)
+      const values = { ...IN_FORCE, ...expected }
+      if ('frames' in expected)
+        Object.assign(values, { duration: undefined, generate_audio: false })
+      const stated = Object.fromEntries(Object.keys(values).map((name) => [name, shown[name]]))
+      assert.deepEqual(stated, values)
     })
   }
 

@@ -20,16 +20,18 @@ const ROUTE = { channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }
 const PRICE = { unit: 'output_token', per: 1_000_000, amount: '46' }
 
 /**
- * Waits short enough for tests; the proportions are the real ones. A submission that is under way
- * must not be taken for lost while the machine is busy: only lost ones take the longer of them.
+ * Waits short enough for tests. What is under way must not be taken for lost while the machine is
+ * busy: only lost ones take the longer of them.
  */
 export const QUICK = {
   TASK_POLL_INTERVAL_MIN_MS: '40',
   TASK_POLL_INTERVAL_MAX_MS: '80',
-  TASK_LEASE_MS: '1500',
+  TASK_LEASE_MS: '15000',
   TASK_SUBMIT_TIMEOUT_MS: '4000',
   TASK_UNKNOWN_MS: '10000',
 }
+/** For tests that kill processes or outlast a lease. */
+export const SHORT_LEASES = { ...QUICK, TASK_LEASE_MS: '1500' }
 
 function videoCatalog(vendorUrl: string): object {
   const route = (upstream_model: string) => [{ channel: 'video', upstream_model }]

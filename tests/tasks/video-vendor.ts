@@ -23,7 +23,7 @@ export interface VideoVendor {
   readonly requests: string[]
   /** Answers the next requests of a method with a status and body instead. */
   fail(method: string, status: number, code: string, times?: number, retryAfter?: string): void
-  /** Takes the next creations and never answers them. */
+  /** Takes the next creations and answers none: they end together, when the last has come. */
   loseAnswers(times: number): void
   /** What a new task becomes at once. */
   begin: string
@@ -67,6 +67,7 @@ interface State {
   onTask: ((task: VendorTask) => Promise<void>) | undefined
   onPoll: ((task: VendorTask) => Promise<void>) | undefined
   lose: number
+  readonly losing: IncomingMessage[]
   count: number
 }
 
@@ -83,6 +84,7 @@ export async function startVideoVendor(): Promise<VideoVendor> {
     nextId: undefined,
     holdsPolls: false,
     lose: 0,
+    losing: [],
     count: 0,
   }
   const server = createServer((request, response) => {
@@ -165,8 +167,10 @@ async function create(
   state.tasks.set(id, task)
   await state.onTask?.(task)
   if (state.lose > 0) {
-    state.lose -= 1
-    request.socket.destroy()
+    state.losing.push(request)
+    if (state.losing.length < state.lose) return
+    for (const { socket } of state.losing.splice(0)) socket.destroy()
+    state.lose = 0
     return
   }
   send(response, 200, { id })
@@ -230,7 +234,12 @@ function send(response: ServerResponse, status: number, body: unknown): void {
   response.end(JSON.stringify(body))
 }
 
+/** Without a code it is the page of a proxy. */
 function refuse(response: ServerResponse, status: number, code: string): void {
+  if (code === '') {
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>')
+    return
+  }
   const message = `The request was refused: ${code}. Request id: 0217abc`
   send(response, status, { error: { code, message, type: 'BadRequest' } })
 }

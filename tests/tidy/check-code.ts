@@ -82,6 +82,11 @@ export function checkHabits(sources: readonly SourceFile[]): string[] {
       /\bskip:\s*true\b|\b(?:test|it|describe|suite|t)\.(?:skip|todo)\(/g,
       'skips without a reason',
     ),
+    ...findInCode(
+      source,
+      /^(?:test|describe)\((?=[\s\S]*?^(?:await|const [^\n]*= await) )/gm,
+      'awaits after its first test, so the tests behind it may not run',
+    ),
     ...findInCode(source, PACKED, 'packs members into a spread to save lines'),
     ...checkComments(source),
   ])

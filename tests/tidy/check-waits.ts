@@ -10,7 +10,7 @@ const TIMERS: Readonly<Record<string, string>> = {
   'tests/support/drip.ts': 'is a peer that writes slowly',
   'tests/support/processes.ts': 'kills a process that does not end',
   'tests/support/raw.ts': 'reports a request that gets no answer',
-  'tests/http/slow-readers.test.ts': 'is a reader that is slow, but not too slow',
+  'tests/http/connections/slow-readers.test.ts': 'is a reader that is slow, but not too slow',
   'tests/http/drain.test.ts': 'is a server whose thread is busy while a caller connects',
   'tests/database/slow-server.test.ts': 'is a server that is slow to admit connections',
   'tests/database/lost-connections.test.ts': 'has statements that run when their server dies',

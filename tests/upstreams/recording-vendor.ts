@@ -12,6 +12,7 @@ export interface Recorded {
   readonly code?: number
   readonly message?: string
   readonly body?: unknown
+  readonly type?: string
 }
 
 export interface Seen {
@@ -30,7 +31,8 @@ export async function startRecorded(
     const path = request.url ?? ''
     const chunks = await Readable.from(request).toArray()
     seen.push({ path, headers: request.headers, body: Buffer.concat(chunks).toString() })
-    const { status = 200, code, message, body } = answers(url)[path] ?? { status: 404 }
+    const { status = 200, code, message, body, type } = answers(url)[path] ?? { status: 404 }
+    if (type !== undefined) response.setHeader('content-type', type)
     if (code !== undefined) response.setHeader('X-Api-Status-Code', String(code))
     if (message !== undefined) response.setHeader('X-Api-Message', message)
     response.writeHead(status).end(body === undefined ? '' : JSON.stringify(body))

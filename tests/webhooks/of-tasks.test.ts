@@ -27,7 +27,7 @@ test('the webhook of a video has the documented payload and a signature', async 
   assert.deepEqual([payload.task_id, payload.status], [created.id, 'succeeded'])
   // Our link, which leads to the vendor's until the copy is stored.
   const { pathname } = new URL(payload.video_url)
-  assert.match(pathname, /^\/media\/\w{40}\/video$/)
+  assert.match(pathname, /^\/media\/\w{40}\/video\.mp4$/)
   const link = await fetch(stage.gateway.url + pathname, { redirect: 'manual' })
   assert.equal(link.status, 302)
   assert.equal(link.headers.get('location'), `https://media.example/${created.upstream_id}.mp4`)

@@ -20,6 +20,8 @@ import {
 const now = Date.now() + 60_000
 const at = (seconds: number) => new Date(now + seconds * 1000)
 const options = { limits: SENDING_LIMITS, freeSlots: 100, delaysMs: DELAYS_MS }
+const claim = async (...input: Parameters<typeof claimDueDeliveries>) =>
+  (await claimDueDeliveries(...input)).claimed
 const accepted = {
   outcome: 'accepted' as const,
   status: 200,
@@ -33,11 +35,11 @@ test('an attempt whose sender died counts, and four of them are the end', async 
   const id = await enqueueTestDelivery(sql, 'acct_1', 'http://a.test/')
   let seconds = 1
   for (const number of [1, 2, 3, 4]) {
-    const [claimed] = await claimDueDeliveries(sql, { ...options, now: at(seconds) })
+    const [claimed] = await claim(sql, { ...options, now: at(seconds) })
     assert.equal(claimed?.number, number)
-    const during = await claimDueDeliveries(sql, { ...options, now: at(seconds + 19) })
+    const during = await claim(sql, { ...options, now: at(seconds + 19) })
     assert.equal(during.length, 0, 'leased')
-    const after = await claimDueDeliveries(sql, { ...options, now: at(seconds + 21) })
+    const after = await claim(sql, { ...options, now: at(seconds + 21) })
     assert.equal(after.length, 0, 'scheduled again')
     seconds += 21 + (DELAYS_MS[number - 1] ?? 0) / 1000
   }
@@ -49,17 +51,17 @@ test('an attempt whose sender died counts, and four of them are the end', async 
 test('a sender that lost its lease records nothing', async (t) => {
   const sql = await openDatabase(t)
   const id = await enqueueTestDelivery(sql, 'acct_1', 'http://a.test/')
-  const [zombie] = await claimDueDeliveries(sql, { ...options, now: at(1) })
+  const [zombie] = await claim(sql, { ...options, now: at(1) })
   assert.ok(zombie)
-  await claimDueDeliveries(sql, { ...options, now: at(22) })
-  const [second] = await claimDueDeliveries(sql, { ...options, now: at(28) })
+  await claim(sql, { ...options, now: at(22) })
+  const [second] = await claim(sql, { ...options, now: at(28) })
   assert.equal(second?.number, 2)
   const late = { ...zombie, ...accepted }
-  assert.equal(await recordAttempt(sql, late, { delayMs: 5_000, now: at(29) }), false)
+  assert.equal(await recordAttempt(sql, late, { delayMs: 5_000, now: at(29) }), undefined)
   assert.equal((await readDelivery(sql, id)).state, 'pending')
   const good = { ...second, ...accepted }
-  assert.equal(await recordAttempt(sql, good, { delayMs: 5_000, now: at(29) }), true)
-  assert.equal(await recordAttempt(sql, good, { delayMs: 5_000, now: at(29) }), false)
+  assert.equal(await recordAttempt(sql, good, { delayMs: 5_000, now: at(29) }), 'delivered')
+  assert.equal(await recordAttempt(sql, good, { delayMs: 5_000, now: at(29) }), undefined)
   assert.equal((await readDelivery(sql, id)).state, 'delivered')
 })
 
@@ -70,13 +72,13 @@ test('one host gets four at once, one account its share, and accounts take turns
     await enqueueTestDelivery(sql, 'acct_one_host', 'http://single.test/')
   }
   await enqueueTestDelivery(sql, 'acct_modest', 'http://modest.test/')
-  const few = await claimDueDeliveries(sql, { ...options, freeSlots: 3, now: at(1) })
+  const few = await claim(sql, { ...options, freeSlots: 3, now: at(1) })
   assert.deepEqual(few.map((row) => row.account_id).sort(), [
     'acct_greedy',
     'acct_modest',
     'acct_one_host',
   ])
-  const rest = await claimDueDeliveries(sql, { ...options, now: at(1) })
+  const rest = await claim(sql, { ...options, now: at(1) })
   const count = (accountId: string) =>
     [...few, ...rest].filter((row) => row.account_id === accountId).length
   assert.equal(count('acct_one_host'), SENDING_LIMITS.perHost)
@@ -90,9 +92,7 @@ test('many senders at once claim everything once', async (t) => {
     ids.push(await enqueueTestDelivery(sql, `acct_${index}`, `http://host-${index}.test/`))
   }
   const claims = await Promise.all(
-    Array.from({ length: 8 }, () =>
-      claimDueDeliveries(sql, { ...options, freeSlots: 10, now: at(1) }),
-    ),
+    Array.from({ length: 8 }, () => claim(sql, { ...options, freeSlots: 10, now: at(1) })),
   )
   const claimed = claims.flat().map(({ id }) => id)
   assert.deepEqual(claimed.sort(), ids.sort())

@@ -107,6 +107,27 @@ export function enqueueTestDelivery(
   return sql.begin((transaction) => enqueueDelivery(transaction, delivery))
 }
 
+/** Writes a delivery that was given up after four refused attempts. Returns its id. */
+export function insertDropped(
+  sql: Sql,
+  accountId: string,
+  url: string,
+  { body = '{}', createdAt = new Date() } = {},
+): Promise<string> {
+  const delivery = { accountId, taskId: newId('task'), kind: 'video', url, body }
+  return sql.begin(async (transaction) => {
+    const id = await enqueueDelivery(transaction, delivery)
+    await transaction`update delivery set state = 'dropped', attempts = 4,
+      finished_at = now(), created_at = ${createdAt} where id = ${id}`
+    await transaction`
+      insert into delivery_attempt
+        (delivery_id, number, started_at, outcome, status, error, latency_ms, finished_at)
+      select ${id}, n, now(), 'refused', 503, 'the receiver answered 503', 1, now()
+      from generate_series(1, 4) n`
+    return id
+  })
+}
+
 export interface DeliveryRow {
   readonly state: string
   readonly attempts: number

@@ -1,5 +1,7 @@
 /** `tributary account …`: accounts, their limits and balances. */
+
 import { type Command, Option } from 'commander'
+import type { Sql } from 'postgres'
 import {
   type AccountRow,
   createAccount,
@@ -10,6 +12,7 @@ import {
   setAccountStatus,
   showAccount,
 } from '../../../server/accounts/manage-accounts.ts'
+import { listSoldCurrencies } from '../../../server/catalog/describe.ts'
 import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
 import {
   addLimitOptions,
@@ -98,7 +101,7 @@ function addCreate(account: Command): void {
     .description('create an account')
     .requiredOption('--name <name>', 'display name')
     .option('--balance <amount>', 'opening balance', positiveAmount)
-    .option('--currency <code>', 'three-letter code', 'CNY')
+    .option('--currency <code>', 'of ISO 4217, such as USD', 'CNY')
   addLimitOptions(create)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary account create --name "Acme" --balance 100')
@@ -110,9 +113,17 @@ function addCreate(account: Command): void {
         const created = await createAccount(sql, newAccount)
         const { id } = created
         await recordAct(sql, 'POST /operator/accounts', ofAccount(id), { account: id, name })
+        await warnOfCurrency(sql, currency)
         show(created, options)
       }),
     )
+}
+
+/** An account in a currency that no model is sold in can call nothing. */
+async function warnOfCurrency(sql: Sql, currency: string): Promise<void> {
+  const sold = await listSoldCurrencies(sql)
+  if (sold.length === 0 || sold.includes(currency)) return
+  console.error(`warning: no model is sold in ${currency} yet, only in ${sold.join(', ')}`)
 }
 
 function addStatus(

@@ -12,6 +12,7 @@ import {
 } from '../../../server/accounts/manage-keys.ts'
 import { listModelSummaries } from '../../../server/catalog/describe.ts'
 import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
 import {
   addLimitOptions,
   describeLimits,
@@ -81,7 +82,7 @@ Examples:
     )
     .action((options: ContentOptions & { readonly account: string }) =>
       withSession(async ({ sql }) => {
-        await warnOfUnknownModels(sql, options.models)
+        await refuseUnknownModels(sql, options.models)
         const created = await createKey(sql, {
           accountId: options.account,
           name: options.name ?? '',
@@ -156,7 +157,7 @@ function addUpdate(key: Command): void {
     .action((id: string, options: ContentOptions) =>
       withSession(async ({ sql }) => {
         const { name, models, spendLimit, expires } = options
-        await warnOfUnknownModels(sql, models)
+        await refuseUnknownModels(sql, models)
         const changed = await changeKey(sql, id, {
           ...(name === undefined ? {} : { name }),
           ...(models === undefined ? {} : { models: noneToNull(models) }),
@@ -170,13 +171,14 @@ function addUpdate(key: Command): void {
     )
 }
 
-/** Warns about model ids that do not exist yet: they may be created later, or be typing errors. */
-async function warnOfUnknownModels(sql: Sql, models: string[] | None = 'none'): Promise<void> {
+/** A key for a typing error could call nothing. Throws OperatorError. */
+async function refuseUnknownModels(sql: Sql, models: string[] | None = 'none'): Promise<void> {
   if (models === 'none') return
   const modelIds = new Set((await listModelSummaries(sql, false)).map(({ id }) => id))
-  for (const id of models.filter((model) => !modelIds.has(model))) {
-    console.error(`warning: the catalog has no model ${id} now`)
-  }
+  const unknown = models.filter((model) => !modelIds.has(model))
+  if (unknown.length === 0) return
+  const names = unknown.join(', ')
+  throw new OperatorError(`the catalog has no model ${names}: tributary model list has their ids`)
 }
 
 function printKeys(rows: readonly ApiKeyRow[], options: JsonOption): void {

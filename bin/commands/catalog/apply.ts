@@ -3,8 +3,10 @@ import type { Command } from 'commander'
 import { applyAccounts } from '../../../server/accounts/apply-accounts.ts'
 import { applyCatalog, type CatalogDiff } from '../../../server/catalog/apply/apply.ts'
 import type { Difference } from '../../../server/catalog/apply/change.ts'
+import type { NamedCatalogFile } from '../../../server/catalog/apply/file.ts'
 import type { KnownUpstreams } from '../../../server/catalog/channel-settings.ts'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { describePrice } from '../../lib/price-words.ts'
 import { printJson } from '../../lib/print.ts'
 import { readConfiguration } from '../../lib/read-configuration.ts'
 import { recordAct, withSession } from '../../lib/session.ts'
@@ -60,16 +62,37 @@ export async function apply(paths: readonly string[], flags: ApplyFlags): Promis
     return applied
   })
   if (flags.json) return printJson({ ...diff, revision: diff.revision.toString() })
-  printDiff(diff, flags.dryRun ?? false)
+  printDiff(diff, flags.dryRun ? listPrices(files) : undefined)
 }
 
 const SIGNS = { added: '+', changed: '~', retired: '-' } as const
 
-function printDiff({ changes, warnings, revision }: CatalogDiff, dryRun: boolean): void {
+/** Returns the prices of each model of the files, as people read them. */
+function listPrices(files: readonly NamedCatalogFile[]): ReadonlyMap<string, readonly string[]> {
+  const models = files.flatMap(({ content }) =>
+    content.models.map(({ id, prices, currency = content.currency }) => {
+      const lines = prices.map((price) => {
+        const when = price.when ? ` when ${JSON.stringify(price.when)}` : ''
+        return `${describePrice(price, currency)}${when}`
+      })
+      return [id, lines] as const
+    }),
+  )
+  return new Map(models)
+}
+
+/** `prices` of a dry run, by model. */
+function printDiff(
+  { changes, warnings, revision }: CatalogDiff,
+  prices: ReadonlyMap<string, readonly string[]> | undefined,
+): void {
   for (const { kind, id, change, what, differences = [] } of changes) {
     const details = what.length > 0 ? ` (${what.join(', ')})` : ''
     console.log(`${SIGNS[change]} ${kind} ${id}${details}`)
-    if (dryRun) for (const difference of differences) console.log(describe(difference))
+    if (!prices) continue
+    for (const difference of differences) console.log(describe(difference))
+    if (kind !== 'model') continue
+    for (const price of prices.get(id) ?? []) console.log(`    = ${price}`)
   }
   for (const warning of warnings) console.error(`warning: ${warning}`)
   if (changes.length === 0) {
@@ -80,7 +103,7 @@ function printDiff({ changes, warnings, revision }: CatalogDiff, dryRun: boolean
     .map((change) => [changes.filter((one) => one.change === change).length, change] as const)
     .filter(([count]) => count > 0)
     .map(([count, change]) => `${count} ${change}`)
-  const end = dryRun ? 'nothing was written' : `the catalog is at revision ${revision}`
+  const end = prices ? 'nothing was written' : `the catalog is at revision ${revision}`
   console.log(`${counts.join(', ')}; ${end}`)
 }
 

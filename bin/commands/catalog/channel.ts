@@ -2,13 +2,24 @@
 import type { Command } from 'commander'
 import { createDispatcher } from '../../../server/app/open-outbound.ts'
 import { switchChannel } from '../../../server/catalog/apply/edit.ts'
-import { describeChannel, listChannelSummaries } from '../../../server/catalog/describe.ts'
+import {
+  type ChannelSummary,
+  describeChannel,
+  listChannelSummaries,
+} from '../../../server/catalog/describe.ts'
 import { openStoredChannel } from '../../../server/catalog/load/snapshot.ts'
 import { listChannels } from '../../../server/catalog/store.ts'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { testChannel } from '../../../server/outbound/test-channel.ts'
 import { probeOf } from '../../../server/pipeline/send/probe-channel.ts'
+import {
+  type ChannelUse,
+  nameFailure,
+  stateOfUse,
+  toUse,
+} from '../../../server/usage/channel-use.ts'
+import { readChannelUse, USE_DAYS } from '../../../server/usage/channel-use-store.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
@@ -25,16 +36,26 @@ export function addChannelCommands(program: Command): void {
     .description('list channels')
     .option('--all', 'include retired ones')
     .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+LAST USE tells what the calls of the last 31 days came to, in all gateways: none yet, working, or
+failing since a time and why. A gateway tries a channel that fails again and again last for a
+while (a cooldown): the console and GET /admin/v1/operator/channels tell.`,
+    )
     .action((options: JsonOption & { readonly all?: boolean }) =>
       withSession(async ({ sql }) => {
-        const rows = await listChannelSummaries(sql, options.all ?? false)
-        if (options.json) return printJson(rows)
+        const uses = new Map((await readChannelUse(sql)).map((row) => [row.channel, toUse(row)]))
+        const summaries = await listChannelSummaries(sql, options.all ?? false)
+        const rows = summaries.map((row) => ({ ...row, use: uses.get(row.id) ?? {} }))
+        if (options.json) return printJson(rows.map(toPrinted))
         printTable(
           rows,
           [
             { title: 'id', cell: ({ id }) => id },
             { title: 'upstream', cell: ({ upstream }) => upstream },
             { title: 'status', cell: (row) => (row.paused_at ? 'paused' : row.status) },
+            { title: 'last use', cell: ({ use }) => describeUse(use) },
             { title: 'version', cell: ({ version }) => version, right: true },
             { title: 'source', cell: ({ source }) => source },
             { title: 'updated', cell: (row) => printTime(row.updated_at) },
@@ -50,10 +71,12 @@ export function addChannelCommands(program: Command): void {
     .action((id: string, options: JsonOption) =>
       withSession(async ({ sql, config }) => {
         const found = await describeChannel(sql, openSecretBox(config), id)
-        if (options.json) return printJson(found)
+        const use = toUse((await readChannelUse(sql)).find(({ channel: name }) => name === id))
+        if (options.json) return printJson({ ...found, use: toPrinted({ ...found, use }).use })
         const { settings, updated_at, paused_at, woken_at: _, ...fields } = found
         printFields({
           ...fields,
+          'last use': describeUse(use),
           paused: paused_at && printTime(paused_at),
           updated: printTime(updated_at),
           ...Object.fromEntries(
@@ -66,6 +89,34 @@ export function addChannelCommands(program: Command): void {
   addSwitch(channel, 'pause', 'send no new calls and tasks to a channel; open tasks go on')
   addSwitch(channel, 'resume', 'send calls to a paused channel again')
   addSwitch(channel, 'wake', 'end the cooldown of a channel in every gateway')
+}
+
+type Listed = ChannelSummary & { readonly use: ChannelUse }
+
+function toPrinted({ use, ...row }: Listed) {
+  const { succeededAt = null, failingSince = null, failure } = use
+  const reason = failure ? nameFailure(failure) : null
+  const state = stateOfUse(use)
+  return { ...row, use: { state, last_success: succeededAt, failing_since: failingSince, reason } }
+}
+
+/** Says what the last calls of all gateways were; cooldowns are in the memory of each. */
+function describeUse(use: ChannelUse): string {
+  const { succeededAt = null, failingSince = null, failure } = use
+  if (failingSince) {
+    const reason = failure ? ` (${oneLine(nameFailure(failure))})` : ''
+    return `failing since ${printTime(failingSince)}${reason}`
+  }
+  return succeededAt
+    ? `working, last success ${printTime(succeededAt)}`
+    : `no call in ${USE_DAYS} days`
+}
+
+const REASON_SHOWN = 80
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ')
+  return line.length > REASON_SHOWN ? `${line.slice(0, REASON_SHOWN)}…` : line
 }
 
 function addTest(channel: Command): void {

@@ -6,6 +6,8 @@ import {
   listModelSummaries,
   type ModelSummary,
 } from '../../../server/catalog/describe.ts'
+import { listTakenOut, type TakenOutRow } from '../../../server/usage/taken-out-store.ts'
+import { describePrice } from '../../lib/price-words.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
 
@@ -35,13 +37,16 @@ export function addModelCommands(program: Command): void {
     )
   model
     .command('show <model>')
-    .description('show one model: prices, routes, limits')
+    .description('show one model: prices, routes, limits, tools taken out')
     .option('--json', 'as JSON')
     .action((id: string, options: { readonly json?: boolean }) =>
       withSession(async ({ sql }) => {
         const found = await describeStoredModel(sql, id)
-        if (options.json) return printJson(found)
+        const takenOut = await listTakenOut(sql, id)
+        const shown = takenOut.map((row) => ({ ...row, answers: Number(row.answers) }))
+        if (options.json) return printJson({ ...found, tools_taken_out: shown })
         printModel(found)
+        printTakenOut(takenOut)
       }),
     )
 }
@@ -63,19 +68,33 @@ function printModels(rows: readonly ModelSummary[]): void {
 
 function describePrices({ free, prices, currency }: ModelSummary): string {
   if (free) return 'free'
-  const texts = prices.filter(({ when }) => !when).map(describePrice)
+  const own = prices.filter(({ when }) => !when)
+  const texts = own.map((price) => describePrice(price, currency ?? ''))
   const conditional = prices.length - texts.length
   const more = conditional > 0 ? [`${conditional} with conditions`] : []
-  return `${[...texts, ...more].join(', ')} ${currency}`
-}
-
-function describePrice({ unit, per, amount }: ModelSummary['prices'][number]): string {
-  return `${amount} per ${per === 1 ? '' : `${per.toLocaleString('en')} `}${unit}`
+  return [...texts, ...more].join(', ')
 }
 
 function describeLimits(limits: ModelSummary['limits']): string {
   const texts = Object.entries(limits).map(([name, limit]) => `${name} ${limit}`)
   return texts.join(', ') || 'none'
+}
+
+/** Prints the tools that requests offered and that had no price. */
+function printTakenOut(rows: readonly TakenOutRow[]): void {
+  if (rows.length === 0) return
+  console.log()
+  printTable(
+    rows,
+    [
+      { title: 'tool without a price', cell: ({ tool }) => tool },
+      { title: 'taken out', cell: ({ answers }) => answers.toLocaleString('en'), right: true },
+      { title: 'since', cell: (row) => printTime(row.first_at) },
+      { title: 'last', cell: (row) => printTime(row.last_at) },
+      { title: 'sold by a price for', cell: ({ unit }) => unit ?? 'no unit' },
+    ],
+    '',
+  )
 }
 
 function printModel(model: ModelSummary): void {
@@ -98,8 +117,7 @@ function printModel(model: ModelSummary): void {
   printTable(
     model.prices,
     [
-      { title: 'price', cell: (price) => `${describePrice(price)}` },
-      { title: '', cell: () => model.currency ?? '' },
+      { title: 'price', cell: (price) => describePrice(price, model.currency ?? '') },
       { title: 'when', cell: ({ when }) => (when ? JSON.stringify(when) : 'always') },
     ],
     'It is free.',

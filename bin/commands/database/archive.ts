@@ -6,8 +6,9 @@ import { findArchived, readMonthLines } from '../../../server/archive/find-recor
 import { type Month, monthsBefore, readMonth } from '../../../server/archive/months.ts'
 import { readStated, verifyMonth } from '../../../server/archive/verify-archives.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
-import { openArchives } from '../../lib/open-archives.ts'
+import { namingStorage, openArchives, placeOfStorage } from '../../lib/open-archives.ts'
 import { printJson, printTable, printTime } from '../../lib/print.ts'
+import { recordingRun } from '../../lib/record-run.ts'
 import { type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
 interface CreateFlags {
@@ -77,10 +78,8 @@ async function create(flags: CreateFlags): Promise<void> {
   await withSession(async (session) => {
     const months = await chooseMonths(session, flags)
     if (flags.dryRun) return await describeMonths(session, months, flags)
-    const archived = []
-    for (const month of months) {
-      archived.push(await orRefused(month, flags, archiveOne(session, month)))
-    }
+    const run = { command: 'archive', place: placeOfStorage(session.config) } as const
+    const archived = await recordingRun(session.sql, run, () => archiveAll(session, months, flags))
     if (flags.json) return printJson(archived)
     for (const one of archived) {
       if ('refused' in one) continue
@@ -91,6 +90,14 @@ async function create(flags: CreateFlags): Promise<void> {
     }
     if (archived.length === 0) console.log('There is nothing to archive.')
   })
+}
+
+async function archiveAll(session: CommandSession, months: readonly Month[], flags: CreateFlags) {
+  const archived = []
+  for (const month of months) {
+    archived.push(await orRefused(month, flags, archiveOne(session, month)))
+  }
+  return archived
 }
 
 interface Refused {
@@ -145,11 +152,10 @@ async function describeMonths(
 
 async function archiveOne({ sql, config }: CommandSession, month: Month) {
   const onProgress = (message: string) => console.error(`… ${message}`)
-  const archived = await archiveMonth(month, {
-    sql,
-    blobs: openArchives(sql, config),
-    onProgress,
-  })
+  const blobs = openArchives(sql, config)
+  const archived = await namingStorage(config, () =>
+    archiveMonth(month, { sql, blobs, onProgress }),
+  )
   if (archived.holds > 0) {
     const { holds, objects } = archived
     await recordAct(sql, 'archive create', { target: month.name }, { calls: holds, objects })

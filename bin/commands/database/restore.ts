@@ -1,12 +1,13 @@
 /** `tributary restore`: restores a backup, or compares one with the database. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { type CopiedContent, copyContent } from '../../../server/assets/storage/copy-content.ts'
 import type { Config } from '../../../server/config/config.ts'
 import { verifyBackup } from '../../../server/database/backup/compare.ts'
 import { type Restored, restore } from '../../../server/database/backup/restore.ts'
+import { refuseWrongKey } from '../../../server/database/backup/sealed-secrets.ts'
 import { type AuditResult, audit } from '../../../server/ledger/audit/audit.ts'
 import {
   describeFiles,
@@ -38,7 +39,8 @@ export function addRestoreCommand(program: Command): void {
       'after',
       '\nStop all gateways first. Loaded rows are compared with the backup before the commit,\n' +
         'and the books are audited. --verify compares at one instant, even while gateways run;\n' +
-        'an empty database is restored first. Exit code 1 if anything differs or the audit fails.',
+        'an empty database is restored first. Exit code 1 if anything differs, the audit\n' +
+        'fails or SECRET_KEY does not open the secrets of the backup.',
     )
     .action(runRestore)
 }
@@ -52,6 +54,7 @@ async function runRestore(flags: RestoreFlags): Promise<void> {
       force: flags.force === true,
       migrations: MIGRATIONS,
       secretKeyPath: findSecretKey(config),
+      secretKeys: config.secretKeys,
       onProgress,
     })
     const files = await restoreFiles(sql, config, flags.from)
@@ -62,10 +65,11 @@ async function runRestore(flags: RestoreFlags): Promise<void> {
 /** Returns false if the database is empty, so that there is nothing to compare. */
 async function runVerify(flags: RestoreFlags): Promise<boolean> {
   let wasCompared = false
-  await withBackupDatabase(false, async ({ place, sql }) => {
+  await withBackupDatabase(false, async ({ place, sql }, config) => {
     const { manifest, compared } = await verifyBackup(place, flags.from)
     if (!compared) return
     wasCompared = true
+    await refuseWrongKey(manifest, resolve(flags.from), config.secretKeys)
     const audited = await audit(sql)
     if (!compared.same || !audited.ok) process.exitCode = 1
     if (flags.json) {

@@ -4,7 +4,8 @@ import { auditArchives } from '../../../server/archive/audit-archives.ts'
 import { audit } from '../../../server/ledger/audit/audit.ts'
 import { openArchives } from '../../lib/open-archives.ts'
 import { printJson, printTable } from '../../lib/print.ts'
-import { withSession } from '../../lib/session.ts'
+import { recordingRun } from '../../lib/record-run.ts'
+import { type CommandSession, withSession } from '../../lib/session.ts'
 
 interface Flags {
   readonly archives?: boolean
@@ -23,28 +24,33 @@ export function addAuditCommand(program: Command): void {
         'archived entries count by the sums that the database has of them.',
     )
     .action((options: Flags) =>
-      withSession(async ({ sql, config }) => {
-        const live = await audit(sql)
-        const storage = openArchives(sql, config)
-        const archived = options.archives ? await auditArchives(sql, storage) : []
-        const checks = [...live.checks, ...archived]
-        const result = { ok: checks.every(({ ok }) => ok), checks }
-        if (!result.ok) process.exitCode = 1
-        if (options.json) return printJson(result)
-        printTable(
-          result.checks,
-          [
-            { title: '', cell: ({ id }) => id },
-            { title: 'check', cell: ({ title }) => title },
-            { title: '', cell: ({ ok }) => (ok ? 'ok' : 'BROKEN') },
-          ],
-          'There is nothing to check.',
-        )
-        for (const { id, details } of result.checks) {
-          for (const { subject, found, expected } of details) {
-            console.log(`${id}  ${subject}: ${found}; expected ${expected}`)
-          }
-        }
+      withSession((session) => {
+        const run = { command: 'audit', place: '' } as const
+        return recordingRun(session.sql, run, () => runAudit(session, options))
       }),
     )
+}
+
+async function runAudit({ sql, config }: CommandSession, options: Flags): Promise<void> {
+  const live = await audit(sql)
+  const storage = openArchives(sql, config)
+  const archived = options.archives ? await auditArchives(sql, storage) : []
+  const checks = [...live.checks, ...archived]
+  const result = { ok: checks.every(({ ok }) => ok), checks }
+  if (!result.ok) process.exitCode = 1
+  if (options.json) return printJson(result)
+  printTable(
+    result.checks,
+    [
+      { title: '', cell: ({ id }) => id },
+      { title: 'check', cell: ({ title }) => title },
+      { title: '', cell: ({ ok }) => (ok ? 'ok' : 'BROKEN') },
+    ],
+    'There is nothing to check.',
+  )
+  for (const { id, details } of result.checks) {
+    for (const { subject, found, expected } of details) {
+      console.log(`${id}  ${subject}: ${found}; expected ${expected}`)
+    }
+  }
 }

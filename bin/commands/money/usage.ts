@@ -13,6 +13,7 @@ import {
 } from '../../../server/usage/store.ts'
 import { parseTimeOption, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
+import { describeBasis, printAttempts, printLines } from '../../lib/print-usage.ts'
 import { withSession } from '../../lib/session.ts'
 
 interface ListOptions {
@@ -43,8 +44,9 @@ export function addUsageCommands(program: Command): void {
     .action(list)
   usage
     .command('show <request>')
-    .description('show one call with its charge lines and ledger entries')
+    .description('explain the charge of one call: its lines, attempts and ledger entries')
     .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  tributary usage show req_…')
     .action(show)
 }
 
@@ -59,7 +61,7 @@ async function list(options: ListOptions): Promise<void> {
       ...(to ? { to } : {}),
       ...(model ? { model } : {}),
       ...(endpoint ? { endpoint } : {}),
-      ...(key ? { keyId: key } : {}),
+      ...(key ? { keyIds: [key] } : {}),
     })
   })
   if (options.json) return printJson(rows.map(publicRow))
@@ -110,11 +112,11 @@ async function show(requestId: string, options: { readonly json?: boolean }): Pr
     charged: `${formatAmount(row.charged)} ${row.currency}`,
     returned: `${formatAmount(row.returned)} ${row.currency}`,
     debt: row.debt > 0n ? `${formatAmount(row.debt)} ${row.currency}` : null,
-    basis: row.basis,
+    basis: describeBasis(row),
     'price version': row.price_version?.toString() ?? null,
-    lines: JSON.stringify(row.lines),
-    attempts: JSON.stringify(row.attempts),
   })
+  printLines(row)
+  printAttempts(row)
   console.log()
   printTable(
     entries,

@@ -1,25 +1,73 @@
-/** `tributary config`: every environment variable with its current value and description. */
+/** `tributary config`: every environment variable, or the settings of the database. */
 import type { Command } from 'commander'
 import { loadConfig, showConfig } from '../../../server/config/config.ts'
+import { connect } from '../../../server/database/connection/client.ts'
+import { judgeServer, type ServerFinding } from '../../../server/database/judge-server.ts'
+import { readServer } from '../../../server/database/store.ts'
 import { printJson, printTable } from '../../lib/print.ts'
+import { withDatabase } from '../../lib/session.ts'
+
+interface Options {
+  readonly database?: boolean
+  readonly json?: boolean
+}
 
 export function addConfigCommand(program: Command): void {
   program
     .command('config')
     .description('show every environment variable; fail if one is invalid')
+    .option('--database', 'show what the PostgreSQL is set to instead; fail if it is refused')
     .option('--json', 'as JSON')
-    .action((options: { readonly json?: boolean }) => {
-      loadConfig()
-      const rows = showConfig()
-      if (options.json) return printJson(rows)
-      printTable(
-        rows,
-        [
-          { title: 'variable', cell: ({ name }) => name },
-          { title: 'value', cell: ({ value }) => value },
-          { title: 'meaning', cell: ({ description }) => description },
-        ],
-        '',
-      )
-    })
+    .action((options: Options) => (options.database ? showDatabase(options) : show(options)))
+}
+
+function show({ json = false }: Options): void {
+  loadConfig()
+  const rows = showConfig()
+  if (json) {
+    printJson(rows)
+    return
+  }
+  printTable(
+    rows,
+    [
+      { title: 'variable', cell: ({ name }) => name },
+      { title: 'value', cell: ({ value }) => value },
+      { title: 'meaning', cell: ({ description }) => description },
+    ],
+    '',
+  )
+}
+
+async function showDatabase({ json = false }: Options): Promise<void> {
+  const findings = await readFindings()
+  if (findings.some(({ verdict }) => verdict === 'refused')) process.exitCode = 1
+  if (json) {
+    printJson(findings)
+    return
+  }
+  printTable(
+    findings,
+    [
+      { title: 'setting', cell: ({ name }) => name },
+      { title: 'value', cell: ({ value }) => value },
+      { title: 'verdict', cell: ({ verdict }) => verdict },
+      { title: 'what to do', cell: ({ message }) => message },
+    ],
+    '',
+  )
+}
+
+/** A server that would be refused is shown all the same. */
+async function readFindings(): Promise<readonly ServerFinding[]> {
+  const { databaseUrl } = loadConfig()
+  if (databaseUrl === undefined) {
+    return await withDatabase(async ({ sql }) => judgeServer(await readServer(sql)))
+  }
+  const sql = connect({ url: databaseUrl }, { connections: 1, name: 'tributary config' })
+  try {
+    return judgeServer(await readServer(sql))
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
 }

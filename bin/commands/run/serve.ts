@@ -32,9 +32,9 @@ export function addServeCommand(program: Command): void {
       'after',
       `
 Everything else is set by environment variables: tributary config lists them.
-On SIGTERM, /readyz is 503 while calls are still accepted for DRAIN_DELAY_SECONDS; then running
-calls have DRAIN_SECONDS to finish, and each is settled. SIGINT skips the delay. A second signal
-stops at once, and what is open is settled by the next start.
+On SIGTERM or SIGHUP, /readyz is 503 while calls are still accepted for DRAIN_DELAY_SECONDS; then
+running calls have DRAIN_SECONDS to finish, and each is settled. SIGINT skips the delay. A second
+signal stops at once, and what is open is settled by the next start.
 
 With WORKERS above 1, a supervisor runs that many processes on one port and restarts those that end.
 
@@ -79,7 +79,7 @@ async function serve(options: ServeOptions): Promise<void> {
   process.send?.(started)
   const reason = await requested
   clearTimeout(patience)
-  const delayMs = reason === 'SIGTERM' ? config.drainDelayMs : 0
+  const delayMs = reason === 'SIGINT' ? 0 : config.drainDelayMs
   await gateway.stop(reason === 'fault' ? { drainMs: 0 } : { delayMs })
   if (reason === 'fault') process.exitCode = 1
   // The channel to the supervisor would keep a worker alive.

@@ -1,43 +1,40 @@
 /** `tributary webhook …`: signing secrets, deliveries with their attempts, redelivery. */
 import { type Command, Option } from 'commander'
-import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { createGuard } from '../../../server/outbound/guard.ts'
 import type { WebhookSecret } from '../../../server/webhooks/secrets.ts'
-import { accountOfDelivery, type DeliveryRow } from '../../../server/webhooks/store.ts'
-import { createWebhooks } from '../../../server/webhooks/webhooks.ts'
-import { whole } from '../../lib/parse.ts'
+import type { DeliveryRow } from '../../../server/webhooks/store.ts'
+import { parseTimeOption, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { type CommandSession, withSession } from '../../lib/session.ts'
+import { addResendCommand } from './resend.ts'
+import { type JsonOption, openWebhooks, ownerOf, showOne, unknown } from './show-delivery.ts'
 
 const STATES = ['pending', 'delivered', 'dropped'] as const
-
-interface JsonOption {
-  readonly json?: boolean
-}
 
 interface AccountOption extends JsonOption {
   readonly account: string
 }
 
-interface ListOptions extends AccountOption {
+interface ListOptions extends JsonOption {
+  readonly account?: string
   readonly limit: number
   readonly task?: string
   readonly status?: (typeof STATES)[number]
+  readonly host?: string
+  readonly from?: Date
+  readonly to?: Date
+  readonly after?: string
 }
 
 export function addWebhookCommands(program: Command): void {
   const webhook = program.command('webhook').description('manage webhook secrets and deliveries')
   addSecret(webhook, 'secret', "show the account's signing secret")
   addSecret(webhook, 'rotate', 'rotate the secret; the previous one keeps signing for 24 hours')
-  addDeliveries(webhook)
+  addList(webhook)
   addShow(webhook)
-  addRedeliver(webhook)
+  addResendCommand(webhook)
   addTest(webhook)
-}
-
-function open({ sql, config }: CommandSession) {
-  return createWebhooks(sql, openSecretBox(config))
 }
 
 function addSecret(webhook: Command, name: 'secret' | 'rotate', description: string): void {
@@ -48,7 +45,7 @@ function addSecret(webhook: Command, name: 'secret' | 'rotate', description: str
     .option('--json', 'as JSON')
     .action((options: AccountOption) =>
       withSession(async (session) => {
-        showSecret(await open(session)[name](options.account), options)
+        showSecret(await openWebhooks(session)[name](options.account), options)
       }),
     )
 }
@@ -66,33 +63,38 @@ function showSecret(secret: WebhookSecret, options: AccountOption): void {
   })
 }
 
-function addDeliveries(webhook: Command): void {
+function addList(webhook: Command): void {
   webhook
-    .command('deliveries')
-    .description('list the deliveries of an account, newest first')
-    .requiredOption('--account <account>', 'account of the deliveries')
+    .command('list')
+    .alias('deliveries')
+    .description('list deliveries, newest first; of all accounts unless one is named')
+    .option('--account <account>', 'only this account')
     .option('--task <task>', 'only this task')
     .addOption(new Option('--status <status>', 'only this status').choices(STATES))
+    .option('--host <host>', 'only this receiver, with or without its port')
+    .option('--from <time>', 'created at or after', parseTimeOption)
+    .option('--to <time>', 'created before', parseTimeOption)
+    .option('--after <delivery>', 'the page after this delivery')
     .option('--limit <n>', 'maximum number', whole, 20)
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
       `
 Examples:
-  tributary webhook deliveries --account acct_… --status dropped
-  tributary webhook redeliver whd_…`,
+  tributary webhook list --status dropped
+  tributary webhook list --account acct_… --host example.com --from 2030-01-01
+  tributary webhook resend whd_…`,
     )
     .action((options: ListOptions) =>
       withSession(async (session) => {
-        const { account: accountId, limit, task, status } = options
-        const rows = await open(session).list({
-          accountId,
-          limit,
-          ...(task ? { taskId: task } : {}),
-          ...(status ? { state: status } : {}),
-        })
-        if (options.json) return printJson(rows)
+        const { account, task, status, json, ...rest } = options
+        const filter = { ...rest, accountId: account, taskId: task, state: status }
+        const rows = await openWebhooks(session).list(filter)
+        if (json) return printJson(rows)
         printDeliveries(rows)
+        if (rows.length === options.limit) {
+          console.error(`There may be more: --after ${rows.at(-1)?.id}`)
+        }
       }),
     )
 }
@@ -102,6 +104,7 @@ function printDeliveries(rows: readonly DeliveryRow[]): void {
     rows,
     [
       { title: 'delivery', cell: ({ id }) => id },
+      { title: 'account', cell: ({ account_id: account }) => account },
       { title: 'created', cell: ({ created_at: at }) => printTime(at) },
       { title: 'status', cell: ({ state }) => state },
       { title: 'attempts', cell: ({ attempts }) => attempts, right: true },
@@ -126,20 +129,7 @@ function addShow(webhook: Command): void {
     .option('--json', 'as JSON')
     .action((id: string, options: JsonOption) =>
       withSession(async (session) => {
-        const row = await open(session).find(await ownerOf(session, id), id)
-        showOne(row ?? unknown(id), options)
-      }),
-    )
-}
-
-function addRedeliver(webhook: Command): void {
-  webhook
-    .command('redeliver <delivery>')
-    .description('send the same body to the same URL again, as a new delivery through a gateway')
-    .option('--json', 'as JSON')
-    .action((id: string, options: JsonOption) =>
-      withSession(async (session) => {
-        const row = await open(session).redeliver(await ownerOf(session, id), id)
+        const row = await openWebhooks(session).find(await ownerOf(session, id), id)
         showOne(row ?? unknown(id), options)
       }),
     )
@@ -154,7 +144,7 @@ function addTest(webhook: Command): void {
     .option('--json', 'as JSON')
     .action((options: AccountOption & { readonly url: string }) =>
       withSession(async (session) => {
-        const webhooks = open(session)
+        const webhooks = openWebhooks(session)
         await webhooks.secret(options.account)
         const refusal = guardOf(session).readUrl(options.url)
         if (refusal !== undefined) throw new OperatorError(`the URL ${refusal}`)
@@ -168,30 +158,4 @@ function guardOf({ config }: CommandSession) {
   const ports = new Set(config.targetPorts)
   const allowance = config.allowPrivateTargets ? 'private' : 'loopback'
   return createGuard({ policy: () => ({ allowance, ports }) })
-}
-
-async function ownerOf({ sql }: CommandSession, id: string): Promise<string> {
-  return (await accountOfDelivery(sql, id)) ?? unknown(id)
-}
-
-function unknown(id: string): never {
-  throw new OperatorError(`there is no delivery ${id}`)
-}
-
-function showOne(row: DeliveryRow, { json }: JsonOption): void {
-  if (json) {
-    printJson(row)
-    return
-  }
-  printFields({
-    delivery: row.id,
-    status: row.state,
-    task: row.task_id,
-    url: row.url,
-    next: row.next_attempt_at && printTime(row.next_attempt_at),
-  })
-  for (const one of row.history) {
-    const outcome = one.error ?? `${one.outcome ?? 'in progress'} ${one.status ?? ''}`.trim()
-    console.log(`${one.number}. ${one.started_at}  ${outcome}  ${one.latency_ms ?? ''} ms`)
-  }
 }

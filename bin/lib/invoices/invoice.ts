@@ -1,4 +1,5 @@
 /** The content of a vendor's export in any format: rows by day and model. */
+import { isCurrency } from '../../../server/lib/currencies.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 
 export interface InvoiceRow {
@@ -74,6 +75,6 @@ export function readInvoiceCurrency(value: unknown, where: string): string {
   const words: Readonly<Record<string, string>> = { 人民币: 'CNY', 美元: 'USD', RMB: 'CNY' }
   const text = typeof value === 'string' ? value.trim().toUpperCase() : ''
   const code = words[text] ?? text
-  if (/^[A-Z]{3}$/.test(code)) return code
-  throw new OperatorError(`${where}: ${JSON.stringify(value)} is not a currency`)
+  if (isCurrency(code)) return code
+  throw new OperatorError(`${where}: ${JSON.stringify(value)} is not a currency of ISO 4217`)
 }

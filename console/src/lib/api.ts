@@ -24,6 +24,18 @@ type Loose<Request> = Omit<Request, OptionalMembers<Request>> &
 
 export type RequestOf<Key extends AdminKey> = Loose<AdminRequest<Key>>
 
+/** A field that the server refused, and why. */
+interface FieldFault {
+  readonly param: string
+  readonly problem: string
+}
+
+interface ErrorParts {
+  readonly requestId?: string | undefined
+  readonly param?: string | undefined
+  readonly problems?: readonly FieldFault[]
+}
+
 /** A response with an error status, or no response (`status` 0). */
 export class ApiError extends Error {
   readonly status: number
@@ -32,14 +44,22 @@ export class ApiError extends Error {
   readonly requestId: string | undefined
   /** The invalid field, for example `prices[0].amount`. */
   readonly param: string | undefined
+  /** All invalid fields, where the server names more than one. */
+  readonly problems: readonly FieldFault[]
 
-  constructor(status: number, type: string, message: string, requestId?: string, param?: string) {
+  constructor(
+    status: number,
+    type: string,
+    message: string,
+    { requestId, param, problems = [] }: ErrorParts = {},
+  ) {
     super(message)
     this.name = 'ApiError'
     this.status = status
     this.type = type
     this.requestId = requestId
     this.param = param
+    this.problems = problems
   }
 }
 
@@ -121,14 +141,21 @@ export function adminUrl(key: string, { params = {}, query = {} }: AnyRequest): 
 
 async function readError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined)
-  const { error, type, param } = isRecord(body) ? body : {}
+  const { error, type, param, problems } = isRecord(body) ? body : {}
   return new ApiError(
     response.status,
     typeof type === 'string' ? type : 'server_error',
     typeof error === 'string' ? error : response.statusText,
-    response.headers.get('x-request-id') ?? undefined,
-    typeof param === 'string' ? param : undefined,
+    {
+      requestId: response.headers.get('x-request-id') ?? undefined,
+      param: typeof param === 'string' ? param : undefined,
+      problems: Array.isArray(problems) ? problems.filter(isFault) : [],
+    },
   )
+}
+
+function isFault(value: unknown): value is FieldFault {
+  return isRecord(value) && typeof value.param === 'string' && typeof value.problem === 'string'
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -218,3 +218,16 @@ export function formatRelative(time: string, nowMs: number, language: Language):
   const format = relativeFormat(language, { numeric: 'auto' })
   return format.format(Math.trunc(seconds / size), unit)
 }
+
+/** Returns a time for a `datetime-local` field, in the browser's zone; '' for no time. */
+export function toLocalField(time: Date): string {
+  if (Number.isNaN(time.getTime())) return ''
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000)
+  return local.toISOString().slice(0, 16)
+}
+
+/** Returns the time of a `datetime-local` field as ISO 8601; '' for an empty one. */
+export function fromLocalField(value: string): string {
+  const time = new Date(value)
+  return value === '' || Number.isNaN(time.getTime()) ? '' : time.toISOString()
+}

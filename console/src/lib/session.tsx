@@ -1,5 +1,6 @@
 /** The signed-in user and the account of the customer pages. */
-import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
+import { useLocation } from '@tanstack/react-router'
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import type { AdminAnswer } from './api.ts'
 
 type Demo = AdminAnswer<'GET /session/start'>['demo']
@@ -35,7 +36,20 @@ interface ProviderProps {
 }
 
 export function SessionProvider({ session, demo, children }: ProviderProps) {
-  const [chosen, choose] = useState(() => readChosen())
+  const [stored, choose] = useState(readStored)
+  const linked = useLinkedAccount()
+  const isOther = linked !== undefined && linked !== stored?.id
+  // The page of a link shows its account at once, and the pages after it stay with it.
+  const chosen = useMemo(
+    () => (isOther ? { id: linked, name: linked } : stored),
+    [isOther, linked, stored],
+  )
+  useEffect(() => {
+    if (!isOther) return
+    // In this tab alone: the other tabs keep their choice.
+    sessionStorage.setItem(STORED, JSON.stringify(chosen))
+    choose(chosen)
+  }, [isOther, chosen])
   const state = useMemo<SessionState>(
     () => ({
       session,
@@ -72,10 +86,23 @@ export function useAccount(): Selected {
 
 type Chosen = { readonly id: string; readonly name: string } | undefined
 
-/** Returns this tab's choice, else the last of any tab; a link may name one as `?account=`. */
-function readChosen(): Chosen {
-  const linked = new URLSearchParams(location.search).get('account')
-  if (linked) return { id: linked, name: linked }
+/** Returns the account that a link to a customer page names; for operator pages it is a filter. */
+function useLinkedAccount(): string | undefined {
+  return useLocation({
+    select: ({ pathname, search }: { pathname: string; search: object }) =>
+      !isOperatorPath(pathname) && 'account' in search && search.account
+        ? String(search.account)
+        : undefined,
+  })
+}
+
+/** `pathname` is below /console. */
+export function isOperatorPath(pathname: string): boolean {
+  return /^\/operator(?:\/|$)/.test(pathname)
+}
+
+/** Returns this tab's choice, else the last of any tab. */
+function readStored(): Chosen {
   const stored = sessionStorage.getItem(STORED) ?? localStorage.getItem(STORED)
   try {
     const value: unknown = stored && JSON.parse(stored)

@@ -141,6 +141,8 @@ export function useAdminChange<Key extends AdminKey>(
 
 function refresh(client: QueryClient, keys: readonly AdminKey[] | undefined): Promise<void> {
   return client.invalidateQueries({
-    predicate: ({ queryKey }) => !keys || keys.some((key) => key === queryKey[0]),
+    // Only what the gateway reads: a query of another name may act.
+    predicate: ({ queryKey: [name] }) =>
+      keys ? keys.some((key) => key === name) : String(name).startsWith('GET '),
   })
 }

@@ -5,7 +5,7 @@ import type { Work } from '../vendor/bill.ts'
 import { ABSENT, bendUsage } from './bend.ts'
 import { CUTS, cutScript } from './broken.ts'
 import { dataEvent, EVENT_HEADERS, jsonScript, type Piece, type Script } from './script.ts'
-import { chatUsage, type Json } from './usage.ts'
+import { chatUsage, type Json, shrink } from './usage.ts'
 
 const WORDS = ['Danube', ', Niger', ', Mekong', '.']
 const DONE = Buffer.from('data: [DONE]\n\n')
@@ -92,6 +92,13 @@ function endingOf(placement: string, chunk: MakeChunk, head: Json, usage: unknow
       return [chunk({}, { x_groq: { id: 'req_1', usage } }, 'stop')]
     case 'twice':
       return [chunk({}, {}, 'stop'), last, last]
+    case 'shrinking':
+      return [
+        chunk({}, {}, 'stop'),
+        last,
+        dataEvent({ ...head, choices: [], usage: shrink(usage) }),
+        dataEvent({ ...head, choices: [], usage: shrink(usage, 0) }),
+      ]
     case 'late':
       return [chunk({}, {}, 'stop'), { waitMs: 20 }, last]
     case 'growing':
@@ -99,11 +106,4 @@ function endingOf(placement: string, chunk: MakeChunk, head: Json, usage: unknow
     default:
       return [chunk({}, {}, 'stop'), last]
   }
-}
-
-/** Running totals, of which only the last counts. */
-function shrink(usage: unknown): unknown {
-  if (typeof usage === 'number') return Math.floor(usage / 2)
-  if (typeof usage !== 'object' || usage === null) return usage
-  return Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, shrink(value)]))
 }

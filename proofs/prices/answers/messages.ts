@@ -5,7 +5,7 @@ import type { Work } from '../vendor/bill.ts'
 import { ABSENT, BENDS, bendUsage } from './bend.ts'
 import { CUTS, cutScript } from './broken.ts'
 import { EVENT_HEADERS, jsonScript, namedEvent, type Piece, type Script } from './script.ts'
-import { type Json, messagesUsage } from './usage.ts'
+import { type Json, messagesUsage, shrink } from './usage.ts'
 
 const WORDS = ['Danube', ', Niger', ', Mekong', '.']
 
@@ -29,7 +29,8 @@ function streamOf(testCase: Case, head: Json, full: Json, usage: unknown): Scrip
   const bent = BENDS[breakage] !== undefined
   const message = { ...head, content: [], stop_reason: null, stop_sequence: null }
   const event = (type: string, data: Json) => namedEvent(type, { type, ...data })
-  const begin = bent ? usage : { ...full, output_tokens: 1 }
+  const estimate = placement === 'estimated start' ? { input_tokens: 400_000 } : {}
+  const begin = bent ? usage : { ...full, ...estimate, output_tokens: 1 }
   const start = begin === ABSENT ? message : { ...message, usage: startOf(begin) }
   const pieces: Piece[] = [event('message_start', { message: start })]
   pieces.push(event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }))
@@ -51,6 +52,11 @@ function streamOf(testCase: Case, head: Json, full: Json, usage: unknown): Scrip
     pieces.push(event('message_delta', { ...end, usage: sofar }))
   }
   pieces.push(event('message_delta', last))
+  if (placement === 'shrinking' && !bent) {
+    for (const factor of [0.5, 0]) {
+      pieces.push(event('message_delta', { ...end, usage: shrink(full, factor) as Json }))
+    }
+  }
   const ending = pieces.length
   pieces.push(event('message_stop', {}))
   const script = { status: 200, headers: EVENT_HEADERS, pieces }
@@ -69,7 +75,7 @@ function startOf(usage: unknown): unknown {
 function deltaOf(usage: unknown, placement: string): unknown {
   if (typeof usage !== 'object' || usage === null || Array.isArray(usage)) return usage
   const { cache_creation, service_tier, speed, inference_geo, ...counts } = usage as Json
-  if (placement === 'all at the end') return counts
+  if (placement === 'all at the end' || placement === 'estimated start') return counts
   const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens, ...rest } = counts
   return rest
 }

@@ -6,7 +6,7 @@ import { ABSENT, bendUsage } from './bend.ts'
 import { CUTS, cutScript } from './broken.ts'
 import { tierWord } from './chat.ts'
 import { EVENT_HEADERS, jsonScript, namedEvent, type Piece, type Script } from './script.ts'
-import { type Json, responsesUsage } from './usage.ts'
+import { type Json, responsesUsage, shrink } from './usage.ts'
 
 const WORDS = ['Danube', ', Niger', ', Mekong', '.']
 const CONTAINER_MINUTES = 20
@@ -118,6 +118,10 @@ function streamOf(breakage: string, placement: string, head: Json, done: Json): 
   const type = placement === 'incomplete' ? 'response.incomplete' : 'response.completed'
   const status = placement === 'incomplete' ? 'incomplete' : 'completed'
   pieces.push(namedEvent(type, { type, response: { ...done, status } }))
+  if (placement === 'shrinking' && breakage === '') {
+    const less = { ...done, status, usage: shrink(done.usage) }
+    pieces.push(namedEvent(type, { type, response: less }))
+  }
   const script = { status: 200, headers: EVENT_HEADERS, pieces }
   const cut = CUTS[breakage]
   return cut ? cutScript(script, { content, usage, ending: pieces.length }, cut) : script

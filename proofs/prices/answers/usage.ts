@@ -209,3 +209,11 @@ function iterationsOf(work: Work, own: Json): Json {
   }))
   return { iterations: [{ type: 'message', ...own }, ...others] }
 }
+
+/** Returns a usage of which every count is smaller, as of an earlier or a mistaken statement. */
+export function shrink(usage: unknown, factor = 0.5): unknown {
+  if (typeof usage === 'number') return Math.floor(usage * factor)
+  if (typeof usage !== 'object' || usage === null || Array.isArray(usage)) return usage
+  const entries = Object.entries(usage).map(([name, value]) => [name, shrink(value, factor)])
+  return Object.fromEntries(entries)
+}

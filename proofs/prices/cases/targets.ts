@@ -96,9 +96,10 @@ export const PLACEMENTS: Readonly<Record<string, readonly [string, ...string[]]>
     'twice',
     'late',
     'growing',
+    'shrinking',
   ],
-  responses: ['completed', 'completed', 'incomplete'],
-  messages: ['last', 'all at the end', 'growing'],
+  responses: ['completed', 'completed', 'incomplete', 'shrinking'],
+  messages: ['last', 'all at the end', 'growing', 'shrinking', 'estimated start'],
 }
 
 export function pickTarget(random: Random): Target {

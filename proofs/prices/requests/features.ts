@@ -197,23 +197,29 @@ const NO_TIERS: readonly Ask[] = [
 
 const HOUR = { cache_control: { type: 'ephemeral', ttl: '1h' } }
 
+/** Tools that are only offered are taken out instead. */
+const FORCED = { tool_choice: 'required' }
+
 /** Features without a price in pp-plain and pp-claude-few: refused before anything is sent. */
 export const NOT_SOLD: Readonly<Record<string, readonly Ask[]>> = {
   'chat pp-plain': [
     ...NO_TIERS,
-    ask('a search', { web_search_options: {} }),
+    ask('a search', { search_parameters: { mode: 'on' } }),
     ask('speech', { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }),
     ...AUDIO.slice(1),
-    ask('a hosted tool', hosted('web_search')),
+    ask('a hosted tool', { ...hosted('web_search'), ...FORCED }),
   ],
   'responses pp-plain': [
     ...NO_TIERS,
-    ask('web search', hosted('web_search')),
-    ask('web search preview', hosted('web_search_preview')),
-    ask('file search', hosted('file_search', { vector_store_ids: ['vs_1'] })),
-    ask('a container', hosted('code_interpreter', { container: { type: 'auto' } })),
-    ask('pictures', hosted('image_generation')),
-    ask('a tool of tomorrow', hosted('hologram_projection')),
+    ask('web search', { ...hosted('web_search'), ...FORCED }),
+    ask('web search preview', { ...hosted('web_search_preview'), ...FORCED }),
+    ask('file search', { ...hosted('file_search', { vector_store_ids: ['vs_1'] }), ...FORCED }),
+    ask('a container', {
+      ...hosted('code_interpreter', { container: { type: 'auto' } }),
+      ...FORCED,
+    }),
+    ask('pictures', { ...hosted('image_generation'), ...FORCED }),
+    ask('a tool of tomorrow', { ...hosted('hologram_projection'), ...FORCED }),
   ],
   'messages pp-claude-few': [
     ask('speed', { speed: 'fast' }, { headers: { 'anthropic-beta': 'fast-mode-2026-02-01' } }),
@@ -221,7 +227,10 @@ export const NOT_SOLD: Readonly<Record<string, readonly Ask[]>> = {
     ask('an hour in the system prompt', { system: [{ type: 'text', text: 'Be brief.', ...HOUR }] }),
     ask('an hour on a tool', { tools: [{ name: 'f', input_schema: { type: 'object' }, ...HOUR }] }),
     ask('an hour on top', HOUR),
-    ask('web search', hosted('web_search_20250305', { name: 'web_search' })),
+    ask('web search', {
+      ...hosted('web_search_20250305', { name: 'web_search' }),
+      tool_choice: { type: 'any' },
+    }),
     ask('an advisor', hosted('advisor_20260301', { name: 'advisor', model: 'pp-advisor' }), {
       headers: { 'anthropic-beta': 'advisor-tool-2026-03-01' },
     }),

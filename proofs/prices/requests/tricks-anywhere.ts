@@ -66,6 +66,19 @@ export const ANYWHERE: readonly Trick[] = [
       ),
   },
   {
+    name: 'a role twice in a message',
+    rewrite: (text) => text.replace('"role":', '"role":"system","role":'),
+  },
+  {
+    name: 'a content twice in a message, large first',
+    rewrite: (text, big) => text.replace('"role":', `"content":${JSON.stringify(big)},"role":`),
+  },
+  {
+    name: 'a content in another letter case',
+    rewrite: (text, big) => text.replace('"role":', `"Content":${JSON.stringify(big)},"role":`),
+  },
+  { name: 'storage by the hour', set: () => ({ caching: { type: 'enabled' } }) },
+  {
     name: 'a prototype',
     rewrite: (text, big) => append(text, `"__proto__":{"y":${JSON.stringify(big)}}`),
   },

@@ -64,6 +64,11 @@ export const CHAT: readonly Trick[] = [
     apply: (body) => addParts(body, { type: 'file', file: { file_id: 'file-1' } }),
   },
   {
+    name: 'an unknown member of a message',
+    media: true,
+    apply: (body) => addBefore(body, { role: 'user', content: 'hello', x_more: ['file-1'] }),
+  },
+  {
     name: 'a document that expands',
     media: true,
     apply: (body) =>

@@ -10,6 +10,17 @@ function addInput(body: Body, ...items: readonly object[]): void {
   body.input = [...items, ...before]
 }
 
+/** Types of items of which a vendor stores the content under their ids. */
+const STORED_TYPES = [
+  undefined,
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'web_search_call',
+  'image_generation_call',
+] as const
+
 export const RESPONSES: readonly Trick[] = [
   { name: 'long instructions', set: (big) => ({ instructions: big }) },
   {
@@ -66,6 +77,18 @@ export const RESPONSES: readonly Trick[] = [
     name: 'a reference to an item',
     media: true,
     apply: (body) => addInput(body, { type: 'item_reference', id: 'msg_1' }),
+  },
+  ...STORED_TYPES.map(
+    (type): Trick => ({
+      name: `a stored ${type ?? 'item without a type'}`,
+      media: true,
+      apply: (body) => addInput(body, { ...(type ? { type } : {}), id: 'msg_1' }),
+    }),
+  ),
+  {
+    name: 'an unknown member of an item',
+    media: true,
+    apply: (body) => addInput(body, { role: 'user', content: 'hello', x_more: 'file-1' }),
   },
   {
     name: 'a stored prompt',

@@ -18,7 +18,7 @@ export interface Copier {
 }
 
 export function startCopier(options: CopierOptions): Copier {
-  const { sql, log, limits = COPY_LIMITS } = options
+  const { sql, log, blobs, limits = COPY_LIMITS } = options
   const stopping = new AbortController()
   const context = { ...options, limits, signal: stopping.signal }
   const loop = startClaimLoop({
@@ -30,13 +30,16 @@ export function startCopier(options: CopierOptions): Copier {
       const free = limits.slots - running
       if (free <= 0) return
       const claimedAtMs = performance.now()
-      const claims = await claimCopies(sql, free, limits.leaseMs)
+      // Those who keep files come first; what they leave is tried, and says why it fails.
+      const overdueMs = blobs.keepsFiles() ? 0 : limits.leftMs
+      const claims = await claimCopies(sql, { limit: free, leaseMs: limits.leaseMs, overdueMs })
       for (const claim of claims) {
         start(copyOne({ ...claim, claimedAtMs }, context), { asset_id: claim.id })
       }
     },
     // Without a free slot, due copies wait: the end of a copy wakes the loop.
-    readNextMs: async (running) => (running < limits.slots ? readNextCopyMs(sql) : null),
+    readNextMs: async (running) =>
+      running < limits.slots && blobs.keepsFiles() ? readNextCopyMs(sql) : null,
   })
   return {
     async stop() {

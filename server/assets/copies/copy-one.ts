@@ -90,6 +90,9 @@ async function download(
   { guard, blobs, quota, limits }: CopyContext,
   lease: AbortSignal,
 ): Promise<Blob> {
+  if (!blobs.keepsFiles()) {
+    throw new CopyFailure('no gateway that finishes tasks keeps its files where the others do')
+  }
   const remainingBytes = await quota.remainingBytes(accountId)
   if (remainingBytes === 0) throw new CopyFailure('the storage of this account is full')
   const signal = AbortSignal.any([lease, AbortSignal.timeout(limits.totalMs)])
@@ -133,6 +136,7 @@ async function store(
         storageKey: blob.key,
         contentType: sniffType(blob.head),
         bytes: blob.bytes,
+        sha256: blob.sha256,
         width: facts.width,
         height: facts.height,
         seconds: facts.seconds,

@@ -12,6 +12,8 @@ export interface CopyLimits {
   /** Timeout of one copy in total. */
   readonly totalMs: number
   readonly bytesMax: number
+  /** A process that keeps no files leaves due copies to others for this time. */
+  readonly leftMs: number
   /** Backoff after the first failure; it doubles up to the maximum. */
   readonly waitMsMin: number
   readonly waitMsMax: number
@@ -24,6 +26,7 @@ export const COPY_LIMITS: CopyLimits = {
   idleMs: 30_000,
   totalMs: 1_800_000,
   bytesMax: 2_000_000_000,
+  leftMs: 60_000,
   waitMsMin: 2_000,
   waitMsMax: 600_000,
 }

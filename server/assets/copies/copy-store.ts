@@ -18,11 +18,22 @@ export interface ClaimedCopy {
 /** Rows at the head of the queue among which accounts take turns. */
 const WINDOW = 500
 
-/** Claims up to `limit` due copies: accounts take turns, in random order. */
-export function claimCopies(sql: Sql, limit: number, leaseMs: number): Promise<ClaimedCopy[]> {
+export interface CopiesToClaim {
+  readonly limit: number
+  readonly leaseMs: number
+  /** Only copies that have been due for so long. */
+  readonly overdueMs: number
+}
+
+/** Claims due copies: accounts take turns, in random order. */
+export function claimCopies(
+  sql: Sql,
+  { limit, leaseMs, overdueMs }: CopiesToClaim,
+): Promise<ClaimedCopy[]> {
   return sql<ClaimedCopy[]>`
     with due as (
-      select id, account_id, due_at from asset where due_at <= now()
+      select id, account_id, due_at from asset
+      where due_at <= now() - ${overdueMs}::float8 * interval '1 millisecond'
       order by due_at limit ${WINDOW}),
     ranked as (
       select id, row_number() over (partition by account_id order by due_at) as turn from due),
@@ -58,6 +69,7 @@ export interface Copied {
   readonly storageKey: string
   readonly contentType: string
   readonly bytes: number
+  readonly sha256: Buffer
   readonly width: number | undefined
   readonly height: number | undefined
   readonly seconds: number | undefined
@@ -72,7 +84,8 @@ export async function storeCopy(
   const stored = await sql`
     update asset set state = 'stored', due_at = null, failure = null, stored_at = now(),
       storage_key = ${copied.storageKey}, content_type = ${copied.contentType},
-      bytes = ${copied.bytes}, width = coalesce(${copied.width ?? null}, width),
+      bytes = ${copied.bytes}, sha256 = ${copied.sha256},
+      width = coalesce(${copied.width ?? null}, width),
       height = coalesce(${copied.height ?? null}, height),
       seconds = coalesce(${copied.seconds ?? null}, seconds)
     where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`

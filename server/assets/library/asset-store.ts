@@ -29,6 +29,7 @@ export interface ContentRow {
   readonly storageKey: string
   readonly contentType: string
   readonly bytes: number
+  readonly sha256: Buffer
   readonly width: number | undefined
   readonly height: number | undefined
 }
@@ -52,6 +53,8 @@ export interface AssetRow {
   readonly storage_key: string | null
   readonly content_type: string | null
   readonly bytes: bigint | null
+  /** Null also for results stored before the column. */
+  readonly sha256: Buffer | null
   readonly width: number | null
   readonly height: number | null
   readonly seconds: number | null
@@ -87,7 +90,8 @@ export async function storeContentRow(
   const stored = await sql`
     update asset set state = 'stored', due_at = null, stored_at = now(), token = ${content.token},
       storage_key = ${content.storageKey}, content_type = ${content.contentType},
-      bytes = ${content.bytes}, width = coalesce(${content.width ?? null}, width),
+      bytes = ${content.bytes}, sha256 = ${content.sha256},
+      width = coalesce(${content.width ?? null}, width),
       height = coalesce(${content.height ?? null}, height)
     where task_id = ${taskId} and source_url = ${content.url} and state = 'waiting'`
   return stored.count === 1
@@ -96,7 +100,7 @@ export async function storeContentRow(
 function columns(sql: Sql) {
   return sql`id, account_id, kind, task_id, position, request_id, model, prompt, original_id,
     source_url, source_expires_at, source_expires_at > now() as source_lives, token, state, failure,
-    storage_key, content_type, bytes, width, height, seconds, created_at, stored_at`
+    storage_key, content_type, bytes, sha256, width, height, seconds, created_at, stored_at`
 }
 
 export interface AssetFilter {

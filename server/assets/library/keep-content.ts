@@ -61,6 +61,7 @@ export function createKeeper({
         storageKey: blob.key,
         contentType,
         bytes: blob.bytes,
+        sha256: blob.sha256,
         width: size?.width,
         height: size?.height,
       }

@@ -62,7 +62,7 @@ export function createLibrary(parts: {
 }): Library {
   const { sql, blobs, publicUrl } = parts
 
-  const ownLink = (asset: Pick<AssetRow, 'token' | 'kind' | 'content_type'>) =>
+  const ownLink = (asset: Pick<AssetRow, 'token' | 'kind' | 'content_type' | 'source_url'>) =>
     linkTo(publicUrl, asset)
 
   return {
@@ -84,9 +84,9 @@ export function createLibrary(parts: {
       if (deleted?.storage_key) await blobs.clear(deleted.storage_key)
       return deleted !== undefined
     },
-    async read({ storage_key: key }, range) {
+    async read({ storage_key: key, bytes, sha256 }, range) {
       if (key === null) throw new Error('an asset that is not stored cannot be read')
-      return blobs.read(key, range)
+      return blobs.readStated({ key, bytes: Number(bytes), sha256 }, range)
     },
     linkOf(asset) {
       if (asset.state === 'stored') return ownLink(asset)

@@ -7,6 +7,7 @@ import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Sql } from 'postgres'
 import { readErrorCode } from '../../database/unavailable.ts'
+import { giveToOwnerOf } from '../../lib/secrets/private-files.ts'
 import { selectContentKeys } from './content-store.ts'
 import { isDiskKey, pathOfContent } from './disk-storage.ts'
 
@@ -30,7 +31,9 @@ export async function copyContent(sql: Sql, from: string, to: string): Promise<C
     for (const key of keys) {
       if (!isDiskKey(key)) total.elsewhere += 1
       else {
-        const bytes = await copyOne(pathOfContent(from, key), pathOfContent(to, key))
+        const target = pathOfContent(to, key)
+        const bytes = await copyOne(pathOfContent(from, key), target)
+        if (bytes !== undefined) await giveToOwnerOf(dirname(to), [to, dirname(target), target])
         if (bytes === undefined) total.missing += 1
         else {
           total.files += 1

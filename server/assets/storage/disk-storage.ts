@@ -1,12 +1,15 @@
 /** Storage on the local disk: a temporary file, synced, and renamed when complete. */
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { access, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { readErrorCode } from '../../database/unavailable.ts'
 import { randomText } from '../../lib/ids.ts'
-import { createMeter, type Storage, StorageUnavailable } from './storage.ts'
+import { giveToOwnerOf } from '../../lib/secrets/private-files.ts'
+import { ContentMissing, createMeter, type Storage, StorageUnavailable } from './storage.ts'
 
 const KEY = /^[A-Za-z0-9]{32}$/
+const SUBFOLDER = /^[A-Za-z0-9]{2}$/
 /** Error codes that mean a fault of the disk, not of the content. */
 const DISK_FAULTS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES'])
 
@@ -29,6 +32,7 @@ export function createDiskStorage(folder: string): Storage {
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 })
         await pipeline(content, meter.stream, createWriteStream(partPath, { mode: 0o600 }))
+        await giveToOwnerOf(dirname(folder), [folder, dirname(path), partPath])
         await sync(partPath)
         await rename(partPath, path)
         await sync(dirname(path))
@@ -39,8 +43,15 @@ export function createDiskStorage(folder: string): Storage {
       return meter.written()
     },
     async read(key, range) {
-      const handle = await open(pathOf(key))
+      const handle = await open(pathOf(key)).catch((error: unknown) => explain(folder, error))
       return handle.createReadStream({ ...range, autoClose: true })
+    },
+    async *list() {
+      for (const name of await readdir(folder)) {
+        if (!SUBFOLDER.test(name)) continue
+        const names = await readdir(join(folder, name))
+        yield names.filter((key) => isDiskKey(key) && key.startsWith(name))
+      }
     },
     async remove(key) {
       const path = pathOf(key)
@@ -48,6 +59,17 @@ export function createDiskStorage(folder: string): Storage {
       await rm(`${path}.part`, { force: true })
     },
   }
+}
+
+/** A folder that is gone, such as a disk that is not mounted, has not lost one file. */
+async function explain(folder: string, error: unknown): Promise<never> {
+  const isMissing = readErrorCode(error) === 'ENOENT'
+  const hasFolder = await access(folder).then(
+    () => true,
+    () => false,
+  )
+  if (isMissing && hasFolder) throw new ContentMissing('the disk', { cause: error })
+  throw new StorageUnavailable('the disk', { cause: error })
 }
 
 function isDiskFault(error: unknown): boolean {

@@ -7,8 +7,13 @@ import { pipeline } from 'node:stream/promises'
 import { S3mini } from 's3mini'
 import { randomText } from '../../lib/ids.ts'
 import { isObject, member } from '../../lib/json.ts'
-import { fetchBounded } from '../../outbound/fetch-bounded.ts'
-import { createMeter, type Storage, StorageUnavailable } from './storage.ts'
+import {
+  readWatched,
+  ServerAway,
+  type WatchTimes,
+  watchFetch,
+} from '../../outbound/fetch-watched.ts'
+import { ContentMissing, createMeter, type Storage, StorageUnavailable } from './storage.ts'
 
 export interface ObjectStore {
   readonly endpoint: string
@@ -22,23 +27,46 @@ export interface ObjectStore {
 const PART_BYTES = 5 * 1024 * 1024
 const ATTEMPTS_MAX = 3
 const BACKOFF_MS = 250
+const KEY_START = 's3-'
 const KEY = /^s3-[A-Za-z0-9]{32}$/
+/** Keys of one page of a list: the maximum of S3. */
+const PAGE = 1_000
+/** Codes of an object that is not there, or of a range beyond its end. */
+const MISSING: ReadonlySet<unknown> = new Set(['NoSuchKey', 'InvalidRange'])
 
 export const isS3Key = (key: string): boolean => KEY.test(key)
 
-export function createS3Storage(settings: ObjectStore): Storage {
+/** Silence in the middle of an object after which it is given up. */
+const IDLE_MS = 10_000
+
+export interface S3Options {
+  /** Called with false when the store stops answering, and with true when it is back. */
+  readonly onChange?: (isThere: boolean) => void
+  /** Replaced by tests. */
+  readonly times?: WatchTimes
+}
+
+export function createS3Storage(
+  settings: ObjectStore,
+  { onChange = () => undefined, times }: S3Options = {},
+): Storage {
   const { accessKeyId, secretAccessKey, region } = settings
   const endpoint = addressOf(settings)
-  const store = new S3mini({ accessKeyId, secretAccessKey, region, endpoint, fetch: fetchBounded })
+  const open = (by: typeof fetch) =>
+    new S3mini({ accessKeyId, secretAccessKey, region, endpoint, fetch: by })
+  const watched = watchFetch((by) => open(by).bucketExists(), onChange, times)
+  const store = open(watched.fetch)
 
   function check(key: string): void {
     if (!isS3Key(key)) throw new Error('not a key of this storage')
   }
 
   return {
-    newKey: () => `s3-${randomText(32)}`,
+    newKey: () => `${KEY_START}${randomText(32)}`,
     async write(key, content, limitBytes) {
       check(key)
+      // Before the content is read, which may be a caller's gigabyte.
+      await withRetries(async () => watched.check())
       const meter = createMeter(limitBytes)
       // A failure of this pipeline surfaces while the parts are read.
       const feeding = pipeline(content, meter.stream).catch(() => undefined)
@@ -53,15 +81,25 @@ export function createS3Storage(settings: ObjectStore): Storage {
     async read(key, range) {
       check(key)
       // The end of the library's range is exclusive.
-      const answer = range
-        ? await store.getObjectRaw(key, false, range.start, range.end + 1)
-        : await store.getObjectRaw(key)
+      const answer = await (range
+        ? store.getObjectRaw(key, false, range.start, range.end + 1)
+        : store.getObjectRaw(key)
+      ).catch(explainRead)
       if (!answer.body) throw new StorageUnavailable('the object store sent no content')
       if (range && answer.status !== 206) {
         await answer.body.cancel()
         throw new StorageUnavailable('the object store does not support ranges')
       }
-      return Readable.from(answer.body)
+      return Readable.from(readWatched(answer.body, IDLE_MS), { objectMode: false })
+    },
+    async *list() {
+      let token: string | undefined
+      do {
+        const page = await withRetries(() => store.listObjectsPaged('/', KEY_START, PAGE, token))
+        if (!page?.objects) throw new StorageUnavailable('the object store has no such bucket')
+        yield page.objects.map(({ Key }) => Key).filter(isS3Key)
+        token = page.nextContinuationToken
+      } while (token !== undefined)
     },
     async remove(key) {
       check(key)
@@ -140,13 +178,28 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (cause) {
       const status = member(cause, 'status')
-      const isFinal = typeof status === 'number' && status >= 400 && status < 500
+      const isRefused = typeof status === 'number' && status >= 400 && status < 500
+      const isFinal = isRefused || isServerAway(cause)
       if (isFinal || attempt === ATTEMPTS_MAX) {
         throw new StorageUnavailable('the object store', { cause })
       }
       await new Promise((resolve) => setTimeout(resolve, BACKOFF_MS * 2 ** attempt))
     }
   }
+}
+
+/** The library may wrap what its `fetch` throws. */
+function isServerAway(error: unknown): boolean {
+  return (
+    error instanceof ServerAway || (error instanceof Error && error.cause instanceof ServerAway)
+  )
+}
+
+function explainRead(error: unknown): never {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  const code = member(cause, 'serviceCode') ?? member(cause, 'code')
+  const Fault = MISSING.has(code) ? ContentMissing : StorageUnavailable
+  throw new Fault('the object store', { cause })
 }
 
 /** Lists uploads of this key that a crash left. Empty for a store that cannot list them. */

@@ -14,6 +14,9 @@ export class TooManyBytes extends Error {}
 /** Storage is full or unavailable, through no fault of the content's owner. */
 export class StorageUnavailable extends Error {}
 
+/** Content that its storage does not have, although the storage itself is there. */
+export class ContentMissing extends Error {}
+
 /** A range of bytes, both ends inclusive. */
 export interface ByteRange {
   readonly start: number
@@ -35,8 +38,10 @@ export interface Storage {
    * error of the content's own stream.
    */
   write(key: string, content: Readable, limitBytes: number): Promise<Written>
-  /** Opens content for reading. Rejects when it does not exist. */
+  /** Opens content for reading. Rejects with ContentMissing when it does not exist. */
   read(key: string, range?: ByteRange): Promise<Readable>
+  /** Lists the keys of all content, in pages. What is being written may be among them. */
+  list(): AsyncIterable<readonly string[]>
   /** Removes content and the rest of an unfinished write. Missing content is no error. */
   remove(key: string): Promise<void>
 }

@@ -5,12 +5,12 @@ import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import { newId, randomText } from '../../lib/ids.ts'
 import { sniffType } from '../../lib/media/sniff-type.ts'
+import type { FairSlots } from '../../lib/queues/fair-slots.ts'
 import { TOKEN_CHARACTERS } from '../links.ts'
 import type { Quota } from '../quota.ts'
 import type { Blob, Blobs } from '../storage/blobs.ts'
 import { measure, StorageUnavailable, TooManyBytes } from '../storage/storage.ts'
 import { type FileRow, findFileByKey, freeUploadKey, insertFile } from './file-store.ts'
-import type { UploadSlots } from './upload-slots.ts'
 
 /** The vendors' own limit for a recording: smaller than 1 GB. */
 const FILE_BYTES_MAX = 1_000_000_000 - 1
@@ -40,13 +40,13 @@ export interface AddParts {
   readonly sql: Sql
   readonly blobs: Blobs
   readonly quota: Quota
-  readonly slots: UploadSlots
+  readonly slots: FairSlots
 }
 
 /**
  * Adds a file. Rejects with GatewayError: 413 beyond the limits, 400 for an upload that is empty or
- * cut off, 422 if the key was used for another upload, 429 or 503 for too many concurrent uploads,
- * 503 while storage is unavailable.
+ * cut off, 422 if the key was used for another upload, 503 for too many concurrent uploads or while
+ * storage is unavailable.
  */
 export async function addFile(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
   const releaseSlot = parts.slots.take(upload.accountId)
@@ -145,6 +145,8 @@ function refusalOf(cause: unknown, remainingBytes: number): GatewayError {
         : 'file is too large: it must be below 1 GB'
     return new GatewayError('too_large', { message })
   }
-  if (cause instanceof StorageUnavailable) return new GatewayError('unavailable', { cause })
+  if (cause instanceof StorageUnavailable) {
+    return new GatewayError('unavailable', { retryAfterSeconds: 5, cause })
+  }
   return invalid('the upload broke off', cause)
 }

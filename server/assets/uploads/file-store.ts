@@ -134,3 +134,14 @@ export async function deleteExpiredFiles(sql: Sql, limit: number): Promise<numbe
     insert into loose_blob (storage_key, due_at) select storage_key, now() from gone`
   return deleted.count
 }
+
+/**
+ * Deletes what is published for a request, in the transaction that ends its task, and marks the
+ * content for removal.
+ */
+export async function deletePublished(sql: TransactionSql, requestId: string): Promise<void> {
+  await sql`
+    with gone as (
+      delete from file where request_id = ${requestId} and published returning storage_key)
+    insert into loose_blob (storage_key, due_at) select storage_key, now() from gone`
+}

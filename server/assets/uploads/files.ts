@@ -56,7 +56,8 @@ export function createFiles(parts: AddParts): Files {
       if (row) await blobs.clear(row.storage_key)
       return row !== undefined
     },
-    read: (file, range) => blobs.read(file.storage_key, range),
+    read: ({ storage_key: key, bytes, sha256 }, range) =>
+      blobs.readStated({ key, bytes: Number(bytes), sha256 }, range),
     storage: parts.quota.read,
     removeExpired: () => deleteExpiredFiles(sql, EXPIRED_PER_RUN),
   }

@@ -1,9 +1,10 @@
 /** Reads multipart requests: the file is spooled to disk as it arrives, fields stay in memory. */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { readInPieces } from '../../lib/memory/spill-file.ts'
 import type { PublishedUpload, PublishUpload } from './publish-upload.ts'
 import { readUpload } from './read-upload.ts'
-import { type Inspector, readSpooled, type Spool, type SpoolFile } from './spool.ts'
+import type { Spool, SpoolFile, SpoolOptions } from './spool.ts'
 
 export interface FormFile extends SpoolFile {
   /**
@@ -18,31 +19,27 @@ export interface Form {
   readonly file: FormFile
 }
 
-export interface FormOptions {
-  /** The owner of the file. */
-  readonly accountId: string
-  readonly bytesMax: number
-  readonly inspector: Inspector
-}
+/** The account is the owner of the file. */
+export type FormOptions = SpoolOptions
 
 export interface FormReader {
   /**
    * Reads a whole form with one file, `file`; fields may precede or follow it. `content` is the
    * request's body, decoded. Rejects with
-   * GatewayError 400, 413, 415 or 503, or with the inspector's error.
+   * GatewayError 400, 413, 415, 429 or 503, or with the inspector's error.
    */
   read(request: IncomingMessage, content: Readable, options: FormOptions): Promise<Form>
 }
 
 export function createForms(spool: Spool, publishUpload: PublishUpload): FormReader {
   return {
-    async read(request, content, { accountId, bytesMax, inspector }) {
+    async read(request, content, options) {
       let spooling: Promise<SpoolFile> | undefined
       try {
         return await readUpload(request, content, {
           async take(_filename, file, fields) {
-            spooling = spool.take(file, bytesMax, inspector)
-            return { fields, file: toFormFile(await spooling, accountId, publishUpload) }
+            spooling = spool.take(file, options)
+            return { fields, file: toFormFile(await spooling, options.accountId, publishUpload) }
           },
         })
       } catch (error) {
@@ -64,7 +61,7 @@ function toFormFile(file: SpoolFile, accountId: string, publishUpload: PublishUp
         accountId,
         filename,
         bytes: file.bytes,
-        content: readSpooled(file),
+        content: readInPieces(file),
       })
       return (await publishing).url
     },

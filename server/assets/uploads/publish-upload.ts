@@ -23,6 +23,9 @@ export interface UploadToPublish {
   readonly filename: string
   readonly bytes: number
   readonly content: Readable
+  /** The request whose end removes it, with `unpublish`. */
+  readonly requestId?: string
+  readonly lifeSeconds?: number
 }
 
 export interface PublishedUpload {
@@ -58,8 +61,8 @@ export function createPublisher({
         filename: upload.filename,
         content_type: sniffType(blob.head),
         bytes: BigInt(blob.bytes),
-        life_seconds: LIFE_SECONDS,
-        request_id: null,
+        life_seconds: upload.lifeSeconds ?? LIFE_SECONDS,
+        request_id: upload.requestId ?? null,
         sha256: blob.sha256,
         idempotency_key: null,
       })
@@ -80,7 +83,8 @@ export function createPublisher({
 
   return async (upload) => {
     const blob = await blobs.write(upload.content, upload.bytes).catch((cause: unknown) => {
-      throw new GatewayError('unavailable', { cause })
+      if (cause instanceof GatewayError) throw cause
+      throw new GatewayError('unavailable', { retryAfterSeconds: 5, cause })
     })
     try {
       const file = await insertRow(upload, blob)

@@ -1,29 +1,27 @@
 /**
- * Keeps files of requests on disk while their call lasts. A file is unlinked before its first byte
- * is written, so the system reclaims it however this process ends.
+ * Keeps files of requests on disk while their call lasts, within what their account may have there.
  */
 import { createHash } from 'node:crypto'
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { GatewayError } from '../../lib/errors.ts'
-import { randomText } from '../../lib/ids.ts'
-
-/** Limit over all calls together. */
-const TOTAL_BYTES_MAX = 8 * 1024 ** 3
-const RETRY_SECONDS = 5
-const PIECE_BYTES = 64 * 1024
+import type { ReadRange } from '../../lib/media/open-window.ts'
+import type { Memory } from '../../lib/memory/memory.ts'
+import type { SpillFile } from '../../lib/memory/spill-file.ts'
 
 /** Inspects content as it arrives; at its end, states which part of it is the payload. */
 export interface Inspector {
   push(chunk: Buffer): void
-  end(): Payload & { readonly other?: Payload | Error }
+  /** `read` reads the whole content. */
+  end(read: ReadRange): Inspected | Promise<Inspected>
 }
+
+type Inspected = Payload & { readonly other?: Payload | Error }
 
 interface Payload {
   readonly start: number
   readonly bytes: number
   readonly seconds?: number
+  readonly fault?: string
 }
 
 export interface SpoolPart {
@@ -31,6 +29,8 @@ export interface SpoolPart {
   readonly bytes: number
   /** Duration, as the inspector measured it. */
   readonly seconds?: number
+  /** The reason why it could not, after the word `file`. */
+  readonly fault?: string
   /** Reads from `position` of the payload into the buffer. Returns 0 at its end. */
   read(buffer: Uint8Array, position: number): Promise<number>
 }
@@ -46,96 +46,72 @@ export interface SpoolFile extends SpoolPart {
 export interface Spool {
   /**
    * Writes content to its end. Rejects with GatewayError: 400 when it is cut off, 413 beyond
-   * `bytesMax`, 503 without disk space; or with the inspector's error.
+   * `bytesMax`, 429 beyond the account's share of the disk, 503 without space; or with the
+   * inspector's error.
    */
-  take(content: Readable, bytesMax: number, inspector: Inspector): Promise<SpoolFile>
+  take(content: Readable, owner: SpoolOptions): Promise<SpoolFile>
 }
 
-export function createSpool(folder: string): Spool {
-  let total = 0
+export interface SpoolOptions {
+  readonly accountId: string
+  readonly bytesMax: number
+  readonly inspector: Inspector
+}
 
-  async function write(handle: FileHandle, content: Readable, limit: Limit) {
-    const hash = createHash('sha256')
-    for await (const chunk of readChunks(content)) {
-      limit.add(chunk.length)
-      limit.inspector.push(chunk)
-      hash.update(chunk)
-      await handle.appendFile(chunk).catch(refuseDisk)
-    }
-    return { sha256: hash.digest(), ...limit.inspector.end() }
-  }
-
+export function createSpool({ openFile }: Pick<Memory, 'openFile'>): Spool {
   return {
-    async take(content, bytesMax, inspector) {
-      const handle = await openUnlinked(folder).catch(refuseDisk)
-      let bytes = 0
-      const add = (chunkBytes: number) => {
-        if (bytes + chunkBytes > bytesMax) throw tooLarge(bytesMax)
-        if (total + chunkBytes > TOTAL_BYTES_MAX) throw noSpace()
-        bytes += chunkBytes
-        total += chunkBytes
-      }
-      let isClosed = false
-      const close = async () => {
-        if (isClosed) return
-        isClosed = true
-        total -= bytes
-        await handle.close()
-      }
+    async take(content, { accountId, bytesMax, inspector }) {
+      const file = await openFile(accountId)
       try {
-        const { other, sha256, ...payload } = await write(handle, content, { inspector, add })
-        const otherPart = other instanceof Error ? other : other && openPart(handle, other)
+        const sha256 = await write(file, content, bytesMax, inspector)
+        const { other, ...payload } = await inspector.end((start, end) =>
+          readRange(file, start, end),
+        )
+        const otherPart = other instanceof Error ? other : other && openPart(file, other)
         return {
-          ...openPart(handle, payload),
+          ...openPart(file, payload),
           ...(otherPart ? { other: otherPart } : {}),
           sha256,
-          close,
+          close: () => file.close(),
         }
       } catch (error) {
-        await close()
+        await file.close()
         throw error
       }
     },
   }
 }
 
-function openPart(handle: FileHandle, { start, ...payload }: Payload): SpoolPart {
+/** Returns the digest of what was written. */
+async function write(
+  file: SpillFile,
+  content: Readable,
+  bytesMax: number,
+  inspector: Inspector,
+): Promise<Buffer> {
+  const hash = createHash('sha256')
+  for await (const chunk of readChunks(content)) {
+    if (file.bytes + chunk.length > bytesMax) throw tooLarge(bytesMax)
+    inspector.push(chunk)
+    hash.update(chunk)
+    await file.append(chunk)
+  }
+  return hash.digest()
+}
+
+function openPart(file: SpillFile, { start, ...payload }: Payload): SpoolPart {
   return {
     ...payload,
-    async read(buffer, position) {
+    read(buffer, position) {
       const length = Math.min(buffer.length, Math.max(0, payload.bytes - position))
-      if (length === 0) return 0
-      return (await handle.read(buffer, 0, length, start + position)).bytesRead
+      return file.read(buffer.subarray(0, length), start + position)
     },
   }
 }
 
-/** Returns the payload as a stream. */
-export function readSpooled(file: Pick<SpoolFile, 'bytes' | 'read'>): Readable {
-  async function* pieces(): AsyncGenerator<Buffer> {
-    for (let position = 0; position < file.bytes; ) {
-      const piece = Buffer.allocUnsafe(PIECE_BYTES)
-      const count = await file.read(piece, position)
-      if (count === 0) throw new Error('the file ended early')
-      position += count
-      yield piece.subarray(0, count)
-    }
-  }
-  return Readable.from(pieces(), { objectMode: false })
-}
-
-interface Limit {
-  readonly inspector: Inspector
-  /** Counts bytes. Throws GatewayError beyond a limit. */
-  readonly add: (bytes: number) => void
-}
-
-async function openUnlinked(folder: string): Promise<FileHandle> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const path = join(folder, randomText(32))
-  const handle = await open(path, 'wx+', 0o600)
-  await rm(path, { force: true })
-  return handle
+async function readRange(file: SpillFile, start: number, end: number): Promise<Buffer> {
+  const piece = Buffer.allocUnsafe(end - start + 1)
+  return piece.subarray(0, await file.read(piece, start))
 }
 
 async function* readChunks(content: Readable): AsyncGenerator<Buffer> {
@@ -144,14 +120,6 @@ async function* readChunks(content: Readable): AsyncGenerator<Buffer> {
   } catch (cause) {
     throw new GatewayError('invalid_request', { message: 'the request body was cut off', cause })
   }
-}
-
-function refuseDisk(cause: unknown): never {
-  throw noSpace(cause)
-}
-
-function noSpace(cause?: unknown): GatewayError {
-  return new GatewayError('unavailable', { retryAfterSeconds: RETRY_SECONDS, cause })
 }
 
 function tooLarge(bytesMax: number): GatewayError {

@@ -74,7 +74,7 @@ function isPauseChanged({ paused }: FileChannel, row: ChannelRow | undefined): b
 /** Hides the values of secrets; a name `env:NAME` is no secret. */
 function maskDifferences(differences: readonly Difference[], upstream: KnownUpstream) {
   const isSecret = ({ path }: Difference) =>
-    upstream.secrets.some((name) => new RegExp(`^settings\\.${name}(?:[.[]|$)`).test(path))
+    upstream.secrets.some((name) => `${path}.`.replaceAll('[', '.').startsWith(`settings.${name}.`))
   const mask = (text: string | undefined) =>
     text === undefined || text.startsWith('"env:') ? text : '••••'
   return differences.map((difference): Difference => {

@@ -28,6 +28,8 @@ export interface EditOptions {
   readonly upstreams: KnownUpstreams
   readonly secrets: SecretBox
   readonly environment: Environment
+  /** Checks the change and writes nothing. */
+  readonly dryRun?: boolean
 }
 
 /**

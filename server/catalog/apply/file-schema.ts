@@ -3,8 +3,9 @@
  * free.
  */
 import { z } from 'zod'
+import { CURRENCY_PROBLEM, isCurrency } from '../../lib/currencies.ts'
 import { parseAmount } from '../../lib/money.ts'
-import { UNITS } from '../../lib/units.ts'
+import { isPricedByMany, UNITS } from '../../lib/units.ts'
 import { MODEL_TYPES, type ModelType } from '../catalog.ts'
 import { peakHours } from '../price/clock.ts'
 import { checkPrices, type Refuse } from './price-checks.ts'
@@ -18,7 +19,7 @@ const modelId = name(
   /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/,
   'must be 1 to 128 letters, digits or any of . _ : / @ + -',
 )
-const currency = name(/^[A-Z]{3}$/, 'must be three capital letters, for example "CNY"')
+const currency = z.string().refine(isCurrency, CURRENCY_PROBLEM)
 /** The file that owns an entry; entries that the console changed have one each. */
 const entrySource = name(
   /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$/,
@@ -54,12 +55,19 @@ const when = z
     error: 'needs a condition: omit "when" for a price that always applies',
   })
 
-const price = z.strictObject({
-  unit: z.enum(UNITS),
-  per: count.default(1),
-  amount,
-  when: when.optional(),
-})
+/** A token's price without a `per` would be a million times what its writer read at the vendor. */
+const price = z
+  .strictObject({ unit: z.enum(UNITS), per: count.optional(), amount, when: when.optional() })
+  .transform(({ unit, per, ...rest }, { issues, value }) => {
+    if (per === undefined && isPricedByMany(unit)) {
+      const usual = unit === 'vendor_cost' ? 1_000_000_000 : 1_000_000
+      const message =
+        `is missing: write "per": ${usual} if the amount buys ${usual.toLocaleString('en')} ` +
+        `of ${unit}, as most vendors say it, or "per": 1 if it buys one`
+      issues.push({ code: 'custom', path: ['per'], message, input: value })
+    }
+    return { unit, per: per ?? 1, ...rest }
+  })
 
 const prices = z.array(price).max(200)
 
@@ -111,6 +119,8 @@ const details = z.looseObject({
   peak_hours: peakHours.optional(),
   /** The price is invented. */
   example: z.boolean().optional(),
+  /** The stored form of a model's `unpriced_tools`. */
+  unpriced_tools: z.literal('refuse').optional(),
 })
 
 const model = z
@@ -123,6 +133,8 @@ const model = z
     routes: z.array(route).min(1, 'needs at least one route').max(50),
     limits: limits.default({}),
     details: details.default({}),
+    /** Tools of the vendor's without a price: taken out if only offered, or always refused. */
+    unpriced_tools: z.enum(['take_out', 'refuse']).optional(),
     /** Overrides the file's own, in an export. */
     source: entrySource.optional(),
     currency: currency.optional(),
@@ -141,7 +153,12 @@ const model = z
     checkPlans(value, refuse)
     checkClock(value, refuse)
   })
-  .transform(({ routes, ...rest }) => ({ ...rest, ...splitRoutes(routes) }))
+  .transform(({ routes, unpriced_tools: tools, details: stored, ...rest }) => {
+    const { unpriced_tools: before, ...others } = stored
+    const isRefused = (tools ?? before) === 'refuse'
+    const kept = isRefused ? { ...others, unpriced_tools: 'refuse' as const } : others
+    return { ...rest, details: kept, ...splitRoutes(routes) }
+  })
 
 type RouteEntry = z.output<typeof route>
 type ChannelRoute = RouteEntry & { readonly channel: string }

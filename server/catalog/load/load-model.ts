@@ -11,6 +11,7 @@ export function loadModel(row: ModelRow, planned: readonly PlannedRow[]): Model 
     id: row.id,
     type: row.type,
     free: row.free,
+    ...(row.details.unpriced_tools === 'refuse' ? { unpricedTools: 'refuse' as const } : {}),
     limits: row.limits,
     routes: row.routes.map((route) => loadRoute(route, row.type)),
     ...(row.fallbacks.length > 0 ? { fallbacks: inOrder(row.fallbacks) } : {}),

@@ -79,6 +79,8 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   function refreshQuietly(): void {
     if (stopped) return
     refresh().catch((error) => {
+      // The gateway stops, or has refused to start: what says why needs no line beside it.
+      if (isOwnEnd(error)) return
       log.warn({ error }, 'catalog reload failed, keeping the current snapshot')
     })
   }
@@ -206,4 +208,10 @@ export function openStoredChannel(
     if (error instanceof SecretError) return { problem: error.message }
     throw error
   }
+}
+
+/** Returns true if this process has closed its connections. */
+function isOwnEnd(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'CONNECTION_ENDED' || code === 'CONNECTION_DESTROYED'
 }

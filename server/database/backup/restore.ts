@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import type { TransactionSql } from 'postgres'
 import { connect } from '../connection/client.ts'
 import type { DatabasePlace } from '../connection/open-client.ts'
-import { migrate, readMigrations } from '../migrations/migrate.ts'
+import { explainHistory, migrate, readMigrations } from '../migrations/migrate.ts'
 import {
   applyMigration,
   createMigrationTable,
@@ -35,6 +35,7 @@ import {
   type TableContent,
 } from './compare.ts'
 import { readBackup } from './read-backup.ts'
+import { refuseWrongKey } from './sealed-secrets.ts'
 
 export interface RestoreOptions {
   readonly place: DatabasePlace
@@ -45,6 +46,8 @@ export interface RestoreOptions {
   readonly force?: boolean
   /** The path of this gateway's key; undefined if the key comes from the environment. */
   readonly secretKeyPath?: string | undefined
+  /** The keys of SECRET_KEY; undefined if it is not set. */
+  readonly secretKeys?: readonly string[] | undefined
   readonly onProgress?: (message: string) => void
 }
 
@@ -68,6 +71,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   const known = readMigrations(options.migrations)
   const needed = selectMigrations(manifest, known)
   refuseOtherKey(manifest, from, options)
+  await refuseWrongKey(manifest, from, options.secretKeys)
   const sql = connect(options.place, {
     connections: 1,
     statementTimeoutMs: 0,
@@ -95,9 +99,10 @@ function selectMigrations(manifest: Manifest, known: readonly Migration[]): read
   return manifest.migrations.map(({ name, sha256 }) => {
     const migration = ownMigrations.get(name)
     if (migration?.sha256 === sha256) return migration
+    const problem = explainHistory(name, known)
+    if (problem) throw new DatabaseProblem(`the backup ${problem}`)
     throw new DatabaseProblem(
-      `the backup was made by another version: it has ${name}. Restore with the version that ` +
-        'made it, then start this one',
+      `the backup was made by a newer version: it has ${name}. Restore it with that version`,
     )
   })
 }

@@ -68,8 +68,11 @@ function elementText(item: unknown, element: number): string {
   return storableText(String(item))
 }
 
-/** One quoted or bare element of a literal such as `{1,NULL,"two \"words\""}`. */
-const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^",{}]+)/gs
+/**
+ * One quoted or bare element of a literal such as `{1,NULL,"two \"words\""}`. The closing quote is
+ * always there; not to demand it saves a second attempt from each quote inside.
+ */
+const ELEMENT = /"((?:[^"\\]|\\.)*)"?|([^",{}]+)/gs
 
 /** Parses a one-dimensional literal; the gateway stores no others. */
 function readArray(text: string, parse: (text: string) => unknown): unknown[] {

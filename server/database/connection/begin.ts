@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
 
-type Work = (transaction: TransactionSql) => unknown
+export type Work = (transaction: TransactionSql) => unknown
 
 /** Like `sql.begin`: an optional mode, then the work. Rejects if the connection is lost. */
 export function beginGuarded(sql: Sql, mode: string, work: Work): Promise<unknown> {

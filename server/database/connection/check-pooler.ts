@@ -1,28 +1,50 @@
 /** Finds out whether a pooler stands in front of PostgreSQL, in a mode that loses sessions. */
 import { DatabaseProblem } from '../problem.ts'
-import { type DatabasePlace, openClient } from './open-client.ts'
+import { readErrorCode } from '../unavailable.ts'
+import type { DatabasePlace } from './open-client.ts'
+import { openDatabaseSession } from './session.ts'
 
-const SETTING = 'tributary.session'
+/** Two connections over a slow network. */
+const CONNECT_MS = 30_000
+/** The second connection waits for a pooler whose connections are all in use. */
+const SECOND_MS = 10_000
+/** A server that was slow to take the first one has this many times as long for the second. */
+const SLOWER_MAX = 20
 
 /**
  * Throws DatabaseProblem for a pooler in transaction or statement mode: leases, notifications and
  * prepared statements belong to a session, but each transaction may then run in another one.
  */
 export async function checkPooler(place: DatabasePlace): Promise<void> {
-  const options = { connections: 1, name: 'tributary start' }
-  const first = openClient(place, options)
-  const second = openClient(place, options)
+  const sessions = await openTwo(place)
+  const [first, second] = [sessions[0].sql, sessions[1].sql]
   try {
-    await first`select set_config(${SETTING}, 'first', false)`
+    // Without parameters a new statement takes one round trip instead of two.
+    await first`select set_config('tributary.session', 'first', false)`
     // In these modes the pooler gives the idle server connection to the second client.
-    await second`select set_config(${SETTING}, 'second', false)`
+    await second`select set_config('tributary.session', 'second', false)`
     const [row] = await first<{ value: string }[]>`
-      select current_setting(${SETTING}, true) as value`
+      select current_setting('tributary.session', true) as value`
     if (row?.value !== 'first') throw wrongMode()
   } catch (error) {
     throw isLostStatement(error) ? wrongMode(error) : error
   } finally {
-    await Promise.all([first.end({ timeout: 1 }), second.end({ timeout: 1 })])
+    await Promise.all(sessions.map((session) => session.close(1)))
+  }
+}
+
+async function openTwo(place: DatabasePlace) {
+  const signal = AbortSignal.timeout(CONNECT_MS)
+  const open = (timeoutMs: number) =>
+    openDatabaseSession(place, { name: 'tributary start' }, { timeoutMs, signal })
+  const since = performance.now()
+  const first = await open(CONNECT_MS)
+  const firstMs = performance.now() - since
+  try {
+    return [first, await open(Math.max(SECOND_MS, SLOWER_MAX * firstMs))] as const
+  } catch (error) {
+    await first.close(1)
+    throw readErrorCode(error) === 'CONNECT_TIMEOUT' ? tooFew() : error
   }
 }
 
@@ -38,6 +60,15 @@ function wrongMode(cause?: unknown): DatabaseProblem {
     'the pooler in front of PostgreSQL is in transaction mode, and the gateway needs sessions: ' +
       'set pool_mode = session for this database, or connect to PostgreSQL directly',
     cause,
+  )
+}
+
+/** Without its cause, a timeout, which the start takes for a server that is not up yet. */
+function tooFew(): DatabaseProblem {
+  return new DatabaseProblem(
+    'one connection to the database is answered, and a second one waits: the pooler in front of ' +
+      'PostgreSQL gives too few. Raise its default_pool_size: each gateway and each of its ' +
+      'workers uses up to 13',
   )
 }
 

@@ -3,89 +3,141 @@
  * is gone or does not respond fails within about two seconds; a patient client waits as long as the
  * server takes.
  */
-import type { Sql, TransactionSql } from 'postgres'
-import { beginGuarded } from './begin.ts'
-import { type Listening, listenForever } from './listen.ts'
-import {
-  type ClientOptions,
-  type ConnectionEvents,
-  type DatabasePlace,
-  openClient,
-} from './open-client.ts'
-import { watchSilence } from './silence.ts'
+import type { Sql } from 'postgres'
+import type { Work } from './begin.ts'
+import { type ClientOptions, type DatabasePlace, openClient } from './open-client.ts'
+import { Pool } from './pool.ts'
+import { type ClientQuery, type DatabaseSession, openDatabaseSession } from './session.ts'
+import { type Listening, ServerWatch } from './watch.ts'
 
-/** Grace period for running statements after another connection of their pool was lost. */
-const CLOSE_SECONDS = 1
+const POOL_SIZE = 10
+const CONNECT_MS = 2_000
+/** A server under load or in recovery may take this long to accept a connection. */
+const PATIENT_MS = 30_000
+/** The property by which a client keeps what `inBackground` returns. */
+const BACKGROUND = Symbol('background')
 
 /**
- * Opens a pool; it connects at the first statement. All its connections are replaced once one is
- * lost: statements that wait for a lost server fail at once, and the client's own reconnecting,
- * which can leave a connection hanging, is not relied on.
+ * Opens a client; it connects at the first statement. A client of several connections that is not
+ * patient shares the watch of its server with the others of this process.
  */
 export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql {
-  let ended = false
-  const listeners: Listening[] = []
-  let current = open()
-  const watch =
-    options.connections === 1 || options.patient
-      ? undefined
-      : watchSilence(
-          // Patient, so that its time never ends together with that of connections of the pool: the
-          // client drops no statement that waits if all its connections have just given up.
-          () => openSingle({ name: 'tributary sentinel', patient: true }),
-          () => renew(0),
-        )
-
-  function openSingle(more: ClientOptions, events: ConnectionEvents = {}): Sql {
-    return openClient(place, { ...options, connections: 1, ...more }, events)
-  }
-
-  function open(): Sql {
-    const opened: Sql = openClient(place, options, {
-      onclose: () => {
-        if (opened === current) renew(CLOSE_SECONDS)
-      },
-    })
-    return opened
-  }
-
-  function renew(closeSeconds: number): void {
-    if (ended) return
-    const old = current
-    current = open()
-    void old.end({ timeout: closeSeconds })
-  }
-
-  const own: Readonly<Record<PropertyKey, unknown>> = {
-    begin(...args: [Work] | [string, Work]) {
-      const [mode, work] = args.length === 1 ? ['', args[0]] : args
-      return beginGuarded(current, mode, work)
-    },
-    async end(how?: { timeout?: number }) {
-      ended = true
-      const unlistened = listeners.map((listening) => listening.unlisten())
-      await Promise.all([current.end(how), watch?.stop(), ...unlistened])
-    },
-    async listen(channel: string, onMessage: (payload: string) => void, onListening?: () => void) {
-      const open = (events: ConnectionEvents) => openSingle({ name: 'tributary listener' }, events)
-      const listening = await listenForever(open, channel, { onMessage, onListening })
-      listeners.push(listening)
-      return listening
-    },
-    reserve() {
-      throw new Error('reserve is not supported, since lost connections are replaced: use begin')
-    },
-  }
-  return new Proxy(current, {
-    apply(_first, self, args) {
-      watch?.touch()
-      return Reflect.apply(current, self, args)
-    },
-    get(_first, key) {
-      watch?.touch()
-      return own[key] ?? Reflect.get(current, key)
+  const { connections: size = POOL_SIZE, patient = false } = options
+  // Makes the statements, and never connects.
+  const front = openClient(place, options)
+  const shared = shareWatch(place, options)
+  const isWatched = size > 1 && !patient
+  const pool = new Pool({
+    size,
+    ...(isWatched && { atOnce: () => shared.watch().atOnce() }),
+    open: (signal, onLost) => {
+      const open = async (timeoutMs: number): Promise<DatabaseSession> => {
+        const events = { onclose: () => onLost(session) }
+        const session = await openDatabaseSession(place, options, { timeoutMs, signal, events })
+        return session
+      }
+      return isWatched ? shared.watch().open(open) : open(patient ? PATIENT_MS : CONNECT_MS)
     },
   })
+  if (isWatched) shared.watch().add(pool)
+  const listening: Listening[] = []
+
+  const refuse = () => {
+    throw new Error('not supported by a client whose connections come and go: use begin')
+  }
+  const own: Readonly<Record<PropertyKey, unknown>> = {
+    async end(how?: { timeout?: number }) {
+      await Promise.all(listening.map(({ unlisten }) => unlisten()))
+      await pool.end(how?.timeout)
+      if (isWatched) shared.watch().remove(pool)
+      await shared.release()
+    },
+    async listen(channel: string, onMessage: (payload: string) => void, onListening?: () => void) {
+      const started = await shared.watch().listen(channel, { onMessage, onListening })
+      listening.push(started)
+      return started
+    },
+    notify: refuse,
+    reserve: refuse,
+    file: refuse,
+    subscribe: refuse,
+    largeObject: refuse,
+  }
+
+  /** Returns the client whose statements are calls', or that of background work. */
+  function face(isBackground: boolean, more: Readonly<Record<PropertyKey, unknown>>): Sql {
+    const handler = isBackground ? pool.runInBackground : pool.run
+    const route = <Value>(value: Value): Value => {
+      if (isWatched) shared.watch().touch()
+      if (isQuery(value)) value.handler = handler
+      return value
+    }
+    const all: Readonly<Record<PropertyKey, unknown>> = {
+      ...more,
+      unsafe: (...args: Parameters<Sql['unsafe']>) => route(front.unsafe(...args)),
+      begin(...args: [Work] | [string, Work]) {
+        const [mode, work] = args.length === 1 ? ['', args[0]] : args
+        if (isWatched) shared.watch().touch()
+        return pool.begin(mode, work, isBackground)
+      },
+    }
+    return new Proxy(front, {
+      apply: (_target, self, args) => route(Reflect.apply(front, self, args)),
+      get: (_target, key) => all[key] ?? Reflect.get(front, key),
+    })
+  }
+
+  return face(false, { ...own, [BACKGROUND]: face(true, own) })
 }
 
-type Work = (transaction: TransactionSql) => unknown
+/**
+ * Returns the same client for work that nobody waits for: where connections are few, its statements
+ * let those of calls go first. One that has no such face is returned as it is.
+ */
+export function inBackground(sql: Sql): Sql {
+  return (sql as Sql & { readonly [BACKGROUND]?: Sql })[BACKGROUND] ?? sql
+}
+
+function isQuery(value: unknown): value is ClientQuery {
+  return typeof value === 'object' && value !== null && 'handler' in value
+}
+
+interface SharedWatch {
+  readonly watch: ServerWatch
+  holders: number
+}
+
+const watches = new Map<string, SharedWatch>()
+
+/** The watch of a server, which is opened when it is first used and stopped by the last holder. */
+function shareWatch(place: DatabasePlace, { database }: Pick<ClientOptions, 'database'>) {
+  const key = JSON.stringify([place, database])
+  let held: SharedWatch | undefined
+
+  function hold(): SharedWatch {
+    const options = { name: 'tributary watch', primary: true, ...(database && { database }) }
+    const found = watches.get(key) ?? {
+      watch: new ServerWatch((opening) => openDatabaseSession(place, options, opening)),
+      holders: 0,
+    }
+    found.holders += 1
+    watches.set(key, found)
+    return found
+  }
+
+  return {
+    watch(): ServerWatch {
+      held ??= hold()
+      return held.watch
+    },
+    async release(): Promise<void> {
+      const released = held
+      held = undefined
+      if (!released) return
+      released.holders -= 1
+      if (released.holders > 0) return
+      watches.delete(key)
+      await released.watch.stop()
+    },
+  }
+}

@@ -1,15 +1,13 @@
 /** The PostgreSQL client's settings: types and timeouts of every connection. */
+import type { Socket } from 'node:net'
 import postgres, { type Options, type Sql } from 'postgres'
 import { storableText } from '../../lib/text/well-formed.ts'
 import { arrayTypes } from './array-types.ts'
+import { type Address, dial } from './dial.ts'
 import { readSocketUrl } from './read-socket-url.ts'
 import { readTlsOptions } from './tls-options.ts'
 
 const CONNECT_SECONDS = 2
-/** A server under load or in recovery may take this long to accept a connection. */
-const PATIENT_SECONDS = 30
-const STATEMENT_TIMEOUT_MS = 5_000
-const POOL_SIZE = 10
 /** Keeps firewalls from dropping idle connections. */
 const KEEP_ALIVE_SECONDS = 20
 
@@ -30,6 +28,8 @@ export interface ClientOptions {
   readonly statementTimeoutMs?: number
   /** For commands: waits up to 30 s to connect to a busy server. */
   readonly patient?: boolean
+  /** Refuses replicas. */
+  readonly primary?: boolean
   readonly name?: string
   readonly database?: string
 }
@@ -38,6 +38,19 @@ export interface ClientOptions {
 export interface ConnectionEvents {
   readonly onclose?: () => void
   readonly onnotify?: (channel: string, payload: string) => void
+}
+
+/** An option of the client that its types lack. */
+interface Dialled {
+  readonly socket: (address: Address) => Promise<Socket>
+}
+
+class ConnectionClosed extends Error {
+  readonly code = 'CONNECTION_CLOSED'
+
+  constructor() {
+    super('CONNECTION_CLOSED: the database closed the connection')
+  }
 }
 
 /** int8 is bigint: an amount must never become a JavaScript number. */
@@ -61,16 +74,31 @@ const textType = {
 
 const TYPES = { bigint: bigintType, text: textType, ...arrayTypes }
 
-/** Opens the unmodified client. Only for connections that are discarded at the first error. */
+/**
+ * Opens the unmodified client for one connection, which is discarded at the first error: it never
+ * connects again, which the client would do without a pause. It has two seconds to connect, or
+ * until `connecting` aborts. `dropped` closes it where the client does not: a server that has taken
+ * the connection and never answers would keep it, and the process, for ever.
+ */
 export function openClient(
   address: DatabasePlace,
-  options: ClientOptions,
+  options: Pick<ClientOptions, 'name' | 'database'>,
   events: ConnectionEvents = {},
+  connecting?: AbortSignal,
+  dropped?: AbortSignal,
 ): Sql {
   const place = 'url' in address ? (readSocketUrl(address.url) ?? address) : address
+  let isUsed = false
   const shared = {
-    max: options.connections ?? POOL_SIZE,
-    connect_timeout: options.patient ? PATIENT_SECONDS : CONNECT_SECONDS,
+    max: 1,
+    socket: async (found: Address) => {
+      if (isUsed) throw new ConnectionClosed()
+      isUsed = true
+      const socket = await dial(found, connecting ?? AbortSignal.timeout(CONNECT_SECONDS * 1_000))
+      dropped?.addEventListener('abort', () => socket.destroy(), { once: true })
+      return socket
+    },
+    connect_timeout: connecting ? 0 : CONNECT_SECONDS,
     keep_alive: KEEP_ALIVE_SECONDS,
     // Only the server or the gateway ends a connection. An expiring connection would lose its
     // session's locks.
@@ -81,10 +109,9 @@ export function openClient(
     onnotice: () => undefined,
     connection: {
       application_name: options.name ?? 'tributary',
-      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     },
     ...events,
-  } satisfies Options<{ bigint: typeof bigintType }> & ConnectionEvents
+  } satisfies Options<{ bigint: typeof bigintType }> & ConnectionEvents & Dialled
   const database = options.database ? { database: options.database } : {}
   // The type parameter only declares how bigint is parsed; the rest of the gateway uses plain Sql.
   if ('url' in place) {

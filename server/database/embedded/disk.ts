@@ -1,11 +1,13 @@
 /** Free disk space of the data folder. */
 import { statfsSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
+import { access, constants, statfs } from 'node:fs/promises'
 
 const MEGABYTE = 1024 * 1024
 const FREE_SHARE_MIN = 0.05
 const FREE_BYTES_LEAST = 64 * MEGABYTE
 const FREE_BYTES_MOST = 512 * MEGABYTE
+/** Room for a settlement that waits for the database. */
+const ROOM_BYTES_MIN = MEGABYTE
 
 /**
  * Returns the bytes that must be free on a disk of this size for paid work: 5 %, but at least 64
@@ -36,4 +38,16 @@ export async function refuseWhenFull(folder: string): Promise<string | undefined
   if (free >= least) return undefined
   const [has, needs] = [free, least].map((bytes) => Math.floor(bytes / MEGABYTE))
   return `only ${has} MB are free on the disk of the database; paid work needs ${needs} MB`
+}
+
+/** Returns why the data folder cannot be written to, or undefined. Names no path. */
+export async function refuseUnwritable(folder: string): Promise<string | undefined> {
+  try {
+    await access(folder, constants.W_OK)
+    const { bavail, bsize } = await statfs(folder)
+    return bavail * bsize < ROOM_BYTES_MIN ? 'DATA_DIR has no room' : undefined
+  } catch (error) {
+    const isGone = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    return isGone ? 'DATA_DIR is gone' : 'DATA_DIR cannot be written to'
+  }
 }

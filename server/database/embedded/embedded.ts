@@ -14,6 +14,7 @@ import { explainWriting } from './explain.ts'
 import { prepareDataDir, prepareFolders, readPassword } from './folders.ts'
 import { initialise } from './initialise.ts'
 import { findRunning, findSocketFolder, stopServer } from './postmaster.ts'
+import { chooseSettings } from './settings.ts'
 
 export type EmbeddedPlace = Extract<DatabasePlace, { socketFolder: string }>
 
@@ -56,7 +57,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     progress('creating the embedded database')
     initialise({ binaries, user, folder, superuser: USER, password })
   }
-  const settings = options.settings ?? {}
+  const settings = chooseSettings(cluster, options.settings ?? {})
   const start = () => ensureRunning({ binaries, user, folder, place, settings, progress })
   const adopted = await start()
   await createDatabase(place, cluster)

@@ -13,7 +13,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closeToOthers } from '../../lib/secrets/private-files.ts'
 import { type Binaries, commandAs, type RunAs } from './binaries.ts'
-import { diskBytes, walMegabytes } from './disk.ts'
 
 const LOG_BYTES_MAX = 16 * 1024 * 1024
 
@@ -22,25 +21,6 @@ export interface ServerFolder {
   readonly socketFolder: string
   readonly logFile: string
   readonly port: number
-}
-
-const SETTINGS: Readonly<Record<string, string>> = {
-  listen_addresses: '',
-  unix_socket_permissions: '0700',
-  max_connections: '100',
-  shared_buffers: '64MB',
-  // The gateway guarantees durability: never trade these settings for speed.
-  fsync: 'on',
-  synchronous_commit: 'on',
-  full_page_writes: 'on',
-  wal_compression: 'on',
-  min_wal_size: '64MB',
-  wal_level: 'replica',
-  max_wal_senders: '2',
-  jit: 'off',
-  log_checkpoints: 'off',
-  // After a crash every file is synced before recovery; on Linux one call does it.
-  ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
 }
 
 /** Lines of postmaster.pid after the pid: data folder, socket folder and status. */
@@ -129,18 +109,13 @@ export function startServer(
   binaries: Binaries,
   user: RunAs | undefined,
   folder: ServerFolder,
-  overrides: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, string>>,
 ): ChildProcess {
   if (existsSync(folder.logFile) && statSync(folder.logFile).size > LOG_BYTES_MAX) {
     truncateSync(folder.logFile)
   }
-  const settings = {
-    ...SETTINGS,
-    max_wal_size: `${walMegabytes(diskBytes(folder.cluster))}MB`,
-    ...overrides,
-    unix_socket_directories: folder.socketFolder,
-  }
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const all = { ...settings, unix_socket_directories: folder.socketFolder }
+  const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const { command, prefix, as } = commandAs(user, binaries.postgres, [
     folder.cluster,
     join(folder.socketFolder, 'socket'),
@@ -171,7 +146,7 @@ export function readLog(folder: ServerFolder, since: number): string {
  * and write to the same log meanwhile.
  */
 export function isStillExiting(folder: ServerFolder, since: number): boolean {
-  return /pre-existing shared memory block|lock file .* (already exists|is empty)/i.test(
+  return /pre-existing shared memory block|lock file "[^"]*" (already exists|is empty)/i.test(
     readLog(folder, since),
   )
 }

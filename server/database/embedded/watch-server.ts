@@ -8,7 +8,10 @@ const BACK_OFF_MS_MAX = 10_000
 export type OnTrouble = (error: unknown, message: string) => void
 
 /** Returns a function that ends the watch; it resolves when no start is in progress. */
-export function watchServer(server: EmbeddedServer, onTrouble: OnTrouble): () => Promise<void> {
+export function watchServer(
+  server: Pick<EmbeddedServer, 'revive'>,
+  onTrouble: OnTrouble,
+): () => Promise<void> {
   const stopping = new AbortController()
   const watching = (async () => {
     let pauseMs = POLL_INTERVAL_MS

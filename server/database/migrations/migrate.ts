@@ -72,7 +72,8 @@ function refuseChanged(
     const own = known.get(name)
     if (own !== undefined && own !== sha256) {
       throw new DatabaseProblem(
-        `${name} was changed after it was applied: restore its original text`,
+        `${name} was changed after it was applied: restore its original text, or start the ` +
+          'version that made this database',
       )
     }
   }
@@ -88,7 +89,8 @@ function findNewer(
   const newer: string[] = []
   for (const { name, oldest_compatible: oldest } of applied) {
     if (known.has(name)) continue
-    if (name < newest) throw unknownMigration(name)
+    const problem = explainHistory(name, migrations)
+    if (problem) throw new DatabaseProblem(`the database ${problem}`)
     if (oldest !== null && oldest > numberOf(newest)) {
       throw new DatabaseProblem(
         `the database is newer than this version: it has ${name}, which works with schema ` +
@@ -98,6 +100,20 @@ function findNewer(
     newer.push(name)
   }
   return newer
+}
+
+/**
+ * Returns what to say of an unknown migration that is not newer than this version's own, in a
+ * database or a backup: versions only add migrations at the end, so this one's history differs.
+ */
+export function explainHistory(name: string, migrations: readonly Migration[]): string | undefined {
+  if (name > (migrations.at(-1)?.name ?? '')) return undefined
+  return (
+    `has ${name}, which is not in the history of this version: it was made before 0.2.0, or by a ` +
+    'changed copy of the program, and no version upgrades it. Go on with the program that made ' +
+    'it, or move its catalog, accounts and keys into a new database: "Data from before 0.2.0" in ' +
+    'docs/guides/backup-and-restore.md'
+  )
 }
 
 /** SQLSTATEs of tables, types, functions and constraints that exist already. */

@@ -93,6 +93,10 @@ class ChatStream implements Relay {
     return this.take()
   }
 
+  heldBytes(): number {
+    return this.parser.heldBytes()
+  }
+
   report(): RelayReport {
     const { outputBytes, outputEvents, finished, error } = this
     const reading = this.usage.reading()

@@ -13,6 +13,14 @@ const TYPE = 'web_search_20250305'
 const PLACES = ['city', 'region', 'country', 'timezone']
 const DOMAINS = ['allowed_domains', 'blocked_domains']
 
+/** The most searches for a request that names no limit: the vendor has none of its own. */
+const SEARCHES_MAX = 5
+
+/** Returns the most searches that a translated request allows, by the caller's `max_uses`. */
+export function searchesOf(usesMax: unknown): number {
+  return Number.isSafeInteger(usesMax) && Number(usesMax) > 0 ? Number(usesMax) : SEARCHES_MAX
+}
+
 /** Returns the tool, or none. Throws for a search that the channel's model does not sell. */
 export function translateSearch(
   { web_search_options: options, tool_choice: choice }: JsonObject,
@@ -31,7 +39,7 @@ export function translateSearch(
     {
       type: TYPE,
       name: NAME,
-      ...(Number.isSafeInteger(usesMax) && Number(usesMax) > 0 ? { max_uses: usesMax } : {}),
+      max_uses: searchesOf(usesMax),
       ...pick(filters, DOMAINS),
       ...translatePlace(place),
     },

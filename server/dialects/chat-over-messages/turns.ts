@@ -20,9 +20,13 @@ const INTERRUPTED = 'The tool call was interrupted: there is no result.'
 
 export class Turns {
   private readonly turns: MessagesTurn[] = []
-  /** Calls without a result, in order: the caller's id, which may repeat, and the sent one. */
-  private open: { readonly callId: string; readonly id: string }[] = []
+  /** Sent ids of calls without a result, in order. */
+  private readonly open = new Set<string>()
+  /** The same, by the caller's id, which may repeat: the last one first. */
+  private readonly openByCallId = new Map<string, string[]>()
   private readonly sentIds = new Set<string>()
+  /** The next number for an id that repeats. */
+  private readonly numbers = new Map<string, number>()
   /** Content between calls and their results, which must follow them. */
   private waiting: MessagesBlock[] = []
 
@@ -36,7 +40,7 @@ export class Turns {
   addSystem(text: string): void {
     if (text === '') return
     const note = textBlock(`<system>\n${text}\n</system>`)
-    if (this.open.length > 0) this.waiting.push(note)
+    if (this.open.size > 0) this.waiting.push(note)
     else this.add('user', [note])
   }
 
@@ -45,22 +49,22 @@ export class Turns {
     const uses = calls.map(({ id, name, input }) => {
       return { type: 'tool_use', id: this.openCall(id), name, input }
     })
+    // Those of one id are answered in order, and taken from the end.
+    for (const ids of this.openByCallId.values()) ids.reverse()
     if (blocks.length + uses.length > 0) this.add('assistant', [...blocks, ...uses])
   }
 
   /** The answer to a call. One that answers no open call becomes a text of the user. */
   addResult(callId: string, content: readonly MessagesBlock[], isFailed = false): void {
-    const answered = this.open.find((call) => call.callId === callId)
-    if (!answered) {
+    const id = this.takeOpen(callId)
+    if (id === undefined) {
       this.addUser([textBlock('Tool result:'), ...content])
       return
     }
-    const { id } = answered
-    this.open = this.open.filter((call) => call !== answered)
     const contentField = content.length > 0 ? { content } : {}
     const flag = isFailed ? { is_error: true } : {}
     this.add('user', [{ type: 'tool_result', tool_use_id: id, ...contentField, ...flag }])
-    if (this.open.length === 0) this.closeCalls()
+    if (this.open.size === 0) this.closeCalls()
   }
 
   finish(): readonly MessagesTurn[] {
@@ -74,7 +78,7 @@ export class Turns {
 
   private add(role: MessagesTurn['role'], blocks: readonly MessagesBlock[]): void {
     const last = this.turns.at(-1)
-    if (last?.role === role) last.content.push(...blocks)
+    if (last?.role === role) for (const block of blocks) last.content.push(block)
     else this.turns.push({ role, content: [...blocks] })
   }
 
@@ -82,17 +86,30 @@ export class Turns {
   private openCall(callId: string): string {
     const fittingId = fitToolId(callId)
     let id = fittingId
-    for (let count = 2; this.sentIds.has(id); count += 1) id = `${fittingId}_${count}`
+    let number = this.numbers.get(fittingId) ?? 2
+    for (; this.sentIds.has(id); number += 1) id = `${fittingId}_${number}`
+    this.numbers.set(fittingId, number)
     this.sentIds.add(id)
-    this.open.push({ callId, id })
+    this.open.add(id)
+    const others = this.openByCallId.get(callId)
+    if (others) others.push(id)
+    else this.openByCallId.set(callId, [id])
+    return id
+  }
+
+  /** Takes the first open call of this id out, and returns the sent one. */
+  private takeOpen(callId: string): string | undefined {
+    const id = this.openByCallId.get(callId)?.pop()
+    if (id !== undefined) this.open.delete(id)
     return id
   }
 
   private closeCalls(): void {
-    for (const { id } of this.open) {
+    for (const id of this.open) {
       this.add('user', [{ type: 'tool_result', tool_use_id: id, content: INTERRUPTED }])
     }
-    this.open = []
+    this.open.clear()
+    this.openByCallId.clear()
     const { waiting } = this
     this.waiting = []
     if (waiting.length > 0) this.add('user', waiting)

@@ -28,7 +28,7 @@ class ChatCollector implements Relay {
   })
   private readonly tools = createToolCallTracker()
   private readonly argumentsOf = new Map<ToolCall, string>()
-  private head: JsonObject = {}
+  private readonly head: { id?: unknown; created?: unknown; model?: unknown } = {}
   private readonly usage: ChatUsageReader
   private tier: unknown
   private readonly annotations: unknown[] = []
@@ -79,7 +79,9 @@ class ChatCollector implements Relay {
   }
 
   private onChunk(document: JsonObject): void {
-    this.head = { ...document, ...this.head }
+    this.head.id ??= document.id
+    this.head.created ??= document.created
+    this.head.model ??= document.model
     this.hasChoice ||= hasChoice(document)
     // Before the first choice, an event of another dialect states no usage of this answer.
     if (!this.hasChoice && isForeignEvent(document)) return
@@ -87,7 +89,7 @@ class ChatCollector implements Relay {
     this.usage.readMessage(readFirstMessage(document))
     this.tier = document.service_tier ?? this.tier
     const annotations = member(readFirstMessage(document), 'annotations')
-    if (Array.isArray(annotations)) this.annotations.push(...annotations)
+    if (Array.isArray(annotations)) for (const one of annotations) this.annotations.push(one)
     const delta = readChatChunk(document, this.tools)
     this.text += delta.text
     this.reasoning += delta.reasoning

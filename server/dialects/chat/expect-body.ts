@@ -50,5 +50,6 @@ export function decideOnFirstByte(relay: Relay, decide: (isJson: boolean) => Rel
     end: () => (target ?? relay).end(),
     fail: (failure) => (target ?? relay).fail(failure),
     report: () => (target ?? relay).report(),
+    heldBytes: () => (target ?? relay).heldBytes?.() ?? 0,
   }
 }

@@ -6,22 +6,25 @@ import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { mergeUsage, readCount } from '../usage/read-count.ts'
 import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
-import { readStatedCost } from '../usage/stated-cost.ts'
+import { readStatedCost, totalCost } from '../usage/stated-cost.ts'
 import { isEmpty, largerOfEach, NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
-import { readVendorTools } from '../usage/vendor-tools.ts'
+import { readVendorTools, totalCalls } from '../usage/vendor-tools.ts'
 import { showsSearch } from './count-searches.ts'
 import {
   type ReadLifetime,
   readCacheType,
   readStatedReasoning,
   splitTokens,
+  totalSides,
 } from './split-tokens.ts'
 
 export interface ChatUsageOptions {
   /** Returns the requested lifetime of cache writes, if the request states one. */
   readonly writeLifetime?: ReadLifetime | undefined
-  /** True if the request enabled a search that is billed per call. */
+  /** True if citations are those of a search that is billed per call. */
   readonly asksForSearch?: boolean
+  /** True if the vendor bills a search for each answer, which need not show it. */
+  readonly billsSearch?: boolean
   /** The model of hosted image generation, where the answer does not name it. */
   readonly imageModel?: string | undefined
   /** Models with which a router may serve the request, by its vendor's names. */
@@ -30,13 +33,16 @@ export interface ChatUsageOptions {
     | undefined
 }
 
+/** One spoken answer for each choice. */
+const SPOKEN_MAX = 128
+
 /** Learns from every part of one answer; the last statement of each field wins. */
 export interface ChatUsageReader {
   /** Reads a completion, a chunk or a response object. Cheap when it has none of the fields. */
   readonly read: (document: JsonObject) => void
   /** Counts calls of tools that the answer shows otherwise than in its usage. */
   readonly count: (calls: Quantities) => void
-  /** Detects a search in a message, or in the delta of one. */
+  /** Detects a search and a spoken answer in a message, or in the delta of one. */
   readonly readMessage: (message: unknown) => void
   /** Returns the current reading; the same object until something new was read. */
   readonly reading: () => UsageReading
@@ -50,17 +56,19 @@ export function createChatUsageReader(options: ChatUsageOptions = {}): ChatUsage
   let tier: unknown
   let model: unknown
   let calls: Quantities = {}
+  let hasOutput = false
+  const keptIds = new Set<string>()
   let known: UsageReading | undefined = NOTHING_STATED
   return {
     read(document) {
       const { service_tier: servedTier, tool_usage: tools } = document
       for (const part of findUsage(document)) {
         if (!isObject(part)) continue
-        usage = mergeUsage(usage, part)
+        usage = mergeUsage(usage, part, readTotals)
         known = undefined
       }
       if (isObject(tools)) {
-        toolUsage = mergeUsage(toolUsage, tools)
+        toolUsage = mergeUsage(toolUsage, tools, readToolTotals)
         known = undefined
       }
       if (options.routing && document.model !== undefined && document.model !== model) {
@@ -78,12 +86,21 @@ export function createChatUsageReader(options: ChatUsageOptions = {}): ChatUsage
       known = undefined
     },
     readMessage(message) {
+      if (options.billsSearch && !hasOutput && holdsOutput(message)) {
+        hasOutput = true
+        known = undefined
+      }
+      const spokenId = member(member(message, 'audio'), 'id')
+      if (typeof spokenId === 'string' && keptIds.size < SPOKEN_MAX) {
+        keptIds.add(spokenId)
+        known = undefined
+      }
       if (!showsSearch(message, options.asksForSearch ?? false)) return
       calls = largerOfEach(calls, { web_search_call: 1 })
       known = undefined
     },
     reading() {
-      known ??= interpret({ usage, tier, model, calls, toolUsage }, options)
+      known ??= interpret({ usage, tier, model, calls, toolUsage, hasOutput, keptIds }, options)
       return known
     },
     raw: () => (isObject(usage) ? usage : undefined),
@@ -98,10 +115,13 @@ function findUsage(document: JsonObject): readonly unknown[] {
   const { choices, usage } = document
   const first = Array.isArray(choices) ? member(choices[0], 'usage') : undefined
   const found = first === undefined ? [usage] : [first, usage]
+  let own: unknown[] | undefined
   for (const name in document) {
-    if (name.startsWith('x_')) found.unshift(member(document[name], 'usage'))
+    if (!name.startsWith('x_')) continue
+    own ??= []
+    own.push(member(document[name], 'usage'))
   }
-  return found
+  return own ? [...own.reverse(), ...found] : found
 }
 
 /** Reads a whole document at once. */
@@ -121,6 +141,24 @@ interface UsageParts {
   readonly model: unknown
   readonly calls: Quantities
   readonly toolUsage: unknown
+  readonly hasOutput: boolean
+  readonly keptIds: ReadonlySet<string>
+}
+
+function readTotals(usage: JsonObject): readonly number[] {
+  const { calls } = readVendorTools({}, usage)
+  return [...totalSides(usage), totalCost(usage), totalCalls(calls)]
+}
+
+function readToolTotals(tools: JsonObject): readonly number[] {
+  return [totalCalls(readVendorTools({ tool_usage: tools }, {}).calls)]
+}
+
+const SEARCH: Quantities = { web_search_call: 1 }
+
+function holdsOutput(message: unknown): boolean {
+  const [content, calls] = [member(message, 'content'), member(message, 'tool_calls')]
+  return (typeof content === 'string' && content !== '') || Array.isArray(calls)
 }
 
 function interpret(parts: UsageParts, options: ChatUsageOptions): UsageReading {
@@ -128,7 +166,9 @@ function interpret(parts: UsageParts, options: ChatUsageOptions): UsageReading {
   const usage: JsonObject = isObject(parts.usage) ? parts.usage : {}
   const tools = readVendorTools({ tool_usage: parts.toolUsage }, usage)
   const tokens = splitTokens(addCitations(usage), writeLifetime)
-  const calls = largerOfEach(tools.calls, parts.calls)
+  const isBilled = options.billsSearch && (parts.hasOutput || isObject(parts.usage))
+  const searches = isBilled && !tools.statesSearches ? SEARCH : {}
+  const calls = largerOfEach(largerOfEach(tools.calls, parts.calls), searches)
   const quantities = isEmpty(calls) ? tokens : { ...tokens, ...calls }
   const tier = readTier(parts.tier, usage.service_tier)
   const unknown = [...tools.unknown]
@@ -142,6 +182,7 @@ function interpret(parts: UsageParts, options: ChatUsageOptions): UsageReading {
   if (!isEmpty(facts)) reading.facts = facts
   if (statedCost) reading.statedCost = statedCost
   if (unknown.length > 0) reading.unknownUsage = unknown
+  if (parts.keptIds.size > 0) reading.keptIds = [...parts.keptIds]
   return reading
 }
 

@@ -94,6 +94,10 @@ class ChatStream implements Relay {
     return Buffer.from(close + encodeChatError({ type, message }))
   }
 
+  heldBytes(): number {
+    return this.filter.heldBytes()
+  }
+
   report(): RelayReport {
     const { outputBytes, outputEvents, done: finished, error } = this
     const reading = this.usage.reading()

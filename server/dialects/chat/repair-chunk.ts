@@ -12,6 +12,9 @@ import {
   type ToolCallTracker,
 } from './tool-calls.ts'
 
+/** Longer ids and names of models are replaced. */
+const NAME_LENGTH_MAX = 256
+
 /** Values fixed by earlier chunks of a stream. */
 export interface RepairState {
   /** Stands in for an id that the upstream does not send. */
@@ -54,9 +57,10 @@ export function repairChunk(chunk: JsonObject, state: RepairState): JsonObject {
 /** Keeps what identifies the stream; false when the chunk lacks some of it. */
 function remember(chunk: JsonObject, state: RepairState): boolean {
   const { id, created, model } = chunk
-  const hasId = typeof id === 'string' && id !== ''
+  // What is remembered is written into every chunk that lacks it.
+  const hasId = typeof id === 'string' && id !== '' && id.length <= NAME_LENGTH_MAX
   const hasCreated = typeof created === 'number'
-  const hasModel = typeof model === 'string'
+  const hasModel = typeof model === 'string' && model.length <= NAME_LENGTH_MAX
   if (hasId) state.id = id
   if (hasCreated) state.created = created
   if (hasModel) state.model = model
@@ -173,11 +177,11 @@ function openCall({ position, id, name }: ToolCall, text: string, state: ChoiceS
 function takeUnnamed(state: ChoiceState, pieces: readonly ToolCallPiece[]): JsonObject[] {
   const arriving = new Set(pieces.map(({ call }) => call.position))
   const calls: JsonObject[] = []
-  for (const call of state.tools.calls) {
-    const text = state.unnamed.get(call.position)
-    if (text === undefined || arriving.has(call.position)) continue
+  for (const [position, text] of state.unnamed) {
+    const call = state.tools.calls[position]
+    if (!call || arriving.has(position)) continue
     calls.push(openCall(call, text, state))
-    state.unnamed.delete(call.position)
+    state.unnamed.delete(position)
   }
   return calls
 }

@@ -27,6 +27,14 @@ export function splitTokens(usage: JsonObject, lifetime?: ReadLifetime): Quantit
   return quantities
 }
 
+/** Returns the tokens of both sides; 0 for a side that is not stated. */
+export function totalSides(usage: JsonObject): readonly number[] {
+  const input = readInput(usage)
+  const output = readEither(usage.completion_tokens, usage.output_tokens)
+  const outside = output === undefined ? 0 : readOutside(usage, input, output)
+  return [input?.total ?? 0, (output ?? 0) + outside]
+}
+
 /** The details of a side, in the plural and the singular that vendors write. */
 const DETAILS = {
   input: [
@@ -216,6 +224,9 @@ function addOutput(quantities: Tally, usage: JsonObject, input: Input | undefine
   tally(quantities, 'image_output_token', image)
 }
 
+/** No answer reasons longer; a total that is further above its parts is a mistake. */
+const REASONING_MAX = 131_072
+
 function readOutside(usage: JsonObject, input: Input | undefined, output: number): number {
   const total = readCount(usage.total_tokens)
   // Perplexity's deep research reports reasoning apart from the output, and in no total.
@@ -224,7 +235,8 @@ function readOutside(usage: JsonObject, input: Input | undefined, output: number
   if (total === undefined) return reasoning !== undefined && reasoning > output ? reasoning : 0
   if (!input) return 0
   const difference = Math.max(0, total - input.total - output)
-  return reasoning === undefined ? difference : Math.min(difference, reasoning)
+  if (reasoning !== undefined) return Math.min(difference, reasoning)
+  return difference <= REASONING_MAX ? difference : 0
 }
 
 /** Reasoning tokens as the details state them; undefined when they do not. */

@@ -48,6 +48,9 @@ const NONE: readonly ToolCallPiece[] = []
 
 export function createToolCallTracker(): ToolCallTracker {
   const calls: ToolCall[] = []
+  const ids = new Set<string>()
+  /** The first call of each id of the upstream. */
+  const byUpstreamId = new Map<string, ToolCall>()
   /** The call that a piece without any mark continues, by upstream index. */
   const current = new Map<number, ToolCall>()
 
@@ -56,9 +59,7 @@ export function createToolCallTracker(): ToolCallTracker {
     if (entry.id !== '') {
       if (byIndex)
         return byIndex.upstreamId === entry.id || canAdopt(byIndex, entry) ? byIndex : undefined
-      return entry.index === undefined
-        ? calls.find(({ upstreamId }) => upstreamId === entry.id)
-        : undefined
+      return entry.index === undefined ? byUpstreamId.get(entry.id) : undefined
     }
     const candidate = entry.index === undefined ? (calls[slot ?? -1] ?? calls.at(-1)) : byIndex
     return candidate && startsAnother(candidate, entry) ? undefined : candidate
@@ -78,9 +79,11 @@ export function createToolCallTracker(): ToolCallTracker {
   }
 
   function adopt(call: ToolCall, id: string): void {
-    const isTaken = calls.some((other) => other.id === id)
     call.upstreamId = id
-    if (!isTaken) call.id = id
+    if (!byUpstreamId.has(id)) byUpstreamId.set(id, call)
+    if (ids.has(id)) return
+    call.id = id
+    ids.add(id)
   }
 
   function readEntry(entry: Entry, slot: number | undefined): ToolCallPiece {

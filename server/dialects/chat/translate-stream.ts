@@ -29,7 +29,7 @@ export interface ChatEnding {
   readonly reading: UsageReading
 }
 
-/** The events of the caller's dialect. Each method but `take` and `isOverfull` may write. */
+/** The events of the caller's dialect. Each method but the last two and `isOverfull` may write. */
 export interface ChatStreamWriter {
   /** UTF-8 bytes of what the model wrote. */
   readonly outputBytes: number
@@ -43,6 +43,8 @@ export interface ChatStreamWriter {
   fail(error: ReportedError): void
   /** Returns the output written since the last call. */
   take(): string
+  /** Bytes of the output that is kept until its ending, about. */
+  heldBytes(): number
 }
 
 /** `finished` is true after `[DONE]`, or at the end of a body that gave a finish reason. */
@@ -94,6 +96,10 @@ class ChatStreamTranslator implements Relay {
   fail({ type, message }: RelayFailure): Buffer | undefined {
     this.breakOff({ type, message })
     return this.take()
+  }
+
+  heldBytes(): number {
+    return this.parser.heldBytes() + this.writer.heldBytes()
   }
 
   report(): RelayReport {

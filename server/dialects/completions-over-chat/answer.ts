@@ -46,6 +46,7 @@ export function createCompletionStream({ model }: CompletionOptions): Relay {
     },
     fail: ({ type, message }) => Buffer.from(encodeChatError({ type, message })),
     report: () => ({ outputBytes: 0, finished: true }),
+    heldBytes: parser.heldBytes,
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { readChatUsage } from '../chat/read-usage.ts'
-import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { isStatedError, type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
 import { readCount } from '../usage/read-count.ts'
 import { toImageTokens, type UsageReading } from '../usage/usage-reading.ts'
@@ -52,7 +52,8 @@ export function readImageUsage(document: unknown, imageCount: number): UsageRead
   }
 }
 
-function readGenerated(document: unknown): number | undefined {
+/** Returns the number of images that the vendor bills, where it states one. */
+export function readGenerated(document: unknown): number | undefined {
   return readCount(member(member(document, 'usage'), 'generated_images'))
 }
 
@@ -64,16 +65,16 @@ function readAnswerFacts(document: unknown): Readonly<Record<string, string>> {
   if (!isObject(document)) return {}
   const images = Array.isArray(document.data) ? document.data.filter(isImage) : []
   const sizes = new Set(images.flatMap((image) => asString(image.size) ?? []))
-  const size = asString(document.size) ?? [...sizes].join(' ')
+  const size = sizes.size > 0 ? [...sizes].join(' ') : (asString(document.size) ?? '')
   return readImageFacts({ quality: document.quality, ...(size === '' ? {} : { size }) })
 }
 
 /** Returns the error in place of an answer or of an event; undefined without one. */
 export function readImagesError(document: unknown): ReportedError | undefined {
   const error = member(document, 'error')
-  if (typeof error === 'string' && error !== '') return { ...UPSTREAM_ERROR, message: error }
-  if (!isObject(error)) return undefined
-  const message = asString(error.message) || UPSTREAM_ERROR.message
-  const code = asString(error.code)
+  if (!isStatedError(error)) return undefined
+  if (typeof error === 'string') return { ...UPSTREAM_ERROR, message: error }
+  const message = asString(member(error, 'message')) || UPSTREAM_ERROR.message
+  const code = asString(member(error, 'code'))
   return { ...UPSTREAM_ERROR, message, ...(code === undefined ? {} : { code }) }
 }

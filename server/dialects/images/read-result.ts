@@ -3,6 +3,7 @@
  * that came as bytes gets a link of the gateway; one that failed among others is left out.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { readImageUrl } from '../../lib/result-url.ts'
 import { isImage } from './read-answer.ts'
 
 export interface ResultOptions {
@@ -22,10 +23,12 @@ export async function readImagesResult(
   if (entries.length === 0) return undefined
   const data: JsonObject[] = []
   for (const entry of entries) {
-    const { b64_json: content, ...image } = entry
+    const { b64_json: content, url: link, ...image } = entry
     const bytes = asString(content)
-    data.push(bytes ? { ...image, url: await keep(Buffer.from(bytes, 'base64')) } : image)
+    const url = bytes ? await keep(Buffer.from(bytes, 'base64')) : readImageUrl(link)
+    if (url !== undefined) data.push({ ...image, url })
   }
+  if (data.length === 0) return undefined
   const { created, created_at: createdAt, usage } = document
   const time = created ?? createdAt
   return {

@@ -3,6 +3,7 @@
  * usage, finished images and the protocol's own end are read on the way.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { totalSides } from '../chat/split-tokens.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { createLargeObjectReader, type LargeObjectReader } from '../large-object.ts'
@@ -10,11 +11,22 @@ import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { encodeSseEvent, readSseFrame } from '../sse.ts'
-import { countImageBytes, isImage, readImagesError, readImageUsage } from './read-answer.ts'
+import { addUsage, mergeUsage } from '../usage/read-count.ts'
+import { totalCost } from '../usage/stated-cost.ts'
+import type { UsageReading } from '../usage/usage-reading.ts'
+import {
+  countImageBytes,
+  isImage,
+  readGenerated,
+  readImagesError,
+  readImageUsage,
+} from './read-answer.ts'
 
 /** Larger events pass without being held: images have any size. */
 const EVENT_LIMIT_BYTES = 24 * 1024 * 1024
 const OWN_MEMBERS = 1
+/** More than one size is charged as several, whichever they are. */
+const SIZES_MAX = 2
 
 /**
  * `images` is the requested number: if each has its own end event, the stream ends with the last.
@@ -27,10 +39,14 @@ export function createImagesTap(images: number): Relay {
 class ImagesTap implements Relay {
   private readonly requestedImages: number
   private readonly filter: FrameFilter
+  /** Sizes of the images so far, as their events state them. */
+  private readonly sizes = new Set<string>()
   private images = 0
   private outputBytes = 0
-  /** The last event that stated usage or the vendor's choices. */
-  private usageEvent: unknown
+  /** Usage as the last events stated it, and the vendor's choices. */
+  private stated: JsonObject | undefined
+  /** The reading of it, until something else is stated. */
+  private reading: UsageReading | undefined
   /** The event over the limit that is passing. */
   private large: { readonly name: string; readonly object: LargeObjectReader } | undefined
   private finished = false
@@ -54,7 +70,7 @@ class ImagesTap implements Relay {
   end(): Buffer | undefined {
     const rest = this.filter.end()
     // Fewer images than requested are an answer too, where their usage was stated.
-    this.finished ||= this.usageEvent !== undefined
+    this.finished ||= this.stated !== undefined
     const failed = this.takeFailed(UPSTREAM_ERROR)
     return rest && failed ? Buffer.concat([rest, failed]) : (failed ?? rest)
   }
@@ -65,15 +81,21 @@ class ImagesTap implements Relay {
     return failed && isInside ? Buffer.concat([Buffer.from('\n\n'), failed]) : failed
   }
 
+  heldBytes(): number {
+    return this.filter.heldBytes()
+  }
+
   report(): RelayReport {
-    const { images, outputBytes, finished, error, usageEvent } = this
-    const isStated = images > 0 || usageEvent !== undefined
-    return {
-      outputBytes,
-      finished,
-      ...(isStated ? readImageUsage(usageEvent, images) : {}),
-      ...(error ? { error } : {}),
-    }
+    const { images, outputBytes, finished, error, stated } = this
+    const isStated = images > 0 || stated !== undefined
+    if (isStated) this.reading ??= readImageUsage(this.withSizes(stated), images)
+    return { outputBytes, finished, ...this.reading, ...(error ? { error } : {}) }
+  }
+
+  /** Adds the sizes of images as a whole answer states them: with each image. */
+  private withSizes(stated: JsonObject | undefined): JsonObject | undefined {
+    if (this.sizes.size === 0) return stated
+    return { ...stated, data: [...this.sizes].map((size) => ({ size, url: size })) }
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {
@@ -89,7 +111,7 @@ class ImagesTap implements Relay {
     }
     const data = parseEventData(event)
     const type = asString(member(data, 'type')) ?? event.event
-    this.keepUsage(data)
+    if (!type.endsWith('.completed')) this.keepUsage(data)
     if (type.endsWith('.partial_succeeded')) this.take(data)
     else if (type.endsWith('.completed')) this.onCompleted(data)
     else {
@@ -107,30 +129,54 @@ class ImagesTap implements Relay {
     if (isLast) this.large = undefined
     const type = data ? (asString(data.type) ?? name) : ''
     if (this.finished || !/\.(?:completed|partial_succeeded)$/.test(type)) return
-    this.images += 1
-    this.outputBytes += EVENT_LIMIT_BYTES
-    if (!type.endsWith('.completed')) return
-    this.usageEvent = data
+    this.addImage(EVENT_LIMIT_BYTES, data)
+    if (!data || !type.endsWith('.completed')) return
+    this.state(data, this.mergeUsage(data, true))
     this.finished = this.images >= this.requestedImages
   }
 
   private onCompleted(data: unknown): void {
     const hasImage = isImage(data)
     if (hasImage) this.take(data)
-    if (!data) return
-    this.usageEvent = { ...withoutContent(data), ...usageOf(this.usageEvent) }
+    if (!isObject(data)) return
+    this.state(data, this.mergeUsage(data, hasImage))
     this.finished = !hasImage || this.images >= this.requestedImages
   }
 
-  /** Any event may state usage; the last one that does counts. */
+  /** Any event may state usage. */
   private keepUsage(data: unknown): void {
+    const usage = this.mergeUsage(data, false)
+    if (usage) this.state({ ...this.stated }, usage)
+  }
+
+  /**
+   * Adds the usage of an image that has an end event of its own; any other event states the usage
+   * of all images so far.
+   */
+  private mergeUsage(data: unknown, hasImage: boolean): JsonObject | undefined {
+    const earlier = usageOf(this.stated)
     const usage = usageOf(data)
-    if (usage) this.usageEvent = { ...(isObject(this.usageEvent) ? this.usageEvent : {}), ...usage }
+    if (!usage) return earlier
+    const isOwn = hasImage && this.requestedImages > 1 && readGenerated(data) === undefined
+    const merged = isOwn ? addUsage(earlier, usage) : mergeUsage(earlier, usage, readTotals)
+    return isObject(merged) ? merged : undefined
+  }
+
+  private state(stated: JsonObject, usage: JsonObject | undefined): void {
+    this.stated = { ...pickStated(stated), ...(usage ? { usage } : {}) }
+    this.reading = undefined
   }
 
   private take(image: unknown): void {
+    this.addImage(countImageBytes(image), image)
+  }
+
+  private addImage(bytes: number, image: unknown): void {
     this.images += 1
-    this.outputBytes += countImageBytes(image)
+    const size = asString(member(image, 'size'))
+    if (size !== undefined && this.sizes.size < SIZES_MAX) this.sizes.add(size)
+    this.outputBytes += bytes
+    this.reading = undefined
   }
 
   /** Returns the error for the caller; undefined for a stream that has ended. */
@@ -149,12 +195,18 @@ function readEventName(piece: Buffer): string {
   return name
 }
 
-function usageOf(data: unknown): { readonly usage: JsonObject } | undefined {
+function usageOf(data: unknown): JsonObject | undefined {
   const usage = member(data, 'usage')
-  return isObject(usage) ? { usage } : undefined
+  return isObject(usage) ? usage : undefined
 }
 
-/** The image data is not needed to determine the cost. */
-function withoutContent(data: object): object {
-  return { ...data, b64_json: undefined }
+function readTotals(usage: JsonObject): readonly number[] {
+  return [...totalSides(usage), readGenerated({ usage }) ?? 0, totalCost(usage)]
+}
+
+/** Members of an event that say how the image was made. */
+const STATED = ['usage', 'size', 'quality', 'style', 'service_tier', 'tool_usage', 'model'] as const
+
+function pickStated(data: JsonObject): JsonObject {
+  return Object.fromEntries(STATED.flatMap((name) => (name in data ? [[name, data[name]]] : [])))
 }

@@ -23,16 +23,22 @@ interface ToolBlock {
   readonly call: ToolCall
   /** True if all arguments are here: a later piece of the same chunk may still bring some. */
   isComplete: boolean
+  /** True once nothing can be written to it. */
+  isClosed: boolean
   waiting: string
 }
 
 /** Characters that may wait; an upstream that interleaves more is not translated. */
 const WAITING_LIMIT = 4 * 1024 * 1024
+/** Blocks that may wait. */
+const QUEUE_LIMIT = 10_000
 
 export class BlockWriter {
   private readonly mintId: (position: number) => string
   private readonly nameOf: (chatName: string) => string
-  private readonly queue: Block[] = []
+  /** The blocks from `first` on wait; those before are closed. */
+  private queue: Block[] = []
+  private first = 0
   private readonly tools = new Map<ToolCall, ToolBlock>()
   private isOpen = false
   private index = 0
@@ -66,21 +72,25 @@ export class BlockWriter {
     const known = this.tools.get(call)
     if (known) {
       known.isComplete = isComplete
-      if (this.queue.includes(known)) this.fill(known, text)
+      if (!known.isClosed) this.fill(known, text)
       return
     }
-    const block: ToolBlock = { kind: 'tool', call, isComplete, waiting: '' }
+    const block: ToolBlock = { kind: 'tool', call, isComplete, isClosed: false, waiting: '' }
     this.tools.set(call, block)
     this.enqueue(block, text)
   }
 
   /** Closes everything; calls that never got a name are written as they are. */
   finish(): void {
-    while (this.queue.length > 0) this.writeFirst()
+    while (this.first < this.queue.length) this.writeFirst()
+  }
+
+  heldBytes(): number {
+    return this.waitingLength
   }
 
   isOverfull(): boolean {
-    return this.waitingLength > WAITING_LIMIT
+    return this.waitingLength > WAITING_LIMIT || this.queue.length - this.first > QUEUE_LIMIT
   }
 
   /** Returns the events since the last call, as text. */
@@ -103,18 +113,18 @@ export class BlockWriter {
 
   private writeReady(): void {
     for (;;) {
-      const [first] = this.queue
+      const first = this.queue[this.first]
       if (!first || (first.kind === 'tool' && first.call.name === '')) return
       this.writeWaiting(first)
       // A call's arguments may go on after another block began, until they are complete.
       const isComplete = first.kind !== 'tool' || first.isComplete
-      if (this.queue.length === 1 || !isComplete) return
+      if (this.first === this.queue.length - 1 || !isComplete) return
       this.close()
     }
   }
 
   private writeFirst(): void {
-    const [first] = this.queue
+    const first = this.queue[this.first]
     if (first) this.writeWaiting(first)
     this.close()
   }
@@ -168,7 +178,13 @@ export class BlockWriter {
   }
 
   private close(): void {
-    this.queue.shift()
+    const closed = this.queue[this.first]
+    if (closed?.kind === 'tool') closed.isClosed = true
+    this.first += 1
+    if (this.first > this.queue.length / 2) {
+      this.queue = this.queue.slice(this.first)
+      this.first = 0
+    }
     this.isOpen = false
     this.write('content_block_stop', `{"type":"content_block_stop","index":${this.index}}`)
     this.index += 1

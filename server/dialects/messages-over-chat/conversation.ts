@@ -27,6 +27,8 @@ export class ChatConversation {
   /** Ids of calls that no tool message has answered yet, in order. */
   private readonly open = new Set<string>()
   private waiting: (() => void)[] = []
+  /** The message that others were joined to, with all parts of it: its content is written later. */
+  private joined: { readonly message: ChatMessage; readonly parts: ChatPart[] } | undefined
 
   constructor(quirks: ChatQuirks) {
     this.quirks = quirks
@@ -82,6 +84,7 @@ export class ChatConversation {
 
   finish(): readonly ChatMessage[] {
     this.closeTools()
+    this.writeJoined()
     return this.messages
   }
 
@@ -123,9 +126,18 @@ export class ChatConversation {
 
   private append(message: ChatMessage, parts: readonly ChatPart[]): void {
     const { content, role } = message
-    const oldParts = typeof content === 'string' ? [textPart(content)] : (content ?? [])
+    if (this.joined?.message !== message) {
+      this.writeJoined()
+      const oldParts = typeof content === 'string' ? [textPart(content)] : (content ?? [])
+      this.joined = { message, parts: oldParts.filter((part) => !isEmpty(part)) }
+    }
     const newParts = role === 'tool' ? parts.map(withoutMedia) : parts
-    message.content = joinParts([...oldParts, ...newParts].filter((part) => !isEmpty(part)))
+    for (const part of newParts) if (!isEmpty(part)) this.joined.parts.push(part)
+  }
+
+  private writeJoined(): void {
+    if (this.joined) this.joined.message.content = joinParts(this.joined.parts)
+    this.joined = undefined
   }
 }
 
@@ -136,9 +148,10 @@ function markFailed(texts: string[]): void {
   else if (!/^\W*error\b/i.test(first)) texts[0] = `Error: ${first}`
 }
 
-function joinTexts(first: ChatMessage, second: ChatMessage): string | null {
-  const texts = [first.content, second.content].filter((text) => typeof text === 'string')
-  return texts.length > 0 ? texts.join('\n') : null
+function joinTexts({ content: first }: ChatMessage, { content: second }: ChatMessage) {
+  if (typeof first !== 'string') return typeof second === 'string' ? second : null
+  // Unlike a joined list, this copies neither text.
+  return typeof second === 'string' ? `${first}\n${second}` : first
 }
 
 function isEmpty(part: ChatPart): boolean {

@@ -7,24 +7,27 @@ export interface PrefillCutter {
 }
 
 export function createPrefillCutter(prefill: string): PrefillCutter {
-  let held = ''
+  /** Characters of it that were repeated, and are held back. */
+  let repeated = 0
   let isOver = prefill === ''
+
+  function takeHeld(): string {
+    const held = prefill.slice(0, repeated)
+    repeated = 0
+    isOver = true
+    return held
+  }
 
   return {
     push(text) {
       if (isOver) return text
-      held += text
-      if (prefill.startsWith(held) && held.length < prefill.length) return ''
-      isOver = true
-      const rest = held.startsWith(prefill) ? held.slice(prefill.length) : held
-      held = ''
-      return rest
+      if (repeated + text.length < prefill.length && prefill.startsWith(text, repeated)) {
+        repeated += text.length
+        return ''
+      }
+      const said = takeHeld() + text
+      return said.startsWith(prefill) ? said.slice(prefill.length) : said
     },
-    end() {
-      const rest = held
-      held = ''
-      isOver = true
-      return rest
-    },
+    end: takeHeld,
   }
 }

@@ -63,6 +63,10 @@ class MessagesWriter implements ChatStreamWriter {
     for (const piece of tools) this.blocks.addTool(piece)
   }
 
+  heldBytes(): number {
+    return this.blocks.heldBytes()
+  }
+
   isOverfull(): boolean {
     return this.blocks.isOverfull()
   }

@@ -11,8 +11,8 @@ import { parseEventData } from '../parse-event-data.ts'
 import type { Relay } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { ANSWER_EVENT_BYTES_MAX, createSseParser } from '../sse.ts'
-import { mergeUsage } from '../usage/read-count.ts'
 import { buildMessagesError } from './error.ts'
+import { mergeMessagesUsage, withoutPlaceholders } from './merge-usage.ts'
 import { readMessagesError } from './read-error.ts'
 
 /** Returns one JSON document at the end: a message, or an error if the stream broke off. */
@@ -22,7 +22,10 @@ export function createMessagesCollector(): Relay {
 
 /** A block as it grows; the input of a call arrives as pieces of JSON. */
 interface OpenBlock {
-  block: JsonObject
+  readonly block: JsonObject
+  /** Fields that deltas add to. */
+  readonly texts: Map<string, string>
+  readonly citations: unknown[]
   input: string
 }
 
@@ -39,7 +42,7 @@ class MessagesCollector implements Relay {
     onEvent: (event) => this.onData(parseEventData(event)),
     onOverflow: () => this.onError(UPSTREAM_ERROR),
   })
-  private message: JsonObject | undefined
+  private message: Map<string, unknown> | undefined
   private readonly blocks = new Map<unknown, OpenBlock>()
   private usage: unknown
   private isDone = false
@@ -78,18 +81,21 @@ class MessagesCollector implements Relay {
     const { index, content_block: block, delta } = data
     switch (data.type) {
       case 'message_start':
-        if (isObject(data.message)) this.message = data.message
-        this.usage = mergeUsage(undefined, readUsage(data.message))
+        if (isObject(data.message)) this.message = new Map(Object.entries(data.message))
+        this.usage = withoutPlaceholders(member(data.message, 'usage'))
         return
       case 'content_block_start':
-        if (isObject(block)) this.blocks.set(index, { block, input: '' })
+        if (isObject(block)) this.blocks.set(index, openBlock(block))
         return
       case 'content_block_delta':
         this.onDelta(this.blocks.get(index), delta)
         return
       case 'message_delta':
-        if (isObject(delta)) this.message = { ...this.message, ...delta }
-        this.usage = mergeUsage(this.usage, readUsage(data))
+        this.message ??= new Map()
+        for (const [name, value] of Object.entries(isObject(delta) ? delta : {})) {
+          this.message.set(name, value)
+        }
+        this.usage = mergeMessagesUsage(this.usage, data.usage)
         return
       case 'message_stop':
         this.isDone = true
@@ -105,31 +111,40 @@ class MessagesCollector implements Relay {
     if (!open || !isObject(delta)) return
     const field = TEXT_FIELDS.get(delta.type)
     if (field !== undefined) {
-      const text = (asString(open.block[field]) ?? '') + (asString(delta[field]) ?? '')
-      open.block = { ...open.block, [field]: text }
+      const known = open.texts.get(field) ?? asString(open.block[field]) ?? ''
+      open.texts.set(field, known + (asString(delta[field]) ?? ''))
     } else if (delta.type === 'input_json_delta') {
       open.input += asString(delta.partial_json) ?? ''
     } else if (delta.type === 'citations_delta') {
-      const { citations } = open.block
-      const earlier = Array.isArray(citations) ? citations : []
-      open.block = { ...open.block, citations: [...earlier, delta.citation] }
+      open.citations.push(delta.citation)
     }
   }
 
   private build(): JsonObject {
     const content = [...this.blocks.values()].map(closeBlock)
-    return { ...this.message, content, usage: this.usage ?? {} }
+    return { ...Object.fromEntries(this.message ?? []), content, usage: this.usage ?? {} }
   }
 }
 
-function readUsage(source: unknown): JsonObject | undefined {
-  const usage = member(source, 'usage')
-  return isObject(usage) ? usage : undefined
+/** Broken arguments are kept as text inside an object: they are billed. */
+function openBlock(block: JsonObject): OpenBlock {
+  const { citations } = block
+  return {
+    block,
+    texts: new Map(),
+    citations: Array.isArray(citations) ? [...citations] : [],
+    input: '',
+  }
 }
 
-/** Broken arguments are kept as text inside an object: they are billed. */
-function closeBlock({ block, input }: OpenBlock): JsonObject {
-  if (input.trim() === '') return block
-  const parsed = tryParseJson(Buffer.from(input))
-  return { ...block, input: isObject(parsed) ? parsed : { raw_arguments: input } }
+function closeBlock({ block, texts, citations, input }: OpenBlock): JsonObject {
+  const parsed = input.trim() === '' ? undefined : tryParseJson(Buffer.from(input))
+  return {
+    ...block,
+    ...Object.fromEntries(texts),
+    ...(citations.length > 0 ? { citations } : {}),
+    ...(parsed === undefined && input.trim() === ''
+      ? {}
+      : { input: isObject(parsed) ? parsed : { raw_arguments: input } }),
+  }
 }

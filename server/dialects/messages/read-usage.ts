@@ -5,14 +5,15 @@
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import type { ContainerUse } from '../relay.ts'
-import { mergeUsage, readCount } from '../usage/read-count.ts'
+import { readCount } from '../usage/read-count.ts'
 import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
 import { readStatedCost } from '../usage/stated-cost.ts'
 import { largerOfEach, NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
 import { readVendorTools } from '../usage/vendor-tools.ts'
 import type { WriteLifetime } from '../usage/write-lifetime.ts'
+import { closeUsage, mergeMessagesUsage, withoutPlaceholders } from './merge-usage.ts'
 import { readCounts } from './read-counts.ts'
-import { readIterations } from './read-iterations.ts'
+import { type Iterations, readIterations } from './read-iterations.ts'
 
 export interface MessagesUsageOptions {
   /**
@@ -53,7 +54,7 @@ export function createMessagesUsageReader(options: MessagesUsageOptions = {}): M
     if (isSearchResult(block)) answer.searches += 1
   }
   const take = (usage: unknown) => {
-    answer.usage = mergeUsage(answer.usage, isObject(usage) ? usage : undefined)
+    answer.usage = mergeMessagesUsage(answer.usage, usage)
     known = undefined
   }
   const noteEnd = (source: unknown) => {
@@ -64,7 +65,9 @@ export function createMessagesUsageReader(options: MessagesUsageOptions = {}): M
   }
   return {
     start(message) {
-      take(withoutPlaceholders(member(message, 'usage')))
+      const usage = withoutPlaceholders(member(message, 'usage'))
+      answer.opening = mergeMessagesUsage(answer.opening, usage)
+      take(usage)
       noteEnd(message)
     },
     block(block) {
@@ -73,6 +76,11 @@ export function createMessagesUsageReader(options: MessagesUsageOptions = {}): M
     },
     delta(event) {
       take(event.usage)
+      answer.stated = mergeMessagesUsage(answer.stated, event.usage)
+      const isEnd = typeof member(event.delta, 'stop_reason') === 'string'
+      if (isEnd && answer.stopReason === undefined) {
+        answer.usage = closeUsage(answer.opening, answer.stated)
+      }
       noteEnd(event.delta)
     },
     other(event) {
@@ -104,18 +112,25 @@ export function readMessagesUsage(
 
 interface Answer {
   usage: unknown
+  /** The part of `usage` from `message_start`, and that from the events behind it. */
+  opening?: unknown
+  stated?: unknown
   stopReason?: string | undefined
   hasContainer: boolean
   containerId?: string | undefined
   blocks: number
   /** Results of searches that did not fail. */
   searches: number
+  /** The last list of passes that was read, and what it says: the list may be long. */
+  iterations?: { readonly list: unknown; readonly read: Iterations | undefined }
 }
 
-function withoutPlaceholders(usage: unknown): unknown {
-  if (!isObject(usage)) return undefined
-  const { output_tokens: _, output_tokens_details: __, iterations: ___, ...statedUsage } = usage
-  return statedUsage
+function readIterationsOnce(answer: Answer, lifetime: WriteLifetime): Iterations | undefined {
+  const list = member(answer.usage, 'iterations')
+  if (answer.iterations?.list !== list) {
+    answer.iterations = { list, read: readIterations(list, lifetime) }
+  }
+  return answer.iterations?.read
 }
 
 /** Some vendors run searches and do not count them. */
@@ -129,7 +144,7 @@ function interpret(answer: Answer, options: MessagesUsageOptions): UsageReading 
   const { usage } = answer
   const lifetime = options.writeLifetime?.() ?? '5m'
   const tools = readVendorTools({}, usage)
-  const iterations = readIterations(usage.iterations, lifetime)
+  const iterations = readIterationsOnce(answer, lifetime)
   const tokens = iterations?.usage ?? readCounts(usage, lifetime)
   const quantities = { ...tokens, ...countCalls(answer, tools.calls, options) }
   const tier = readServedTier(usage.service_tier)
@@ -144,6 +159,7 @@ function interpret(answer: Answer, options: MessagesUsageOptions): UsageReading 
     ...(Object.keys(quantities).length > 0 ? { usage: isFree ? FREE : quantities } : {}),
     ...(passes.length > 0 ? { passes } : {}),
     ...(containers.length > 0 ? { containers } : {}),
+    ...(answer.containerId === undefined ? {} : { keptIds: [answer.containerId] }),
     ...(Object.keys(facts).length > 0 ? { facts } : {}),
     ...(statedCost ? { statedCost } : {}),
     ...(unknown.length > 0 ? { unknownUsage: unknown } : {}),

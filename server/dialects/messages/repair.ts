@@ -7,7 +7,7 @@ import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import { encodeSseEvent, type SseEvent } from '../sse.ts'
 
 /** The name of an event without an `event` line. */
-const UNNAMED = 'message'
+export const UNNAMED = 'message'
 
 interface Estimates {
   /** Stands in for the input tokens that the vendor does not state. */

@@ -19,7 +19,7 @@ import {
   type MessagesUsageOptions,
   type MessagesUsageReader,
 } from './read-usage.ts'
-import { repairEvent } from './repair.ts'
+import { repairEvent, UNNAMED } from './repair.ts'
 
 export interface MessagesTapOptions extends MessagesUsageOptions {
   /** Returns the input tokens for callers of a vendor that states none. */
@@ -50,6 +50,8 @@ class MessagesTap implements Relay {
   /** True once an event of an answer arrived: before it, others do not begin the stream. */
   private hasBegun = false
   private finished = false
+  /** An event could not be read: what follows is read for its usage alone. */
+  private isBrokenOff = false
   private error: ReportedError | undefined
 
   constructor(options: MessagesTapOptions) {
@@ -80,6 +82,10 @@ class MessagesTap implements Relay {
     return Buffer.from(close + encodeMessagesError({ type, message }))
   }
 
+  heldBytes(): number {
+    return this.filter.heldBytes()
+  }
+
   report(): RelayReport {
     const { outputBytes, outputEvents, finished, error } = this
     const reading = this.usage.reading()
@@ -87,7 +93,7 @@ class MessagesTap implements Relay {
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {
-    const textBytes = this.template.match(frame)
+    const textBytes = this.isBrokenOff ? -1 : this.template.match(frame)
     if (textBytes === -1) return this.onOther(frame)
     this.addOutput(textBytes)
     return frame
@@ -97,14 +103,32 @@ class MessagesTap implements Relay {
     const event = readSseFrame(frame)
     if (!event) return isForeign(frame) ? undefined : frame
     const data = parseEventData(event)
-    // Half an event at a sudden end would hide the error event that follows it.
-    if (!data) return this.hasBegun && isWhole(frame) ? frame : undefined
+    if (!data) return this.onUnreadable(event, frame)
+    if (this.isBrokenOff) {
+      if (data.type === 'message_delta') this.usage.delta(data)
+      else this.usage.other(data)
+      return undefined
+    }
     this.hasBegun ||= BEGINNINGS.has(data.type)
     const error = readMessagesError(data)
     if (!this.hasBegun && !error) return undefined
     const repaired = error ? undefined : this.repair(event, data)
     this.onEvent(data, repaired ? undefined : frame)
     return error ? hideInFrame(frame) : (repaired ?? frame)
+  }
+
+  /**
+   * Ends the stream at a part of an event: the SDKs cannot read it, and what it had is missing.
+   * Other data that is no object they ignore only where the event has no name.
+   */
+  private onUnreadable({ event, data }: SseEvent, frame: Buffer): Buffer | undefined {
+    // Half an event at a sudden end would hide the error event that follows it.
+    if (!this.hasBegun || this.isBrokenOff || !isWhole(frame)) return undefined
+    if (!data.trimStart().startsWith('{')) return event === UNNAMED ? frame : undefined
+    if (this.finished || this.error) return undefined
+    this.isBrokenOff = true
+    this.error = UPSTREAM_ERROR
+    return Buffer.from(encodeMessagesError(UPSTREAM_ERROR))
   }
 
   private repair(event: SseEvent, data: JsonObject): Buffer | undefined {

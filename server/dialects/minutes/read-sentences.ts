@@ -50,12 +50,18 @@ export function readSentence(item: JsonObject): RecognisedSentence {
   }
 }
 
+const SPACELESS = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/
+
 /** Joins the texts, with a space except after Chinese. */
 export function joinSentences(sentences: readonly RecognisedSentence[]): string {
-  return sentences.reduce((text, sentence) => {
-    const gap = text === '' || /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]$/.test(text) ? '' : ' '
-    return text + gap + sentence.text
-  }, '')
+  let text = ''
+  let last = ''
+  for (const sentence of sentences) {
+    const added = (last === '' || SPACELESS.test(last) ? '' : ' ') + sentence.text
+    text += added
+    last = added.at(-1) ?? last
+  }
+  return text
 }
 
 export function lastEndMs(parts: readonly { readonly end_ms: number }[]): number {

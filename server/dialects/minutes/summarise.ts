@@ -50,9 +50,14 @@ export function readSummary(answer: string, result: JsonObject): JsonObject {
   return { summary, chapters: [wholeChapter(summary, endMs)] }
 }
 
+const FENCE = '```'
+
 /** Removes the Markdown fence that models often put around JSON. */
 function stripFence(text: string): string {
-  return /```(?:json)?\s*([\s\S]*?)```/.exec(text)?.[1] ?? text.trim()
+  const start = text.indexOf(FENCE) + FENCE.length
+  const end = text.indexOf(FENCE, start)
+  if (start < FENCE.length || end === -1) return text.trim()
+  return text.slice(start, end).replace(/^json/, '')
 }
 
 function readChapters(value: unknown, endMs: number) {

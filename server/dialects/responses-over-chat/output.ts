@@ -45,6 +45,8 @@ export class Output {
   private readonly items: OutputItem[] = []
   private readonly closed = new Map<OutputItem, JsonObject>()
   private readonly calls = new Map<ToolCall, OpenCall>()
+  /** Calls that may be closed before the next item begins. */
+  private readonly complete = new Map<ToolCall, OpenCall>()
   private speech: MessageItem | ReasoningItem | undefined
   /** Searches that have not ended, by the vendor's id. */
   private readonly searches = new Map<unknown, SearchItem>()
@@ -66,6 +68,10 @@ export class Output {
     for (const annotation of annotations) this.annotate(annotation)
     if (refusal !== '') this.addText('refusal', refusal)
     for (const piece of tools) this.addCall(piece)
+  }
+
+  heldBytes(): number {
+    return this.bytes
   }
 
   isOverfull(): boolean {
@@ -150,6 +156,8 @@ export class Output {
     open.item ??= this.openCallItem(call)
     open.item.add(open.waiting)
     open.waiting = ''
+    if (isComplete) this.complete.set(call, open)
+    else this.complete.delete(call)
   }
 
   private openCallItem(call: ToolCall): CallItem {
@@ -163,9 +171,8 @@ export class Output {
   /** Whatever is complete ends before the next item begins. */
   private closeBefore(): void {
     this.closeSpeech('completed')
-    for (const [call, open] of this.calls) {
-      if (open.item && open.isComplete) this.closeCall(call, open, 'completed')
-    }
+    for (const [call, open] of this.complete) this.closeCall(call, open, 'completed')
+    this.complete.clear()
   }
 
   private closeSpeech(status: ItemStatus): void {

@@ -59,6 +59,10 @@ class ResponsesWriter implements ChatStreamWriter {
     this.output.add(delta)
   }
 
+  heldBytes(): number {
+    return this.output.heldBytes()
+  }
+
   isOverfull(): boolean {
     return this.output.isOverfull()
   }

@@ -27,13 +27,17 @@ export function createToolMap(): ToolMap {
   const names = createToolNames()
   const chatNames = new Map<string, string>()
   const tools = new Map<string, CallerTool>()
+  /** The number of the next attempt for a full name that is taken. */
+  const attempts = new Map<string, number>()
 
   function register(tool: CallerTool): string {
     const full = `${tool.namespace ?? tool.kind}__${tool.name}`
     let chatName = names.toChat(tool.name)
-    for (let attempt = 1; tools.has(chatName); attempt++) {
+    let attempt = attempts.get(full) ?? 1
+    for (; tools.has(chatName); attempt++) {
       chatName = names.toChat(attempt === 1 ? full : `${full}_${attempt}`)
     }
+    attempts.set(full, attempt)
     tools.set(chatName, tool)
     return chatName
   }

@@ -1,7 +1,7 @@
 /** Reads the usage of a response: tokens, tools run by the vendor, and images. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { type ChatUsageOptions, createChatUsageReader } from '../chat/read-usage.ts'
-import { splitTokens } from '../chat/split-tokens.ts'
+import { splitTokens, totalSides } from '../chat/split-tokens.ts'
 import type { ModelPass } from '../relay.ts'
 import { mergeUsage } from '../usage/read-count.ts'
 import { toImageTokens, type UsageReading } from '../usage/usage-reading.ts'
@@ -12,6 +12,8 @@ export interface ResponseUsageReader {
   readonly read: (response: JsonObject) => void
   /** Reads an item that is done, in a stream. */
   readonly readItem: (item: unknown, outputIndex: unknown) => void
+  /** Reads an item that has only begun: its id. */
+  readonly beginItem: (item: unknown) => void
   readonly reading: () => UsageReading
 }
 
@@ -26,12 +28,16 @@ export function createResponseUsageReader(options: ChatUsageOptions = {}): Respo
       known = undefined
       usage.read(response)
       items.addOutput(response.output)
-      images = mergeUsage(images, member(response.tool_usage, 'image_gen'))
+      images = mergeUsage(images, member(response.tool_usage, 'image_gen'), totalSides)
       imageModel = readImageModel(response.tools) ?? imageModel
     },
     readItem(item, outputIndex) {
       known = undefined
       items.add(item, outputIndex)
+    },
+    beginItem(item) {
+      known = undefined
+      items.begin(item)
     },
     reading() {
       known ??= build()
@@ -42,7 +48,13 @@ export function createResponseUsageReader(options: ChatUsageOptions = {}): Respo
   function build(): UsageReading {
     usage.count(items.calls())
     const containers = items.containers()
-    const reading = { ...usage.reading(), ...(containers.length > 0 ? { containers } : {}) }
+    const itemIds = items.ids()
+    const keptIds = containers.map(({ id }) => id)
+    const reading = {
+      ...usage.reading(),
+      ...(containers.length > 0 ? { containers, keptIds } : {}),
+      ...(itemIds.length > 0 ? { itemIds } : {}),
+    }
     const model = imageModel ?? options.imageModel
     if (isObject(images) && model) {
       return { ...reading, passes: [readImagePass(images, model)] }

@@ -8,9 +8,9 @@ import type { ChatUsageOptions } from '../chat/read-usage.ts'
 import { createFrameFilter, type FrameFilter, isForeign } from '../frame-filter.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { createLargeObjectReader, type LargeObjectReader } from '../large-object.ts'
+import { judgeEvent } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
-import { readSseFrame } from '../sse.ts'
 import { encodeFailedEvent } from './encode-failed.ts'
 import { countDeltaBytes, readEventData, readEventType, readSequenceNumber } from './read-event.ts'
 import { countItemBytes, readResponseError } from './read-response.ts'
@@ -26,6 +26,7 @@ const STARTS = new Set(['response.created', 'response.queued', 'response.in_prog
 const CALL_TYPE = '_call"'
 /** ARK's errors have no type. */
 const ERRORS = new Set(['response.failed', 'error', ''])
+const ITEM_BEGINS = 'response.output_item.added'
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
 export interface ResponsesTapOptions {
@@ -61,6 +62,8 @@ class ResponsesTap implements Relay {
   /** Of the last event whose output was counted; undefined where it does not matter. */
   private sequence: number | undefined
   private finished = false
+  /** An event could not be read: what follows is read for its usage alone. */
+  private isBrokenOff = false
   private error: ReportedError | undefined
   /** True once the gateway has written the last event in the upstream's place. */
   private isClosed: boolean
@@ -96,6 +99,10 @@ class ResponsesTap implements Relay {
     return failed && this.filter.isInsideEvent() ? Buffer.concat([BLANK_LINE, failed]) : failed
   }
 
+  heldBytes(): number {
+    return this.filter.heldBytes()
+  }
+
   report(): RelayReport {
     const { outputBytes, outputEvents, finished, error, sequence } = this
     const id = this.response?.id
@@ -112,11 +119,23 @@ class ResponsesTap implements Relay {
 
   private onFrame(frame: Buffer): Buffer | undefined {
     // Half an event at a sudden end would hide the ending that follows it.
-    if (this.hasEnded && isBroken(frame)) return undefined
+    const content = judgeEvent(frame)
+    if (content === 'cut' || this.isBrokenOff) return this.onCut(frame)
     if (this.finished && frame.includes('"usage"')) this.readLate(readEventData(frame))
     else if (!this.finished) this.readFrame(frame)
+    // Also the end of another dialect, which some vendors add behind the last event.
+    if (content === 'noise') return undefined
     if (!ERRORS.has(readEventType(frame))) return frame
     return isForeign(frame) ? undefined : hideInFrame(frame)
+  }
+
+  /** Ends the stream at a part of an event: the SDKs cannot read it, and what it had is missing. */
+  private onCut(frame: Buffer): Buffer | undefined {
+    if (!this.isBrokenOff && (this.hasEnded || this.finished || this.isClosed)) return undefined
+    this.isBrokenOff = true
+    this.readLate(readEventData(frame))
+    this.error ??= UPSTREAM_ERROR
+    return this.takeFailed(this.error)
   }
 
   /** Reads usage that follows the last event: the last statement counts. */
@@ -131,6 +150,7 @@ class ResponsesTap implements Relay {
     if (type.endsWith('.delta')) this.onDelta(frame)
     else if (ENDINGS.has(type)) this.onEnding(type, readEventData(frame))
     else if (STARTS.has(type)) this.onStart(frame)
+    else if (type === ITEM_BEGINS) this.usage.beginItem(readEventData(frame)?.item)
     else if (type === 'response.output_item.done') this.onItem(frame)
     else if (type === 'error' || type === '') this.onError(frame)
   }
@@ -231,9 +251,3 @@ class ResponsesTap implements Relay {
 }
 
 const BLANK_LINE = Buffer.from('\n\n')
-
-/** Returns true for an event with incomplete JSON. */
-function isBroken(frame: Buffer): boolean {
-  const event = readSseFrame(frame)
-  return event !== undefined && event.data.trim() !== '[DONE]' && !readEventData(frame)
-}

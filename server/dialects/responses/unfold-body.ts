@@ -33,12 +33,19 @@ export function listResponseEvents(response: JsonObject): Event[] {
     { type: 'response.in_progress', response: begun },
     ...items.flatMap((item, index) => [
       { type: 'response.output_item.added', output_index: index, item: emptyItem(item) },
-      ...listItemEvents(item, { item_id: item.id, output_index: index }),
+      ...listItemEvents(item, { item_id: idOf(item), output_index: index }),
       { type: 'response.output_item.done', output_index: index, item },
     ]),
     { type: `response.${ending}`, response },
   ]
   return events.map((event, position) => ({ ...event, sequence_number: position }))
+}
+
+const ID_LENGTH_MAX = 256
+
+/** The id that each event of the item repeats; a longer one is left out. */
+function idOf({ id }: JsonObject): unknown {
+  return typeof id === 'string' && id.length > ID_LENGTH_MAX ? undefined : id
 }
 
 /** Clients append to these fields, so that they begin empty. */

@@ -4,42 +4,83 @@
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { countCodePoints } from '../../lib/text/count-code-points.ts'
-import { findDuplicate, foldKey, type JsonFields, scanMembers } from '../json-scan.ts'
+import {
+  findDuplicate,
+  foldKey,
+  type JsonFields,
+  type JsonMember,
+  scanMembers,
+} from '../json-scan.ts'
 import { spliceJson } from '../splice.ts'
 
 const OPEN_OBJECT = 0x7b
 
 /**
- * Returns the body for the vendor, which requires `additions` as a string with JSON
- * (docs/protocols/volcengine-speech.md#synthesis-request): an object is written as one, spelled
- * as the caller spelled it. If a name appears twice inside `req_params`,
- * the object is written anew from `value`, so that the vendor speaks the priced text.
+ * Returns the body for the vendor (docs/protocols/volcengine-speech.md#synthesis-request). The
+ * vendor requires `additions` as a string with JSON: an object is written as one, spelled as the
+ * caller spelled it. It requires `audio_params` inside `req_params`: where that has none, those
+ * beside it move there, or an empty object stands for the vendor's own values. If a name appears
+ * twice inside `req_params`, the object is written anew from `value`, so that the vendor speaks
+ * the priced text.
  */
 export function prepareSpeechRequest(body: Buffer, fields: JsonFields, value: JsonObject): Buffer {
   const parameters = fields.get('req_params')
   if (parameters === undefined || body[parameters.valueStart] !== OPEN_OBJECT) return body
   const members = scanMembers(body, parameters.valueStart)
+  const audio = findAudio(body, fields, members)
+  const remove = audio.isMoved ? ['audio_params'] : []
   if (findDuplicate(members) !== undefined) {
-    return spliceJson(body, fields, { set: { req_params: printParameters(value.req_params) } })
+    const printed = printParameters(value.req_params, audio.text)
+    return spliceJson(body, fields, { set: { req_params: printed }, remove })
   }
+  const inner: Record<string, string> = {}
   const additions = members.find(({ key }) => key === 'additions')
-  if (additions === undefined || body[additions.valueStart] !== OPEN_OBJECT) return body
-  const text = body.toString('utf8', additions.valueStart, additions.valueEnd)
-  const inner = { additions: JSON.stringify(text) }
-  return spliceJson(body, fields, { setInside: { req_params: inner } })
+  if (isObjectAt(body, additions)) inner.additions = JSON.stringify(textOf(body, additions))
+  if (audio.text !== undefined) inner.audio_params = audio.text
+  return spliceJson(body, fields, { setInside: { req_params: inner }, remove })
+}
+
+interface AudioParameters {
+  /** JSON of what `req_params` lacks, undefined where it has its own. */
+  readonly text?: string
+  /** They stand beside `req_params`, where the vendor does not read them. */
+  readonly isMoved: boolean
+}
+
+function findAudio(
+  body: Buffer,
+  fields: JsonFields,
+  members: readonly JsonMember[],
+): AudioParameters {
+  const own = members.filter(({ key }) => foldKey(key) === 'audio_params')
+  if (own.some((member) => textOf(body, member) !== 'null')) return { isMoved: false }
+  const beside = fields.get('audio_params')
+  if (!isObjectAt(body, beside)) return { text: '{}', isMoved: false }
+  return { text: textOf(body, beside), isMoved: true }
+}
+
+function isObjectAt(body: Buffer, member: JsonMember | undefined): member is JsonMember {
+  return member !== undefined && body[member.valueStart] === OPEN_OBJECT
+}
+
+function textOf(body: Buffer, { valueStart, valueEnd }: JsonMember): string {
+  return body.toString('utf8', valueStart, valueEnd)
 }
 
 /** Writes one member for each name; among spellings that differ in case, lower case wins. */
-function printParameters(parameters: unknown): string {
+function printParameters(parameters: unknown, audio: string | undefined): string {
   if (!isObject(parameters)) return JSON.stringify(parameters)
-  const members = new Map<string, [string, unknown]>()
+  const members = new Map<string, [string, string]>()
   for (const [key, value] of Object.entries(parameters)) {
     const folded = foldKey(key)
     if (members.has(folded) && key !== folded) continue
+    const text = JSON.stringify(value)
     const isAdditions = key === 'additions' && isObject(value)
-    members.set(folded, [key, isAdditions ? JSON.stringify(value) : value])
+    members.set(folded, [key, isAdditions ? JSON.stringify(text) : text])
   }
-  return JSON.stringify(Object.fromEntries(members.values()))
+  if (audio !== undefined) members.set('audio_params', ['audio_params', audio])
+  const printed = Array.from(members.values(), ([key, text]) => `${JSON.stringify(key)}:${text}`)
+  return `{${printed.join(',')}}`
 }
 
 /**

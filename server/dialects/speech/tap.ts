@@ -1,9 +1,10 @@
 /**
  * Watches a Doubao speech V3 stream (docs/protocols/volcengine-speech.md#synthesis-stream): the
- * bytes pass unchanged, and the last `usage.text_words`, the end and errors are read on the way.
+ * bytes pass unchanged, and the largest `usage.text_words`, the end and errors are read on the way.
  */
 import { createNdjsonSplitter } from '../ndjson.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
+import { UPSTREAM_ERROR } from '../reported-error.ts'
 import { SPEECH_BUSY, SPEECH_SERVER_ERROR, speechErrorType } from './errors.ts'
 import { readSpeechLine } from './read-line.ts'
 
@@ -51,7 +52,12 @@ export function createSpeechTap(): Relay {
     },
     end() {
       splitter.end()
-      return takeWaiting(state)
+      const rest = takeWaiting(state)
+      if (state.finished || state.error) return rest
+      // What has no object at all is no synthesis, and is refused where nothing was sent yet.
+      if (state.objects === 0) state.error = UPSTREAM_ERROR
+      // Without its end object the synthesis was cut, however regularly the connection ended.
+      return printFailure(UPSTREAM_ERROR, rest, rest?.at(-1) ?? lastByte)
     },
     fail(failure) {
       const rest = takeWaiting(state)
@@ -59,13 +65,16 @@ export function createSpeechTap(): Relay {
       return printFailure(failure, rest, rest?.at(-1) ?? lastByte)
     },
     report: () => readReport(state),
+    heldBytes: splitter.heldBytes,
   }
 }
 
 function readObject(state: State, bytes: Buffer): void {
   const line = readSpeechLine(bytes)
   state.objects++
-  state.characters = line.characters ?? state.characters
+  if (line.characters !== undefined) {
+    state.characters = Math.max(state.characters ?? 0, line.characters)
+  }
   state.audioBytes += line.audioBytes
   state.finished ||= line.finished
   if (!line.error || state.error) return
@@ -80,7 +89,11 @@ function takeWaiting(state: State): Buffer | undefined {
 }
 
 /** Writes an error in the stream's own form, on a new line even after a line that was cut. */
-function printFailure(failure: RelayFailure, rest: Buffer | undefined, lastByte?: number): Buffer {
+function printFailure(
+  failure: Pick<RelayFailure, 'type' | 'message'>,
+  rest: Buffer | undefined,
+  lastByte?: number,
+): Buffer {
   const code = failure.type === 'rate_limit_error' ? SPEECH_BUSY : SPEECH_SERVER_ERROR
   const isCut = lastByte !== undefined && lastByte !== 0x0a
   const line = `${JSON.stringify({ code, message: failure.message, data: null })}\n`

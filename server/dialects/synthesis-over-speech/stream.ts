@@ -66,6 +66,7 @@ export function createSynthesisStream(value: Readonly<Record<string, unknown>>):
     },
     fail: (failure) => (events ? printAudioFailure(failure) : undefined),
     report: () => readReport(state),
+    heldBytes: splitter.heldBytes,
   }
 }
 

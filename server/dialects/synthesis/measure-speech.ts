@@ -1,6 +1,6 @@
 /** Measures the speech of a file while it passes: its bytes are all that its answer states. */
-import { createMp3Counter } from '../../lib/media/count-mp3.ts'
-import { createOpusCounter } from '../../lib/media/count-opus.ts'
+import { createMp3Counter } from '../../lib/media/sound/count-mpeg.ts'
+import { createOggCounter } from '../../lib/media/sound/count-ogg.ts'
 import type { AudioFormat } from './formats.ts'
 
 /** 24 kHz of 16 bits, the samples of this dialect: compressed speech has fewer bytes. */
@@ -19,9 +19,9 @@ export interface SpeechMeter {
 export function createSpeechMeter(format: AudioFormat): SpeechMeter {
   switch (format) {
     case 'mp3':
-      return createMp3Counter()
+      return knownLength(createMp3Counter())
     case 'opus':
-      return createOpusCounter()
+      return knownLength(createOggCounter())
     case 'wav':
       return createWavMeter()
     case 'pcm':
@@ -29,6 +29,11 @@ export function createSpeechMeter(format: AudioFormat): SpeechMeter {
     default:
       return { push: () => undefined, seconds: () => undefined }
   }
+}
+
+/** A length of 0 is that of another format. */
+function knownLength({ push, seconds }: ReturnType<typeof createMp3Counter>): SpeechMeter {
+  return { push, seconds: () => seconds() || undefined }
 }
 
 function createByteMeter(): SpeechMeter {

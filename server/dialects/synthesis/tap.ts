@@ -7,7 +7,7 @@ import type { Quantities } from '../../lib/units.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 import { readCount } from '../usage/read-count.ts'
-import { isEmpty } from '../usage/usage-reading.ts'
+import { isEmpty, largerOfEach } from '../usage/usage-reading.ts'
 import type { AudioFormat } from './formats.ts'
 import { createSpeechMeter } from './measure-speech.ts'
 
@@ -53,6 +53,7 @@ export function createAudioEventTap(): Relay {
     },
     fail: printAudioFailure,
     report: () => state.report,
+    heldBytes: parser.heldBytes,
   }
 }
 
@@ -69,7 +70,7 @@ function readEvent(report: RelayReport, { event: name, data }: SseEvent): RelayR
   const isDelta = data.includes('"speech.audio.delta"') && !data.includes('"usage"')
   if (isDelta) return { ...report, outputBytes }
   const document = tryParseJson(Buffer.from(data))
-  const usage = { ...report.usage, ...readUsage(member(document, 'usage')) }
+  const usage = largerOfEach(report.usage ?? {}, readUsage(member(document, 'usage')))
   const stated = isEmpty(usage) ? report : { ...report, usage }
   const error = member(document, 'error')
   if (isObject(error)) {
@@ -80,7 +81,6 @@ function readEvent(report: RelayReport, { event: name, data }: SseEvent): RelayR
   return { ...stated, outputBytes, finished }
 }
 
-/** A count that is not stated keeps its earlier value. */
 function readUsage(usage: unknown): Quantities {
   const input = readCount(member(usage, 'input_tokens'))
   const output = readCount(member(usage, 'output_tokens'))

@@ -1,24 +1,36 @@
-/** Measures the length of a recording and detects its file type while it passes. */
-import { createMp3Counter, type Mp3Counter } from '../../lib/media/count-mp3.ts'
-import { createOpusCounter, type OpusCounter } from '../../lib/media/count-opus.ts'
-import { findWavFormat, WavFault } from '../../lib/media/read-wav.ts'
-import { readHead } from '../../lib/media/reader.ts'
+/** Measures the length of a recording that has arrived, and names its format for vendors. */
+import {
+  openWindow,
+  type ReadRange,
+  UnseenBytes,
+  type Window,
+  WindowExhausted,
+} from '../../lib/media/open-window.ts'
+import { readLength } from '../../lib/media/read-length.ts'
 import { SNIFFED_BYTES, sniffType } from '../../lib/media/sniff-type.ts'
+import { measureSound, type SoundLength } from '../../lib/media/sound/measure-sound.ts'
 
 export interface AudioMeasurement {
   readonly start: number
   readonly bytes: number
-  /** Seconds, rounded up; an upper bound where the header does not state them. */
+  /**
+   * Seconds of sound, rounded up, at least one; of a file that is no known recording, a bound by
+   * its bytes.
+   */
   readonly seconds: number
+  /** The reason why the recording is not measured, after the word `file`. */
+  readonly fault?: string
 }
 
-const HEAD_BYTES = 4096
 /** Enough for `nameRecording`. */
 export const RECORDING_HEAD_BYTES = SNIFFED_BYTES
-/** The most that tag writers append after the audio. */
-const TAG_BYTES_MAX = 4096
-/** The lowest rate that people record speech at: what cannot be measured is held at this. */
+/** The lowest rate that people record speech at: what is no known recording is held at this. */
 export const SLOWEST_BYTES_PER_SECOND = 1000
+const PIECE_BYTES = 64 * 1024
+/** A file is read once, and its index again. */
+const READS_MAX = 3
+/** Lengths differ by less between decoders. */
+const TOLERANCE_SECONDS = 0.000_5
 
 /** Names whose suffix tells vendors the format. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -32,54 +44,45 @@ const NAMES: Readonly<Record<string, string>> = {
   'audio/mpeg': 'audio.mp3',
 }
 
-/** Creates an inspector of one file, which keeps only its first bytes. */
+/** Creates an inspector of one file, which is measured once it has arrived. */
 export function createAudioMeter() {
-  let head: Buffer = Buffer.alloc(0)
-  const counters = [
-    { name: 'audio.mp3', counter: createMp3Counter() },
-    { name: 'audio.ogg', counter: createOpusCounter() },
-  ]
   let bytes = 0
   return {
     push(chunk: Buffer): void {
       bytes += chunk.length
-      if (head.length < HEAD_BYTES) {
-        head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
-      }
-      for (const { name, counter } of counters) if (mayBe(name, head)) counter.push(chunk)
     },
-    end(): AudioMeasurement {
-      const bound = bytes / SLOWEST_BYTES_PER_SECOND
-      const name = nameRecording(head)
-      const counter = counters.find((one) => one.name === name)?.counter
-      const counted = counter && countSeconds(counter)
-      const seconds = (name === 'audio.wav' ? measureWav(head, bytes) : counted) ?? bound
-      const isSane = Number.isFinite(seconds) && seconds >= 0
-      return { start: 0, bytes, seconds: Math.ceil(isSane ? seconds : bound) }
+    async end(read: ReadRange): Promise<AudioMeasurement> {
+      const { seconds, fault } = await measure(bytes, read)
+      const counted = seconds ?? bytes / SLOWEST_BYTES_PER_SECOND
+      const least = bytes === 0 ? 0 : 1
+      return {
+        start: 0,
+        bytes,
+        seconds: Math.max(least, Math.ceil(counted - TOLERANCE_SECONDS)),
+        ...(fault === undefined ? {} : { fault }),
+      }
     },
   }
 }
 
-/** Bytes in no frame may be audio of another kind, except for tags at the end. */
-function countSeconds({ seconds, looseBytes }: Mp3Counter | OpusCounter): number | undefined {
-  const counted = seconds()
-  const loose = looseBytes()
-  if (counted === undefined || loose <= TAG_BYTES_MAX) return counted
-  return counted + loose / SLOWEST_BYTES_PER_SECOND
-}
-
-/** Returns true also while too little of the file is known. */
-function mayBe(name: string, head: Buffer): boolean {
-  return head.length < RECORDING_HEAD_BYTES || nameRecording(head) === name
-}
-
-/** Everything in the file counts as sound. Undefined for what is compressed or damaged. */
-function measureWav(head: Buffer, bytes: number): number | undefined {
+async function measure(bytes: number, read: ReadRange): Promise<SoundLength> {
+  const piecesMax = READS_MAX * Math.ceil(bytes / PIECE_BYTES) + READS_MAX
+  const window = openWindow(bytes, read, { pieceBytes: PIECE_BYTES, piecesMax })
   try {
-    const { format } = readHead(head, findWavFormat())
-    return format.bytesPerSecond && bytes / format.bytesPerSecond
+    return await measureSound(window)
   } catch (error) {
-    if (error instanceof WavFault) return undefined
+    if (error instanceof UnseenBytes) return { seconds: await readStated(openWindow(bytes, read)) }
+    if (error instanceof WindowExhausted) return { seconds: undefined, fault: 'is out of order' }
+    throw error
+  }
+}
+
+/** Resolves to the length that a header states, where most of the file is not there. */
+async function readStated(window: Window): Promise<number | undefined> {
+  try {
+    return await readLength(window)
+  } catch (error) {
+    if (error instanceof UnseenBytes || error instanceof WindowExhausted) return undefined
     throw error
   }
 }

@@ -5,7 +5,7 @@ import type { Relay, RelayReport } from '../relay.ts'
 import { createSseParser } from '../sse.ts'
 import { type BodyReading, createBodyTap } from '../tap.ts'
 import { readCount } from '../usage/read-count.ts'
-import type { UsageReading } from '../usage/usage-reading.ts'
+import { largerOfEach, type UsageReading } from '../usage/usage-reading.ts'
 
 /** Reads an answer in `json` or `verbose_json`. */
 export function readTranscription(document: unknown): BodyReading {
@@ -81,6 +81,7 @@ export function createTranscriptTap(): Relay {
       return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
     },
     report: () => report,
+    heldBytes: parser.heldBytes,
   }
 }
 
@@ -91,9 +92,16 @@ function readEvent(report: RelayReport, name: string, event: unknown): RelayRepo
   const error = member(event, 'error')
   if (isObject(error)) {
     const message = asString(member(error, 'message')) ?? 'upstream provider error'
-    return { ...report, ...readUsage(event), error: { type: 'server_error', message } }
+    return { ...keepLarger(report, event), error: { type: 'server_error', message } }
   }
   const finished = report.finished || (member(event, 'type') ?? name) === 'transcript.text.done'
   const isStated = finished || isObject(member(event, 'usage'))
-  return { ...report, ...(isStated ? readUsage(event) : {}), outputBytes, finished }
+  return { ...(isStated ? keepLarger(report, event) : report), outputBytes, finished }
+}
+
+/** Work that was done is not undone: a later and smaller count is not believed. */
+function keepLarger(report: RelayReport, event: unknown): RelayReport {
+  const reading = readUsage(event)
+  if (!reading.usage) return { ...report, ...reading }
+  return { ...report, ...reading, usage: largerOfEach(report.usage ?? {}, reading.usage) }
 }

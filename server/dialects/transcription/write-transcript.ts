@@ -102,20 +102,24 @@ function clock(seconds: number, point: string): string {
 }
 
 /** Writes events, a delta for each segment, because the recognizer answers all at once. */
+/** Characters between two segments. */
+const GAP_LENGTH_MAX = 100
+
 function writeEvents(transcript: Transcript): string {
   const { text, segments } = transcript
   const parts = segments.map((segment) => segment.text)
   // The deltas add up to the text, including the spaces between segments.
-  let rest = text
+  let position = 0
   const deltas = parts.flatMap((part, index) => {
-    const at = rest.indexOf(part)
+    const near = text.slice(position, position + part.length + GAP_LENGTH_MAX)
+    const at = near.indexOf(part)
     if (at < 0) return []
     const isLast = index === parts.length - 1
-    const delta = isLast ? rest : rest.slice(0, at + part.length)
-    rest = rest.slice(delta.length)
+    const delta = isLast ? text.slice(position) : near.slice(0, at + part.length)
+    position += delta.length
     return delta === '' ? [] : [delta]
   })
-  if (rest !== '') deltas.push(rest)
+  if (position < text.length) deltas.push(text.slice(position))
   const done = { type: 'transcript.text.done', text, ...usageOf(transcript) }
   return [...deltas.map((delta) => ({ type: 'transcript.text.delta', delta })), done]
     .map((event) => `data: ${JSON.stringify(event)}\n\n`)

@@ -51,3 +51,8 @@ function toNanos(value: unknown): bigint | undefined {
   const shift = NANO_DIGITS + BigInt(exponent) - BigInt(fraction.length)
   return shift >= 0n ? digits * 10n ** shift : divideUp(digits, 10n ** -shift)
 }
+
+/** Returns the stated cost in nanos; 0 if none is stated. */
+export function totalCost(usage: unknown): number {
+  return Number(readStatedCost(usage)?.nanos ?? 0n)
+}

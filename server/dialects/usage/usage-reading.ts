@@ -5,7 +5,14 @@ import type { RelayReport } from '../relay.ts'
 /** Absent members are not stated. */
 export type UsageReading = Pick<
   RelayReport,
-  'usage' | 'passes' | 'containers' | 'facts' | 'statedCost' | 'unknownUsage'
+  | 'usage'
+  | 'passes'
+  | 'containers'
+  | 'facts'
+  | 'statedCost'
+  | 'unknownUsage'
+  | 'itemIds'
+  | 'keptIds'
 >
 
 export const NOTHING_STATED: UsageReading = {}

@@ -8,6 +8,8 @@ export interface ToolReading {
   readonly calls: Quantities
   /** Counts of tools that no unit stands for. */
   readonly unknown: readonly string[]
+  /** True if the answer states how many searches there were, even none. */
+  readonly statesSearches: boolean
 }
 
 /** `null` is a tool that costs nothing beside its tokens. */
@@ -62,7 +64,23 @@ export function readVendorTools(document: unknown, usage: unknown): ToolReading 
     read(usage, 'connectors', NAMED_TOOLS),
     searches(member(usage, 'num_search_queries')),
   ]
-  return { calls: readings.reduce(largerOfEach), unknown }
+  const statesSearches = statesSearchesOf(document, usage)
+  return { calls: readings.reduce(largerOfEach), unknown, statesSearches }
+}
+
+/** Returns the number of calls of all tools. */
+export function totalCalls(calls: Quantities): number {
+  return Object.values(calls).reduce((sum, count) => sum + count, 0)
+}
+
+const SEARCH_COUNTS = ['num_search_queries', 'num_sources_used', 'num_server_side_tools_used']
+const SEARCH_PLACES = ['server_side_tool_usage_details', 'tool_usage', 'plugins', 'x_tools']
+
+function statesSearchesOf(document: unknown, usage: unknown): boolean {
+  if (SEARCH_COUNTS.some((name) => readCount(member(usage, name)) !== undefined)) return true
+  const requests = member(member(usage, 'server_tool_use'), 'web_search_requests')
+  const isListed = SEARCH_PLACES.some((name) => isObject(member(usage, name)))
+  return readCount(requests) !== undefined || isListed || isObject(member(document, 'tool_usage'))
 }
 
 const NO_CALLS: Quantities = {}

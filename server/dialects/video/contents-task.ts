@@ -49,7 +49,7 @@ export function encodeContentsTask(task: VideoTask): JsonObject {
   const { video_url, last_frame_url, usage, frames_per_second: fps } = result
   const pick = (from: JsonObject, names: readonly string[]) =>
     Object.fromEntries(
-      names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
+      names.flatMap((name) => ((from[name] ?? null) === null ? [] : [[name, from[name]]])),
     )
   return {
     id: task.nativeId,

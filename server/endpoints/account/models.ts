@@ -29,6 +29,13 @@ const modelAnswer = z.object({
   endpoints: z.array(z.string()).describe('Paths that accept this model.'),
   context_window: z.int().optional().describe('Tokens of input and output together.'),
   max_output_tokens: z.int().optional(),
+  recordings: z
+    .object({
+      taken: z.array(z.string()).describe('Formats that are sent as they are.'),
+      converted: z.array(z.string()).describe('Formats that the gateway converts; may be none.'),
+    })
+    .optional()
+    .describe('Of models for minutes whose formats are limited.'),
   abilities: z.array(z.string()).optional().describe('Such as tools, vision or reasoning.'),
 })
 
@@ -64,8 +71,26 @@ export function describeCallableModel(
     prices: describePrices(model.prices),
     free: model.free,
     endpoints: [...endpointsOf(model, services)],
+    ...describeRecordings(model, services),
     ...describeLimits(model),
   }
+}
+
+/** Returns the formats of recordings, unless a route of the model takes any. */
+function describeRecordings(model: Model, { catalog, upstreams, tasks }: PlainServices) {
+  if (model.type !== 'minutes') return {}
+  const { channels } = catalog.snapshot()
+  const drivers = model.routes.flatMap(({ channel }) => {
+    return upstreams.get(channels.get(channel)?.upstream ?? '')?.tasks?.minutes ?? []
+  })
+  const [first] = drivers
+  if (!first?.recordings || drivers.some(({ recordings }) => !recordings)) return {}
+  const { taken, converted } = first.recordings
+  const recordings = {
+    taken: [...taken],
+    converted: tasks.convertsRecordings ? [...converted] : [],
+  }
+  return { recordings }
 }
 
 const stated = modelAnswer.pick({ context_window: true, abilities: true })

@@ -33,6 +33,8 @@ export const priceLine = z.object({
 })
 
 const attempt = z.looseObject({ channel: z.string(), outcome: z.string() })
+/** The reason is the vendor's word about our account: it is for operators. */
+const publicAttempt = attempt.transform(({ reason: _, ...shown }) => shown)
 
 export const explainedUsage = usageRecord.extend({
   lines: z.array(priceLine),
@@ -148,7 +150,7 @@ export function explainUsage(row: UsageRow, entries: readonly UsageEntry[]) {
     ...describeUsage(row),
     ...readServing(row),
     lines: readAll(priceLine, row.lines),
-    attempts: readAll(attempt, row.attempts),
+    attempts: readAll(publicAttempt, row.attempts),
     ledger: entries.map(({ step, source, destination, amount, at }) => ({
       step,
       from: source,

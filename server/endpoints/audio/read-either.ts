@@ -8,6 +8,7 @@ import {
   type AudioMeasurement,
   createAudioMeter,
 } from '../../dialects/transcription/measure-audio.ts'
+import type { ReadRange } from '../../lib/media/open-window.ts'
 
 export interface EitherRecording extends AudioMeasurement {
   /** The samples, or the reason why the file cannot be interpreted. */
@@ -33,10 +34,10 @@ export function createEitherReader(param: string, secondsMax: number) {
       meter.push(chunk)
       keepFault(() => reader.push(chunk))
     },
-    end(): EitherRecording {
+    async end(read: ReadRange): Promise<EitherRecording> {
       const samples = keepFault(() => reader.end())
       const other = samples ?? fault ?? new InvalidRequest(param, 'has no audio in it')
-      return { ...meter.end(), other }
+      return { ...(await meter.end(read)), other }
     },
   }
 }

@@ -7,14 +7,20 @@ import { boundSpeech } from './speech-ceiling.ts'
 
 const SPEECH_BODY_BYTES_MAX = 1024 * 1024
 
+const AUDIO_PARAMS = 'format, sample_rate, speech_rate, enable_subtitle and others.'
+
 const speechRequest = z.looseObject({
   user: z.looseObject({}).optional().describe('For the upstream’s statistics.'),
+  audio_params: z
+    .looseObject({})
+    .optional()
+    .describe('Moves into req_params, if that has none of its own.'),
   req_params: z
     .looseObject({
       text: z.string().optional().describe('The text to speak; billed by its characters.'),
       ssml: z.string().optional().describe('Instead of text.'),
       speaker: z.string().min(1).describe('A voice of the model.'),
-      audio_params: z.looseObject({}).optional(),
+      audio_params: z.looseObject({}).optional().describe(AUDIO_PARAMS),
       additions: z
         .union([z.string(), z.looseObject({})], { error: 'an object, or one written as a string' })
         .optional()

@@ -1,8 +1,11 @@
 /** POST /v1/audio/speech: OpenAI's dialect of speech synthesis, streamed as bytes or as events. */
 import { z } from 'zod'
+import { foldKey } from '../../dialects/json-scan.ts'
 import { estimateSpoken, estimateSynthesis } from '../../dialects/synthesis/estimate.ts'
 import { AUDIO_FORMATS } from '../../dialects/synthesis/formats.ts'
-import type { Body } from '../../pipeline/metering.ts'
+import { invalidField } from '../../lib/errors.ts'
+import { isAbsent } from '../../lib/json.ts'
+import type { Body, RequestParts } from '../../pipeline/metering.ts'
 import { listSpellings, refuseOtherCase } from '../../pipeline/request/spellings.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 import { TEXT_BODY_BYTES_MAX } from '../text/billing/text-billing.ts'
@@ -34,6 +37,21 @@ const synthesisRequest = z.looseObject({
 
 const SPELLINGS = listSpellings(Object.keys(synthesisRequest.shape))
 
+/** Members in which vendors of other dialects have a text to speak, and this one may, too. */
+const OTHER_TEXTS: ReadonlySet<string> = new Set(
+  `text texts ssml prompt prompts inputs input_text text_input tts_text speech_text content
+  contents messages script scripts transcript transcripts dialogue dialog lyrics segments
+  sentences utterances passages req_params payload extra_body`.split(/\s+/),
+)
+
+function check({ value }: RequestParts): void {
+  refuseOtherCase(value, SPELLINGS)
+  for (const name of Object.keys(value)) {
+    if (isAbsent(value[name]) || !OTHER_TEXTS.has(foldKey(name))) continue
+    throw invalidField(name, "the text to speak is in 'input', where it is counted")
+  }
+}
+
 function isShortEnough(text: string): boolean {
   return [...text].length <= INPUT_CHARACTERS_MAX
 }
@@ -49,7 +67,7 @@ export const synthesis: MeteredEndpoint = {
     modelTypes: ['speech'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
     schema: synthesisRequest,
-    check: ({ value }) => refuseOtherCase(value, SPELLINGS),
+    check,
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: () => true,
     inputTokens: () => 0,
@@ -79,7 +97,8 @@ export const synthesis: MeteredEndpoint = {
     description:
       'Returns the bytes of an audio file as they are generated; audio that breaks off is' +
       ' cut off. Billed by the usage that the upstream states, otherwise by the ' +
-      'characters of the input or the length of the audio.',
+      'characters of the input or the length of the audio. Members in which other vendors have ' +
+      'a text to speak (`text`, `ssml`, `prompt` and the like) are refused.',
     tag: 'Audio',
     answerType: 'audio/mpeg',
     stream: {

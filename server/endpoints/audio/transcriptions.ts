@@ -7,8 +7,9 @@ import {
   createAudioMeter,
   SLOWEST_BYTES_PER_SECOND,
 } from '../../dialects/transcription/measure-audio.ts'
+import { invalidField } from '../../lib/errors.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
-import type { Quantities } from '../../lib/units.ts'
+import type { Quantities, Unit } from '../../lib/units.ts'
 import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
 import type { Ceiling } from '../../pipeline/price/ceiling.ts'
 import type { CallRequest } from '../../upstreams/upstream.ts'
@@ -79,8 +80,19 @@ function boundRecording(bytes: number): Ceiling {
   return { inputTokens: tokens, outputTokens: tokens, units: { second }, others: 1 }
 }
 
-/** Quotes a recording by its length, for models of either kind of price. */
-export function quoteRecording({ fileSeconds = 0, fileBytes = 0 }: QuotedRequest): Estimate {
+/** Units that are counted by the length of the recording. */
+const LENGTH_UNITS: ReadonlySet<Unit> = new Set(['second', 'audio_input_token', 'output_token'])
+const MEASURED = 'mp3, m4a, mp4, webm, wav, flac, ogg, aac, amr, aiff or mpeg'
+
+/**
+ * Quotes a recording by its length, for models of either kind of price. Throws a 400 for one that
+ * is not measured, at a model that is priced by its length.
+ */
+export function quoteRecording(request: QuotedRequest): Estimate {
+  const { fileSeconds = 0, fileBytes = 0, fileFault, model } = request
+  if (fileFault && !model.free && model.prices.some(({ unit }) => LENGTH_UNITS.has(unit))) {
+    throw invalidField('file', `${fileFault}: send ${MEASURED}`)
+  }
   return {
     quantities: {
       second: fileSeconds,
@@ -92,7 +104,7 @@ export function quoteRecording({ fileSeconds = 0, fileBytes = 0 }: QuotedRequest
   }
 }
 
-/** Estimates usage that is not stated, by the length in the file's header. */
+/** Estimates usage that is not stated, by the length of the recording. */
 export function estimateRecording({ file }: CallRequest, { outputBytes }: RelayReport): Quantities {
   const seconds = file?.seconds ?? 0
   return {
@@ -130,7 +142,7 @@ export const transcriptions: MeteredEndpoint = {
     description:
       'multipart/form-data with a `file` of at most 25 MiB; each other field once, before' +
       ' or after it. Billed by the usage that the upstream states, otherwise by the ' +
-      'length in the file’s header. Formats and languages depend on the model: an ' +
+      'length of its sound, in seconds begun. Formats and languages depend on the model: an ' +
       'unsupported one gets a 400 that names it.',
     tag: 'Audio',
     answer: transcriptionAnswer,

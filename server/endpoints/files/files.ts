@@ -5,11 +5,11 @@ import type { FileRow } from '../../assets/uploads/file-store.ts'
 import type { Files } from '../../assets/uploads/files.ts'
 import { readUpload } from '../../assets/uploads/read-upload.ts'
 import { checkQuery, checkShape } from '../../http/check-shape.ts'
+import { expectUpload } from '../../http/connections/slow-uploads.ts'
 import type { Context } from '../../http/context.ts'
 import { openContent } from '../../http/decode-content.ts'
 import { readIdempotencyKey } from '../../http/idempotency-key.ts'
 import { sendJson } from '../../http/reply.ts'
-import { expectUpload } from '../../http/slow-uploads.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { AccountEndpoint, PlainEndpoint, PlainServices } from '../endpoint.ts'
 import { sendContent } from './send-content.ts'
@@ -71,7 +71,7 @@ const fields = z.object({
 export function receiveFile(context: Context, accountId: string, files: Files) {
   expectUpload(context.request)
   const idempotencyKey = readIdempotencyKey(context.request.headers)
-  const content = openContent(context.request, UPLOAD_BYTES_MAX)
+  const content = openContent(context, UPLOAD_BYTES_MAX)
   return readUpload(context.request, content, {
     take: (filename, file, formFields) =>
       files.add({

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readRange, type Slice } from '../../assets/read-range.ts'
-import type { ByteRange } from '../../assets/storage/storage.ts'
+import { type ByteRange, ContentMissing } from '../../assets/storage/storage.ts'
 import type { Context } from '../../http/context.ts'
 import { commonHeaders, sendBytes } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -21,7 +21,7 @@ export interface StoredContent {
 /** Types that a browser may display; all others are offered for saving. */
 const SHOWN = /^(?:image|audio|video)\//
 
-/** Answers GET and HEAD. Throws 503 if the storage is unavailable. */
+/** Answers GET and HEAD. Throws 503 if the storage is unavailable, 404 if it lost the content. */
 export async function sendContent(context: Context, content: StoredContent): Promise<void> {
   const { request, response } = context
   const headers = headersOf(content)
@@ -47,7 +47,10 @@ export async function sendContent(context: Context, content: StoredContent): Pro
     return
   }
   const body = await content.read(slice).catch((cause: unknown) => {
-    throw new GatewayError('unavailable', { cause })
+    if (!(cause instanceof ContentMissing))
+      throw new GatewayError('unavailable', { retryAfterSeconds: 5, cause })
+    const message = 'the content of this file is lost: store it again'
+    throw new GatewayError('not_found', { message, code: 'content_lost', cause })
   })
   response.writeHead(range ? 206 : 200, head)
   await pipeline(body, response).catch(() => response.destroy())

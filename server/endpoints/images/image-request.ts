@@ -14,6 +14,7 @@ import type { CallRequest } from '../../upstreams/upstream.ts'
 import { addMediaUrl, createMeasure } from '../text/billing/measure.ts'
 import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
 import { countInputCeiling } from '../text/billing/text-billing.ts'
+import { refuseOtherSizes } from './refuse-other-sizes.ts'
 
 /** Requests may contain reference images. */
 const IMAGE_BODY_BYTES_MAX = 64 * 1024 * 1024
@@ -74,8 +75,10 @@ function countText(value: Body, bodyBytes: number): number {
   return countInputCeiling(bodyBytes, measure)
 }
 
-function quote({ value, body, model }: QuotedRequest): Estimate {
+function quote(request: QuotedRequest): Estimate {
+  const { value, body, model } = request
   refuseMisspelt(value)
+  refuseOtherSizes(request)
   const { max_input_tokens: inputMax, max_output_tokens: outputMax } = model.limits
   const image = countImagesMost(value)
   const each = outputMax ?? countTokensMost(value)

@@ -9,6 +9,7 @@ import {
   type MinutesTask,
 } from '../../dialects/minutes/minutes-task.ts'
 import { askForSummary, readSummary } from '../../dialects/minutes/summarise.ts'
+import { checkShape } from '../../http/check-shape.ts'
 import { invalidField } from '../../lib/errors.ts'
 import { asString, type JsonObject } from '../../lib/json.ts'
 import { foldLanguage } from '../../lib/text/fold-language.ts'
@@ -45,6 +46,21 @@ const features = z.strictObject({
   target_lang: language.optional().describe('Target of the translation, zh_cn or en_us.'),
 })
 
+/** Fields that not every product reads; where they are read, `readParameters` checks them. */
+const readByProduct = {
+  all_activate: z.boolean().default(false).describe('`vendor-minutes`: all `features`.'),
+  speaker_identification: z.boolean().default(true).describe('Always on for `service-minutes`.'),
+  number_of_speakers: z
+    .int()
+    .min(0)
+    .max(SPEAKERS_MAX)
+    .default(0)
+    .describe('0: detected automatically, as `service-minutes` always does.'),
+  features: features
+    .optional()
+    .describe('`vendor-minutes`: enable at least one, or `all_activate`.'),
+}
+
 const minutesRequest = z.strictObject({
   model: z.string().min(1).describe('`vendor-minutes` or `service-minutes`.'),
   file_url: z
@@ -59,24 +75,19 @@ const minutesRequest = z.strictObject({
     .optional()
     .describe('By default derived from the URL’s suffix.'),
   source_lang: language.default('zh_cn').describe('zh_cn or en_us.'),
-  all_activate: z.boolean().default(false).describe('`vendor-minutes`: all `features`.'),
-  speaker_identification: z.boolean().default(true).describe('Always on for `service-minutes`.'),
-  number_of_speakers: z
-    .int()
-    .min(0)
-    .max(SPEAKERS_MAX)
-    .default(0)
-    .describe('0: detected automatically, as `service-minutes` always does.'),
+  all_activate: readByProduct.all_activate.catch(false),
+  speaker_identification: readByProduct.speaker_identification.catch(true),
+  number_of_speakers: readByProduct.number_of_speakers.catch(0),
   hot_words: z.string().max(20_000).optional().describe('Expected words, comma-separated.'),
   need_word_time_series: z.boolean().default(false).describe('Word timestamps.'),
-  features: features
-    .optional()
-    .describe('`vendor-minutes`: enable at least one, or `all_activate`.'),
+  features: readByProduct.features.catch(undefined),
   callback_url: callbackUrl,
 })
+const checkedRequest = minutesRequest.extend(readByProduct)
 
+/** Fields that no route of the model reads are not in the value. */
 function readParameters(value: Body): JsonObject {
-  const { features: requested, ...parameters } = minutesRequest.parse(value)
+  const { features: requested, ...parameters } = checkShape(checkedRequest, value)
   const { qa, ...named } = requested ?? {}
   return {
     ...parameters,
@@ -152,6 +163,7 @@ export const minutesSubmission: TaskSubmission = {
   inspect,
   followUp: { setting: 'summary_model', request: askForSummary, read: readSummary },
   keep,
+  recording: 'file_url',
   urls: ({ file_url: url }) => [{ field: 'file_url', url: String(url) }],
   answer: (task) => encodeMinutesCreated(toMinutesTask(task)),
   webhookBody: (task) => encodeMinutesCallback(toMinutesTask(task)),

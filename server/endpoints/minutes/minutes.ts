@@ -108,7 +108,8 @@ export const createMinutes: TaskEndpoint = {
     description:
       'Transcribes a recording. `service-minutes` separates speakers and writes a summary' +
       ' and chapters, billed by the recording’s length and the tokens of the summary. ' +
-      'It takes wav, mp3, ogg and raw pcm; other formats are refused by name. ' +
+      'It takes wav, mp3, ogg and raw pcm; the sound of videos and of other formats is converted ' +
+      'where the gateway has ffmpeg, else refused by name: `GET /v1/models/{id}` lists them. ' +
       '`vendor-minutes` does what `features` lists, billed by length. The file must be ' +
       'smaller than 1 GB and at most two hours long. Poll at most every 30 seconds.',
     tag: TAG,

@@ -90,11 +90,26 @@ const HEADERS = {
 
 const TYPES = [...new Set(listStatuses().map(({ type }) => type))]
 
+const BILLING: JsonSchema = {
+  type: 'object',
+  description: 'Only of a 402: what the call would have held, and the balance. Decimals.',
+  properties: {
+    required: { type: 'string' },
+    available: { type: 'string' },
+    debt: { type: 'string' },
+    currency: { type: 'string' },
+  },
+}
+
 const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   FlatError: {
     type: 'object',
     description: 'The error body of this API.',
-    properties: { error: { type: 'string' }, type: { type: 'string', enum: TYPES } },
+    properties: {
+      error: { type: 'string' },
+      type: { type: 'string', enum: TYPES },
+      billing: BILLING,
+    },
     required: ['error', 'type'],
   },
   AdminError: {
@@ -119,6 +134,7 @@ const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
           message: { type: 'string' },
           code: { type: ['string', 'null'] },
           param: { type: ['string', 'null'], description: 'The field at fault.' },
+          billing: BILLING,
         },
         required: ['type', 'message', 'code', 'param'],
       },
@@ -136,6 +152,7 @@ const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
           message: { type: 'string', description: 'Ends in the id of the request.' },
           param: { type: 'string', description: 'The field at fault, or empty.' },
           type: { type: 'string', description: 'Such as `BadRequest`.' },
+          billing: BILLING,
         },
         required: ['code', 'message', 'param', 'type'],
       },

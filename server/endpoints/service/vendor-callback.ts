@@ -25,7 +25,7 @@ export const receiveVendorCallback: PlainEndpoint = {
     if (attemptId === undefined) throw new GatewayError('not_found')
     const retryAfterSeconds = limiter.enter(attemptId, CALLBACKS_PER_MINUTE)
     if (retryAfterSeconds > 0) throw new GatewayError('rate_limited', { retryAfterSeconds })
-    const document = tryParseJson(await readBody(context.request, BODY_BYTES_MAX))
+    const document = tryParseJson(await readBody(context, BODY_BYTES_MAX))
     const reply = await tasks.receiveCallback(attemptId, document)
     if (!reply) throw new GatewayError('not_found')
     sendJson(context, 200, reply)

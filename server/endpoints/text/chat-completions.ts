@@ -5,6 +5,7 @@ import { onEveryPrefix } from '../native-prefixes.ts'
 import { readChatOptions } from './billing/chat-options.ts'
 import { measureChat } from './billing/measure-chat.ts'
 import { PLAIN_CHAT } from './billing/plain-members.ts'
+import { takeOutTools } from './billing/take-out-tools.ts'
 import {
   countInputCeiling,
   estimateText,
@@ -15,6 +16,7 @@ import {
   type TextDialect,
 } from './billing/text-billing.ts'
 import { listedModels } from './listed-models.ts'
+import { findReferences } from './references/find-references.ts'
 
 const dialect: TextDialect = {
   limits: ['max_completion_tokens', 'max_tokens'],
@@ -28,7 +30,7 @@ const tokenLimit = z.int().positive().max(10_000_000).nullish()
 const chatRequest = z.looseObject({
   model: z.string().min(1).describe('A chat model from GET /v1/models.'),
   messages: z
-    .array(z.looseObject({ role: z.string().min(1) }))
+    .array(z.looseObject({ role: z.string().min(1, { abort: true }) }))
     .min(1)
     .describe('The conversation so far; each message has a role and content.'),
   stream: z.boolean().nullish().describe('true: server-sent events.'),
@@ -78,10 +80,12 @@ export const chatCompletions: MeteredEndpoint = {
     takesModels: true,
     schema: chatRequest,
     model: ({ value }) => value.model as string,
+    names: { operation: 'chat', find: (value) => findReferences(value) },
     streams: requestsStream,
     inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureChat(value)),
     quote: (request) => quoteText(request, dialect),
     needs: TEXT_NEEDS,
+    takeOut: takeOutTools,
     fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
     billsBroken: true,
     passesRefusals: false,

@@ -4,6 +4,7 @@ import type { MeteredEndpoint } from '../endpoint.ts'
 import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'
 import { readResponsesOptions } from './billing/responses-options.ts'
+import { takeOutTools } from './billing/take-out-tools.ts'
 import {
   countInputCeiling,
   estimateText,
@@ -12,6 +13,7 @@ import {
   TEXT_NEEDS,
   type TextDialect,
 } from './billing/text-billing.ts'
+import { findReferences } from './references/find-references.ts'
 
 const dialect: TextDialect = {
   limits: [],
@@ -52,10 +54,12 @@ export const compactResponses: MeteredEndpoint = {
     schema: compactionRequest,
     model: ({ value }) => value.model as string,
     buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
+    names: { operation: 'compaction', find: (value) => findReferences(value, { hasItems: true }) },
     streams: () => false,
     inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureResponses(value)),
     quote: (request) => quoteText(request, dialect),
     needs: TEXT_NEEDS,
+    takeOut: takeOutTools,
     fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
     billsBroken: true,
     passesRefusals: false,

@@ -8,6 +8,7 @@ import type { MeteredEndpoint } from '../endpoint.ts'
 import { readChatOptions } from './billing/chat-options.ts'
 import { createMeasure } from './billing/measure.ts'
 import { PLAIN_COMPLETIONS } from './billing/plain-members.ts'
+import { takeOutTools } from './billing/take-out-tools.ts'
 import {
   countInputCeiling,
   estimateText,
@@ -78,6 +79,7 @@ export const completions: MeteredEndpoint = {
       return quoteText({ ...request, value: { ...value, max_tokens: maxTokens } }, dialect)
     },
     needs: TEXT_NEEDS,
+    takeOut: takeOutTools,
     fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
     billsBroken: true,
     passesRefusals: false,

@@ -15,7 +15,9 @@ const BYTES_PER_TOKEN = 4
  */
 const TOKENS_PER_BYTE_MAX = 11
 
-const tokens = z.array(z.int().nonnegative()).min(1)
+/** Ends the reading of a list at its first wrong entry. */
+const atOnce = { abort: true }
+const tokens = z.array(z.int(atOnce).nonnegative(atOnce)).min(1, atOnce)
 
 const embeddingRequest = z.looseObject({
   model: z.string().min(1).describe('An embedding model from GET /v1/models.'),
@@ -63,7 +65,7 @@ const dialect: TextDialect = {
 
 /** Quotes the input, be it text or tokens; there is no output. */
 function quote(request: QuotedRequest): Estimate {
-  const { ceiling, ...estimate } = quoteText(request, dialect)
+  const { ceiling, most: _, ...estimate } = quoteText(request, dialect)
   const { value, body } = request
   const inputTokens = ceiling.inputTokens + body.length * (TOKENS_PER_BYTE_MAX - 1)
   return {

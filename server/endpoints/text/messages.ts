@@ -8,6 +8,7 @@ import type { MeteredEndpoint } from '../endpoint.ts'
 import { measureMessages } from './billing/measure-messages.ts'
 import { readMessagesOptions } from './billing/messages-options.ts'
 import { PLAIN_MESSAGES } from './billing/plain-members.ts'
+import { takeOutTools } from './billing/take-out-tools.ts'
 import {
   countInputCeiling,
   estimateText,
@@ -18,6 +19,7 @@ import {
   type TextDialect,
 } from './billing/text-billing.ts'
 import { listedModels } from './listed-models.ts'
+import { findReferences } from './references/find-references.ts'
 
 const dialect: TextDialect = {
   limits: ['max_tokens'],
@@ -95,10 +97,12 @@ export const messagesEndpoint: MeteredEndpoint = {
       validateMessagesRequest(parts.value, { needsMaxTokens: true })
     },
     model: ({ value }) => value.model as string,
+    names: { operation: 'messages', find: (value) => findReferences(value) },
     streams: requestsStream,
     inputTokens: estimateInput,
     quote: (request) => quoteText(request, dialect),
     needs: TEXT_NEEDS,
+    takeOut: takeOutTools,
     fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
     billsBroken: true,
     passesRefusals: false,

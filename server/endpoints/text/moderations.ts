@@ -13,7 +13,7 @@ import {
   type TextDialect,
 } from './billing/text-billing.ts'
 
-const part = z.looseObject({ type: z.string().min(1) })
+const part = z.looseObject({ type: z.string().min(1, { abort: true }) })
 
 const moderationRequest = z.looseObject({
   model: z
@@ -63,7 +63,8 @@ const dialect: TextDialect = {
 function quote(request: QuotedRequest): Estimate {
   const { value, body } = request
   const quantities = { input_token: estimateInput(value, body.length) }
-  return { ...quoteText(request, dialect), quantities }
+  const { most: _, ...estimate } = quoteText(request, dialect)
+  return { ...estimate, quantities }
 }
 
 export const moderations: MeteredEndpoint = {

@@ -8,6 +8,7 @@ import { onEveryPrefix } from '../native-prefixes.ts'
 import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'
 import { readResponsesOptions } from './billing/responses-options.ts'
+import { takeOutTools } from './billing/take-out-tools.ts'
 import {
   countInputCeiling,
   estimateText,
@@ -18,6 +19,7 @@ import {
   type TextDialect,
 } from './billing/text-billing.ts'
 import { listedModels } from './listed-models.ts'
+import { findReferences } from './references/find-references.ts'
 import { backgroundOf } from './response-submission.ts'
 
 const dialect: TextDialect = {
@@ -56,7 +58,15 @@ const responsesAnswer = z.looseObject({
     .describe('null until a background response has ended.'),
 })
 
+/** The members of which a request has at least one: the vendor has nothing to answer otherwise. */
+const INPUTS = ['input', 'prompt', 'conversation', 'previous_response_id'] as const
+
 function check({ value }: RequestParts): void {
+  const isEmpty = INPUTS.every((name) => value[name] === undefined || value[name] === null)
+  // A session over a socket may be warmed up before there is anything to answer.
+  if (isEmpty && value.generate !== false) {
+    throw new InvalidRequest('input', `required, or one of ${INPUTS.slice(1).join(', ')}`)
+  }
   if (typeof value.callback_url !== 'string' || value.background === true) return
   throw new InvalidRequest('callback_url', 'requires background: true')
 }
@@ -72,11 +82,13 @@ const metering: Metering = {
   check,
   model: ({ value }) => value.model as string,
   buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
+  names: { operation: 'responses', find: (value) => findReferences(value, { hasItems: true }) },
   keepsAnswer: ({ store }) => store !== false,
   streams: requestsStream,
   inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureResponses(value)),
   quote: (request) => quoteText(request, dialect),
   needs: TEXT_NEEDS,
+  takeOut: takeOutTools,
   fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
   billsBroken: true,
   passesRefusals: true,

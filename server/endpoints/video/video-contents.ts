@@ -103,7 +103,11 @@ export const getContentsTask: AccountEndpoint = {
   },
   async handle(context, caller, services) {
     const row = await findShownVideo(context, caller, services)
-    sendJson(context, 200, encodeContentsTask(toVideoTask(row)))
+    const task = toVideoTask(row)
+    // A task whose creation answered our id goes by the vendor's as well, once that is known.
+    const isVendors = row.upstream_id !== null && row.upstream_id === context.params.task_id
+    const nativeId = isVendors ? row.upstream_id : task.nativeId
+    sendJson(context, 200, encodeContentsTask({ ...task, nativeId }))
   },
 }
 

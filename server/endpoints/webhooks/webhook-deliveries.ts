@@ -1,16 +1,25 @@
 /** /v1/webhooks/deliveries: lists deliveries with their attempts, and redelivers. */
 import { z } from 'zod'
-import { checkQuery } from '../../http/check-shape.ts'
+import { readJsonBody } from '../../http/body.ts'
+import { checkQuery, checkShape } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
 import { sendJson } from '../../http/reply.ts'
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import { dropUnset } from '../../pipeline/request/unset.ts'
 import type { DeliveryFilter } from '../../webhooks/store.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import {
   deliverySchema,
   describeDelivery,
   EXAMPLE_DELIVERY,
+  hostFilter,
   noDelivery,
+  readDroppedFilter,
+  redeliverAnswer,
+  redeliverBody,
 } from './webhook-schemas.ts'
+
+const BODY_BYTES_MAX = 16 * 1024
 
 const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(20),
@@ -21,16 +30,19 @@ const listQuery = z.object({
     .describe('next_cursor of the previous page.'),
   task_id: z.string().max(200).optional().describe('Either id of the task.'),
   status: z.enum(['pending', 'delivered', 'dropped']).optional(),
+  host: hostFilter.optional(),
+  from: z.coerce.date().optional().describe('Created at or after this time.'),
+  to: z.coerce.date().optional().describe('Created before this time.'),
 })
 
 function readFilter(context: Context, accountId: string): DeliveryFilter {
-  const { limit, cursor, task_id: taskId, status } = checkQuery(listQuery, context.query)
+  const { cursor, task_id: taskId, status, ...rest } = checkQuery(listQuery, context.query)
   return {
+    ...rest,
     accountId,
-    limit,
-    ...(cursor ? { after: cursor } : {}),
-    ...(taskId ? { taskId } : {}),
-    ...(status ? { state: status } : {}),
+    after: cursor || undefined,
+    taskId: taskId || undefined,
+    state: status,
   }
 }
 
@@ -91,7 +103,8 @@ export const redeliver: AccountEndpoint = {
   documentation: {
     summary: 'Redeliver a webhook',
     description:
-      'Sends the same body to the same URL, as a new delivery with its own four attempts.',
+      'Sends the same body to the same URL, as a new delivery with its own four attempts. Once ' +
+      'per delivery: asked again, the answer is the same new one, which can be sent in turn.',
     tag: 'Webhooks',
     answer: deliverySchema,
     example: () => ({
@@ -107,11 +120,38 @@ export const redeliver: AccountEndpoint = {
         attempts: [],
       },
     }),
-    errors: [403, 404, 429, 503],
+    errors: [403, 404, 409, 429, 503],
   },
   async handle(context, caller, { webhooks }) {
     const row = await webhooks.redeliver(caller.accountId, context.params.delivery_id ?? '')
     if (!row) throw noDelivery()
     sendJson(context, 200, describeDelivery(row))
+  },
+}
+
+export const redeliverDropped: AccountEndpoint = {
+  kind: 'account',
+  method: 'POST',
+  paths: ['/v1/webhooks/deliveries/redeliver'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Redeliver the dropped webhooks of a time',
+    description:
+      'Sends each dropped delivery again that was not yet, the oldest first; repeat the request ' +
+      'while some remain.',
+    tag: 'Webhooks',
+    body: redeliverBody,
+    answer: redeliverAnswer,
+    example: () => ({
+      body: { from: '2026-11-21T09:00:00Z', to: '2026-11-21T10:00:00Z', host: 'example.com' },
+      answer: { redelivered: 42, remaining: 0 },
+    }),
+    errors: [400, 403, 413, 415, 429, 503],
+  },
+  async handle(context, caller, { webhooks }) {
+    const sent = tryParseJson(await readJsonBody(context, BODY_BYTES_MAX))
+    const body = checkShape(redeliverBody, isObject(sent) ? dropUnset(sent, redeliverBody) : sent)
+    const filter = { ...readDroppedFilter(body), accountId: caller.accountId }
+    sendJson(context, 200, await webhooks.redeliverDropped(filter, body.dry_run === true))
   },
 }

@@ -22,12 +22,44 @@ export const deliverySchema = z.object({
   kind: z.string(),
   url: z.string(),
   status: z.enum(['pending', 'delivered', 'dropped']),
-  redelivery_of: z.string().nullable(),
+  redelivery_of: z.string().nullable().describe('The first delivery, whose bytes it sends again.'),
+  redelivered_as: z.string().nullable().describe('The delivery that sends this one again.'),
   next_attempt_at: z.iso.datetime().nullable(),
   created_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
   attempts: z.array(attempt),
 })
+
+const HOST_LENGTH_MAX = 300
+
+/** A receiver's host in a filter. */
+export const hostFilter = z
+  .string()
+  .trim()
+  .min(1)
+  .max(HOST_LENGTH_MAX)
+  .regex(/^[^\s/\0]+$/, 'must be a host such as example.com or example.com:8443')
+  .describe('The receiver’s host, with or without its port.')
+
+/** The body of a request to send dropped deliveries again. */
+export const redeliverBody = z.strictObject({
+  from: z.iso.datetime().describe('Deliveries created at or after this time.'),
+  to: z.iso.datetime().describe('And before this one; at most 24 hours later.'),
+  host: hostFilter.optional(),
+  dry_run: z.boolean().optional().describe('Counts them only.'),
+})
+
+export const redeliverAnswer = z.object({
+  redelivered: z.int().describe('At most 500 at a time.'),
+  remaining: z
+    .int()
+    .describe('Dropped deliveries that match and were not sent again yet; at most 10000.'),
+})
+
+/** Reads the times of a request to send again. */
+export function readDroppedFilter({ from, to, host }: z.infer<typeof redeliverBody>) {
+  return { from: new Date(from), to: new Date(to), host }
+}
 
 export type Delivery = z.infer<typeof deliverySchema>
 
@@ -39,6 +71,7 @@ export function describeDelivery(row: DeliveryRow): Delivery {
     url: row.url,
     status: row.state,
     redelivery_of: row.redelivery_of,
+    redelivered_as: row.repeated_by,
     next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     finished_at: row.finished_at?.toISOString() ?? null,
@@ -66,6 +99,7 @@ export const EXAMPLE_DELIVERY: Delivery = {
   url: 'https://example.com/hooks/tributary',
   status: 'delivered',
   redelivery_of: null,
+  redelivered_as: null,
   next_attempt_at: null,
   created_at: '2026-11-21T09:30:00.000Z',
   finished_at: '2026-11-21T09:30:05.310Z',

@@ -11,7 +11,7 @@ import { deliverySchema, describeDelivery, EXAMPLE_DELIVERY } from './webhook-sc
 const BODY_BYTES_MAX = 16 * 1024
 
 async function readUrl(context: Context): Promise<string> {
-  const body = tryParseJson(await readJsonBody(context.request, BODY_BYTES_MAX))
+  const body = tryParseJson(await readJsonBody(context, BODY_BYTES_MAX))
   const url = asString(member(body, 'url'))
   if (url === undefined) throw invalidField('url', 'is required')
   return url

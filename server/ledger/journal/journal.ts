@@ -40,6 +40,8 @@ export interface Journal {
    * settled by then, such as a call of a locked account, goes on.
    */
   settleOthers(by: Settling): Promise<void>
+  /** Counts the journals that were set aside, which only an operator resolves. */
+  countUnknown(): number
   /** Deletes the file unless it contains settlements. */
   close(): Promise<void>
 }
@@ -134,6 +136,10 @@ class FileJournal implements Journal {
     this.log.error({ file: kept }, FOREIGN)
   }
 
+  countUnknown(): number {
+    return listFiles(this.folder, UNKNOWN_SUFFIX).length
+  }
+
   async close(): Promise<void> {
     await this.enqueue()
     await this.file?.close()
@@ -211,10 +217,12 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function readOwners(folder: string): string[] {
+  return listFiles(folder, SUFFIX).map((name) => name.slice(0, -SUFFIX.length))
+}
+
+function listFiles(folder: string, suffix: string): string[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(SUFFIX))
-      .map((name) => name.slice(0, -SUFFIX.length))
+    return readdirSync(folder).filter((name) => name.endsWith(suffix))
   } catch {
     // There is no folder before the first journal.
     return []

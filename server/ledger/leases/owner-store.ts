@@ -67,16 +67,21 @@ export async function countLiveOwners(sql: Sql): Promise<number> {
 }
 
 /** Records where a process keeps files. */
-export async function setStorage(sql: Sql, ownerId: string, storage: string): Promise<void> {
+export async function setStorage(sql: Sql, ownerId: string, storage: string | null): Promise<void> {
   await sql`update owner set storage = ${storage} where id = ${ownerId}`
 }
 
-/** Returns in how many places the live processes keep files. */
-export async function countStorages(sql: Sql): Promise<number> {
-  const [row] = await sql<{ places: number }[]>`
-    select count(distinct storage)::int as places from owner
-    where lease_until > clock_timestamp() and ended_at is null`
-  return row?.places ?? 0
+/**
+ * Returns the places in which live processes keep files, each once: object stores, whose names are
+ * URLs, before folders, then that of the process that has been there longest.
+ */
+export async function listStorages(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ storage: string }[]>`
+    select storage from owner
+    where lease_until > clock_timestamp() and ended_at is null and storage is not null
+    group by storage
+    order by storage like '%://%' desc, min(started_at), min(id)`
+  return rows.map(({ storage }) => storage)
 }
 
 /** Closes holds of dead processes, at most `limit` of them; see ledger_sweep. */

@@ -87,6 +87,7 @@ const TAKE_TYPES =
   'bigints texts texts texts time'
 const TAKE = sqlFunction('ledger_take', TAKE_TYPES)
 const TAKE_LIMITED = sqlFunction('ledger_take_limited', `${TAKE_TYPES} json`)
+const TAKE_OPEN = sqlFunction('ledger_take_open', `${TAKE_TYPES} json bigints`)
 
 function take(
   rows: readonly HoldRow[],
@@ -96,7 +97,8 @@ function take(
   const limit = deadline?.toISOString() ?? null
   const has = (field: 'spend_limit' | 'idempotency_key') => rows.some((row) => row[field] !== null)
   const limited = rows.some(({ limits }) => limits !== undefined)
-  const isPlain = !limited && !has('spend_limit') && !has('idempotency_key')
+  const isOpen = rows.some(({ excess }) => excess !== undefined)
+  const isPlain = !limited && !isOpen && !has('spend_limit') && !has('idempotency_key')
   if (first && isPlain && rows.length === 1) return takeOne(first, limit)
   const ids = [rows.map((row) => row.id), rows.map((row) => row.request_id)]
   const own = [
@@ -123,9 +125,12 @@ function take(
     named ? rows.map((row) => row.fingerprint) : null,
     limit,
   ]
-  if (!limited) return { of: TAKE, values }
-  const limits = JSON.stringify(rows.map((row) => row.limits ?? null))
-  return { of: TAKE_LIMITED, values: [...values, limits] }
+  const limits = limited ? JSON.stringify(rows.map((row) => row.limits ?? null)) : null
+  if (isOpen) {
+    const excesses = rows.map((row) => row.excess ?? null)
+    return { of: TAKE_OPEN, values: [...values, limits, excesses] }
+  }
+  return limits === null ? { of: TAKE, values } : { of: TAKE_LIMITED, values: [...values, limits] }
 }
 
 function takeOne(row: HoldRow, limit: string | null): FunctionCall {

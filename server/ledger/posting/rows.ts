@@ -13,6 +13,7 @@ export function toHoldRow(
   request: HoldRequest,
   owner: { readonly ownerId: string | null; readonly taskId: string | null },
 ): HoldRow {
+  const { excessNanos = 0n } = request
   return {
     id,
     request_id: request.requestId,
@@ -30,6 +31,7 @@ export function toHoldRow(
     route: request.idempotency?.route ?? null,
     fingerprint: request.idempotency?.fingerprint.toString('hex') ?? null,
     limits: request.limits,
+    ...(excessNanos > 0n ? { excess: fitBooks(excessNanos).toString() } : {}),
   }
 }
 

@@ -23,7 +23,7 @@ export function* findBox(type: string, from: number, to: number): Reader<Box | u
   return undefined
 }
 
-function readBox(head: Buffer, at: number, to: number): Box | undefined {
+export function readBox(head: Buffer, at: number, to: number): Box | undefined {
   if (head.length < SHORT_HEADER_BYTES) return undefined
   const stated = head.readUInt32BE(0)
   // 0: the box extends to the end of the file. 1: a 64-bit size follows.
@@ -35,3 +35,36 @@ function readBox(head: Buffer, at: number, to: number): Box | undefined {
   const end = Math.min(at + size, to)
   return end >= start && Number.isSafeInteger(end) ? { start, end } : undefined
 }
+
+export interface LoadedBox {
+  readonly type: string
+  readonly content: Buffer
+}
+
+/** Lists the boxes in the content of one that is in memory; the last may be cut off. */
+export function* listBoxes(content: Buffer): Generator<LoadedBox> {
+  for (let at = 0; at + SHORT_HEADER_BYTES <= content.length; ) {
+    const head = content.subarray(at, at + HEADER_BYTES)
+    const box = readBox(head, at, content.length)
+    if (!box) return
+    yield { type: head.toString('latin1', 4, 8), content: content.subarray(box.start, box.end) }
+    at = box.end
+  }
+}
+
+/** Returns the content of the first box of each type within one another; empty without one. */
+export function findBoxIn(content: Buffer, types: readonly string[]): Buffer {
+  let found = content
+  for (const type of types) {
+    const boxes: Iterable<LoadedBox> = listBoxes(found)
+    found = NOTHING
+    for (const box of boxes) {
+      if (box.type !== type) continue
+      found = box.content
+      break
+    }
+  }
+  return found
+}
+
+const NOTHING = Buffer.alloc(0)

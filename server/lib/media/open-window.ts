@@ -1,13 +1,16 @@
 /** Random access to an untrusted file, limited to a total number of bytes. */
 
-/** Reads stored content; resolves to at most the requested range. */
+/** Reads stored content; resolves to the requested range, or to as much of it as is there. */
 export type ReadRange = (start: number, end: number) => Promise<Buffer>
 
 export interface Window {
   /** Size of the whole file. */
   readonly bytes: number
+  /** Returns `count` bytes from `start`, if they are in memory already. */
+  cached(start: number, count: number): Buffer | undefined
   /**
-   * Reads `count` bytes from `start`; fewer at the end of the file. Rejects with WindowExhausted.
+   * Reads `count` bytes from `start`; fewer at the end of the file. Rejects with WindowExhausted or
+   * UnseenBytes.
    */
   at(start: number, count: number): Promise<Buffer>
 }
@@ -15,27 +18,48 @@ export interface Window {
 /** More of the file was requested than any valid file needs. */
 export class WindowExhausted extends Error {}
 
-const PIECE_BYTES = 16 * 1024
-const PIECES_MAX = 128
+/** Bytes were requested of which only a part is there: the ends of the file alone are known. */
+export class UnseenBytes extends Error {}
+
+export interface WindowLimits {
+  readonly pieceBytes: number
+  readonly piecesMax: number
+}
+
+const FOR_HEADERS: WindowLimits = { pieceBytes: 16 * 1024, piecesMax: 128 }
 
 /** Reads whole pieces and caches the last one, since headers are adjacent. */
-export function openWindow(bytes: number, read: ReadRange): Window {
+export function openWindow(
+  bytes: number,
+  read: ReadRange,
+  { pieceBytes, piecesMax }: WindowLimits = FOR_HEADERS,
+): Window {
   let pieceStart = 0
   let piece: Buffer = Buffer.alloc(0)
   let pieces = 0
+
+  function cached(start: number, count: number): Buffer | undefined {
+    const end = Math.min(start + count, bytes)
+    if (start < 0 || end <= start) return NOTHING
+    const isThere = start >= pieceStart && end <= pieceStart + piece.length
+    return isThere ? piece.subarray(start - pieceStart, end - pieceStart) : undefined
+  }
+
   return {
     bytes,
+    cached,
     async at(start, count) {
-      const end = Math.min(start + count, bytes)
-      if (start < 0 || end <= start) return Buffer.alloc(0)
-      if (count > PIECE_BYTES) throw new WindowExhausted()
-      if (start < pieceStart || end > pieceStart + piece.length) {
-        pieces += 1
-        if (pieces > PIECES_MAX) throw new WindowExhausted()
-        piece = await read(start, Math.min(start + PIECE_BYTES, bytes) - 1)
-        pieceStart = start
-      }
-      return piece.subarray(start - pieceStart, end - pieceStart)
+      const known = cached(start, count)
+      if (known) return known
+      pieces += Math.ceil(count / pieceBytes)
+      if (pieces > piecesMax) throw new WindowExhausted()
+      const end = Math.min(start + Math.max(count, pieceBytes), bytes)
+      piece = await read(start, end - 1)
+      pieceStart = start
+      if (piece.length < Math.min(count, bytes - start)) throw new UnseenBytes()
+      return piece.subarray(0, count)
     },
   }
 }
+
+const NOTHING = Buffer.alloc(0)

@@ -1,8 +1,8 @@
 /** Reads the length of a WebM or Matroska file, if its information states one. */
+import { ELEMENT_HEAD_BYTES, readElementHead, readFloat, readUnsigned } from './ebml.ts'
 import type { Window } from './open-window.ts'
 
 const ELEMENTS_MAX = 200
-const HEADER_BYTES = 12
 const SEGMENT = 0x18538067
 const CLUSTER = 0x1f43b675
 const INFO = 0x1549a966
@@ -26,8 +26,8 @@ export async function readMatroska(window: Window): Promise<number | undefined> 
   const scale = await findElement(window, SCALE, info.start, info.end)
   if (!duration) return undefined
   const ticks = readFloat(await window.at(duration.start, duration.end - duration.start))
-  const stated = scale && readInteger(await window.at(scale.start, scale.end - scale.start))
-  return ticks === undefined ? undefined : (ticks * (stated ?? SCALE_DEFAULT)) / NANOSECONDS
+  const stated = scale && readUnsigned(await window.at(scale.start, scale.end - scale.start))
+  return ticks === undefined ? undefined : (ticks * (stated || SCALE_DEFAULT)) / NANOSECONDS
 }
 
 /** Returns the first such element; after the first cluster there is only media data. */
@@ -39,7 +39,7 @@ async function findElement(
 ): Promise<Element | undefined> {
   let at = from
   for (let elements = 0; elements < ELEMENTS_MAX && at < to; elements += 1) {
-    const element = readElement(await window.at(at, HEADER_BYTES), at, to)
+    const element = readElement(await window.at(at, ELEMENT_HEAD_BYTES), at, to)
     if (!element || element.id === CLUSTER) return undefined
     if (element.id === id) return element
     at = element.end
@@ -48,33 +48,9 @@ async function findElement(
 }
 
 function readElement(head: Buffer, at: number, to: number): Element | undefined {
-  const idBytes = countBytes(head[0])
-  const sizeBytes = countBytes(head[idBytes])
-  if (idBytes > 4 || sizeBytes > 8 || head.length < idBytes + sizeBytes) return undefined
-  const id = head.readUIntBE(0, idBytes)
-  const start = at + idBytes + sizeBytes
-  const size = readSize(head.subarray(idBytes, idBytes + sizeBytes))
-  return { id, start, end: size === undefined ? to : Math.min(start + size, to) }
-}
-
-/** Returns the length in bytes: one more than the leading zero bits, or more than 8 if invalid. */
-function countBytes(first = 0): number {
-  return Math.clz32(first) - 24 + 1
-}
-
-/** Returns the size without its length marker, or undefined if all other bits are ones. */
-function readSize(bytes: Buffer): number | undefined {
-  const whole = BigInt(`0x${bytes.toString('hex')}`)
-  const mark = 1n << BigInt(7 * bytes.length)
-  return whole === 2n * mark - 1n ? undefined : Number(whole - mark)
-}
-
-function readFloat(bytes: Buffer): number | undefined {
-  if (bytes.length === 4) return bytes.readFloatBE()
-  return bytes.length === 8 ? bytes.readDoubleBE() : undefined
-}
-
-function readInteger(bytes: Buffer): number | undefined {
-  if (bytes.length === 0 || bytes.length > 8) return undefined
-  return bytes.reduce((sum, byte) => sum * 256 + byte, 0)
+  const read = readElementHead(head)
+  if (!read) return undefined
+  const start = at + read.bytes
+  const end = read.size === undefined ? to : Math.min(start + read.size, to)
+  return { id: read.id, start, end }
 }

@@ -4,11 +4,11 @@
  */
 import {
   FRAME_HEADER_BYTES,
-  type Mp3Frame,
-  readMp3Frame,
+  type MpegFrame,
+  readMpegFrame,
   readTagBytes,
   TAG_HEAD_BYTES,
-} from './mp3-frame.ts'
+} from './mpeg-frame.ts'
 import type { Window } from './open-window.ts'
 
 const TAGS_MAX = 4
@@ -51,7 +51,7 @@ async function skipTags(window: Window): Promise<number> {
 async function findFrames(
   window: Window,
   from: number,
-): Promise<{ readonly frame: Mp3Frame; readonly at: number } | undefined> {
+): Promise<{ readonly frame: MpegFrame; readonly at: number } | undefined> {
   const piece = await window.at(from, SEARCH_BYTES + FRAMES_IN_A_ROW * FRAME_BYTES_MAX)
   for (let at = 0; at < Math.min(SEARCH_BYTES, piece.length); at += 1) {
     const frame = readFrame(piece, at)
@@ -71,13 +71,13 @@ function followsRow(piece: Buffer, from: number): boolean {
   return true
 }
 
-function readFrame(piece: Buffer, at: number): Mp3Frame | undefined {
+function readFrame(piece: Buffer, at: number): MpegFrame | undefined {
   const isWhole = at + FRAME_HEADER_BYTES <= piece.length
-  return isWhole ? readMp3Frame(piece.readUInt32BE(at)) : undefined
+  return isWhole ? readMpegFrame(piece.readUInt32BE(at)) : undefined
 }
 
 /** Reads the count of all frames, which many encoders put into the first frame. */
-function readCount(piece: Buffer, { countAt }: Mp3Frame): number | undefined {
+function readCount(piece: Buffer, { countAt }: MpegFrame): number | undefined {
   const name = piece.toString('latin1', countAt, countAt + 4)
   const isCounted = ((piece[countAt + 7] ?? 0) & 1) === 1
   if ((name === 'Xing' || name === 'Info') && isCounted) return count(piece, countAt + COUNTED_AT)

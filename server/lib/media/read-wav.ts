@@ -75,6 +75,47 @@ export function* findWavSamples({ next: from, longSize }: FoundFormat): Reader<F
   }
 }
 
+export interface SampleChunks {
+  readonly format: WavFormat
+  readonly chunks: readonly { readonly start: number; readonly end: number }[]
+}
+
+/**
+ * Finds every chunk of samples of a file from `from` to `to`, as decoders play them. Throws
+ * WavFault, also for more than `chunksMax` chunks.
+ */
+export function* findSampleChunks(
+  from: number,
+  to: number,
+  chunksMax: number,
+): Reader<SampleChunks> {
+  const head = yield { at: from, count: RIFF_BYTES }
+  const isLong = head.toString('latin1', 0, 4) !== 'RIFF'
+  const chunks: { start: number; end: number }[] = []
+  let format: WavFormat | undefined
+  let longSize: number | undefined
+  let at = from + RIFF_BYTES
+  for (let count = 0; at + CHUNK_HEAD_BYTES <= to; count += 1) {
+    if (count === chunksMax) throw new WavFault('a wav file of too many chunks')
+    const chunk = yield* readChunk(at)
+    at = chunk.next
+    if (chunk.id === 'ds64') longSize = yield* readLongSize(chunk)
+    if (chunk.id === 'fmt ') {
+      if (format) throw new WavFault('a wav file with two formats')
+      format = (yield* readFormatChunk(chunk)).format
+    }
+    if (chunk.id !== 'data') continue
+    if (!format) throw new WavFault('a wav file without a format before its data')
+    const size = isLong && chunk.size === LONG_SIZE && longSize ? longSize : chunk.size
+    const isOpen = size === 0 || size === LONG_SIZE
+    const end = isOpen ? to : Math.min(chunk.start + size, to)
+    chunks.push({ start: chunk.start, end })
+    at = end + ((end - chunk.start) % 2)
+  }
+  if (!format) throw new WavFault('a wav file without a format')
+  return { format, chunks }
+}
+
 /** Returns the length of the samples; undefined if the writer did not know it. */
 function* readLongSize({ start, size }: Chunk): Reader<number | undefined> {
   if (size < LONG_SIZES_BYTES) return undefined
@@ -90,7 +131,8 @@ export function* readWavSeconds(bytes: number): Reader<number | undefined> {
     const found = yield* findWavFormat()
     const { format } = found
     const { start, declared = Infinity } = yield* findWavSamples(found)
-    return format.bytesPerSecond && Math.min(declared, bytes - start) / format.bytesPerSecond
+    const { sampleBytes, rate } = format
+    return sampleBytes && Math.min(declared, bytes - start) / sampleBytes / rate
   } catch (error) {
     if (error instanceof WavFault) return undefined
     throw error

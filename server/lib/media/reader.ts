@@ -2,6 +2,7 @@
  * Readers of headers yield the ranges that they need, so that one reader serves a stored file, the
  * beginning of a file, and a file that is still arriving.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Window } from './open-window.ts'
 
 /** `count` bytes from `at` on. */
@@ -10,13 +11,20 @@ export interface Range {
   readonly count: number
 }
 
+/** Requested by a reader that computes for long, so that other work is done in between. */
+export const PAUSE: Range = { at: 0, count: 0 }
+
 /** Ranges ascend. If the file ends within one, fewer bytes are passed. */
 export type Reader<Found> = Generator<Range, Found, Buffer>
 
 /** Runs a reader over a stored file. Rejects with WindowExhausted and what the reader throws. */
 export async function readWindow<Found>(window: Window, reader: Reader<Found>): Promise<Found> {
   let step = reader.next()
-  while (!step.done) step = reader.next(await window.at(step.value.at, step.value.count))
+  while (!step.done) {
+    const { at, count } = step.value
+    if (step.value === PAUSE) await setImmediate()
+    step = reader.next(window.cached(at, count) ?? (await window.at(at, count)))
+  }
   return step.value
 }
 

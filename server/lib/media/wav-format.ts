@@ -9,11 +9,13 @@ export interface WavFormat {
   readonly rate: number
   /** Bits per sample; in the extensible form the valid ones. */
   readonly bits: number
+  /** Bytes of a block of compressed sound, as stated. */
+  readonly blockBytes: number
   /**
-   * The slower of the two rates in the header, since players use either. Undefined for compressed
-   * audio, which has no fixed rate, and if one of the two is 0.
+   * Bytes of a sample of all channels; undefined for compressed sound, and where a count is 0.
+   * Decoders go by it, and ignore the bytes per second in the header.
    */
-  readonly bytesPerSecond: number | undefined
+  readonly sampleBytes: number | undefined
 }
 
 const PCM = 1
@@ -46,9 +48,10 @@ export function readWavFormat(chunk: Buffer): WavFormat {
   const bits = valid === 0 || container !== 16 ? container : valid
   const channels = chunk.readUInt16LE(2)
   const rate = chunk.readUInt32LE(4)
-  const slower = Math.min(chunk.readUInt32LE(8), (rate * channels * container) / 8)
-  const bytesPerSecond = PLAIN.has(tag) && slower > 0 ? slower : undefined
-  return { tag, isPcm: tag === PCM, channels, rate, bits, bytesPerSecond }
+  const whole = channels * Math.ceil(container / 8)
+  const sampleBytes = PLAIN.has(tag) && rate > 0 && whole > 0 ? whole : undefined
+  const blockBytes = chunk.readUInt16LE(12)
+  return { tag, isPcm: tag === PCM, channels, rate, bits, blockBytes, sampleBytes }
 }
 
 /** Describes a format, for example `44.1 kHz, stereo, 24-bit PCM`. */

@@ -1,5 +1,6 @@
 /** Creates folders and files that only their owner can read, and restricts existing ones. */
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chown, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 
 /** Permissions of group and others. */
@@ -28,4 +29,14 @@ export function closeToOthers(path: string): void {
   } catch {
     // Some file systems do not support modes.
   }
+}
+
+/**
+ * Gives what root has written to the owner of the folder, so that the service that runs as that
+ * user can read it. Does nothing for other users, who cannot give files away.
+ */
+export async function giveToOwnerOf(folder: string, paths: readonly string[]): Promise<void> {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = await stat(folder)
+  if (uid !== 0) for (const path of paths) await chown(path, uid, gid)
 }

@@ -96,6 +96,11 @@ export function sealedWith(sealed: Buffer): string {
   return sealed.subarray(1, 1 + KEY_ID_BYTES).toString('hex')
 }
 
+/** Returns the id of a SECRET_KEY, as the secrets that it sealed name it. */
+export function readSecretKeyId(secretKey: string): string {
+  return deriveKey(secretKey).id.toString('hex')
+}
+
 /** Masks a secret for display: shows at most its last four characters, and none of a short one. */
 export function maskSecret(secret: string): string {
   return secret.length >= 16 ? `••••${secret.slice(-4)}` : '••••'

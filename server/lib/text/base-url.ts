@@ -1,4 +1,5 @@
 /** The address of a channel's vendor, to which paths of requests are added. */
+import { trimEnd } from './trim-end.ts'
 
 /** Query parameters whose name suggests a credential. */
 const SECRET_NAME = /key|token|secret|sig|auth|pass|code|credential/i
@@ -8,7 +9,7 @@ export function joinUrl(base: string, path: string, parameters = ''): string {
   const [address, baseQuery] = splitQuery(base)
   const [added, pathQuery] = splitQuery(path)
   const query = [pathQuery, baseQuery, parameters].filter((part) => part !== '').join('&')
-  return `${address.replace(/\/+$/, '')}${added}${query === '' ? '' : `?${query}`}`
+  return `${trimEnd(address, '/')}${added}${query === '' ? '' : `?${query}`}`
 }
 
 /** Splits off the query without its question mark; a fragment is dropped. */

@@ -24,6 +24,7 @@ export interface Problem {
 }
 
 export interface FieldProblem {
+  readonly code?: string | undefined
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
@@ -102,16 +103,32 @@ function describeUnion({ input, errors = [] }: Problem): string | undefined {
 }
 
 /**
- * Locates a problem inside a union: in the only alternative of the right kind, if there is exactly
- * one, instead of at the union itself.
+ * Locates a problem inside a union: in the alternative that fits furthest into the value, if there
+ * is exactly one, instead of at the union itself.
  */
 export function locateProblem({
   path,
   message,
   errors = [],
 }: Problem & FieldProblem): FieldProblem {
-  const firsts = errors.flatMap(([first]) => first ?? [])
-  const [inner, another] = firsts.filter((found) => found.path.length > 0)
+  const firsts = errors.flatMap(([first]) => (first && first.path.length > 0 ? [first] : []))
+  const furthest = firsts.filter((one) => firsts.every((other) => compareReach(one, other) >= 0))
+  const [inner, another] = furthest
   if (!inner || another) return { path, message }
   return { path: [...path, ...inner.path], message: inner.message }
+}
+
+/** Returns more than 0 if `one` fits further into the value, 0 if that is not known. */
+function compareReach(one: FieldProblem, other: FieldProblem): number {
+  const at = one.path.findIndex((step, index) => step !== other.path[index])
+  const [step, otherStep] = [one.path[at], other.path[at]]
+  if (typeof step === 'number' && typeof otherStep === 'number') return step - otherStep
+  const isInside = at === -1 || otherStep === undefined
+  if (!isInside) return 0
+  return one.path.length - other.path.length || rankKind(one) - rankKind(other)
+}
+
+/** A value of the wrong kind fits less than one that breaks a rule of its kind. */
+function rankKind({ code }: FieldProblem): number {
+  return code === 'invalid_type' ? 0 : 1
 }

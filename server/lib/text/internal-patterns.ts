@@ -119,12 +119,12 @@ export const KEY_TEXT = either(
   join(
     '',
     /\b(?:sk|pk|rk|ak|tr|tra|whsec|ghp|gho|github_pat|glpat|xox[abprs]|hf|gsk)/,
-    /[-_](?=[\w*-]*[\d*])[\w*-]{12,}/,
+    /[-_](?=[\w*-]{0,64}[\d*])[\w*-]{12,}/,
   ),
   /\b(?!req|msg)[a-z]{2,4}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{16,}/,
-  /\b(?:AIza|AKIA|ASIA|LTAI|AKLT)(?=[\w-]*\d)[\w-]{12,}/,
-  /\beyJ[\w-]{8,}\.[\w-]*(?:\.[\w-]*)?/,
-  /\b(?=[a-zA-Z0-9+_]*\d)[A-Za-z0-9+_]{40,}={0,2}|\b0x[0-9a-fA-F]{8,16}\b/,
+  /\b(?:AIza|AKIA|ASIA|LTAI|AKLT)(?=[\w-]{0,64}\d)[\w-]{12,}/,
+  /\beyJ[\w-]{8,200}\.[\w-]*(?:\.[\w-]*)?/,
+  /\b(?=[a-zA-Z0-9+_]{0,64}\d)[A-Za-z0-9+_]{40,}={0,2}|\b0x[0-9a-fA-F]{8,16}\b/,
 )
 /** Request ids, which vendors' support asks for. */
 export const REQUEST_ID = /(?:request|trace|log)[-_ ]?id\W{0,4}$/i

@@ -26,6 +26,7 @@ import {
   REQUEST_ID,
   URL_TEXT,
 } from './internal-patterns.ts'
+import { trimEnd } from './trim-end.ts'
 
 /** Returns true if the caller sent these words. */
 export type IsCallersText = (words: string) => boolean
@@ -38,7 +39,7 @@ const PATH = '[path]'
 const SECRET = '[secret]'
 
 const HAS_HOST_SHAPE = /[/:]|^[a-z0-9-]+$/i
-const CLOSING = /[.,:;!?]+$/
+const CLOSING = '.,:;!?'
 
 /**
  * Replaces addresses, paths and secrets in a vendor's text. Text from the caller, as decided by
@@ -50,14 +51,12 @@ export function redactInternals(text: string, isCallersText: IsCallersText = () 
   const unless =
     (instead: string, stays: (found: string) => boolean = () => false) =>
     (found: string) => {
-      const bare = found.replace(CLOSING, '')
+      const bare = trimEnd(found, CLOSING)
       return stays(bare) || isCallersText(bare) ? found : instead + found.slice(bare.length)
     }
   const hidden = visible
     .replace(NAMED_SECRET, (found, name: string, value: string) =>
-      isSecret(name, value) && !isCallersText(value.replace(CLOSING, ''))
-        ? `${name}${SECRET}`
-        : found,
+      isSecret(name, value) && !isCallersText(trimEnd(value, CLOSING)) ? `${name}${SECRET}` : found,
     )
     .replace(BEARER, (_, scheme: string) => `${scheme} ${SECRET}`)
     .replace(URL_TEXT, unless(ADDRESS, isPage))
@@ -118,14 +117,14 @@ function isSecret(name: string, value: string): boolean {
 
 function redactName(isCallersText: IsCallersText) {
   return (found: string, at: number, whole: string): string => {
-    const bare = found.replace(CLOSING, '')
+    const bare = trimEnd(found, CLOSING)
     const isField =
       !HAS_HOST_SHAPE.test(bare) && (FIELD_ROOT.test(bare) || /[.\]]/.test(whole[at - 1] ?? ''))
     if (isField || isPage(bare) || isCallersText(bare)) return found
     // Part of a link that stays.
     const start = whole.lastIndexOf(' ', at) + 1
     const link = /https?:\/\/\S*/i.exec(whole.slice(start, at + found.length))?.[0]
-    if (link && (isPage(link) || isCallersText(link.replace(CLOSING, '')))) return found
+    if (link && (isPage(link) || isCallersText(trimEnd(link, CLOSING)))) return found
     return ADDRESS + found.slice(bare.length)
   }
 }

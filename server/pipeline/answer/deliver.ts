@@ -7,6 +7,7 @@
 import type { RelayReport } from '../../dialects/relay.ts'
 import type { Context } from '../../http/context.ts'
 import { commonHeaders } from '../../http/reply.ts'
+import { noteWork } from '../../lib/loop-watch.ts'
 import type { Services } from '../services.ts'
 import type { StreamAnswer } from './open-answer.ts'
 
@@ -114,6 +115,7 @@ class Delivery {
     if (this.answer.heartbeat) this.heartbeat = setInterval(this.sendHeartbeat, HEARTBEAT_MS)
     const first = this.answer.takeFirst()
     if (first && !this.callerGone) this.pass(first)
+    else if (!this.callerGone) response.flushHeaders()
     // A short body may have ended or failed before these listeners were added.
     if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')
     else if (body.readableEnded) this.onEnd()
@@ -122,8 +124,15 @@ class Delivery {
   }
 
   private readonly onData = (chunk: Buffer): void => {
+    noteWork(this.context)
     const out = this.read(() => this.answer.relay.push(chunk))
     if (this.isFinished) return
+    try {
+      this.answer.held.add(chunk.length)
+    } catch (error) {
+      this.cut(error)
+      return
+    }
     if (this.isTooMuch(chunk)) {
       this.cut()
       return
@@ -192,8 +201,9 @@ class Delivery {
   }
 
   /** Ends a stream beyond its limits as broken. */
-  private cut(): void {
-    this.services.log.warn({ request_id: this.context.requestId }, 'a stream exceeded its limits')
+  private cut(error?: unknown): void {
+    const fields = { request_id: this.context.requestId, ...(error === undefined ? {} : { error }) }
+    this.services.log.warn(fields, 'a stream exceeded its limits')
     this.onBroken()
   }
 

@@ -7,7 +7,8 @@ import type { Relay, RelayReport } from '../../dialects/relay.ts'
 import { OUTPUT_UNITS, type Unit } from '../../lib/units.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
-import { hasArrived } from '../../upstreams/wire.ts'
+import { HeldBytes } from './count-held.ts'
+import { type AnswerRoom, brokenOff, receiveWhole, toTimerMs } from './receive-whole.ts'
 import { detectIn, PackedStream, unpackStream, unpackWhole } from './unpack-answer.ts'
 
 export interface WholeAnswer {
@@ -27,6 +28,8 @@ export interface StreamAnswer {
   /** Paused. */
   readonly body: Readable
   readonly relay: Relay
+  /** Counts what the relay holds. */
+  readonly held: Pick<HeldBytes, 'add'>
   /** True if the upstream's body has already ended. */
   readonly ended: boolean
   /** True if the vendor stops billing once its connection is closed. */
@@ -44,22 +47,24 @@ export type OpenedAnswer = WholeAnswer | StreamAnswer
  */
 export function openAnswer(
   answer: UpstreamAnswer,
-  bytesMax: number,
+  room: AnswerRoom,
   withinMs?: number,
 ): Promise<OpenedAnswer> {
-  return answer.stream ? openUnpacked(answer, withinMs) : openWhole(answer, bytesMax, withinMs)
+  return answer.stream ? openUnpacked(answer, room, withinMs) : openWhole(answer, room, withinMs)
 }
 
 async function openUnpacked(
   answer: UpstreamAnswer,
+  room: AnswerRoom,
   withinMs: number | undefined,
 ): Promise<StreamAnswer> {
+  const held = new HeldBytes(answer.relay, room)
   try {
-    return await openStream(answer, detectIn(answer), withinMs)
+    return await openStream(answer, { ...detectIn(answer), held }, withinMs)
   } catch (cause) {
     if (!(cause instanceof PackedStream)) throw cause
     const unpacked = { ...answer, body: unpackStream(answer.body, cause) }
-    return await openStream(unpacked, detectIn(unpacked, true), withinMs)
+    return await openStream(unpacked, { ...detectIn(unpacked, true), held }, withinMs)
   }
 }
 
@@ -92,13 +97,13 @@ function statesWork({ usage = {}, passes = [], statedCost }: RelayReport): boole
 
 async function openWhole(
   answer: UpstreamAnswer,
-  bytesMax: number,
+  room: AnswerRoom,
   withinMs: number | undefined,
 ): Promise<WholeAnswer> {
-  const received = await readWhole(answer.body, bytesMax, withinMs)
+  const received = await receiveWhole(answer.body, room, withinMs)
   let chunks: readonly Buffer[]
   try {
-    const unpacked = unpackWhole(received, bytesMax, answer)
+    const unpacked = unpackWhole(received, room.bytesMax, answer)
     chunks = unpacked instanceof Promise ? await unpacked : unpacked
   } catch (cause) {
     throw unreadable(cause)
@@ -131,77 +136,36 @@ function unreadable(cause: unknown): UpstreamFailure {
   return new UpstreamFailure('unknown', { cause, message: 'the answer cannot be read' })
 }
 
-/** Reads a body by its events, since iterating it would allocate promises for each chunk. */
-function readWhole(
-  body: Readable,
-  bytesMax: number,
-  withinMs: number | undefined,
-): Promise<readonly Buffer[]> {
-  if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the answer broke off'))
-  if (hasArrived(body) && body.readableLength <= bytesMax) {
-    // A small answer arrives with its head: it needs no listeners, and one read returns all of it.
-    const all: Buffer | null = body.read()
-    return Promise.resolve(all ? [all] : [])
-  }
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    let timer: NodeJS.Timeout | undefined
-    const fail = (failure: UpstreamFailure) => {
-      clearTimeout(timer)
-      body.on('error', ignore)
-      body.destroy()
-      reject(failure)
-    }
-    const onBroken = (cause?: Error) => fail(brokenOff(cause, 'the answer broke off'))
-    body.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size <= bytesMax) return
-      fail(new UpstreamFailure('unknown', { message: `the answer exceeds ${bytesMax} bytes` }))
-    })
-    if (withinMs !== undefined) {
-      const late = () =>
-        fail(new UpstreamFailure('unknown', { message: 'no whole answer in time' }))
-      timer = setTimeout(late, toTimerMs(withinMs))
-    }
-    body.on('end', () => {
-      clearTimeout(timer)
-      resolve(chunks)
-    })
-    body.on('error', onBroken)
-    body.on('close', () => {
-      if (!body.readableEnded) onBroken()
-    })
-  })
-}
+/** The answer's relay behind a detector, and the count of what it holds. */
+type Reader = Pick<Relay, 'push' | 'end'> & Pick<StreamAnswer, 'held'>
 
-/** Reads the start of a stream by `reader`, which is the answer's relay behind a detector. */
+/** Reads the start of a stream. */
 function openStream(
   answer: UpstreamAnswer,
-  reader: Pick<Relay, 'push' | 'end'>,
+  reader: Reader,
   withinMs: number | undefined,
 ): Promise<StreamAnswer> {
-  const { body, relay } = answer
+  const { body, relay, headWithinMs } = answer
   if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the stream broke off'))
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
-    let timer: NodeJS.Timeout | undefined
+    let stopTimers: () => void = ignore
     const stopReading = () => {
-      clearTimeout(timer)
+      stopTimers()
       body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
       // An error before the next reader adds its own listeners must not be uncaught.
       body.on('error', ignore)
     }
     const finish = (ended: boolean) => {
       stopReading()
+      if (!ended) body.pause()
       try {
         refuse(answer)
       } catch (failure) {
         reject(failure)
         return
       }
-      resolve(describeStream(answer, parts, ended))
+      resolve(describeStream(answer, parts, { ended, reader }))
     }
     const take = (read: () => Buffer | undefined): boolean => {
       try {
@@ -223,32 +187,67 @@ function openStream(
       }
     }
     const onData = (chunk: Buffer) => {
-      if (!take(() => reader.push(chunk))) return
+      if (!take(() => readCounted(reader, chunk))) return
       if (parts.length === 0 && !relay.report().error) return
-      body.pause()
       finish(false)
     }
     const onEnd = () => {
       if (take(() => reader.end())) finish(true)
     }
     const onError = (cause: Error) => {
-      clearTimeout(timer)
+      stopTimers()
       reject(brokenOff(cause, 'the stream broke off'))
     }
     const onClose = () => onError(new Error('closed'))
-    if (withinMs !== undefined) {
-      const late = () => {
-        onError(new UpstreamFailure('unknown', { message: 'no first event in time' }))
-        body.destroy()
-      }
-      timer = setTimeout(late, toTimerMs(withinMs))
+    const onLate = () => {
+      onError(new UpstreamFailure('unknown', { message: 'no first event in time' }))
+      body.destroy()
     }
+    stopTimers = startTimers({ withinMs, headWithinMs }, onLate, () => finish(false))
     body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
 }
 
-function describeStream(answer: UpstreamAnswer, parts: Buffer[], ended: boolean): StreamAnswer {
-  const { status, headers, body, relay, heartbeat } = answer
+function readCounted({ push, held }: Reader, chunk: Buffer): Buffer | undefined {
+  const out = push(chunk)
+  held.add(chunk.length)
+  return out
+}
+
+interface OpeningTimes {
+  readonly withinMs: number | undefined
+  readonly headWithinMs: number | undefined
+}
+
+/** Calls each function after its time. Returns a function that stops both timers. */
+function startTimers(
+  { withinMs, headWithinMs }: OpeningTimes,
+  onLate: () => void,
+  sendHead: () => void,
+): () => void {
+  let isOpening = true
+  const late = withinMs === undefined ? undefined : setTimeout(onLate, toTimerMs(withinMs))
+  const sendIfOpening = () => {
+    if (isOpening) sendHead()
+  }
+  // Bytes that arrived while this process was busy are read first.
+  const onHead = () => setImmediate(sendIfOpening)
+  const head = headWithinMs === undefined ? undefined : setTimeout(onHead, headWithinMs)
+  return () => {
+    isOpening = false
+    clearTimeout(late)
+    clearTimeout(head)
+  }
+}
+
+function describeStream(
+  answer: UpstreamAnswer,
+  parts: Buffer[],
+  { ended, reader }: { readonly ended: boolean; readonly reader: Reader },
+): StreamAnswer {
+  const { status, headers, body, heartbeat } = answer
+  // Where the head did not wait for the first bytes, the detector has yet to see them.
+  const relay = parts.length === 0 && !ended ? behind(reader, answer.relay) : answer.relay
   return {
     kind: 'stream',
     status,
@@ -259,6 +258,7 @@ function describeStream(answer: UpstreamAnswer, parts: Buffer[], ended: boolean)
     },
     body,
     relay,
+    held: reader.held,
     ended,
     stopsOnCancel: answer.stopsOnCancel ?? false,
     cutsWhenBroken: answer.cutsWhenBroken ?? false,
@@ -266,18 +266,14 @@ function describeStream(answer: UpstreamAnswer, parts: Buffer[], ended: boolean)
   }
 }
 
-/** Returns the adapter's own failure, or else one of unknown outcome. */
-function brokenOff(cause: unknown, message: string): UpstreamFailure {
-  return cause instanceof UpstreamFailure
-    ? cause
-    : new UpstreamFailure('unknown', { cause, message })
-}
-
-const TIMER_STEP_MS = 100
-
-/** Rounds a wait up to 100 ms: Node keeps one list per duration, which costs more than a timer. */
-function toTimerMs(withinMs: number): number {
-  return Math.max(0, Math.ceil(withinMs / TIMER_STEP_MS) * TIMER_STEP_MS)
+function behind({ push, end }: Pick<Relay, 'push' | 'end'>, relay: Relay): Relay {
+  return {
+    push,
+    end,
+    fail: (failure) => relay.fail(failure),
+    report: () => relay.report(),
+    heldBytes: () => relay.heldBytes?.() ?? 0,
+  }
 }
 
 function ignore(): void {}

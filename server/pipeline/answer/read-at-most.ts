@@ -1,24 +1,15 @@
 /** Reads an upstream's answer completely, up to a limit. */
 import type { Readable } from 'node:stream'
-import { UpstreamFailure } from '../../upstreams/failure.ts'
+import { type AnswerRoom, AnswerTooLarge, receiveWhole } from './receive-whole.ts'
 
 /**
- * Resolves to the bytes, or to undefined for more than `bytesMax`; the body is destroyed in any
- * case. Rejects with an UpstreamFailure of kind `unknown` if the body breaks off.
+ * Resolves to the bytes, or to undefined for more than the room's limit. Rejects as `receiveWhole`.
  */
-export async function readAtMost(body: Readable, bytesMax: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
+export async function readAtMost(body: Readable, room: AnswerRoom): Promise<Buffer | undefined> {
   try {
-    for await (const chunk of body) {
-      size += chunk.length
-      if (size > bytesMax) return undefined
-      chunks.push(chunk)
-    }
+    return Buffer.concat(await receiveWhole(body, room))
   } catch (cause) {
-    throw new UpstreamFailure('unknown', { cause, message: 'the answer broke off' })
-  } finally {
-    body.destroy()
+    if (cause instanceof AnswerTooLarge) return undefined
+    throw cause
   }
-  return Buffer.concat(chunks)
 }

@@ -1,6 +1,5 @@
 /** Dry run: validates and prices a call without sending it, by the same checks as a real call. */
 import { parseRequestJson } from '../../dialects/json-scan.ts'
-import { dropUnset } from '../../http/unset.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { Body, FormReading, Metering, RequestMetering } from '../metering.ts'
@@ -13,8 +12,10 @@ import {
   type ResolvedCall,
   readModelId,
 } from '../request/resolve.ts'
+import { dropUnset } from '../request/unset.ts'
 import type { Services } from '../services.ts'
-import { type QuotedCall, quoteAll } from './quote-all.ts'
+import type { QuotedCall } from './quote.ts'
+import { quoteAll } from './quote-all.ts'
 
 /** The first and last bytes of a form's file, which show its format and length. */
 export interface DryRunFile {
@@ -77,11 +78,20 @@ const NO_BODY = Buffer.alloc(0)
 const FILLER = Buffer.alloc(1 << 20)
 const UNREADABLE = { read: async () => 0, publish: async () => '' }
 
-/** Runs the inspector of uploads over the file, with zeros between its first and last bytes. */
+/**
+ * Runs the inspector of uploads over the file, with zeros between its first and last bytes; what it
+ * reads between them is not there.
+ */
 async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: DryRunFile) {
   if (!file) throw invalidField('file', 'required')
   const { bytes, head, tail } = file
   if (bytes > fileBytesMax) throw new GatewayError('too_large')
+  const tailAt = bytes - tail.length
+  const whole = tailAt > head.length ? undefined : Buffer.concat([head.subarray(0, tailAt), tail])
+  const read = async (start: number, end: number) => {
+    if (whole) return whole.subarray(start, end + 1)
+    return start < tailAt ? head.subarray(start, end + 1) : tail.subarray(start - tailAt)
+  }
   return withInvalidRequests(() => {
     const inspector = begin()
     inspector.push(head)
@@ -89,7 +99,7 @@ async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: Dry
       inspector.push(FILLER.subarray(0, Math.min(gap, FILLER.length)))
     }
     inspector.push(tail)
-    return inspector.end()
+    return inspector.end(read)
   })
 }
 

@@ -3,13 +3,7 @@ import { GatewayError } from '../../lib/errors.ts'
 import type { Metering } from '../metering.ts'
 import type { FallbackTarget, ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
-import { type Quote, quote } from './quote.ts'
-
-/** A call as one model would serve it, at that model's price. */
-export interface QuotedCall {
-  readonly call: ResolvedCall
-  readonly quoted: Quote
-}
+import { type QuotedCall, quote } from './quote.ts'
 
 /** A call as another model would serve it. */
 export interface FallbackCall extends QuotedCall {
@@ -17,8 +11,7 @@ export interface FallbackCall extends QuotedCall {
   readonly isListed: boolean
 }
 
-export interface Quotes {
-  readonly quoted: Quote
+export interface Quotes extends QuotedCall {
   readonly fallbacks: readonly FallbackCall[]
   /** The quote that the hold is taken for, with the call as its model would serve it. */
   readonly dearest: QuotedCall
@@ -30,17 +23,17 @@ export function quoteAll(
   call: ResolvedCall,
   services: Pick<Services, 'upstreams'>,
 ): Quotes {
-  const quoted = quote(metering, call, services)
+  const first = quote(metering, call, services)
   const fallbacks = (call.fallbacks ?? []).flatMap((target): FallbackCall[] => {
     const other = serveBy(call, target)
     const found = quoteFallback(metering, other, target, services)
-    return found ? [{ call: other, quoted: found, isListed: target.field !== undefined }] : []
+    return found ? [{ ...found, isListed: target.field !== undefined }] : []
   })
   const dearest = fallbacks.reduce<QuotedCall>(
     (most, one) => (one.quoted.amountNanos > most.quoted.amountNanos ? one : most),
-    { call, quoted },
+    first,
   )
-  return { quoted, fallbacks, dearest }
+  return { ...first, fallbacks, dearest }
 }
 
 function serveBy(call: ResolvedCall, { model, routes }: FallbackTarget): ResolvedCall {
@@ -53,7 +46,7 @@ function quoteFallback(
   call: ResolvedCall,
   { field }: FallbackTarget,
   services: Pick<Services, 'upstreams'>,
-): Quote | undefined {
+): QuotedCall | undefined {
   try {
     return quote(metering, call, services)
   } catch (error) {

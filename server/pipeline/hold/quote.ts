@@ -4,14 +4,16 @@ import { clockFacts } from '../../catalog/price/clock.ts'
 import { countOnce } from '../../catalog/price/price.ts'
 import type { Nanos } from '../../lib/money.ts'
 import type { Unit } from '../../lib/units.ts'
-import type { Metering } from '../metering.ts'
+import type { Estimate, Metering, TextRequest } from '../metering.ts'
 import { isSoldByTokens } from '../price/charge.ts'
 import {
+  listUnpriced,
   NO_DIMENSIONS,
+  notPriced,
   type RequestedFeature,
-  refuseUnpriced,
   refuseUnsold,
   sellsSearch,
+  type ToolOffer,
 } from '../price/dimensions.ts'
 import { boundHold, type HoldEstimate, type OtherModelWork } from '../price/hold-estimate.ts'
 import type { UsableRoute } from '../request/find-routes.ts'
@@ -20,19 +22,82 @@ import type { Services } from '../services.ts'
 
 export interface Quote extends HoldEstimate {
   readonly amountNanos: Nanos
+  /** The possible cost beyond the hold, where the input is not all in the request. */
+  readonly excessNanos?: Nanos
   /** The facts of the request; they apply if the answer does not state how it was served. */
   readonly facts: Facts
   readonly streamTokens?: number | undefined
 }
 
-/** Returns the quote. Throws a 400 that names a requested option without a price at the model. */
-export function quote(
+/** A call as one model would serve it, at that model's price. */
+export interface QuotedCall {
+  /** Without the tools that the model has no price for. */
+  readonly call: ResolvedCall
+  readonly quoted: Quote
+}
+
+type Upstreams = Pick<Services, 'upstreams'>
+
+/**
+ * Returns the quote, of the request without what it only offers and the model has no price for.
+ * Throws a 400 that names another requested option without a price.
+ */
+export function quote(metering: Metering, call: ResolvedCall, services: Upstreams): QuotedCall {
+  const estimated = estimate(metering, call, services)
+  const [first, ...more] = listUnpriced(call.model, estimated.sent, metering.needs ?? [])
+  if (!first) return { call, quoted: toQuote(call, estimated, services) }
+  const reduced = takeOut(metering, call, [first, ...more])
+  const second = estimate(metering, reduced, services)
+  const [left] = listUnpriced(call.model, second.sent, metering.needs ?? [])
+  if (left) throw notPriced(call.model, left)
+  return { call: reduced, quoted: toQuote(reduced, second, services) }
+}
+
+/** Returns the call without the features. Throws a 400 that names one that must stay. */
+function takeOut(
+  metering: Metering,
+  call: ResolvedCall,
+  unpriced: readonly [RequestedFeature, ...RequestedFeature[]],
+): ResolvedCall {
+  const { model } = call
+  const fixed = unpriced.find(({ offer }) => !offer)
+  if (fixed) throw notPriced(model, fixed)
+  if (!metering.takeOut || model.unpricedTools === 'refuse') throw notPriced(model, unpriced[0])
+  const offers = unpriced.flatMap(({ offer }) => offer ?? [])
+  const taken = metering.takeOut(call.request, offers)
+  if ('request' in taken) return withRequest(metering, call, taken.request, offers)
+  const demanded = unpriced.find(({ offer }) => offer === taken.demanded) ?? unpriced[0]
+  throw notPriced(model, demanded, 'and the request demands it or has used it')
+}
+
+function withRequest(
+  metering: Metering,
+  call: ResolvedCall,
+  request: TextRequest,
+  offers: readonly ToolOffer[],
+): ResolvedCall {
+  const { value, body } = request
+  const estimateInputTokens = () => metering.inputTokens(value, body.length)
+  return {
+    ...call,
+    request: { ...call.request, ...request, estimateInputTokens },
+    takenOut: offers,
+  }
+}
+
+interface Estimated {
+  readonly estimate: Estimate
+  /** The features that some route's vendor gets. */
+  readonly sent: readonly RequestedFeature[]
+}
+
+function estimate(
   metering: Metering,
   { request, model, routes, chain }: ResolvedCall,
-  services: Pick<Services, 'upstreams'>,
-): Quote {
+  services: Upstreams,
+): Estimated {
   const { value, body, fields, headers, file } = request
-  const estimate = metering.quote({
+  const estimated = metering.quote({
     value,
     body,
     fields,
@@ -41,28 +106,60 @@ export function quote(
     chain,
     fileBytes: file?.bytes ?? 0,
     fileSeconds: file?.seconds ?? 0,
+    fileFault: file?.fault,
   })
-  const { alternatives, features } = estimate.dimensions ?? NO_DIMENSIONS
+  const { features } = estimated.dimensions ?? NO_DIMENSIONS
   const isSearchSold = sellsSearch(model)
   const sent = features.filter((one) => {
     const isSearch = isSearchSold && one.unit === 'web_search_call'
     return !one.isDropped || isSent(metering, routes, services, isSearch)
   })
-  refuseUnpriced(model, sent, metering.needs ?? [])
-  if (!isSoldByTokens(model)) refuseUnsold(model, estimate.quantities, alternatives[0])
+  const isTranslated = isSearchSold && translatesSearch(metering, routes, services)
+  return { estimate: estimated, sent: isTranslated ? sent.map(asTranslated) : sent }
+}
+
+/** A search by another dialect is bounded by what its translator allows. */
+function asTranslated(one: RequestedFeature): RequestedFeature {
+  const { quantity = 0, translatedQuantity = 0 } = one
+  return translatedQuantity > quantity ? { ...one, quantity: translatedQuantity } : one
+}
+
+function translatesSearch(
+  { operation }: Metering,
+  routes: readonly UsableRoute[],
+  { upstreams }: Upstreams,
+): boolean {
+  return routes.some(({ target }) => {
+    const upstream = upstreams.get(target.upstream)
+    const isOther = upstream?.translates?.(operation, target.settings) === true
+    return isOther && upstream?.translatesSearch === true
+  })
+}
+
+function toQuote(
+  { model, routes }: ResolvedCall,
+  { estimate: { quantities, most, ceiling, streamTokens, dimensions }, sent }: Estimated,
+  services: Upstreams,
+): Quote {
+  const { alternatives } = dimensions ?? NO_DIMENSIONS
+  if (!isSoldByTokens(model)) refuseUnsold(model, quantities, alternatives[0])
   const holdEstimate: HoldEstimate = {
-    quantities: addFees(countOnce(model.prices, estimate.quantities), sent),
+    quantities: addFees(countOnce(model.prices, quantities), sent),
     alternatives: addClockFacts(alternatives, model),
     channels: routes.map((route) => channelFactsOf(route, services)),
     works: sent.flatMap(workOf),
-    ceiling: estimate.ceiling,
+    ceiling,
   }
   const amountNanos = boundHold(model, holdEstimate)
+  const largest = most && { ...holdEstimate.quantities, ...most }
+  const excessNanos =
+    largest && boundHold(model, { ...holdEstimate, quantities: largest }) - amountNanos
   return {
     ...holdEstimate,
-    streamTokens: estimate.streamTokens,
+    streamTokens,
     facts: holdEstimate.alternatives[0],
     amountNanos,
+    ...(excessNanos && excessNanos > 0n ? { excessNanos } : {}),
   }
 }
 

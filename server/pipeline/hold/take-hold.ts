@@ -2,8 +2,9 @@
 import type { Caller } from '../../accounts/accounts.ts'
 import { type Context, noteTime } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
-import type { HoldResult } from '../../ledger/ledger.ts'
+import type { HoldResult, Ledger } from '../../ledger/ledger.ts'
 import { GatewayError } from '../../lib/errors.ts'
+import { formatAmount } from '../../lib/money.ts'
 import type { Metering } from '../metering.ts'
 import { limitsOf } from '../request/limits.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
@@ -75,6 +76,7 @@ export async function takeHold(
     model: call.model.id,
     priceVersion: call.model.priceVersion,
     amountNanos: quoted.amountNanos,
+    excessNanos: quoted.excessNanos,
     estimate: quoted.quantities,
     spendLimitNanos: caller.spendLimitNanos,
     limits: limitsOf(caller, call.model, quoted.quantities),
@@ -86,10 +88,36 @@ export async function takeHold(
   } finally {
     noteTime(context, 'hold', startedAt)
   }
-  if ('hold' in result) return result.hold
+  if ('hold' in result) {
+    context.isAccepted = true
+    return result.hold
+  }
   // Another request took the key meanwhile: findReplay names it.
   if (result.refused === 'duplicate') await findReplay(caller, call, services)
-  throw holdRefusal(result.refused)
+  throw await explainRefusal(result.refused, quoted.amountNanos, caller.accountId, services.ledger)
+}
+
+/**
+ * Returns the error of a refused hold: 402, 429, or 409 for an Idempotency-Key in use. A 402 tells
+ * what would have been held and the balance, where that can be read.
+ */
+export async function explainRefusal(
+  refused: Refused,
+  amountNanos: bigint,
+  accountId: string,
+  ledger: Pick<Ledger, 'balance'>,
+): Promise<GatewayError> {
+  const error = holdRefusal(refused)
+  if (error.row !== 'insufficient_balance') return error
+  const balance = await ledger.balance(accountId).catch(() => undefined)
+  if (!balance) return error
+  const billing = {
+    required: formatAmount(amountNanos),
+    available: formatAmount(balance.available),
+    debt: formatAmount(balance.debt),
+    currency: balance.currency,
+  }
+  return new GatewayError(error.row, { ...error.details, billing })
 }
 
 type Refused = Extract<HoldResult, { refused: unknown }>['refused']
@@ -108,6 +136,14 @@ export function holdRefusal(refused: Refused): GatewayError {
       })
     case 'duplicate':
       return stillRunning()
+    case 'uncovered':
+      return new GatewayError('rate_limited', {
+        message:
+          'the input is not all in the request, and the balance does not cover what this call ' +
+          'and those running may cost: retry when they have ended',
+        code: 'input_not_covered',
+        retryAfterSeconds: 1,
+      })
     case 'too_many_tokens':
       return new GatewayError('rate_limited', {
         message: 'this request may use more tokens than the limit allows in a minute',

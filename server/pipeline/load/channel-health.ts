@@ -16,6 +16,10 @@ export interface ChannelHealth {
   failed(channelId: string, cooldownMs?: number): void
   /** Remembers why a channel failed, also after it has succeeded again. */
   noteError(channelId: string, error: Omit<ChannelError, 'at'>): void
+  /** Remembers that a call or task at a channel was answered. */
+  noteSuccess(channelId: string): void
+  /** Returns the last success that this process has seen, and since when the channel fails. */
+  lastUse(channelId: string): SeenUse
   /** Returns the last failure of a channel that this process has seen. */
   lastError(channelId: string): ChannelError | undefined
   /** Returns the channels that are cooling down, with the remaining milliseconds. */
@@ -28,6 +32,12 @@ export interface ChannelError {
   readonly status?: number | undefined
   readonly message?: string | undefined
   readonly at: Date
+}
+
+export interface SeenUse {
+  readonly succeededAt?: Date | undefined
+  /** The first failure since the last success. */
+  readonly failingSince?: Date | undefined
 }
 
 const FAILURES_TO_COOLDOWN = 3
@@ -46,6 +56,7 @@ interface State {
 export function createChannelHealth(nowMs: () => number): ChannelHealth {
   const states = new Map<string, State>()
   const errors = new Map<string, ChannelError>()
+  const uses = new Map<string, SeenUse>()
   const running = new Map<string, number>()
 
   function stateOf(channelId: string): State {
@@ -92,7 +103,14 @@ export function createChannelHealth(nowMs: () => number): ChannelHealth {
       state.cooldowns += 1
       state.cooldownUntilMs = nowMs() + Math.min(cooldownMs ?? backoffMs, COOLDOWN_MS_MAX)
     },
-    noteError: (channelId, error) => void errors.set(channelId, { ...error, at: new Date() }),
+    noteError(channelId, error) {
+      const at = new Date()
+      errors.set(channelId, { ...error, at })
+      const seen = uses.get(channelId)
+      uses.set(channelId, { ...seen, failingSince: seen?.failingSince ?? at })
+    },
+    noteSuccess: (channelId) => void uses.set(channelId, { succeededAt: new Date() }),
+    lastUse: (channelId) => uses.get(channelId) ?? {},
     lastError: (channelId) => errors.get(channelId),
     coolingDown() {
       const now = nowMs()

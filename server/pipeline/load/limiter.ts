@@ -5,6 +5,10 @@
 export interface Limiter {
   /** Admits a request of `subject`: returns 0, or the seconds until a retry may succeed. */
   enter(subject: string, perMinute: number): number
+  /** Returns 0 while `subject` is within its limit, or the seconds until it is again. */
+  wait(subject: string, perMinute: number): number
+  /** Counts what has happened already, even beyond the limit: of two minutes at most. */
+  add(subject: string, perMinute: number, units: number): void
 }
 
 const MINUTE_MS = 60_000
@@ -21,15 +25,30 @@ export function createLimiter(nowMs: () => number): Limiter {
     for (const [subject, emptyAt] of emptyAtMs) if (emptyAt <= now) emptyAtMs.delete(subject)
   }
 
+  function fill(subject: string, emptyAt: number, now: number): void {
+    emptyAtMs.set(subject, emptyAt)
+    if (emptyAtMs.size > BUCKETS_KEPT) dropEmpty(now)
+  }
+
   return {
     enter(subject, perMinute) {
       const now = nowMs()
       const next = Math.max(emptyAtMs.get(subject) ?? 0, now) + MINUTE_MS / perMinute
       const waitMs = next - now - MINUTE_MS
       if (waitMs > ROUNDING_MS) return Math.ceil(waitMs / 1000)
-      emptyAtMs.set(subject, next)
-      if (emptyAtMs.size > BUCKETS_KEPT) dropEmpty(now)
+      fill(subject, next, now)
       return 0
+    },
+    wait(subject, perMinute) {
+      const emptyAt = emptyAtMs.get(subject)
+      if (emptyAt === undefined) return 0
+      const waitMs = emptyAt + MINUTE_MS / perMinute - nowMs() - MINUTE_MS
+      return waitMs > ROUNDING_MS ? Math.ceil(waitMs / 1000) : 0
+    },
+    add(subject, perMinute, units) {
+      const now = nowMs()
+      const emptyAt = Math.max(emptyAtMs.get(subject) ?? 0, now) + (units * MINUTE_MS) / perMinute
+      fill(subject, Math.min(emptyAt, now + 2 * MINUTE_MS), now)
     },
   }
 }

@@ -5,6 +5,7 @@
 import type { Facts, Model } from '../../catalog/catalog.ts'
 import { namesValue } from '../../catalog/price/conditions.ts'
 import { isPriced } from '../../catalog/price/price.ts'
+import type { JsonPath } from '../../dialects/cut-json.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
 
@@ -34,12 +35,30 @@ export interface RequestedFeature {
   readonly facts?: Facts
   /** The quantity of `unit` to hold for. */
   readonly quantity?: number
+  /** The quantity where a translated request lets the vendor search; absent: `quantity`. */
+  readonly translatedQuantity?: number
   /** Requested work of another model to hold for. */
   readonly work?: Quantities
   /** True if any price of another model is sufficient: the header does not name the model. */
   readonly isOfAnyModel?: boolean
   /** True if translators drop the field, so that a vendor reached by translation never sees it. */
   readonly isDropped?: boolean
+  /** Present if the field only lets the vendor do something: it may be taken out. */
+  readonly offer?: ToolOffer
+}
+
+/** A tool of the vendor's, or an option that lets it search, which a request offers. */
+export interface ToolOffer {
+  /** Its place in the body. */
+  readonly path: JsonPath
+  /** Its name in the request, for example `web_search`. */
+  readonly name: string
+  /** Its definition; absent for an option. */
+  readonly tool?: object
+  /** Its kind for statistics, one of a few, for example `web_search` or `other`. */
+  readonly kind: string
+  /** The unit whose price sells it; absent if no unit does. */
+  readonly unit?: Unit
 }
 
 /**
@@ -52,23 +71,30 @@ export function sellsSearch({ prices }: Pick<Model, 'prices'>): boolean {
 
 export const NO_DIMENSIONS: RequestedDimensions = { alternatives: [{}], features: [] }
 
-/** Throws a 400 that names the first field without a price. `units` are billed for every call. */
-export function refuseUnpriced(
-  { free, prices, id }: Pick<Model, 'free' | 'prices' | 'id'>,
+/** Returns the features without a price. `units` are billed for every call. */
+export function listUnpriced(
+  { free, prices }: Pick<Model, 'free' | 'prices'>,
   features: readonly RequestedFeature[],
   units: readonly Unit[],
-): void {
-  if (free) return
-  for (const feature of features) {
-    if (hasPrice(prices, feature, units)) continue
-    const { field, value } = feature
-    const shown = value.slice(0, 100)
-    throw new GatewayError('invalid_request', {
-      message: `${field}: '${shown}' is not sold with '${id}': it has no price`,
-      param: field,
-      code: 'not_priced',
-    })
-  }
+): readonly RequestedFeature[] {
+  if (free) return []
+  return features.filter((feature) => !hasPrice(prices, feature, units))
+}
+
+/** Returns the 400 that names a field without a price, and what the operator can do. */
+export function notPriced(
+  { id }: Pick<Model, 'id'>,
+  { field, value, unit }: RequestedFeature,
+  reason?: string,
+): GatewayError {
+  const shown = value.slice(0, 100)
+  const why = reason ? `, ${reason}` : ''
+  const remedy = unit ? ` (the operator can add one for '${unit}')` : ''
+  return new GatewayError('invalid_request', {
+    message: `${field}: '${shown}' is not sold with '${id}': it has no price${remedy}${why}`,
+    param: field,
+    code: 'not_priced',
+  })
 }
 
 function hasPrice(
@@ -100,7 +126,14 @@ export function refuseUnsold(
   if (!missing) return
   const conditions = prices.flatMap(({ unit, when = {} }) => (unit === missing ? [when] : []))
   const named = Object.keys(facts).filter((name) => conditions.some((when) => name in when))
-  const field = named.find((name) => !namesValue(prices, name, facts[name] ?? '')) ?? named[0]
+  const field =
+    named.find((name) => !namesValue(prices, name, facts[name] ?? '')) ??
+    named[0] ??
+    // No price names it: the one fact without which the request would be sold.
+    Object.keys(facts).find((name) => {
+      const { [name]: _without, ...others } = facts
+      return isPriced(prices, missing, others)
+    })
   const shown = field === undefined ? missing : `'${String(facts[field]).slice(0, 100)}'`
   throw new GatewayError('invalid_request', {
     message: `${field ?? 'model'}: ${shown} is not sold with '${id}': it has no price`,

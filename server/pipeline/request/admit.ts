@@ -1,4 +1,7 @@
-/** Verb 3: refuses work that the gateway cannot take. Limits are decided with the hold. */
+/**
+ * Verb 3: refuses work that the gateway cannot take. Slots are taken on the way in (enter.ts), and
+ * limits are decided with the hold.
+ */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { Model } from '../../catalog/catalog.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
@@ -12,9 +15,6 @@ export function admit(services: Services): void {
   const reason = services.refusesWork()
   if (reason !== undefined) {
     throw new GatewayError('unavailable', { retryAfterSeconds: 5, cause: reason })
-  }
-  if (services.inFlight.size() >= services.limits.callsMax) {
-    throw new GatewayError('unavailable', { retryAfterSeconds: 1, cause: 'too many calls' })
   }
 }
 

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import busboy from 'busboy'
 import { readBody } from '../../http/body.ts'
+import type { Context } from '../../http/context.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { MemoryFile, MemoryForm } from '../metering.ts'
 
@@ -13,12 +14,13 @@ export function isForm({ headers }: IncomingMessage): boolean {
   return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
 }
 
-/** Rejects with GatewayError: 400, 413 or 415. */
-export async function readForm(request: IncomingMessage, limitBytes: number): Promise<MemoryForm> {
+/** Rejects with GatewayError: 400, 413, 415, 429 or 503. */
+export async function readForm(context: Context, limitBytes: number): Promise<MemoryForm> {
+  const { request } = context
   if (!/boundary=/i.test(request.headers['content-type'] ?? '')) {
     throw new GatewayError('unsupported_media', { message: 'the form names no boundary' })
   }
-  const body = await readBody(request, limitBytes)
+  const body = await readBody(context, limitBytes)
   return new Promise((resolve, reject) => {
     const fields = new Map<string, string[]>()
     const files: MemoryFile[] = []

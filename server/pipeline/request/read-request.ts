@@ -6,14 +6,14 @@ import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { type JsonFields, parseRequestJson } from '../../dialects/json-scan.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { readJsonBody } from '../../http/body.ts'
-import type { Context } from '../../http/context.ts'
+import { expectUpload } from '../../http/connections/slow-uploads.ts'
+import { type Context, takePortion } from '../../http/context.ts'
 import { openContent } from '../../http/decode-content.ts'
-import { expectUpload } from '../../http/slow-uploads.ts'
-import { dropUnset } from '../../http/unset.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { Body, FormReading, RequestMetering } from '../metering.ts'
 import type { ReceivedFile, Services } from '../services.ts'
 import { isForm, readForm as readWholeForm } from './read-form.ts'
+import { dropUnset } from './unset.ts'
 
 /** A JSON object without its fields that are not set. */
 export interface RequestJson {
@@ -48,19 +48,22 @@ export async function readRequest(
   const sent =
     fromForm && isForm(context.request)
       ? await readSentForm(context, fromForm, limitBytes)
-      : await readJsonBody(context.request, limitBytes)
+      : await readJsonBody(context, limitBytes)
   const json = parseJson(sent, reading.schema)
   return { ...json, file: undefined, digest: () => digestOf(context, sent) }
 }
 
 /** Returns the bytes of the JSON that a form stands for. */
 async function readSentForm(
-  { request }: Context,
+  context: Context,
   fromForm: NonNullable<RequestMetering['fromForm']>,
   limitBytes: number,
 ): Promise<Buffer> {
-  const form = await readWholeForm(request, limitBytes)
-  return Buffer.from(JSON.stringify(await withInvalidRequests(() => fromForm(form))))
+  const form = await readWholeForm(context, limitBytes)
+  const json = Buffer.from(JSON.stringify(await withInvalidRequests(() => fromForm(form))))
+  // Pictures are a third longer in JSON than in the form, which is counted.
+  takePortion(context, 'request').force(json.length)
+  return json
 }
 
 /** Reads the JSON object of a request. Rejects with GatewayError: 400, 413 or 415. */
@@ -69,7 +72,7 @@ export async function readJson(
   limitBytes: number,
   schema: ZodType,
 ): Promise<RequestJson> {
-  return parseJson(await readJsonBody(context.request, limitBytes), schema)
+  return parseJson(await readJsonBody(context, limitBytes), schema)
 }
 
 /**
@@ -78,26 +81,26 @@ export async function readJson(
  */
 function parseJson(sent: Buffer, schema: ZodType): RequestJson {
   const parsed = parseObject(sent)
-  if (!sent.includes('null')) return { body: sent, ...parsed }
+  if (!sent.includes('null')) return parsed
   const value = dropUnset(parsed.value, schema)
-  if (value === parsed.value) return { body: sent, ...parsed }
+  if (value === parsed.value) return parsed
   const set: Record<string, string> = {}
   for (const [name, member] of Object.entries(value)) {
     if (member !== parsed.value[name]) set[name] = JSON.stringify(member)
   }
   const remove = Object.keys(parsed.value).filter((name) => !Object.hasOwn(value, name))
-  const body = spliceJson(sent, parsed.fields, { set, remove })
-  return { body, ...parseObject(body) }
+  return parseObject(spliceJson(sent, parsed.fields, { set, remove }))
 }
 
-function parseObject(body: Buffer): Omit<RequestJson, 'body'> {
+/** Parses a JSON object. Throws 400. */
+export function parseObject(body: Buffer): RequestJson {
   const parsed = parseRequestJson(body)
   if (!parsed.ok) {
     const { message, field } = parsed
     throw new GatewayError('invalid_request', { message, ...(field ? { param: field } : {}) })
   }
   const { value, fields } = parsed
-  return { value, fields }
+  return { body, value, fields }
 }
 
 function bodyLimit({ bodyBytesMax, takesPictures }: RequestMetering, { limits }: Services): number {
@@ -113,12 +116,13 @@ async function readForm(
   const { request } = context
   expectUpload(request)
   const { fields, file } = await withInvalidRequests(() =>
-    forms.read(request, openContent(request, bytesMax + FRAME_BYTES_MAX), {
+    forms.read(request, openContent(context, bytesMax + FRAME_BYTES_MAX), {
       accountId,
       bytesMax,
       inspector: inspect(),
     }),
   )
+  context.bodyBytes = Math.max(context.bodyBytes, file.bytes)
   const entries = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     body: NO_BODY,

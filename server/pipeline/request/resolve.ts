@@ -1,16 +1,18 @@
 /** Verb 2: reads and checks the request: body, schema, model and routes. */
 import type { Caller } from '../../accounts/accounts.ts'
-import { type CatalogSnapshot, type Channel, isSoldIn, type Model } from '../../catalog/catalog.ts'
+import { type CatalogSnapshot, isSoldIn, type Model } from '../../catalog/catalog.ts'
 import { readShape } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
 import { readIdempotencyKey } from '../../http/idempotency-key.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { CallRequest, Upstream } from '../../upstreams/upstream.ts'
 import type { Body, Chain, RequestMetering, RequestParts } from '../metering.ts'
+import type { ToolOffer } from '../price/dimensions.ts'
 import type { Services } from '../services.ts'
 import { type Affinity, readAffinity } from './affinity.ts'
 import { type ListedModel, readModelList, withoutModelList } from './fallbacks.ts'
 import { dropForeignCost, findRoutes, type UsableRoute } from './find-routes.ts'
+import { isStopped, PAUSED_RETRY_SECONDS, pinTargets, readNamed, withoutIds } from './pin-stored.ts'
 import { type ReceivedRequest, readRequest, withInvalidRequests } from './read-request.ts'
 
 export interface IdempotencyClaim {
@@ -18,9 +20,6 @@ export interface IdempotencyClaim {
   readonly route: string
   readonly fingerprint: Buffer
 }
-
-/** An operator resumes a channel, or raises its spending cap, by hand. */
-const PAUSED_RETRY_SECONDS = 60
 
 const ELSEWHERE = 'not called on this path: GET /v1/models lists the endpoints of each'
 
@@ -44,6 +43,8 @@ export interface ResolvedCall {
   readonly idempotency: IdempotencyClaim | null
   /** The earlier answers that the request continues; absent if it continues none. */
   readonly chain?: Chain | undefined
+  /** Tools that were taken out of the request, since the model has no price for them. */
+  readonly takenOut?: readonly ToolOffer[]
   /** The conversation that the request names; absent if it names none or has one route. */
   readonly affinity?: Affinity | undefined
   /** Deletes the request's file. */
@@ -72,6 +73,9 @@ export async function resolve(
   }
 }
 
+/** In the log and in spans, for a name that the catalog does not have. */
+const UNKNOWN_MODEL = 'unknown'
+
 async function match(
   context: Context,
   metering: RequestMetering,
@@ -83,21 +87,23 @@ async function match(
   const { headers } = context.request
   const { file, digest } = received
   const list = metering.takesModels && readModelList(received.value, services.catalog.snapshot())
-  const { body, value, fields } = list ? withoutModelList(received, list) : received
-  const parts = { value, query: context.query, headers }
+  const sentJson = list ? withoutModelList(received, list) : received
+  const parts = { value: sentJson.value, query: context.query, headers }
   const named = readModelId(metering, parts, caller, services)
   const modelId = typeof named === 'string' ? named : await named
-  context.facts.model = modelId
+  // A caller's own text would reach the log and the spans.
+  context.facts.model = services.catalog.snapshot().models.has(modelId) ? modelId : UNKNOWN_MODEL
   const finding = findModelTarget(
     { id: modelId, others: list?.others },
     metering,
-    value,
+    sentJson.value,
     caller,
     services,
     canServe,
   )
-  const found = finding instanceof Promise ? await finding : finding
+  const { detached, ...found } = finding instanceof Promise ? await finding : finding
   const { model, routes, fallbacks = [] } = found
+  const { body, value, fields } = detached ? withoutIds(sentJson, detached) : sentJson
   const part = file && (await withInvalidRequests(() => choosePart(file, metering, model)))
   const isChoice = routes.length > 1 || fallbacks.length > 0
   // Estimated on first use: most calls never need it.
@@ -188,7 +194,10 @@ export interface NamedModels {
   readonly others?: readonly ListedModel[] | undefined
 }
 
-type FoundTarget = Pick<ResolvedCall, 'model' | 'routes' | 'fallbacks' | 'chain'>
+type FoundTarget = Pick<ResolvedCall, 'model' | 'routes' | 'fallbacks' | 'chain'> & {
+  /** Positions of items of the input that are sent without their ids. */
+  readonly detached?: readonly number[] | undefined
+}
 
 /**
  * Returns the model, its usable routes and its fallbacks: at once, unless the request continues an
@@ -196,7 +205,7 @@ type FoundTarget = Pick<ResolvedCall, 'model' | 'routes' | 'fallbacks' | 'chain'
  * way to its first fallback.
  */
 export function findModelTarget(
-  named: NamedModels,
+  models: NamedModels,
   metering: RequestMetering,
   value: Body,
   caller: Customer,
@@ -204,12 +213,12 @@ export function findModelTarget(
   canServe: (upstream: Upstream) => boolean,
 ): FoundTarget | Promise<FoundTarget> {
   const snapshot = services.catalog.snapshot()
-  const model = findModel(named.id, metering, caller, snapshot)
+  const model = findModel(models.id, metering, caller, snapshot)
   const routesOf = (one: Model) =>
     findRoutes(one, canServe, snapshot, services).map((route) => {
       return dropForeignCost(route, caller.currency)
     })
-  const others = findFallbacks(model, named.others, metering, caller, snapshot)
+  const others = findFallbacks(model, models.others, metering, caller, snapshot)
   const targets: FallbackTarget[] = []
   for (const target of [{ model }, ...others]) {
     const routes = routesOf(target.model)
@@ -221,10 +230,10 @@ export function findModelTarget(
     const { routes } = first
     return { model: first.model, routes, ...(fallbacks.length > 0 ? { fallbacks } : {}) }
   }
-  const answerId = metering.buildsOn?.(value)
-  if (answerId === undefined) return describe(targets)
-  return pinTargets(targets, answerId, caller, services).then((pinned) => {
-    return { ...describe(pinned.targets), chain: pinned.chain }
+  const named = readNamed(metering, value)
+  if (!named) return describe(targets)
+  return pinTargets(targets, named, caller, services).then(({ targets: pinned, ...rest }) => {
+    return { ...describe(pinned), ...rest }
   })
 }
 
@@ -315,40 +324,6 @@ function unroutable(
   }
   services.log.error({ model: model.id }, 'no channel of this model is configured')
   return new GatewayError('upstream_failed')
-}
-
-/** Returns true if an operator can let the channel take calls again. */
-function isStopped(channel: Channel, { spending }: Pick<Services, 'spending'>): boolean {
-  return channel.isPaused === true || spending.reached(channel) !== undefined
-}
-
-/**
- * Keeps the routes to the channel that stores the earlier answer. Throws 400 if this account has no
- * such answer.
- */
-async function pinTargets(
-  targets: readonly FallbackTarget[],
-  answerId: string,
-  caller: Customer,
-  services: Services,
-): Promise<{ readonly targets: readonly FallbackTarget[]; readonly chain: Chain }> {
-  const found = await services.storedAnswers.find(caller.accountId, answerId)
-  const pinned = targets
-    .map((target) => {
-      const routes = target.routes.filter((route) => route.channel === found?.channelId)
-      return { ...target, routes }
-    })
-    .filter(({ routes }) => routes.length > 0)
-  if (found && pinned.length > 0) return { targets: pinned, chain: { tokens: found.tokens } }
-  const holder = found && services.catalog.snapshot().channels.get(found.channelId)
-  if (holder && isStopped(holder, services)) {
-    throw new GatewayError('unavailable', { retryAfterSeconds: PAUSED_RETRY_SECONDS })
-  }
-  throw new GatewayError('invalid_request', {
-    message: 'previous_response_id: no such response of this account at this model',
-    param: 'previous_response_id',
-    code: 'previous_response_not_found',
-  })
 }
 
 function readIdempotency(context: Context, digest: () => Buffer): IdempotencyClaim | null {

@@ -5,9 +5,12 @@
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { type Context, noteTime } from '../../http/context.ts'
 import { GatewayError } from '../../lib/errors.ts'
+import { noteWork } from '../../lib/loop-watch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
+import { nameTakenOut } from '../answer/name-taken-out.ts'
 import { type OpenedAnswer, openAnswer } from '../answer/open-answer.ts'
+import { roomOf } from '../answer/receive-whole.ts'
 import type { MeteredCall } from '../hold/metered-call.ts'
 import type { FallbackCall } from '../hold/quote-all.ts'
 import type { Stopping } from '../load/stopping.ts'
@@ -20,6 +23,8 @@ import { traceAttempt } from './trace-attempt.ts'
 import { openWire, type WireTrace } from './wire.ts'
 
 const ATTEMPTS_MAX = 3
+/** Characters of a failure's reason that a record keeps. */
+const REASON_MAX = 300
 
 /** One attempt at one channel, for the usage record. */
 export interface Attempt {
@@ -29,6 +34,8 @@ export interface Attempt {
   readonly upstream_model: string
   readonly outcome: string
   readonly status?: number
+  /** The reason of a failure, in the vendor's words, for operators alone. */
+  readonly reason?: string
   readonly milliseconds: number
   /** The model that stood in, with the version of its prices; absent for the model of the call. */
   readonly model?: string
@@ -201,10 +208,12 @@ async function attempt(
       sellsSearch: sellsSearch(call.model),
       request: call.request,
     })
+    noteWork(context)
     const unwatch = watchCaller(context, answer, call, services)
     const withinMs = limitWhole(call, services) - (performance.now() - startedAt)
     try {
-      return await openAnswer(answer, services.limits.answerBytesMax, withinMs)
+      const named = nameTakenOut(answer, call, metering.endpoint, services)
+      return await openAnswer(named, roomOf(context, services), withinMs)
     } finally {
       unwatch()
     }
@@ -314,6 +323,7 @@ export function reportAttempt(
   metrics.attempt({ endpoint, model, seconds, channel: route.channel, outcome })
   if (!failure || failure.kind === 'rejected') {
     health.succeeded(route.channel)
+    health.noteSuccess(route.channel)
     return
   }
   const { retryAfterSeconds, status, message } = failure.details
@@ -334,12 +344,14 @@ function describe(
   milliseconds: number,
 ): Attempt {
   const status = failure ? failure.details.status : (outcome as OpenedAnswer).status
+  const reason = failure?.details.message?.slice(0, REASON_MAX)
   return {
     channel: target.key?.channel ?? target.id,
     ...(target.key ? { key: target.key.number } : {}),
     upstream_model: upstreamModel,
     outcome: failure?.kind ?? 'answered',
     ...(status === undefined ? {} : { status }),
+    ...(reason === undefined ? {} : { reason }),
     milliseconds,
   }
 }

@@ -5,15 +5,20 @@ export async function putPendingTotp(sql: Sql, personId: string, sealed: Buffer)
   await sql`update person set totp_pending = ${sealed} where id = ${personId}`
 }
 
-/** Stores a confirmed secret in place of an older one, and the step of its first code as used. */
+/**
+ * Stores a confirmed secret in place of an older one, and the step of its first code as used.
+ * Returns false if no secret waits to be confirmed.
+ */
 export async function storeConfirmedTotp(
   sql: TransactionSql,
   personId: string,
+  sealed: Buffer,
   step: number,
-): Promise<void> {
-  await sql`
-    update person set totp_secret = totp_pending, totp_pending = null, totp_last_step = ${step}
+): Promise<boolean> {
+  const updated = await sql`
+    update person set totp_secret = ${sealed}, totp_pending = null, totp_last_step = ${step}
     where id = ${personId} and totp_pending is not null`
+  return updated.count > 0
 }
 
 export async function deleteTotp(sql: TransactionSql, personId: string): Promise<void> {

@@ -19,7 +19,7 @@ import {
   resealTotp,
   storeConfirmedTotp,
 } from './factor-store.ts'
-import { createTotpSecret, matchTotp, totpUri } from './totp.ts'
+import { createTotpSecret, isOfAnotherTime, matchTotp, totpUri } from './totp.ts'
 
 export type Factor = 'totp' | 'passkey' | 'recovery_code'
 
@@ -67,41 +67,78 @@ async function isRightTotp(parts: SignInParts, person: PersonRow, code: string):
   return step !== undefined && (await consumeTotpStep(parts.sql, person.id, step))
 }
 
-/** Returns a new secret, which takes effect with its first code. */
+/**
+ * Returns a secret that takes effect with its first code. Until then the same session gets the same
+ * one again, so that a reloaded page and a second window show what the app has scanned.
+ */
 export async function beginTotp(
-  { sql, secrets }: SignInParts,
-  person: { readonly id: string; readonly email: string },
+  parts: SignInParts,
+  { user, sessionId }: TotpSession,
 ): Promise<{ secret: string; uri: string }> {
-  const secret = createTotpSecret()
-  await putPendingTotp(sql, person.id, secrets.seal(secret, totpContext(person.id)))
-  return { secret, uri: totpUri(secret, person.email) }
+  const { sql, secrets } = parts
+  const offered = readOffer(parts, await findPerson(sql, user.id))
+  const secret = offered?.sessionId === sessionId ? offered.secret : createTotpSecret()
+  const text = `${secret}${OFFER_SEPARATOR}${sessionId}`
+  await putPendingTotp(sql, user.id, secrets.seal(text, totpContext(user.id)))
+  return { secret, uri: totpUri(secret, user.email) }
+}
+
+/** The parts of a session that an authenticator app is added in. */
+export interface TotpSession {
+  readonly sessionId: string
+  readonly user: { readonly id: string; readonly email: string }
+}
+
+/** Stands between a secret that is not confirmed and the session it was shown to. */
+const OFFER_SEPARATOR = ':'
+
+function readOffer({ secrets }: SignInParts, person: PersonRow | undefined) {
+  if (!person?.totp_pending) return undefined
+  const text = secrets.open(person.totp_pending, totpContext(person.id))
+  const [secret = '', sessionId = ''] = text.split(OFFER_SEPARATOR)
+  return { secret, sessionId }
 }
 
 /**
  * Confirms a secret with its first code and returns new recovery codes. Throws 400 for a wrong
- * code, 409 if no secret was created.
+ * code, 409 if this session was shown no secret, or another one since.
  */
 export async function finishTotp(
   parts: SignInParts,
-  personId: string,
+  { user, sessionId }: TotpSession,
   code: string,
 ): Promise<string[]> {
   const { sql, secrets, throttle } = parts
-  const person = await findPerson(sql, personId)
-  if (!person?.totp_pending) {
-    throw new GatewayError('conflict', { message: 'start adding an authenticator app first' })
+  const offered = readOffer(parts, await findPerson(sql, user.id))
+  if (!offered) throw new GatewayError('conflict', { message: NO_OFFER })
+  if (offered.sessionId && offered.sessionId !== sessionId) {
+    throw new GatewayError('conflict', { message: OTHER_OFFER })
   }
-  await throttle.take('factor', personId)
-  const secret = secrets.open(person.totp_pending, totpContext(personId))
-  const step = matchTotp(secret, code.replace(/\s/g, ''), parts.nowMs())
-  if (step === undefined) {
-    throw invalidField('code', 'is wrong: is the clock of your device right?')
-  }
-  await throttle.giveBack('factor', personId)
+  await throttle.take('factor', user.id)
+  const step = matchTotp(offered.secret, code.replace(/\s/g, ''), parts.nowMs())
+  if (step === undefined) throw invalidField('code', explainWrongCode(offered.secret, code, parts))
+  await throttle.giveBack('factor', user.id)
+  const sealed = secrets.seal(offered.secret, totpContext(user.id))
   return await withTransaction(sql, async (transaction) => {
-    await storeConfirmedTotp(transaction, personId, step)
-    return await putRecoveryCodes(transaction, personId)
+    if (!(await storeConfirmedTotp(transaction, user.id, sealed, step))) {
+      throw new GatewayError('conflict', { message: NO_OFFER })
+    }
+    return await putRecoveryCodes(transaction, user.id)
   })
+}
+
+const NO_OFFER =
+  'no authenticator app waits for its first code: it may have been confirmed in another window'
+const OTHER_OFFER =
+  'another browser has started to add an app since: start again, and scan the new QR code'
+
+/** The person has seen the secret, so that the reason gives nothing away. */
+function explainWrongCode(secret: string, code: string, { nowMs }: SignInParts): string {
+  const digits = code.replace(/\s/g, '')
+  if (!/^\d{6}$/.test(digits)) return 'must be the six digits that the app shows'
+  return isOfAnotherTime(secret, digits, nowMs())
+    ? 'is not of now: type the code that the app shows, and set the clock of its device'
+    : 'is wrong: type the code that the app shows now for this QR code'
 }
 
 /** Deletes the recovery codes together with the last factor. */

@@ -48,6 +48,16 @@ export function matchTotp(secret: string, code: string, timeMs: number): number 
   )
 }
 
+/** Steps before and after now in which a code tells of a late reader or a wrong clock: an hour. */
+const CLOCK_STEPS = 120
+
+/** Returns whether the code is one that the app shows an hour before or after now. */
+export function isOfAnotherTime(secret: string, code: string, timeMs: number): boolean {
+  const first = stepOf(timeMs) - CLOCK_STEPS
+  const steps = Array.from({ length: 2 * CLOCK_STEPS + 1 }, (_, index) => first + index)
+  return steps.some((step) => totpCode(secret, step) === code)
+}
+
 function decodeBase32(text: string): Buffer {
   const bits = [...text].map((digit) => BASE32.indexOf(digit).toString(2).padStart(5, '0'))
   const bytes = bits.join('').match(/.{8}/g) ?? []

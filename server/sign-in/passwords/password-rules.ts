@@ -8,6 +8,7 @@ const LENGTH_MIN = 12
 const LENGTH_MAX = 128
 /** A password with fewer different characters is a pattern. */
 const VARIETY_MIN = 5
+const LETTER = /[^\d\s\p{P}\p{S}]/u
 
 /** Common passwords in lower case, without digits, spaces and punctuation at their ends. */
 const COMMON = new Set(
@@ -40,7 +41,10 @@ export function checkPassword(password: string, email: string, field = 'password
 
 function isGuessed(password: string, email: string): boolean {
   const [local = ''] = email.split('@')
-  const core = password.replace(/^[\d\s\p{P}\p{S}]+|[\d\s\p{P}\p{S}]+$/gu, '')
+  const characters = [...password]
+  const first = characters.findIndex((one) => LETTER.test(one))
+  const last = characters.findLastIndex((one) => LETTER.test(one))
+  const core = characters.slice(first, last + 1).join('')
   return (
     new Set(password).size < VARIETY_MIN ||
     '01234567890123456789'.includes(password) ||

@@ -33,11 +33,22 @@ export async function insertLink(
       now() + make_interval(secs => ${link.seconds}))`
 }
 
+/**
+ * Links of people who may not create them any more are void: their creator was disabled, or has
+ * lost the account, while the link was being created. Links of the command line have no person.
+ */
+const mayInvite = (sql: Sql | TransactionSql) => sql`
+  not exists (
+    select 1 from person p
+    left join membership m on m.person_id = p.id and m.account_id = l.account_id
+    where p.id = l.created_by and (p.disabled_at is not null
+      or not (p.is_operator or l.kind <> 'invitation' or coalesce(m.role = 'owner', false))))`
+
 const open = (sql: Sql | TransactionSql) => sql`
   select l.id, l.kind, l.email, l.account_id, a.name as account_name, l.role, l.is_operator,
     l.person_id, l.created_by, l.created_at, l.expires_at
   from console_link l left join account a on a.id = l.account_id
-  where l.used_at is null and l.expires_at > now()`
+  where l.used_at is null and l.expires_at > now() and ${mayInvite(sql)}`
 
 /** Returns an unused link that has not expired. */
 export async function findLink(
@@ -62,8 +73,8 @@ export function selectInvitations(
 /** Returns false if another request has used the link. */
 export async function consumeLink(sql: TransactionSql, id: string): Promise<boolean> {
   const used = await sql`
-    update console_link set used_at = now()
-    where id = ${id} and used_at is null and expires_at > now()`
+    update console_link l set used_at = now()
+    where id = ${id} and used_at is null and expires_at > now() and ${mayInvite(sql)}`
   return used.count > 0
 }
 
@@ -76,6 +87,17 @@ export async function deleteInvitation(
     delete from console_link where id = ${id} and kind = 'invitation' and used_at is null
       and account_id is not distinct from ${accountId}`
   return deleted.count > 0
+}
+
+/** Deletes the open links that a person has created: to one account, or all of them. */
+export async function deleteInvitationsOf(
+  sql: TransactionSql,
+  personId: string,
+  accountId?: string,
+): Promise<void> {
+  await sql`
+    delete from console_link where created_by = ${personId} and used_at is null
+      ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}`
 }
 
 /** Invalidates earlier links of this kind. */

@@ -10,6 +10,7 @@ import { deletePasskeys } from '../passkeys/passkey-store.ts'
 import { checkPassword } from '../passwords/password-rules.ts'
 import {
   deleteMembership,
+  endPlaygroundKeys,
   findByEmail,
   findPerson,
   insertPerson,
@@ -23,8 +24,13 @@ import {
 } from '../person-store.ts'
 import { deleteSessions } from '../sessions/session-store.ts'
 import { revokeTokensOf } from '../tokens/access-token-store.ts'
+import { deleteInvitationsOf } from './link-store.ts'
 
-/** Throws 404 for a person who is not a member, 409 if the account would have no owner. */
+/**
+ * A person who is no owner any more takes their open invitations with them, one who leaves their
+ * playground key too. Throws 404 for a person who is not a member, 409 if the account would have no
+ * owner.
+ */
 export async function changeMember(
   sql: Sql,
   accountId: string,
@@ -42,18 +48,26 @@ export async function changeMember(
         message: 'an account needs an owner: name another first',
       })
     }
-    if (role === 'none') await deleteMembership(transaction, accountId, personId)
-    else await putMembership(transaction, { personId, accountId, role })
+    if (role !== 'owner') await deleteInvitationsOf(transaction, personId, accountId)
+    if (role === 'none') {
+      await deleteMembership(transaction, accountId, personId)
+      await endPlaygroundKeys(transaction, personId, accountId)
+    } else await putMembership(transaction, { personId, accountId, role })
   })
 }
 
-/** Disables a person and ends their sessions and access tokens, or enables them again. */
+/**
+ * Disables a person and ends all that acts for them (sessions, access tokens, invitations, links
+ * for passwords, playground keys), or enables them again.
+ */
 export async function setDisabled(sql: Sql, personId: string, isDisabled: boolean): Promise<void> {
   await withTransaction(sql, async (transaction) => {
     await updatePersonDisabled(transaction, personId, isDisabled)
     if (!isDisabled) return
     await deleteSessions(transaction, personId)
     await revokeTokensOf(transaction, personId)
+    await deleteInvitationsOf(transaction, personId)
+    await endPlaygroundKeys(transaction, personId)
   })
 }
 

@@ -48,8 +48,8 @@ export async function endOtherSessions({ sql }: SignInParts, session: Session): 
   await deleteSessions(sql, session.user.id, session.sessionId)
 }
 
-export function startTotp(parts: SignInParts, { user }: Session) {
-  return beginTotp(parts, user)
+export function startTotp(parts: SignInParts, session: Session) {
+  return beginTotp(parts, session)
 }
 
 /**
@@ -61,7 +61,7 @@ export async function confirmTotp(
   code: string,
   exchange: Exchange,
 ): Promise<string[]> {
-  const codes = await finishTotp(parts, session.user.id, code)
+  const codes = await finishTotp(parts, session, code)
   await renewSession(parts, session, exchange)
   return codes
 }

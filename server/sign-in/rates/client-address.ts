@@ -48,7 +48,7 @@ export function createAddresses(proxies: readonly string[]): Addresses {
 
 /** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plain(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
+  return address.replace(/^::ffff:(?=\d+\.)/i, '').split('%', 1)[0] ?? ''
 }
 
 /** Returns the eight groups of an IPv6 address. */

@@ -52,9 +52,9 @@ export async function createBackground(
   admit(services)
   const unregister = services.inFlight.add({ abort: () => undefined })
   try {
-    const quoted = quote(submission.background.metering, offered, services)
+    const { call: sent, quoted } = quote(submission.background.metering, offered, services)
     const { quantities, facts } = quoted
-    const [first, ...rest] = offered.routes.map((route) => {
+    const [first, ...rest] = sent.routes.map((route) => {
       return { route, prepared: { quantities, facts } }
     })
     if (!first) throw new GatewayError('upstream_failed')
@@ -62,7 +62,7 @@ export async function createBackground(
       context,
       submission,
       caller,
-      call: offered,
+      call: sent,
       parameters,
       quoted,
       plans: [first, ...rest],
@@ -157,7 +157,7 @@ async function answerWhole(
   let current = task
   if (answerId !== undefined) {
     const kept = { body: body.length <= KEPT_BYTES_MAX ? body : undefined }
-    const accepted = await accept(engine, task, answerId, kept)
+    const accepted = await accept(engine, task, answerId, { answer: kept })
     if (accepted instanceof UpstreamFailure) return answerLost(engine, order, task, accepted)
     current = accepted
     stopRenewal()
@@ -187,7 +187,7 @@ async function answerStream(
   stopRenewal: () => void,
 ): Promise<void> {
   const acceptId = async (id: string): Promise<ClaimedTask | undefined> => {
-    const current = await accept(engine, task, id, { body: undefined })
+    const current = await accept(engine, task, id, { answer: { body: undefined } })
     stopRenewal()
     if (current instanceof UpstreamFailure) return undefined
     await rememberResponse(engine, order, current, id)

@@ -2,6 +2,7 @@
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import { readAtMost } from '../../pipeline/answer/read-at-most.ts'
+import { openRoom } from '../../pipeline/answer/receive-whole.ts'
 import {
   classifyStatus,
   readErrorBody,
@@ -38,8 +39,13 @@ export async function askVendor(
     const retryAfterSeconds = readRetryAfter(headers)
     throw new UpstreamFailure(classifyStatus(status), { status, retryAfterSeconds })
   }
-  const body = await readAtMost(response.body, engine.services.limits.answerBytesMax)
-  return body ? readState(tryParseJson(body)) : { state: 'ended', ended: tooLarge(task) }
+  const room = openRoom(engine.services, task.account_id)
+  try {
+    const body = await readAtMost(response.body, room)
+    return body ? readState(tryParseJson(body)) : { state: 'ended', ended: tooLarge(task) }
+  } finally {
+    room.release()
+  }
 }
 
 /** Reads a response object. Throws `failed` for any other document. */

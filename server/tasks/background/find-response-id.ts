@@ -32,6 +32,7 @@ export function watchForId<T>(
     },
     fail: (failure) => relay.fail(failure),
     report: () => relay.report(),
+    heldBytes: () => relay.heldBytes?.() ?? 0,
   }
   return { answer: { ...answer, relay: watched }, accepted: async () => accepting }
 }

@@ -4,11 +4,13 @@
  */
 import { admitTaskHold } from '../../ledger/holds/task-holds.ts'
 import { failpoint } from '../../lib/failpoint.ts'
+import { nameTakenOut } from '../../pipeline/answer/name-taken-out.ts'
 import { type OpenedAnswer, openAnswer } from '../../pipeline/answer/open-answer.ts'
+import { roomOf } from '../../pipeline/answer/receive-whole.ts'
 import type { UsableRoute } from '../../pipeline/request/find-routes.ts'
 import { reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { openWire } from '../../pipeline/send/wire.ts'
-import { UpstreamFailure } from '../../upstreams/failure.ts'
+import { refuseIfStated, UpstreamFailure } from '../../upstreams/failure.ts'
 import type { CallRequest } from '../../upstreams/upstream.ts'
 import type { Wire } from '../../upstreams/wire.ts'
 import { rebuildRequest } from '../calls/call-request.ts'
@@ -52,27 +54,28 @@ function requestOf({ submission, call }: BackgroundOrder, task: ClaimedTask): Ca
 
 async function attempt(
   engine: Engine,
-  { submission, call }: BackgroundOrder,
+  { submission, call, context }: BackgroundOrder,
   task: ClaimedTask,
   { target, upstreamModel, channel }: UsableRoute,
   request: CallRequest,
 ): Promise<OpenedAnswer | UpstreamFailure> {
-  const { services, sql } = engine
-  const { operation } = submission.background.metering
-  const adapter = services.upstreams.get(target.upstream)?.calls[operation]
+  const { services, sql, times } = engine
+  const { metering } = submission.background
+  const adapter = services.upstreams.get(target.upstream)?.calls[metering.operation]
   if (!adapter) return new UpstreamFailure('channel_fault', { message: 'no such operation' })
   failpoint('task-held')
-  if (!(await markSending(sql, task.id, task.fence, task.attempt_id))) throw leaseLost()
+  if (!(await markSending(sql, task, times.leaseMs))) throw leaseLost()
   failpoint('task-sending')
   try {
     const wire = openSendingWire(engine, task, call.model.limits)
     const answer = await adapter(wire, { settings: target.settings, upstreamModel, request })
-    const opened = await openAnswer(answer, services.limits.answerBytesMax)
+    const named = nameTakenOut(answer, call, metering.endpoint, services)
+    const opened = await openAnswer(named, roomOf(context, services))
     failpoint('task-sent')
     reportAttempt({ channel }, undefined, services, task)
     return opened
   } catch (error) {
-    const failure = toFailure(error)
+    const failure = refuseIfStated(toFailure(error))
     reportAttempt({ channel }, failure, services, task)
     return failure
   }

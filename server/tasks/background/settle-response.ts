@@ -11,9 +11,9 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import { redactInternals } from '../../lib/text/redact-internals.ts'
 import type { BillableCall } from '../../pipeline/hold/metered-call.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
-import { countReportedTokens } from '../../pipeline/meter.ts'
 import type { Body } from '../../pipeline/metering.ts'
 import { showSessions, withoutSessions } from '../../pipeline/price/container-sessions.ts'
+import { rememberAnswer } from '../../pipeline/remember-answer.ts'
 import type { UsableRoute } from '../../pipeline/request/find-routes.ts'
 import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
 import { type CallEnd, chargeFor, upstreamCostFor } from '../../pipeline/settle.ts'
@@ -65,7 +65,7 @@ export async function settleClaimed(
   const isUncharged = unchargedReason !== undefined && charge.nanos === null
   const finishing = { ...rest, charge, ...(isUncharged ? { unchargedReason } : {}) }
   const isEnded = await finish(engine, task, endingOf({ ...ended, report }), finishing)
-  if (isEnded) await rememberTokens(engine, task, billable, report)
+  if (isEnded) await rememberItems(engine, task, billable, report)
   return isEnded
 }
 
@@ -94,21 +94,20 @@ function readReport(
   return { ...report, finished: true }
 }
 
-/** Records the response's tokens, which are input again for a request that refers to it. */
-async function rememberTokens(
+/** Remembers the tokens and the items of the response, which later requests may name. */
+async function rememberItems(
   { services }: Engine,
   task: ClaimedTask,
   { metering, call }: BillableCall,
   report: RelayReport,
 ): Promise<void> {
-  const { upstream_id: id, account_id: accountId, channel_id: channelId } = task
-  const tokens = countReportedTokens(report)
-  if (id === null || tokens === null || !metering.keepsAnswer?.(call.request.value)) return
-  try {
-    await services.storedAnswers.remember({ id, accountId, channelId, tokens })
-  } catch (error) {
-    services.log.warn({ task_id: task.id, error }, 'the tokens of a response were not recorded')
-  }
+  const { upstream_id: id, account_id: accountId, channel_id: channelId, request_id } = task
+  const isKept = id !== null && metering.keepsAnswer?.(call.request.value) === true
+  const answered = { ...report, ...(id === null ? {} : { answerId: id }) }
+  await rememberAnswer(
+    { accountId, channelId, requestId: request_id, isStored: isKept, report: answered },
+    services,
+  )
 }
 
 /**

@@ -10,7 +10,7 @@ import { failpoint } from '../../lib/failpoint.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { TaskCallbacks } from '../../upstreams/task-driver.ts'
 import { type Engine, openChannel } from '../engine.ts'
-import { addEvent } from '../timeline-store.ts'
+import { addEvent, addUnchargedCost } from '../timeline-store.ts'
 import { isTaskId } from '../view-store.ts'
 import {
   type AttemptOwner,
@@ -98,13 +98,18 @@ async function write(
   const isUseful = verdict === 'keep' || verdict === 'poll'
   const namedId = verdict === 'keep' ? (upstreamId ?? null) : null
   await recordCallback(transaction, attemptId, namedId)
+  const isUncharged = verdict === 'too_late' || verdict === 'refused'
   const detail = {
     channel: channelId,
     ...(isUseful ? {} : { ignored: verdict }),
     // Identifies an uncharged task on the vendor's bill.
-    ...(verdict === 'too_late' && upstreamId !== undefined ? { upstream_id: upstreamId } : {}),
+    ...(isUncharged && upstreamId !== undefined ? { upstream_id: upstreamId } : {}),
   }
   await addEvent(transaction, taskId, 'upstream_reported', detail)
+  if (isUncharged && upstreamId !== undefined) {
+    const uncharged = { reason: 'unknown_submit', upstreamId, cost: null }
+    await addUnchargedCost(transaction, attemptId, uncharged)
+  }
   if (isUseful && attempt.state !== 'sending') {
     await wakeByCallback(transaction, attemptId, times.pollMsMin)
   }

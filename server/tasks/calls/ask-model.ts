@@ -10,6 +10,7 @@ import { asString, tryParseJson } from '../../lib/json.ts'
 import { estimateTokens } from '../../lib/text/estimate-tokens.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
 import { openAnswer } from '../../pipeline/answer/open-answer.ts'
+import { openRoom } from '../../pipeline/answer/receive-whole.ts'
 import type { UsableRoute } from '../../pipeline/request/find-routes.ts'
 import { orderRoutes, reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
@@ -159,7 +160,11 @@ async function send(
       estimateInputTokens: () => Math.ceil(body.length / 3),
     },
   })
-  const opened = await openAnswer({ ...answer, stream: false }, ANSWER_BYTES_MAX)
+  const room = openRoom(engine.services, task.account_id)
+  const opened = await openAnswer(
+    { ...answer, stream: false },
+    { ...room, bytesMax: ANSWER_BYTES_MAX },
+  ).finally(room.release)
   if (opened.kind !== 'whole' || opened.report.error) {
     throw new UpstreamFailure('failed', { message: opened.kind })
   }

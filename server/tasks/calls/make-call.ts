@@ -3,12 +3,15 @@
  * attempt, committed before it is sent. After an unknown outcome there is no other attempt: the
  * hold is released, and the upstream's possible cost is recorded.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ResultContent } from '../../assets/library/keep-content.ts'
 import { withTransaction } from '../../database/transaction.ts'
+import { isUnavailable } from '../../database/unavailable.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { openAnswer, type WholeAnswer } from '../../pipeline/answer/open-answer.ts'
+import { type AnswerRoom, openRoom } from '../../pipeline/answer/receive-whole.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
@@ -17,6 +20,7 @@ import { markCalling, readTaskBody } from '../call-store.ts'
 import { type Engine, openTaskWire } from '../engine.ts'
 import type { TaskEnding } from '../finish/charge-task.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
+import { logTask } from '../log-task.ts'
 import type { PollOutcome } from '../next-poll.ts'
 import { cooldownMs, retryPollMs } from '../schedule.ts'
 import { endAttempt, rescheduleTask } from '../store.ts'
@@ -28,6 +32,9 @@ import { readCallAnswer } from './read-call-answer.ts'
 import { untilStopped } from './until-stopped.ts'
 
 const ATTEMPTS_MAX = 3
+/** With pauses that double, half a minute in all. */
+const FINISH_TRIES = 7
+const FINISH_PAUSE_MS = 250
 
 /** Runs one claim: makes the call, or ends a call whose process died. */
 export async function makeCall(
@@ -51,10 +58,17 @@ export async function makeCall(
     return {}
   }
   const request = rebuildRequest(task, call.metering, body)
-  const outcome = await attempt(engine, task, call, request)
-  if (outcome instanceof UpstreamFailure) return handleRefusal(engine, task, request, outcome)
-  await conclude(engine, task, call, request, outcome)
-  return {}
+  const room = openRoom(engine.services, task.account_id)
+  try {
+    const outcome = await attempt(engine, task, call, request, room)
+    if (outcome instanceof UpstreamFailure) {
+      return await handleRefusal(engine, task, request, outcome)
+    }
+    await conclude(engine, task, call, request, outcome)
+    return {}
+  } finally {
+    room.release()
+  }
 }
 
 /** Makes one attempt. Returns the answer, or why there is none. */
@@ -63,6 +77,7 @@ async function attempt(
   task: ClaimedTask,
   { metering }: DeferredCall,
   request: CallRequest,
+  room: AnswerRoom,
 ): Promise<WholeAnswer | UpstreamFailure> {
   let target: CallTarget
   try {
@@ -74,7 +89,7 @@ async function attempt(
   failpoint('call-held')
   await commitSending(engine, task)
   failpoint('call-sending')
-  const outcome = await send(engine, task, target, request)
+  const outcome = await send(engine, task, target, request, room)
   failpoint('call-answered')
   const failure = outcome instanceof UpstreamFailure ? outcome : undefined
   reportAttempt({ channel: task.channel_id }, failure, engine.services, task)
@@ -87,6 +102,7 @@ async function commitSending(engine: Engine, task: ClaimedTask): Promise<void> {
     if (!(await markCalling(transaction, task))) throw new Error('the lease of a task was lost')
     if (task.state === 'queued') await addEvent(transaction, task.id, 'processing')
   })
+  if (task.state === 'queued') logTask(engine, task, 'task changed', { status: 'processing' })
 }
 
 /** Sends the call. When the gateway stops first, the outcome is unknown. */
@@ -95,18 +111,19 @@ async function send(
   task: ClaimedTask,
   { adapter, settings, timeoutMs }: CallTarget,
   request: CallRequest,
+  room: AnswerRoom,
 ): Promise<WholeAnswer | UpstreamFailure> {
   const { services } = engine
   const wire = openTaskWire(engine, task, timeoutMs, 2 * timeoutMs)
   const upstreamModel = task.upstream_model
   const answered = adapter(wire, { settings, upstreamModel, request }).then((answer) =>
-    readWhole(answer, services.limits.answerBytesMax),
+    readWhole(answer, room),
   )
   return untilStopped(services, answered).catch(toFailure)
 }
 
-async function readWhole(answer: UpstreamAnswer, bytesMax: number): Promise<WholeAnswer> {
-  const opened = await openAnswer({ ...answer, stream: false }, bytesMax)
+async function readWhole(answer: UpstreamAnswer, room: AnswerRoom): Promise<WholeAnswer> {
+  const opened = await openAnswer({ ...answer, stream: false }, room)
   if (opened.kind === 'whole') return opened
   throw new UpstreamFailure('unknown', { message: 'an unrequested stream' })
 }
@@ -165,8 +182,9 @@ async function conclude(
     const read = await readCallAnswer(engine, task, call, request, answer)
     contents = read.contents
     const { ending, galleryDetails } = read
-    const isEnded = await finish(engine, task, ending, { attempt, contents, galleryDetails })
-    if (!isEnded) await discard(engine, contents)
+    const kept = { attempt, contents, galleryDetails }
+    if (await finishPatiently(engine, task, ending, kept)) return
+    await discard(engine, contents)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     await discard(engine, contents)
@@ -174,6 +192,28 @@ async function conclude(
       attempt,
       unchargedReason: 'not_stored',
     })
+  }
+}
+
+/**
+ * Ends the task as `finish` does, and tries again while the database is slow or away: the answer is
+ * paid for, and nobody else has it. False when the lease is lost and nothing was kept.
+ */
+async function finishPatiently(
+  engine: Engine,
+  task: ClaimedTask,
+  ending: TaskEnding,
+  options: FinishOptions,
+): Promise<boolean> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      // A commit whose outcome was lost has ended the task, with its contents.
+      return (await finish(engine, task, ending, options)) || failures > 0
+    } catch (error) {
+      if (!isUnavailable(error) || failures >= FINISH_TRIES) throw error
+      engine.services.log.warn({ task_id: task.id, error }, 'an answer is kept again')
+      await sleep(FINISH_PAUSE_MS * 2 ** failures)
+    }
   }
 }
 

@@ -10,8 +10,9 @@ import { failpoint } from '../../lib/failpoint.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { formatAmount } from '../../lib/money.ts'
 import { quantitiesOf } from '../../pipeline/settle.ts'
-import { deleteBody } from '../call-store.ts'
+import { deleteBody, deleteConversion } from '../call-store.ts'
 import type { Engine } from '../engine.ts'
+import { logTask } from '../log-task.ts'
 import { closeTask, endAttempt } from '../store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, addUnchargedCost, listAttempts } from '../timeline-store.ts'
@@ -50,6 +51,12 @@ export async function finish(
   failpoint('task-finished')
   if (!isEnded) return false
   countEnding(engine, task, ending, charge)
+  logTask(engine, task, 'task ended', {
+    status: ending.state,
+    code: ending.state === 'failed' ? ending.code.slice(0, 200) : undefined,
+    charged: formatAmount(charge.nanos ?? 0n),
+    outcome: charge.basis,
+  })
   if (charge.review)
     engine.services.log.error({ task_id: task.id }, 'the charge is not what the upstream stated')
   if (options.unchargedReason) {
@@ -121,8 +128,12 @@ async function close(
       cost,
     })
   }
-  const { call, background } = engine.submissions.get(task.endpoint) ?? {}
-  if (call || background) await deleteBody(transaction, task.id)
+  const { call, background, recording } = engine.submissions.get(task.endpoint) ?? {}
+  if (call || background || recording) await deleteBody(transaction, task.id)
+  if (recording) {
+    await deleteConversion(transaction, task.id)
+    await engine.ports.unpublish?.(transaction, task.request_id)
+  }
   let { result } = endedTask
   if (succeeded && engine.ports.onSucceeded) {
     const request = { ...endedTask.request, ...options.galleryDetails }
@@ -133,14 +144,18 @@ async function close(
   return true
 }
 
+/** Characters of a failure's reason that a record keeps. */
+const REASON_MAX = 300
+
 async function describeAttempts(transaction: TransactionSql, taskId: string) {
   const rows = await listAttempts(transaction, taskId)
-  return rows.map(({ channel_id: channel, upstream_model, state, status, milliseconds }) => ({
+  return rows.map(({ channel_id: channel, state, status, failure, ...one }) => ({
     channel,
-    upstream_model,
+    upstream_model: one.upstream_model,
     outcome: state,
     ...(status === null ? {} : { status }),
-    milliseconds,
+    ...(failure === null ? {} : { reason: failure.slice(0, REASON_MAX) }),
+    milliseconds: one.milliseconds,
   }))
 }
 

@@ -16,9 +16,15 @@ import { pollTask } from './poll-task.ts'
 export interface WorkerSlots {
   readonly pollsPerChannel: number
   readonly callsPerChannel: number
+  /** Recordings converted at once by this process. */
+  readonly conversions: number
 }
 
-export const WORKER_SLOTS: WorkerSlots = { pollsPerChannel: 16, callsPerChannel: 16 }
+export const WORKER_SLOTS: WorkerSlots = {
+  pollsPerChannel: 16,
+  callsPerChannel: 16,
+  conversions: 1,
+}
 const NOTIFICATIONS = 'tributary_task'
 /** Time for running polls to end before a stopping worker hands their tasks over. */
 const HANDOVER_MS = 1_000
@@ -32,7 +38,7 @@ export interface Worker {
 }
 
 export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): Worker {
-  const { sql, services, callKinds } = engine
+  const { sql, services, callKinds, ports } = engine
   const { pollsPerChannel, callsPerChannel } = slots
   const busy = new Map<string, number>()
   const cooldownUntilMs = new Map<string, number>()
@@ -53,10 +59,14 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
     }
   }
 
+  /** A call is paid for before its result can turn out to have no place. */
+  const mayCall = () => ports.keepsFiles?.() ?? true
+
   async function claim(start: StartWork): Promise<void> {
     for (const partition of await dueQueuePartitions(sql)) {
       const name = `${partition.channel_id} ${partition.kind}`
       const isCall = callKinds.includes(partition.kind)
+      if (isCall && !mayCall()) continue
       const free = (isCall ? callsPerChannel : pollsPerChannel) - (busy.get(name) ?? 0)
       if (stopped || free <= 0 || (cooldownUntilMs.get(name) ?? 0) > performance.now()) continue
       const claimTasks = isCall ? claimByAccountTurns : claimDueTasks
@@ -79,7 +89,8 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
     name: 'tasks',
     notifications: NOTIFICATIONS,
     claim,
-    readNextMs: () => readNextTaskMs(sql),
+    // The calls that are left to others stay due.
+    readNextMs: async () => (mayCall() ? readNextTaskMs(sql) : null),
   })
   return {
     async stop() {

@@ -8,12 +8,12 @@ import { settleClaimed } from '../background/settle-response.ts'
 import { type Engine, openTaskUpstream, vendorAttemptOf } from '../engine.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
 import { rescheduleTask } from '../store.ts'
+import { type Finding, findLostSubmission } from '../submit/find-lost.ts'
 import { markUnknown, releaseAgeMs } from '../submit/mark-unknown.ts'
 import { type RecoveryMethod, recoveryMethodOf } from '../submit/recovery-method.ts'
 import { adopt } from '../submit/submit.ts'
 import type { ClaimedTask } from '../task.ts'
 import { countPass } from '../timeline-store.ts'
-import { type Finding, findLostSubmission } from './find-lost.ts'
 
 /** Passes without a result before a submission is given up. */
 const PASSES_MIN = 2
@@ -21,10 +21,11 @@ const PASSES_MIN = 2
 /** Runs one pass over a claimed task in state `submitting`. */
 export async function reconcile(engine: Engine, task: ClaimedTask): Promise<void> {
   if (task.attempt_state !== 'sending' && task.attempt_state !== 'unknown') {
-    // Nothing was sent, or it was refused; the caller's connection ended with the process.
+    // Nothing was sent, or it was refused. Unless the creation has been answered, the caller's
+    // connection ended with the process.
     const message = 'the submission was interrupted before it reached the upstream'
     const ending = { state: 'failed', code: 'not_submitted', message } as const
-    await finish(engine, task, ending, { silent: true })
+    await finish(engine, task, ending, { silent: !task.answer_lost })
     return
   }
   const method = await findRecoveryMethod(engine, task)

@@ -18,21 +18,30 @@ import { newId } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { formatAmount } from '../../lib/money.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
-import { holdRefusal } from '../../pipeline/hold/take-hold.ts'
+import { explainRefusal } from '../../pipeline/hold/take-hold.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
+import type { Body } from '../../pipeline/metering.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { admit } from '../../pipeline/request/admit.ts'
-import { identify } from '../../pipeline/request/identify.ts'
+import { enter } from '../../pipeline/request/enter.ts'
 import { taskLimitsOf } from '../../pipeline/request/limits.ts'
 import { type ResolvedCall, resolve } from '../../pipeline/request/resolve.ts'
 import { CHANNEL_FULL } from '../../pipeline/send/dispatch.ts'
 import type { Services } from '../../pipeline/services.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
-import { insertBody } from '../call-store.ts'
+import { insertBody, insertConversion } from '../call-store.ts'
 import type { Engine } from '../engine.ts'
 import { finish } from '../finish/finish.ts'
-import { insertTask, type NewAttempt, type NewTask, readClaimedTask } from '../store.ts'
+import { logTask } from '../log-task.ts'
+import {
+  insertTask,
+  markAnswerLost,
+  type NewAttempt,
+  type NewTask,
+  readClaimedTask,
+} from '../store.ts'
+import { encodeConversion } from '../stored-conversion.ts'
 import type { TaskSubmission } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
@@ -42,6 +51,8 @@ import { submitTask } from './submit.ts'
 
 const LOCKED_MS = 2_000
 const LOCKED_PAUSE_MS = 50
+/** A recording that no worker has converted by then fails its task. */
+const CONVERSION_MS_MAX = 6 * 3_600_000
 
 export interface NewTaskOrder {
   readonly context: Context
@@ -52,37 +63,48 @@ export interface NewTaskOrder {
   readonly plans: readonly [Plan, ...Plan[]]
   /** The quote that the hold reserves. */
   readonly quoted: Quote
+  /** A worker converts the recording, and submits the task. */
+  readonly converts?: boolean
 }
 
 type Routes = readonly [PlannedRoute, ...PlannedRoute[]]
 
 /** Creates a task. Rejects with GatewayError for every refusal, after releasing the hold. */
-export async function createTask(
+export function createTask(
   context: Context,
   submission: TaskSubmission,
   engine: Engine,
 ): Promise<void> {
+  return enter(context, engine.services, (caller) => create(context, submission, engine, caller))
+}
+
+async function create(
+  context: Context,
+  submission: TaskSubmission,
+  engine: Engine,
+  caller: Caller,
+): Promise<void> {
   const { services } = engine
-  const caller = await identify(context, services)
   const call = await resolve(context, submission, caller, services, (upstream) => {
     return canServe(upstream, submission)
   })
   if (await sendReplay(context, caller, call, services)) return
   const requested = await readParameters(submission, call, caller, engine)
-  const firstPlan = planOrder(submission, call, requested, services)
+  const firstPlan = planOrder(submission, call, requested, engine)
   await guardUrls(submission, requested, engine)
   const parameters = (await submission.inspect?.(requested, engine.ports)) ?? requested
   // Inspected parameters may change the price.
   const { plans, routes } =
-    parameters === requested ? firstPlan : planOrder(submission, call, parameters, services)
+    parameters === requested ? firstPlan : planOrder(submission, call, parameters, engine)
   admit(services)
   const unregister = services.inFlight.add({ abort: () => undefined })
   try {
     const quoted = quoteTask(call, plans)
-    const order = { context, submission, caller, call, parameters, plans, quoted }
+    const converts = plans[0].prepared.untaken !== undefined
+    const order = { context, submission, caller, call, parameters, plans, quoted, converts }
     const task = await createHeldTask(engine, order)
     failpoint('task-begun')
-    if (routes) await submitAndAnswer(engine, order, routes, task)
+    if (routes && !converts) await submitAndAnswer(engine, order, routes, task)
     else sendJson(context, 200, submission.answer(task))
   } finally {
     unregister()
@@ -94,31 +116,49 @@ export function canServe({ tasks, calls }: Upstream, { kind, call }: TaskSubmiss
   return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
 }
 
-/** Plans the routes of a creation. `routes` is undefined if a worker makes the call. */
+/**
+ * Plans the routes of a creation. `routes` is undefined if a worker makes the call. Throws 400 for
+ * a recording that no route takes and this gateway cannot convert.
+ */
 export function planOrder(
   { kind, call: deferred }: TaskSubmission,
   call: ResolvedCall,
   parameters: JsonObject,
-  services: Services,
+  { services, ports }: Pick<Engine, 'services' | 'ports'>,
 ): Pick<NewTaskOrder, 'plans'> & { readonly routes: Routes | undefined } {
   if (deferred) return { plans: planCall(deferred.metering, call, services), routes: undefined }
   const routes = planRoutes(kind, call, parameters, services)
+  const { untaken } = routes[0].prepared
+  if (untaken && !ports.convertSound) throw toGatewayError(untaken, call.request.body)
   return { plans: routes, routes }
 }
 
 /** Returns the creation's parameters. Rejects with 404 if the source task is not the account's. */
 export async function readParameters(
   submission: TaskSubmission,
-  { request }: ResolvedCall,
+  call: ResolvedCall,
   { accountId }: Pick<Caller, 'accountId'>,
-  { sql }: Engine,
+  { sql, services }: Engine,
 ): Promise<JsonObject> {
-  const parameters = submission.parameters(request.value)
+  const parameters = submission.parameters(withoutIgnored(submission, call, services))
   const id = submission.source?.id(parameters)
   if (!submission.source || id === undefined) return parameters
   const source = await findSource(sql, accountId, id)
   if (!source) throw new GatewayError('not_found', { message: 'no such task' })
   return submission.source.use(parameters, source)
+}
+
+/** Returns the request without the fields that none of the model's routes reads. */
+function withoutIgnored(
+  { kind }: TaskSubmission,
+  { request: { value }, routes }: ResolvedCall,
+  { upstreams }: Services,
+): Body {
+  const ignored = routes.map(({ target }) => {
+    return new Set(upstreams.get(target.upstream)?.tasks?.[kind]?.ignores)
+  })
+  const isRead = (name: string) => ignored.length === 0 || ignored.some((names) => !names.has(name))
+  return Object.fromEntries(Object.entries(value).filter(([name]) => isRead(name)))
 }
 
 /** Rejects with a 400 that names the field of a forbidden URL. */
@@ -162,7 +202,12 @@ async function insertHeld(engine: Engine, order: NewTaskOrder): Promise<ClaimedT
     if (!isUnavailable(error)) throw error
     throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
   })
-  if ('refused' in outcome) throw holdRefusal(outcome.refused)
+  if ('refused' in outcome) {
+    const { caller, quoted } = order
+    const { ledger } = engine.services
+    throw await explainRefusal(outcome.refused, quoted.amountNanos, caller.accountId, ledger)
+  }
+  order.context.isAccepted = true
   const task = await readClaimedTask(engine.sql, taskId)
   if (!task) throw new GatewayError('internal', { cause: `task ${taskId} was not written` })
   return task
@@ -190,11 +235,12 @@ async function whenUnlocked<T>(
   }
 }
 
-function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
+async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
   const { context, submission, caller, call, plans } = order
-  const { amountNanos } = order.quoted
+  const { amountNanos, excessNanos } = order.quoted
   const [{ prepared }] = plans
-  return withTransaction(engine.sql, async (transaction) => {
+  const { task, attempt } = toRows(engine, order, taskId)
+  const taken = await withTransaction(engine.sql, async (transaction) => {
     const hold = await holdForTask(transaction, taskId, {
       requestId: context.requestId,
       accountId: caller.accountId,
@@ -203,49 +249,68 @@ function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       model: call.model.id,
       priceVersion: call.model.priceVersion,
       amountNanos,
+      excessNanos,
       estimate: prepared.quantities,
       spendLimitNanos: caller.spendLimitNanos,
       limits: taskLimitsOf(caller, call.model, prepared.quantities),
       idempotency: call.idempotency,
     })
     if ('refused' in hold) return hold
-    const { task, attempt } = toRows(engine, order, { taskId, holdId: hold.holdId })
     // Sent together: until the commit all other calls of the account wait.
     await Promise.all([
-      insertTask(transaction, task, attempt),
+      insertTask(transaction, { ...task, holdId: hold.holdId }, attempt),
       addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) }),
     ])
-    if (submission.call) await storeForWorker(transaction, submission, call, taskId)
+    if (submission.call) {
+      await storeForWorker(transaction, submission, submission.call.body(call.request), taskId)
+    } else if (order.converts) {
+      await insertConversion(transaction, taskId, caller.accountId)
+      // No vendor has answered, so the caller gets our id.
+      await markAnswerLost(transaction, taskId)
+      const body = encodeConversion(order.parameters, call.request.value)
+      await storeForWorker(transaction, submission, body, taskId)
+    }
     if (submission.background) {
       await insertBody(transaction, taskId, submission.background.body(call.request))
     }
     return hold
   })
+  if ('refused' in taken) return taken
+  const row = {
+    id: taskId,
+    kind: task.kind,
+    account_id: task.accountId,
+    key_id: task.keyId,
+    request_id: task.requestId,
+    model: task.model,
+    channel_id: attempt.channelId,
+  }
+  logTask(engine, row, 'task created', { status: task.state })
+  return taken
 }
 
 function toRows(
   { times }: Engine,
-  { context, submission, caller, call, parameters, plans, quoted }: NewTaskOrder,
-  { taskId, holdId }: { readonly taskId: string; readonly holdId: string },
-): { readonly task: NewTask; readonly attempt: NewAttempt } {
+  { context, submission, caller, call, parameters, plans, quoted, converts }: NewTaskOrder,
+  taskId: string,
+): { readonly task: Omit<NewTask, 'holdId'>; readonly attempt: NewAttempt } {
   const [{ route, prepared }] = plans
   const { callback_url: webhookUrl } = parameters
-  const task: NewTask = {
+  const task: Omit<NewTask, 'holdId'> = {
     id: taskId,
     kind: submission.kind,
     accountId: caller.accountId,
     keyId: caller.keyId,
     requestId: context.requestId,
-    holdId,
     endpoint: submission.endpoint,
     model: call.model.id,
-    request: submission.keep(parameters),
+    request: { ...submission.keep(parameters), ...prepared.effective },
     prepared,
     webhookUrl: typeof webhookUrl === 'string' ? webhookUrl : null,
     quote: submission.background ? withoutAmount(quoted) : null,
     ageMsMax: times.ageMsMax,
     state: submission.call ? 'queued' : 'submitting',
-    dueInMs: submission.call ? 0 : times.leaseMs,
+    dueInMs: submission.call ? 0 : converts ? CONVERSION_MS_MAX : times.leaseMs,
   }
   const attempt: NewAttempt = {
     id: newId('att'),
@@ -259,18 +324,18 @@ function toRows(
   return { task, attempt }
 }
 
-function withoutAmount({ amountNanos: _amount, ...rest }: Quote): JsonObject {
+function withoutAmount({ amountNanos: _, excessNanos: __, ...rest }: Quote): JsonObject {
   return { ...rest }
 }
 
 /** Stores the request body for a worker, and the response for a repeated request. */
 async function storeForWorker(
   transaction: TransactionSql,
-  { call: deferred, answer }: TaskSubmission,
-  { request }: ResolvedCall,
+  { answer }: TaskSubmission,
+  stored: Buffer,
   taskId: string,
 ): Promise<void> {
-  if (deferred) await insertBody(transaction, taskId, deferred.body(request))
+  await insertBody(transaction, taskId, stored)
   const row = await readClaimedTask(transaction, taskId)
   if (!row) throw new Error(`task ${taskId} was not written`)
   const body = Buffer.from(JSON.stringify(answer(row)))

@@ -26,10 +26,23 @@ export interface PlannedRoute extends Plan {
   readonly order: TaskOrder<unknown>
 }
 
-/** Returns the routes that accept the order, in turn. Throws the first refusal if none does. */
+/** The members of a resolved call that a plan reads. */
+export interface PlannedCall extends Pick<ResolvedCall, 'routes'> {
+  readonly model: Pick<Model, 'details'>
+  readonly request: {
+    readonly body: Buffer
+    /** The names that the caller sent. */
+    readonly value: Readonly<Record<string, unknown>>
+  }
+}
+
+/**
+ * Returns the routes that accept the order, in turn: those that take the recording as it is, else
+ * those that take it converted. Throws the first refusal if none does.
+ */
 export function planRoutes(
   kind: TaskKind,
-  call: ResolvedCall,
+  call: PlannedCall,
   parameters: JsonObject,
   services: Services,
 ): readonly [PlannedRoute, ...PlannedRoute[]] {
@@ -54,7 +67,8 @@ export function planRoutes(
       refusal ??= error
     }
   }
-  const [first, ...rest] = planned
+  const taken = planned.filter(({ prepared }) => !prepared.untaken)
+  const [first, ...rest] = taken.length > 0 ? taken : planned
   if (!first)
     throw toGatewayError(refusal ?? new UpstreamFailure('channel_fault'), call.request.body)
   return [first, ...rest]
@@ -71,7 +85,7 @@ export function planCall(
 ): readonly [Plan, ...Plan[]] {
   const { operation } = metering
   const { value } = call.request
-  const { quantities, facts } = quote(metering, call, services)
+  const { quantities, facts } = quote(metering, call, services).quoted
   const prepared = { quantities, facts }
   let refusal: InvalidRequest | undefined
   const plans = orderRoutes(call.routes, services).flatMap((route) => {

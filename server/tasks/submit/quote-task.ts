@@ -23,6 +23,6 @@ export async function dryRunTask(
     return canServe(upstream, submission)
   })
   const parameters = await readParameters(submission, call, customer, engine)
-  const { plans } = planOrder(submission, call, parameters, services)
+  const { plans } = planOrder(submission, call, parameters, engine)
   return { call, quoted: quoteTask(call, plans) }
 }

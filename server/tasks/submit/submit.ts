@@ -9,13 +9,15 @@ import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { newId } from '../../lib/ids.ts'
 import { reportAttempt } from '../../pipeline/send/dispatch.ts'
-import { UpstreamFailure } from '../../upstreams/failure.ts'
+import { readCreationFailure, UpstreamFailure } from '../../upstreams/failure.ts'
 import { type Engine, openTaskWire, vendorAttemptOf } from '../engine.ts'
 import { maximumUpstreamCost } from '../finish/charge-task.ts'
 import { keepLease } from '../keep-lease.ts'
+import { logTask } from '../log-task.ts'
 import { nextPollMs } from '../schedule.ts'
 import {
   acceptTask,
+  correctUpstreamId,
   endAttempt,
   markSending,
   moveToAttempt,
@@ -24,6 +26,7 @@ import {
 } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent, addUnchargedCost } from '../timeline-store.ts'
+import { lookUpSubmission, recordAbsence } from './look-up.ts'
 import { type AnswerToKeep, keepTaskAnswer, markUnknown } from './mark-unknown.ts'
 import type { Plan, PlannedRoute } from './plan.ts'
 import { type RecoveryMethod, recoveryMethodOf } from './recovery-method.ts'
@@ -58,19 +61,55 @@ async function tryRoutes(
   routes: readonly [PlannedRoute, ...PlannedRoute[]],
 ): Promise<Submitted> {
   let task = created
-  for (let number = 1; ; number += 1) {
-    const planned = routes[(number - 1) % routes.length] ?? routes[0]
-    if (number > 1) task = await nextAttempt(engine, task, planned, number)
+  const first = created.attempt_number
+  for (let number = first; ; number += 1) {
+    const planned = routes[(number - first) % routes.length] ?? routes[0]
+    if (number > first) task = await nextAttempt(engine, task, planned, number)
     const result = await attempt(engine, task, planned)
-    const outcome = typeof result === 'string' ? await accept(engine, task, result) : result
-    if (!(outcome instanceof UpstreamFailure)) return { task: outcome }
-    if (outcome.kind === 'unknown') {
-      const method = plannedRecoveryMethod(engine, task, planned)
-      return { task: await recordLostAnswer(engine, task, outcome, method) }
-    }
-    await recordRefusal(engine, task, outcome)
-    if (!mayRetry(outcome, number, routes.length, engine)) return { failure: outcome }
+    const ended =
+      typeof result === 'string'
+        ? await acceptOrLose(engine, task, planned, result)
+        : await resolveFailure(engine, task, planned, result)
+    if (!(ended instanceof UpstreamFailure)) return { task: ended }
+    if (!mayRetry(ended, number, routes.length, engine)) return { failure: ended }
   }
+}
+
+/**
+ * Records a failed attempt. Returns the failure if no upstream has the task, so that another route
+ * may be tried; the task if it was found after all, or may exist.
+ */
+async function resolveFailure(
+  engine: Engine,
+  task: ClaimedTask,
+  planned: PlannedRoute,
+  failure: UpstreamFailure,
+): Promise<ClaimedTask | UpstreamFailure> {
+  if (failure.kind !== 'unknown') {
+    await recordRefusal(engine, task, failure)
+    return failure
+  }
+  const found = await lookUpSubmission(engine, task, planned, failure)
+  if (found.kind === 'absent') {
+    await recordAbsence(engine, task, found.failure)
+    return found.failure
+  }
+  if (found.kind === 'unknown') return await recordLostAnswer(engine, task, failure, found.method)
+  return await acceptOrLose(engine, task, planned, found.upstreamId, found.method)
+}
+
+/** Records the upstream's id, or else that the outcome is unknown. */
+async function acceptOrLose(
+  engine: Engine,
+  task: ClaimedTask,
+  { driver, order }: PlannedRoute,
+  upstreamId: string,
+  by?: RecoveryMethod,
+): Promise<ClaimedTask> {
+  const accepted = await accept(engine, task, upstreamId, by ? { by } : {})
+  if (!(accepted instanceof UpstreamFailure)) return accepted
+  const vendorAttempt = vendorAttemptOf(engine, { driver, ...order }, task.attempt_id)
+  return await recordLostAnswer(engine, task, accepted, recoveryMethodOf(driver, vendorAttempt))
 }
 
 /**
@@ -93,15 +132,6 @@ export async function recordLostAnswer(
   }
 }
 
-function plannedRecoveryMethod(
-  engine: Engine,
-  task: ClaimedTask,
-  planned: PlannedRoute,
-): RecoveryMethod {
-  const { driver, order } = planned
-  return recoveryMethodOf(driver, vendorAttemptOf(engine, { driver, ...order }, task.attempt_id))
-}
-
 /** Makes one attempt. Returns the upstream's id, or why there is none. */
 async function attempt(
   engine: Engine,
@@ -109,7 +139,7 @@ async function attempt(
   { driver, order, route }: PlannedRoute,
 ): Promise<string | UpstreamFailure> {
   failpoint('task-held')
-  if (!(await markSending(engine.sql, task.id, task.fence, task.attempt_id))) throw leaseLost()
+  if (!(await markSending(engine.sql, task, engine.times.leaseMs))) throw leaseLost()
   failpoint('task-sending')
   const wire = openTaskWire(engine, task, engine.times.submitTimeoutMs)
   try {
@@ -121,7 +151,9 @@ async function attempt(
   } catch (error) {
     // After an unexpected error the upstream may have accepted the request.
     const failure =
-      error instanceof UpstreamFailure ? error : new UpstreamFailure('unknown', { cause: error })
+      error instanceof UpstreamFailure
+        ? readCreationFailure(error)
+        : new UpstreamFailure('unknown', { cause: error })
     reportAttempt(route, failure, engine.services, task)
     return failure
   }
@@ -179,6 +211,12 @@ export function mayRetry(
   return true
 }
 
+interface Acceptance {
+  /** The method that found it; by default the submission was answered. */
+  readonly by?: RecoveryMethod
+  readonly answer?: AnswerToKeep
+}
+
 /**
  * Records the upstream's id of an accepted submission, with retries, since a submission must not be
  * repeated. If the id belongs to another attempt, the outcome is unknown.
@@ -187,12 +225,12 @@ export async function accept(
   engine: Engine,
   task: ClaimedTask,
   upstreamId: string,
-  answer?: AnswerToKeep,
+  accepted: Acceptance = {},
 ): Promise<ClaimedTask | UpstreamFailure> {
   const deadline = performance.now() + ACCEPT_RETRY_MS
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
     try {
-      return await acceptOnce(engine, task, upstreamId, answer)
+      return await acceptOnce(engine, task, upstreamId, accepted)
     } catch (error) {
       if (isUniqueViolation(error)) {
         const message = 'an upstream id belongs to another attempt'
@@ -214,17 +252,34 @@ async function acceptOnce(
   engine: Engine,
   task: ClaimedTask,
   upstreamId: string,
-  answer: AnswerToKeep | undefined,
+  { by, answer }: Acceptance,
 ): Promise<ClaimedTask> {
-  const accepted = await adopt(engine, task, upstreamId, { kind: 'submitted' }, answer)
+  const event = by ? ({ kind: 'adopted', by } as const) : ({ kind: 'submitted' } as const)
+  const accepted = await adopt(engine, task, upstreamId, event, answer)
   failpoint('task-accepted')
   if (accepted) return accepted
-  // The lease is lost; the process that has it may have recovered the same id.
+  // A worker has recovered the same id, or the task has ended or moved on.
   const current = await readClaimedTask(engine.sql, task.id)
   if (current?.upstream_id === upstreamId) return current
+  if (by === undefined && (await correct(engine, task, upstreamId))) {
+    return (await readClaimedTask(engine.sql, task.id)) ?? task
+  }
   const uncharged = { reason: 'unknown_submit', upstreamId, cost: maximumUpstreamCost(task) }
   await addUnchargedCost(engine.sql, task.attempt_id, uncharged)
   return current ?? task
+}
+
+/** Takes the answer's id where a worker has adopted another one, which only a callback named. */
+async function correct(engine: Engine, task: ClaimedTask, upstreamId: string): Promise<boolean> {
+  const isCorrected = await withTransaction(engine.sql, async (transaction) => {
+    if (!(await correctUpstreamId(transaction, task, upstreamId))) return false
+    const detail = { channel: task.channel_id, upstream_id: upstreamId }
+    await addEvent(transaction, task.id, 'submitted', detail)
+    return true
+  })
+  const fields = { task_id: task.id, channel: task.channel_id, upstream_id: upstreamId }
+  if (isCorrected) engine.services.log.warn(fields, 'a vendor callback had named another task')
+  return isCorrected
 }
 
 /**
@@ -238,7 +293,7 @@ export async function adopt(
   event: { readonly kind: 'submitted' | 'adopted'; readonly by?: RecoveryMethod },
   answer?: AnswerToKeep,
 ): Promise<ClaimedTask | undefined> {
-  return withTransaction(engine.sql, async (transaction) => {
+  const adopted = await withTransaction(engine.sql, async (transaction) => {
     const dueInMs = nextPollMs(0, engine.times)
     if (!(await acceptTask(transaction, task, upstreamId, dueInMs))) return undefined
     const { kind, ...by } = event
@@ -249,6 +304,11 @@ export async function adopt(
     })
     return keepTaskAnswer(engine, transaction, task, answer)
   })
+  if (adopted) {
+    const outcome = event.by === undefined ? {} : { outcome: event.by }
+    logTask(engine, adopted, 'task submitted', { upstream_id: upstreamId, ...outcome })
+  }
+  return adopted
 }
 
 /** Returns the error of a creation whose task another process has claimed. */

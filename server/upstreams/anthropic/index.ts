@@ -1,7 +1,7 @@
 /** Vendors that speak the messages format natively (docs/protocols/anthropic.md). */
 import { completeByChat } from '../complete-by-chat.ts'
 import { eachKey } from '../key-header.ts'
-import { readPriceFacts } from '../price-settings.ts'
+import { readPriceFacts, sharesStored } from '../shared-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { sendNativeMessages } from './messages.ts'
@@ -16,6 +16,7 @@ export const anthropic = defineUpstream({
   eachKey,
   concurrency: ({ max_concurrent_calls: calls }) => calls,
   priceFacts: readPriceFacts,
+  sharesStored,
   probe: listVendorModels,
   calls: {
     messages: sendNativeMessages,

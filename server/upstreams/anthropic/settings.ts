@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from '../../dialects/messages/quirks.ts'
 import { baseUrl } from '../base-url.ts'
 import { KEY_HEADERS, keySettings } from '../key-header.ts'
-import { priceSettings } from '../price-settings.ts'
+import { priceSettings, storedSettings } from '../shared-settings.ts'
 
 export const anthropicSettings = z.strictObject({
   /** Without the version path. */
@@ -18,6 +18,7 @@ export const anthropicSettings = z.strictObject({
     .default('2023-06-01'),
   stops_on_cancel: z.boolean().default(false),
   ...priceSettings,
+  ...storedSettings,
   /** The most calls at once in each gateway; more go to another route. */
   max_concurrent_calls: z.int().positive().optional(),
   /** Values of `anthropic-beta` that callers may send beside the known ones. */

@@ -23,7 +23,7 @@ export async function image(
   const edits = editsFor(request.value, upstreamModel)
   const body = spliceJson(request.body, request.fields, edits)
   const response = await sendWithKey(wire, settings, 'POST', PATH, body)
-  if (response.status >= 400) throw await readArkFailure(response, false, request.value)
+  if (response.status >= 400) throw await readArkFailure(response, request.value)
   return answerImages(response, request)
 }
 

@@ -5,6 +5,7 @@
  * one of the two can be priced.
  */
 import { asString, type JsonObject, member } from '../../lib/json.ts'
+import { foldForms } from '../../lib/text/fold-forms.ts'
 
 /** Flags that decide the price, in both spellings. Others pass with the text. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -20,8 +21,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
  * Read wherever a vendor could read one: behind any character, with or without a separator, and
  * with the dash that editors put in place of two hyphens.
  */
-const FLAG =
-  /(-{2,}|[–—―]-*)(resolution|duration|frames|ratio|dur|rs|rt)(?![a-z])[\s=:,]*(\S{1,40})/gi
+const FLAG = /(--|[–—―]-*)(resolution|duration|frames|ratio|dur|rs|rt)(?![a-z])[\s=:,]*(\S{1,40})/gi
 const DIGIT = /^\d/
 const NUMERIC: ReadonlySet<string> = new Set(['duration', 'frames'])
 /** The two parameters for the length of a video, each with the other. */
@@ -66,7 +66,7 @@ function* listFlags(
   content: unknown,
 ): Generator<readonly [flag: string, name: string, text: string]> {
   for (const item of Array.isArray(content) ? content : []) {
-    const prompt = (asString(member(item, 'text')) ?? '').normalize('NFKC')
+    const prompt = foldForms(asString(member(item, 'text')) ?? '')
     for (const [flag, dash = '', word = '', text = ''] of prompt.matchAll(FLAG)) {
       const name = PARAMETERS[word.toLowerCase()]
       // One of these words may follow a dash in prose.

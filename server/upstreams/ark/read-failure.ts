@@ -37,24 +37,29 @@ function anyOf(...words: readonly string[]): RegExp {
   return new RegExp(words.join('|'), 'i')
 }
 
-/**
- * `creating`: an inner error may have come after the vendor took the task, and is `unknown`.
- * `value` is the request.
- */
+/** Reads an answer with an error status. `value` is the request. */
 export async function readArkFailure(
   response: WireResponse,
-  creating: boolean,
   value?: unknown,
 ): Promise<UpstreamFailure> {
-  const body = await readErrorBody(response)
-  const error = member(tryParseJson(body), 'error')
+  return describeArkFailure(response, tryParseJson(await readErrorBody(response)), value)
+}
+
+/** Describes the error in a document, whatever the status above it. */
+export function describeArkFailure(
+  response: Pick<WireResponse, 'status' | 'headers'>,
+  document: unknown,
+  value?: unknown,
+): UpstreamFailure {
+  const error = member(document, 'error')
   const code = asString(member(error, 'code'))
   const message = asString(member(error, 'message'))
   const param = asString(member(error, 'param'))
   const retryAfterSeconds = readRetryAfter(response.headers)
   const kind = refineRejection(kindOf(response.status, code), message, value)
-  return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
+  return new UpstreamFailure(kind, {
     status: response.status,
+    isStated: Boolean(code) || Boolean(message),
     message: message && withoutRequestId(message),
     code,
     param,
@@ -71,7 +76,10 @@ function kindOf(status: number, code: string | undefined): FailureKind {
   return classifyStatus(status)
 }
 
+const REQUEST_ID = /Request id: ?\S+$/i
+
 /** Removes the vendor's request id, which is of no use to callers. */
 function withoutRequestId(message: string): string {
-  return message.replace(/\s*Request id: ?\S+\.?$/i, '')
+  const start = message.search(REQUEST_ID)
+  return start === -1 ? message : message.slice(0, start).trimEnd()
 }

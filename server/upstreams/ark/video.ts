@@ -1,4 +1,5 @@
 /** Video tasks in the vendor's native protocol (docs/protocols/ark.md#video-tasks). */
+
 import {
   correctRules,
   findUntaken,
@@ -7,11 +8,12 @@ import {
   sortContent,
 } from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { readResultUrl } from '../../lib/result-url.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
 import { sendWithKey } from '../send-with-key.ts'
-import { submittedAs } from '../submitted-as.ts'
+import { isUnknownTask, readTaskStatus, submittedAs } from '../task-answer.ts'
 import type {
   ListedTask,
   PreparedTask,
@@ -25,7 +27,7 @@ import type {
 import type { Wire, WireResponse } from '../wire.ts'
 import { type Family, familyOf } from './families.ts'
 import { type FlagProblem, readPromptFlags } from './prompt-flags.ts'
-import { readArkFailure } from './read-failure.ts'
+import { describeArkFailure, readArkFailure } from './read-failure.ts'
 import type { ArkSettings } from './settings.ts'
 import { countVideoTokens, leastInputSeconds } from './tokens.ts'
 
@@ -59,12 +61,14 @@ function prepare(taskOrder: TaskOrder<ArkSettings>): PreparedTask {
   const hasVideo = sortContent(contentOf(order.parameters)).videos > 0
   const inputSeconds = hasVideo ? Math.max(family.inputSeconds, leastInputSeconds(seconds)) : 0
   const measure = { resolution, ratio, seconds, inputSeconds }
+  const facts = factsOf(order.parameters, resolution, hasVideo, family)
   return {
     quantities: {
       output_token: countVideoTokens(family, measure),
       second: seconds + inputSeconds,
     },
-    facts: factsOf(order.parameters, resolution, hasVideo, family),
+    facts,
+    effective: effectiveOf(order.parameters, { resolution, ratio, generate_audio: facts.audio }),
   }
 }
 
@@ -116,6 +120,16 @@ function factsOf(
   }
 }
 
+/** Flags of the prompt are among the parameters; the length of a draft is in its place. */
+function effectiveOf(parameters: JsonObject, sized: JsonObject): JsonObject {
+  const { duration, draft_seconds: draftSeconds, frames } = parameters
+  const seconds = isOfDraft(parameters) ? (draftSeconds ?? duration) : duration
+  // As in the vendor's own answers, either of the two names the length.
+  return typeof frames === 'number'
+    ? { ...sized, duration: null, frames }
+    : { ...sized, duration: seconds }
+}
+
 /** The length and the sound of a draft are those of the video made of it. */
 function isOfDraft(parameters: JsonObject): boolean {
   return sortContent(contentOf(parameters)).drafts > 0
@@ -155,36 +169,38 @@ async function submit(
   const fields = buildBody(withFlags(order))
   const body = Buffer.from(JSON.stringify({ ...fields, callback_url: vendorCallbackUrl }))
   const response = await sendWithKey(wire, order.settings, 'POST', PATH, body)
-  if (response.status >= 400) throw await readArkFailure(response, true, order.parameters)
-  return submittedAs((await readJsonAnswer(response)).id, response)
+  if (response.status >= 400) throw await readArkFailure(response, order.parameters)
+  const answer = await readJsonAnswer(response)
+  const failure = describeArkFailure(response, answer, order.parameters)
+  if (failure.details.isStated) throw failure
+  return submittedAs(answer.id, response, answer)
 }
 
 async function poll(wire: Wire, reference: TaskReference<ArkSettings>): Promise<TaskPoll> {
   const response = await sendWithKey(wire, reference.settings, 'GET', pathOf(reference))
-  if (response.status === 404) {
-    await readErrorBody(response)
-    return { state: 'gone' }
-  }
-  if (response.status >= 400) throw await readArkFailure(response, false)
-  return readTask(await readJsonAnswer(response), reference.upstreamModel)
+  if (await isUnknownTask(response)) return { state: 'gone' }
+  if (response.status >= 400) throw await readArkFailure(response)
+  const task = await readJsonAnswer(response)
+  const failure = describeArkFailure(response, task)
+  // With a status, the error is that of the task.
+  if (readTaskStatus(task.status) === undefined && failure.details.isStated) throw failure
+  return readTask(task, reference.upstreamModel)
 }
 
-/** Every status the vendor documents; one it does not is an error of the poll, not of the task. */
+/** A status that nobody documents is an error of the poll, not of the task. */
 function readTask(task: JsonObject, upstreamModel: string): TaskPoll {
-  switch (task.status) {
+  const status = readTaskStatus(task.status)
+  switch (status) {
     case 'queued':
-      return { state: 'queued' }
-    case 'running':
-      return { state: 'processing' }
+    case 'processing':
+      return { state: status }
     case 'succeeded':
-    case 'completed':
       return readSuccess(task, upstreamModel)
     case 'failed':
       return { state: 'failed', ...readError(task, 'task_failed', 'the task failed') }
     case 'expired':
       return { state: 'failed', ...readError(task, 'task_expired', 'the task expired upstream') }
     case 'cancelled':
-    case 'canceled':
       return {
         state: 'failed',
         code: 'cancelled',
@@ -204,12 +220,12 @@ function readError(task: JsonObject, code: string, message: string) {
 }
 
 function readSuccess(task: JsonObject, upstreamModel: string): TaskPoll {
-  const videoUrl = asString(member(task.content, 'video_url'))
+  const videoUrl = readResultUrl(member(task.content, 'video_url'))
   if (videoUrl === undefined) {
     throw new UpstreamFailure('failed', { message: 'succeeded without a video_url' })
   }
   const { framespersecond, usage } = task
-  const lastFrame = asString(member(task.content, 'last_frame_url'))
+  const lastFrame = readResultUrl(member(task.content, 'last_frame_url'))
   const result: Record<string, unknown> = { video_url: videoUrl }
   if (lastFrame !== undefined) result.last_frame_url = lastFrame
   for (const name of [...EFFECTIVE, ...ECHOED]) {
@@ -280,7 +296,7 @@ async function cancel(wire: Wire, reference: TaskReference<ArkSettings>): Promis
     await readErrorBody(response)
     return true
   }
-  const failure = await readArkFailure(response, false)
+  const failure = await readArkFailure(response)
   // Running, already cancelled or already erased: the next poll states which.
   if (response.status === 409 || response.status === 404 || response.status === 400) return false
   throw failure
@@ -298,7 +314,7 @@ async function list(
       'filter.model': query.upstreamModel,
     })
     const response = await sendWithKey(wire, query.settings, 'GET', `${PATH}?${search}`)
-    if (response.status >= 400) throw await readArkFailure(response, false)
+    if (response.status >= 400) throw await readArkFailure(response)
     const { items } = await readJsonAnswer(response)
     const tasks = (Array.isArray(items) ? items : []).flatMap(readListed)
     found.push(...tasks.filter(({ createdAt }) => createdAt >= query.since))

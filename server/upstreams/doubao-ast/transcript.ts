@@ -20,6 +20,7 @@ export function createTranscript(): TranscriptLimit {
   const sourceSentences: string[] = []
   const translatedSentences: string[] = []
   let length = 0
+  let translatedBytes = 0
   const keep = (sentences: string[], text: string) => {
     length += text.length
     if (length > LENGTH_MAX) return false
@@ -28,20 +29,32 @@ export function createTranscript(): TranscriptLimit {
   }
   return {
     addSource: (text) => keep(sourceSentences, text),
-    addTranslation: (text) => keep(translatedSentences, text),
+    addTranslation(text) {
+      if (!keep(translatedSentences, text)) return false
+      translatedBytes += Buffer.byteLength(text)
+      return true
+    },
     texts: () => ({ text: join(translatedSentences), source_text: join(sourceSentences) }),
-    bytes: () => translatedSentences.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+    bytes: () => translatedBytes,
   }
 }
 
 /** Joins sentences, with a space between those of scripts that use spaces. */
 function join(sentences: readonly string[]): string {
-  return sentences.reduce((text, sentence) => text + gapBetween(text, sentence) + sentence, '')
+  let text = ''
+  let end = ''
+  for (const sentence of sentences) {
+    const added = gapBetween(end, sentence) + sentence
+    text += added
+    // Two units, of which the last character may consist.
+    end = (end + added.slice(-2)).slice(-2)
+  }
+  return text
 }
 
 function gapBetween(before: string, after: string): string {
-  if (before === '' || after === '' || /\s$/.test(before) || /^\s/.test(after)) return ''
-  const last = [...before.slice(-2)].at(-1) ?? ''
+  const last = [...before].at(-1) ?? ''
+  if (last === '' || after === '' || /\s/.test(last) || /^\s/.test(after)) return ''
   const [first = ''] = after.slice(0, 2)
   return SPACELESS.test(last) || SPACELESS.test(first) ? '' : ' '
 }

@@ -4,15 +4,16 @@
  * query by an id of the gateway's: a submission whose response is lost stays lost. The answer has
  * no duration: the end of the last sentence stands for it.
  */
+
 import { type MinutesDocuments, readDocuments } from '../../dialects/minutes/read-documents.ts'
 import { uuidOf } from '../../lib/ids.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonDocument } from '../read-json.ts'
-import { readOutcome, readSubmission, refuseRecording } from '../read-outcome.ts'
+import { isUnknownId, readOutcome, refuseRecording } from '../read-outcome.ts'
 import { RECORDING_SECONDS_MAX, readSeconds } from '../recording-seconds.ts'
 import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
-import { submittedAs } from '../submitted-as.ts'
+import { readTaskStatus, submittedAs } from '../task-answer.ts'
 import type {
   PreparedTask,
   SubmittedTask,
@@ -61,9 +62,10 @@ async function submit(
     headers: recordingHeaders(settings, upstreamModel, uuidOf(attempt.id)),
     body: Buffer.from(JSON.stringify(encodeSubmission(parameters))),
   })
-  const outcome = await readSubmission(response, parameters)
+  const outcome = await readOutcome(response, parameters)
   if (outcome.state === 'failed') throw refuseRecording(outcome, parameters)
-  return submittedAs(member(outcome.document.Data, 'TaskID'), response)
+  const { document } = outcome
+  return submittedAs(member(document.Data, 'TaskID'), response, document)
 }
 
 async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskPoll> {
@@ -75,19 +77,18 @@ async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Pr
     body: Buffer.from(JSON.stringify({ TaskID: upstreamId })),
   })
   const outcome = await readOutcome(response)
-  if (outcome.state !== 'done') {
-    return outcome.state === 'failed' ? outcome : { state: outcome.state }
-  }
+  if (outcome.state === 'failed') return isUnknownId(outcome) ? { state: 'gone' } : outcome
+  if (outcome.state !== 'done') return { state: outcome.state }
   return await readTask(wire, outcome.document.Data)
 }
 
 /** Reads the state of a task; a missing status means that it still runs. */
 async function readTask(wire: Wire, data: unknown): Promise<TaskPoll> {
-  switch (member(data, 'Status') ?? 'running') {
-    case 'running':
+  switch (readTaskStatus(member(data, 'Status') ?? 'running')) {
+    case 'queued':
+    case 'processing':
       return { state: 'processing' }
-    case 'success':
-    case 'completed':
+    case 'succeeded':
       return await readSuccess(wire, member(data, 'Result'))
     case 'failed': {
       const code = Number(member(data, 'ErrCode'))

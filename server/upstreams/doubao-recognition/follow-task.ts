@@ -4,7 +4,7 @@
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
-import { refuseRecording, type UpstreamTaskOutcome } from '../read-outcome.ts'
+import { isUnknownId, refuseRecording, type UpstreamTaskOutcome } from '../read-outcome.ts'
 import type { Wire } from '../wire.ts'
 
 const FIRST_WAIT_MS = 250
@@ -14,8 +14,6 @@ const WAIT_GROWTH = 1.5
 const TROUBLES_MAX = 6
 
 const SILENT = '20000003'
-/** Also the answer to an unknown id: a new task may not be known to every server yet. */
-const INVALID = '45000001'
 /** The vendor could not fetch the published upload. */
 const UNREACHABLE = '45000006'
 
@@ -53,7 +51,7 @@ export function conclude(outcome: UpstreamTaskOutcome): Recognised | undefined {
   const { state } = outcome
   if (state === 'done')
     return hasResult(outcome.document) ? { document: outcome.document } : undefined
-  if (outcome.state !== 'failed' || outcome.code === INVALID) return undefined
+  if (outcome.state !== 'failed' || isUnknownId(outcome)) return undefined
   if (outcome.code === SILENT) return {}
   if (outcome.code !== UNREACHABLE) throw refuseRecording(outcome)
   const message = `PUBLIC_URL must be reachable for the vendor: ${outcome.message}`

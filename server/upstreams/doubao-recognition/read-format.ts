@@ -9,9 +9,13 @@ const FORMATS: Readonly<Record<string, string>> = {
   opus: 'ogg',
   pcm: 'raw',
 }
+export const TAKEN = ['wav', 'mp3', 'ogg', 'pcm'] as const
 /** Containers that the vendor does not take. */
-const UNTAKEN = 'm4a|m4b|mp4|m4v|mov|aac|flac|webm|mkv|avi|flv|wmv|wma|amr|3gp|aiff?|caf|ape|ts'
-const UNTAKEN_SUFFIX = new RegExp(`^(?:${UNTAKEN})$`)
+const SOUND = 'm4a m4b aac flac wma amr aiff aif caf ape'
+const VIDEO = 'mp4 m4v mov webm mkv avi flv wmv asf 3gp mpg mpeg ts'
+export const UNTAKEN = `${SOUND} ${VIDEO}`.split(' ')
+const UNTAKEN_NAMES = UNTAKEN.join('|')
+const UNTAKEN_SUFFIX = new RegExp(`^(?:${UNTAKEN_NAMES})$`)
 
 /** Formats by the media type that the file or its server states. */
 const FORMAT_OF_TYPE: readonly (readonly [RegExp, string])[] = [
@@ -19,9 +23,8 @@ const FORMAT_OF_TYPE: readonly (readonly [RegExp, string])[] = [
   [/^audio\/(?:x-)?(?:mpeg|mp3)\b/, 'mp3'],
   [/^(?:audio|video|application)\/(?:x-)?(?:ogg|opus)\b/, 'ogg'],
 ]
-const UNTAKEN_TYPE = new RegExp(
-  `^(?:audio|video)/(?:x-)?(${UNTAKEN}|quicktime|matroska|msvideo|ms-wma|ms-wmv|3gpp)\\b`,
-)
+const OTHER_NAMES = 'quicktime|matroska|msvideo|ms-wma|ms-wmv|ms-asf|3gpp|mp2t'
+const UNTAKEN_TYPE = new RegExp(`^(?:audio|video)/(?:x-)?(${UNTAKEN_NAMES}|${OTHER_NAMES})\\b`)
 
 export type RecordingFormat =
   | { readonly format: string }

@@ -15,8 +15,8 @@ import { uuidOf } from '../../lib/ids.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
 import {
+  isUnknownId,
   readOutcome,
-  readSubmission,
   refuseRecording,
   type UpstreamTaskOutcome,
 } from '../read-outcome.ts'
@@ -34,27 +34,28 @@ import type {
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
 import { hasResult } from './follow-task.ts'
-import { readFormat } from './read-format.ts'
+import { readFormat, TAKEN, UNTAKEN } from './read-format.ts'
 
 /** Fast speech has six Chinese characters a second, of at most two tokens each. */
 const TOKENS_PER_SECOND = 12
 const PROMPT_TOKENS = 2_000
 /** Room for a summary with chapters, and for the reasoning of a model before it. */
 const OUTPUT_TOKENS = 16_000
-/** An invalid parameter; of a query, whose only one is the id: there is no such task. */
-const UNKNOWN_ID = '45000001'
+/** Speakers are always identified, however many; the summary and the chapters are always made. */
+const IGNORED = ['all_activate', 'features', 'speaker_identification', 'number_of_speakers']
 
 type Order = TaskOrder<RecordingSettings>
 
 function prepare({ parameters, details }: Order): PreparedTask {
-  formatOf(parameters)
+  const untaken = refuseFormat(parameters)
   const second = readSeconds(parameters)
   const summary = {
     input_token: second * TOKENS_PER_SECOND + PROMPT_TOKENS,
     output_token: OUTPUT_TOKENS,
   }
   const isSummarised = asString(details.summary_model) !== undefined
-  return { quantities: { second, ...(isSummarised ? summary : {}) }, facts: {} }
+  const quantities = { second, ...(isSummarised ? summary : {}) }
+  return { quantities, facts: {}, ...(untaken ? { untaken } : {}) }
 }
 
 async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
@@ -65,7 +66,7 @@ async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<S
     headers: recordingHeaders(order.settings, order.upstreamModel, id),
     body: Buffer.from(JSON.stringify(encodeSubmission(order.parameters))),
   })
-  const outcome = await readSubmission(response, order.parameters)
+  const outcome = await readOutcome(response, order.parameters)
   if (outcome.state === 'failed') throw refuseRecording(outcome, order.parameters)
   return { upstreamId: id }
 }
@@ -90,14 +91,22 @@ function encodeSubmission(parameters: JsonObject): JsonObject {
   }
 }
 
+/** Returns the refusal of a container that the vendor does not take. */
+function refuseFormat(parameters: JsonObject): UpstreamFailure | undefined {
+  const found = readFormat(parameters)
+  if ('format' in found) return undefined
+  const message =
+    `file_url: this model takes wav, mp3, ogg and raw pcm, not ${found.untaken}, which this ` +
+    'gateway cannot convert, since it has no ffmpeg; convert the recording, for example with: ' +
+    `ffmpeg -i recording.${found.untaken} -vn recording.mp3`
+  return new UpstreamFailure('rejected', { status: 400, message, param: 'file_url' })
+}
+
 /** Throws `rejected` for a container that the vendor does not take. */
 function formatOf(parameters: JsonObject): string {
   const found = readFormat(parameters)
   if ('format' in found) return found.format
-  const message =
-    `file_url: this model takes wav, mp3, ogg and raw pcm, not ${found.untaken}; convert the ` +
-    `recording, for example with: ffmpeg -i recording.${found.untaken} -vn recording.mp3`
-  throw new UpstreamFailure('rejected', { status: 400, message, param: 'file_url' })
+  throw refuseFormat(parameters) ?? new UpstreamFailure('rejected')
 }
 
 /** Finds the task by its id: any answer but "unknown id" proves that it exists. */
@@ -107,7 +116,7 @@ async function recover(
 ): Promise<SubmittedTask | undefined> {
   const upstreamId = uuidOf(attempt.id)
   const outcome = await query(wire, { settings, upstreamModel, upstreamId })
-  return outcome.state === 'failed' && outcome.code === UNKNOWN_ID ? undefined : { upstreamId }
+  return outcome.state === 'failed' && isUnknownId(outcome) ? undefined : { upstreamId }
 }
 
 async function query(
@@ -125,7 +134,7 @@ async function query(
 
 async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskPoll> {
   const outcome = await query(wire, reference)
-  if (outcome.state === 'failed') return outcome
+  if (outcome.state === 'failed') return isUnknownId(outcome) ? { state: 'gone' } : outcome
   if (outcome.state !== 'done') return { state: outcome.state }
   if (hasResult(outcome.document)) return readSuccess(outcome.document)
   throw new UpstreamFailure('failed', { message: 'an answer of success without a result' })
@@ -150,6 +159,8 @@ function readSuccess(document: JsonObject): TaskPoll {
 
 export const doubaoRecognitionDriver: TaskDriver<RecordingSettings> = {
   prepare,
+  recordings: { taken: TAKEN, converted: UNTAKEN },
+  ignores: IGNORED,
   submit,
   recover,
   poll,

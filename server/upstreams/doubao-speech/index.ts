@@ -47,6 +47,12 @@ const settings = z
   .refine(haveOneStyle, ONE_STYLE)
 type Settings = z.infer<typeof settings>
 
+/**
+ * A refusal in the vendor's first line becomes an error with a status if it comes within this time;
+ * a slow voice must not hold the head of the answer up for longer.
+ */
+const HEAD_WITHIN_MS = 200
+
 async function speech(wire: Wire, call: UpstreamCall<Settings>): Promise<UpstreamAnswer> {
   const { settings: channel, request } = call
   const response = await send(
@@ -61,6 +67,7 @@ async function speech(wire: Wire, call: UpstreamCall<Settings>): Promise<Upstrea
     relay: createSpeechTap(),
     stream: true,
     stopsOnCancel: channel.stops_on_cancel,
+    headWithinMs: HEAD_WITHIN_MS,
     refusal: readError(request),
   }
 }

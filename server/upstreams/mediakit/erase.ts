@@ -3,11 +3,13 @@
  * lower half of the frame, between 1 % and 10 % of its height. The upstream's model is the tool's
  * name. There is no list and no cancellation, but an idempotency key for a repeated submission.
  */
+
 import { readCount } from '../../dialects/usage/read-count.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
-import { readErrorBody, UpstreamFailure } from '../failure.ts'
+import { readResultUrl } from '../../lib/result-url.ts'
+import { UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
-import { submittedAs } from '../submitted-as.ts'
+import { isUnknownTask, readTaskStatus, submittedAs } from '../task-answer.ts'
 import type {
   PreparedTask,
   SubmittedTask,
@@ -18,7 +20,7 @@ import type {
   TaskReference,
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
-import { readMediakitAnswer } from './read-answer.ts'
+import { readMediakitAnswer, readMediakitTask } from './read-answer.ts'
 import type { MediakitSettings } from './settings.ts'
 
 const TOOLS: readonly string[] = ['erase-video-subtitle', 'erase-video-subtitle-pro']
@@ -45,36 +47,33 @@ async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<S
   const body = Buffer.from(JSON.stringify({ video_url, client_token, callback_url }))
   const path = `/api/v1/tools/${order.upstreamModel}`
   const response = await sendWithKey(wire, order.settings, 'POST', path, body)
-  return submittedAs((await readMediakitAnswer(response, true)).task_id, response)
+  const answer = await readMediakitAnswer(response)
+  return submittedAs(answer.task_id, response, answer)
 }
 
 async function poll(wire: Wire, reference: TaskReference<MediakitSettings>): Promise<TaskPoll> {
   const path = `/api/v1/tasks/${encodeURIComponent(reference.upstreamId)}`
   const response = await sendWithKey(wire, reference.settings, 'GET', path)
-  if (response.status === 404) {
-    await readErrorBody(response)
-    return { state: 'gone' }
-  }
-  return readTask(await readMediakitAnswer(response, false))
+  if (await isUnknownTask(response)) return { state: 'gone' }
+  return readTask(await readMediakitTask(response))
 }
 
-/** Every status the vendor documents; one it does not is an error of the poll, not of the task. */
+/** A status that nobody documents is an error of the poll, not of the task. */
 function readTask(task: JsonObject): TaskPoll {
-  switch (task.status) {
+  const status = readTaskStatus(task.status)
+  switch (status) {
     case 'queued':
-    case 'pending':
-      return { state: 'queued' }
-    case 'running':
-      return { state: 'processing' }
-    case 'completed':
+    case 'processing':
+      return { state: status }
+    case 'succeeded':
       return readSuccess(task.result)
     case 'failed':
+    case 'expired':
       return {
         state: 'failed',
         code: asString(member(task.error, 'code')) ?? 'task_failed',
         message: asString(member(task.error, 'message')) ?? 'the task failed',
       }
-    case 'canceled':
     case 'cancelled':
       return { state: 'failed', code: 'cancelled', message: 'cancelled', cancelled: true }
     default:
@@ -83,7 +82,7 @@ function readTask(task: JsonObject): TaskPoll {
 }
 
 function readSuccess(result: unknown): TaskPoll {
-  const videoUrl = asString(member(result, 'video_url'))
+  const videoUrl = readResultUrl(member(result, 'video_url'))
   if (videoUrl === undefined) {
     throw new UpstreamFailure('failed', { message: 'completed without a video_url' })
   }

@@ -2,7 +2,8 @@
  * Reads the vendor's answers: `success` is part of each, whatever its status
  * (docs/protocols/mediakit.md#errors).
  */
-import { asString, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
+
+import { asString, isObject, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
 import {
   classifyStatus,
   type FailureKind,
@@ -11,38 +12,50 @@ import {
   UpstreamFailure,
 } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
+import { readTaskStatus } from '../task-answer.ts'
 import type { WireResponse } from '../wire.ts'
 
 const BUSY = /RateLimit|QuotaExceeded|Overload|TooManyRequests/i
 const CHANNEL = /Authentication|AccessDenied|Overdue|Unauthorized|NotOpen/i
 const REJECTED = /InvalidParameter|MissingParameter|ContentRejected|Unsupported/i
 
-/** Returns the document. `creating`: a failure after which a task may exist is `unknown`. */
-export async function readMediakitAnswer(
-  response: WireResponse,
-  creating: boolean,
-): Promise<JsonObject> {
+/** Returns the document. Throws the error that it states. */
+export async function readMediakitAnswer(response: WireResponse): Promise<JsonObject> {
   if (response.status >= 400) {
-    const document = tryParseJson(await readErrorBody(response))
-    throw describeFailure(response, document, creating)
+    throw describeFailure(response, tryParseJson(await readErrorBody(response)))
   }
   const document = await readJsonAnswer(response)
-  if (document.success === false) throw describeFailure(response, document, creating)
+  if (document.success === false) throw describeFailure(response, document)
   return document
 }
 
-function describeFailure(
-  { status, headers }: WireResponse,
-  document: unknown,
-  creating: boolean,
-): UpstreamFailure {
+/**
+ * Returns the document about a task. `success: false` also reports that the task itself has failed,
+ * so its `status` decides. Throws the error of the query.
+ */
+export async function readMediakitTask(response: WireResponse): Promise<JsonObject> {
+  const document = await readAnyStatus(response)
+  const hasState = readTaskStatus(document?.status) !== undefined
+  if (document && (hasState || (response.status < 400 && document.success !== false))) {
+    return document
+  }
+  throw describeFailure(response, document)
+}
+
+async function readAnyStatus(response: WireResponse): Promise<JsonObject | undefined> {
+  if (response.status < 400) return await readJsonAnswer(response)
+  const document = tryParseJson(await readErrorBody(response))
+  return isObject(document) ? document : undefined
+}
+
+function describeFailure({ status, headers }: WireResponse, document: unknown): UpstreamFailure {
   const error = member(document, 'error')
   const code = asString(member(error, 'code'))
   const message = asString(member(error, 'message'))
   const retryAfterSeconds = readRetryAfter(headers)
-  const kind = kindOf(status, code)
-  return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
+  return new UpstreamFailure(kindOf(status, code), {
     status,
+    isStated: member(document, 'success') === false || Boolean(code),
     message,
     code,
     retryAfterSeconds,

@@ -46,7 +46,7 @@ const OLDEST: VideoRules = {
 /** Rules of the first protocol by the model's name. */
 const FIRST: readonly (readonly [RegExp, VideoRules])[] = [
   [/hailuo-02/i, { ...HAILUO, frames: 2 }],
-  [/hailuo-.*fast/i, { ...HAILUO, text: false }],
+  [/hailuo-.{0,40}fast/i, { ...HAILUO, text: false }],
   [/hailuo/i, HAILUO],
   [/^s2v-/i, { ...OLDEST, frames: 0, referenceImages: 1, text: false }],
   [/^i2v-/i, { ...OLDEST, text: false }],

@@ -1,5 +1,5 @@
 /** Reads the vendor's answers, whose errors have an HTTP status or stand in base_resp under 200. */
-import { asString, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
 import {
   classifyStatus,
   type FailureKind,
@@ -11,7 +11,7 @@ import { readJsonAnswer } from '../read-json.ts'
 import type { TaskPoll } from '../task-driver.ts'
 import type { WireResponse } from '../wire.ts'
 
-/** docs/protocols/minimax.md#errors; any other code may come after the vendor took the task. */
+/** docs/protocols/minimax.md#errors; any other code is the vendor's failure. */
 const KIND_OF_CODE: Readonly<Record<number, FailureKind>> = {
   1002: 'busy',
   1004: 'channel_fault',
@@ -29,29 +29,32 @@ const KIND_OF_CODE: Readonly<Record<number, FailureKind>> = {
 /** Codes of tasks whose prompt or result was refused. */
 const VERDICTS: ReadonlySet<string> = new Set(['1026', '1027'])
 
-/** Returns the document. `creating`: a failure after which a task may exist is `unknown`. */
-export async function readMinimaxAnswer(
-  response: WireResponse,
-  creating: boolean,
-): Promise<JsonObject> {
-  const document = await readDocument(response, creating)
-  refuseBase(document, response.status, creating)
+/** Returns the document. Throws the error that it states. */
+export async function readMinimaxAnswer(response: WireResponse): Promise<JsonObject> {
+  const document = await readDocument(response)
+  refuseBase(document, response.status)
   return document
 }
 
 /** Returns the document whatever base_resp states, which may be the failure of the task itself. */
-export async function readDocument(response: WireResponse, creating: boolean): Promise<JsonObject> {
-  if (response.status >= 400) throw await readFailure(response, creating)
-  return await readJsonAnswer(response)
+export async function readDocument(response: WireResponse): Promise<JsonObject> {
+  if (response.status >= 400) {
+    throw describeFailure(response, tryParseJson(await readErrorBody(response)))
+  }
+  const document = await readJsonAnswer(response)
+  const failure = describeFailure(response, document)
+  if (isObject(document.error) && failure.details.isStated) throw failure
+  return document
 }
 
 /** Throws the error that base_resp states under HTTP 200; code 0 is none. */
-export function refuseBase(document: JsonObject, status: number, creating: boolean): void {
+export function refuseBase(document: JsonObject, status: number): void {
   const { code, message } = readBase(document)
   if (code === undefined || code === '0') return
-  const kind = KIND_OF_CODE[Number(code)] ?? (creating ? 'unknown' : 'failed')
+  const kind = KIND_OF_CODE[Number(code)] ?? 'failed'
   throw new UpstreamFailure(kind, {
     status: kind === 'busy' ? 429 : status,
+    isStated: true,
     code,
     message: message ?? 'refused',
   })
@@ -73,14 +76,21 @@ export function readBase({ base_resp: base }: JsonObject): {
   return { code: code === undefined ? undefined : String(code), message: message || undefined }
 }
 
-async function readFailure(response: WireResponse, creating: boolean): Promise<UpstreamFailure> {
-  const error = member(tryParseJson(await readErrorBody(response)), 'error')
-  const message = asString(member(error, 'message'))
-  const retryAfterSeconds = readRetryAfter(response.headers)
-  const kind = classifyStatus(response.status)
-  return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
-    status: response.status,
+/** Describes an error with an HTTP status, in the nested form or in base_resp. */
+function describeFailure(
+  { status, headers }: Pick<WireResponse, 'status' | 'headers'>,
+  document: unknown,
+): UpstreamFailure {
+  const error = member(document, 'error')
+  const found = isObject(document) ? readBase(document) : undefined
+  const base = found?.code === '0' ? undefined : found
+  const message = asString(member(error, 'message')) ?? base?.message
+  const stated = member(error, 'http_code')
+  const own = status < 400 && typeof stated === 'number' ? stated : status
+  return new UpstreamFailure(KIND_OF_CODE[Number(base?.code)] ?? classifyStatus(own), {
+    status: own,
+    isStated: Boolean(message) || base?.code !== undefined,
     message,
-    retryAfterSeconds,
+    retryAfterSeconds: readRetryAfter(headers),
   })
 }

@@ -3,10 +3,11 @@
  * the task, and rejects the submission if there is no response. Callbacks are optional, so the task
  * is then submitted without them.
  */
+
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
-import { readUpstreamId, submittedAs } from '../submitted-as.ts'
+import { readUpstreamId, submittedAs } from '../task-answer.ts'
 import type { SubmittedTask, TaskAttempt, TaskCallbacks } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
 import { readMinimaxAnswer } from './read-answer.ts'
@@ -37,7 +38,8 @@ async function submitOnce(
 ): Promise<SubmittedTask> {
   const bytes = Buffer.from(JSON.stringify(body))
   const response = await sendWithKey(wire, settings, 'POST', path, bytes)
-  return submittedAs((await readMinimaxAnswer(response, true)).task_id, response)
+  const answer = await readMinimaxAnswer(response)
+  return submittedAs(answer.task_id, response, answer)
 }
 
 /** True for a clear refusal of the callback's address: a task that may exist is not sent again. */

@@ -2,6 +2,7 @@
  * Video tasks in the vendor's first protocol (docs/protocols/minimax.md#first-protocol): six or ten
  * seconds; the film is a file with an id of its own; no usage, no list and no cancellation.
  */
+
 import {
   type ContentProblem,
   correctRules,
@@ -10,8 +11,10 @@ import {
   sortContent,
 } from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import { readErrorBody, UpstreamFailure } from '../failure.ts'
+import { readResultUrl } from '../../lib/result-url.ts'
+import { UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
+import { isUnknownTask, readTaskStatus } from '../task-answer.ts'
 import type {
   PreparedTask,
   SubmittedTask,
@@ -55,8 +58,12 @@ function prepare(order: Order): PreparedTask {
     const { param, problem } = found
     throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
   }
-  const facts = { resolution: resolutionOf(order), audio: false, video_input: false }
-  return { quantities: { second: duration }, facts }
+  const resolution = resolutionOf(order)
+  return {
+    quantities: { second: duration },
+    facts: { resolution, audio: false, video_input: false },
+    effective: { resolution, duration, generate_audio: false },
+  }
 }
 
 const rulesFor = ({ upstreamModel, details }: Order) =>
@@ -155,35 +162,31 @@ async function poll(wire: Wire, reference: TaskReference<MinimaxSettings>): Prom
     'GET',
     `/v1/query/video_generation?task_id=${id}`,
   )
-  if (response.status === 404) {
-    await readErrorBody(response)
-    return { state: 'gone' }
-  }
-  const task = await readDocument(response, false)
+  if (await isUnknownTask(response)) return { state: 'gone' }
+  const task = await readDocument(response)
   const { code, message = 'the task failed' } = readBase(task)
   // Here base_resp states why the task failed; in other answers, why the poll was refused.
-  if (task.status === 'Fail') {
+  if (readTaskStatus(task.status) === 'failed') {
     return { state: 'failed', code: code && code !== '0' ? code : 'task_failed', message }
   }
   const verdict = readVerdict(task)
   if (verdict) return verdict
-  refuseBase(task, response.status, false)
+  refuseBase(task, response.status)
   return await readTask(wire, settings, task)
 }
 
-/** Every status the vendor is known to send; any other is an error of the poll. */
+/** A status that nobody documents is an error of the poll. */
 async function readTask(
   wire: Wire,
   settings: MinimaxSettings,
   task: JsonObject,
 ): Promise<TaskPoll> {
-  switch (task.status) {
-    case 'Preparing':
-    case 'Queueing':
-      return { state: 'queued' }
-    case 'Processing':
-      return { state: 'processing' }
-    case 'Success':
+  const status = readTaskStatus(task.status)
+  switch (status) {
+    case 'queued':
+    case 'processing':
+      return { state: status }
+    case 'succeeded':
       return { state: 'succeeded', result: await readFile(wire, settings, task) }
     default:
       throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
@@ -199,8 +202,8 @@ async function readFile(
   const id = typeof fileId === 'number' ? String(fileId) : asString(fileId)
   if (!id) throw new UpstreamFailure('failed', { message: 'a success without a file_id' })
   const path = `/v1/files/retrieve?file_id=${encodeURIComponent(id)}`
-  const document = await readMinimaxAnswer(await sendWithKey(wire, settings, 'GET', path), false)
-  const videoUrl = asString(member(document.file, 'download_url'))
+  const document = await readMinimaxAnswer(await sendWithKey(wire, settings, 'GET', path))
+  const videoUrl = readResultUrl(member(document.file, 'download_url'))
   if (!videoUrl) throw new UpstreamFailure('failed', { message: 'a file without a download_url' })
   const size = typeof width === 'number' && typeof height === 'number' ? { width, height } : {}
   return { video_url: videoUrl, ...size }

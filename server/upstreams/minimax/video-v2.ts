@@ -12,9 +12,11 @@ import {
   sortContent,
 } from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { readResultUrl } from '../../lib/result-url.ts'
 import type { Quantities } from '../../lib/units.ts'
-import { readErrorBody, UpstreamFailure } from '../failure.ts'
+import { UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
+import { isUnknownTask, readTaskStatus } from '../task-answer.ts'
 import type {
   PreparedTask,
   SubmittedTask,
@@ -26,7 +28,7 @@ import type {
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
 import { rulesOf } from './models.ts'
-import { readDocument, readVerdict } from './read-answer.ts'
+import { readDocument, readVerdict, refuseBase } from './read-answer.ts'
 import type { MinimaxSettings } from './settings.ts'
 import { submitVideo } from './submit.ts'
 
@@ -53,12 +55,14 @@ function prepare(order: Order): PreparedTask {
   }
   const { videos, images } = sortContent(contentOf(parameters))
   const seconds = Number(parameters.duration)
+  const resolution = resolutionOf(order)
   return {
     quantities: {
       second: seconds + videos * INPUT_SECONDS_MAX,
       image: Math.max(0, images - FREE_IMAGES),
     },
-    facts: { resolution: resolutionOf(order), audio: true, video_input: videos > 0 },
+    facts: { resolution, audio: true, video_input: videos > 0 },
+    effective: { resolution, ratio: ratioOf(parameters) },
   }
 }
 
@@ -79,18 +83,21 @@ function resolutionOf({ parameters, sentFields, upstreamModel, details }: Order)
   return correctRules(rulesOf(upstreamModel), details).resolution
 }
 
+/** The vendor refuses `adaptive` for text alone (docs/protocols/minimax.md#second-protocol). */
+function ratioOf(parameters: JsonObject): unknown {
+  const { ratio } = parameters
+  const textOnly = contentOf(parameters).every((item) => member(item, 'type') === 'text')
+  return textOnly && ratio === 'adaptive' ? '16:9' : ratio
+}
+
 function buildBody(order: Order): JsonObject {
   const { parameters, sentFields, upstreamModel } = order
-  const content = contentOf(parameters)
-  const textOnly = content.every((item) => member(item, 'type') === 'text')
-  // The vendor refuses `adaptive` for text alone (docs/protocols/minimax.md#second-protocol).
-  const ratio = textOnly && parameters.ratio === 'adaptive' ? '16:9' : parameters.ratio
   return {
     model: upstreamModel,
-    content: nameRoles(content),
+    content: nameRoles(contentOf(parameters)),
     resolution: resolutionOf(order),
     duration: parameters.duration,
-    ratio,
+    ratio: ratioOf(parameters),
     ...(sentFields.has('watermark') ? { aigc_watermark: parameters.watermark } : {}),
   }
 }
@@ -103,24 +110,22 @@ function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<Submitt
 async function poll(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskPoll> {
   const path = `/v2/query/video_generation/${encodeURIComponent(reference.upstreamId)}`
   const response = await sendWithKey(wire, reference.settings, 'GET', path)
-  if (response.status === 404) {
-    await readErrorBody(response)
-    return { state: 'gone' }
-  }
-  const document = await readDocument(response, false)
+  if (await isUnknownTask(response)) return { state: 'gone' }
+  const document = await readDocument(response)
   const verdict = readVerdict(document)
   if (verdict) return verdict
   const { task } = document
+  if (!isObject(task)) refuseBase(document, response.status)
   if (!isObject(task)) throw new UpstreamFailure('failed', { message: 'an answer without a task' })
   return readTask(task)
 }
 
 function readTask(task: JsonObject): TaskPoll {
-  switch (task.status) {
+  const status = readTaskStatus(task.status)
+  switch (status) {
     case 'queued':
-      return { state: 'queued' }
-    case 'running':
-      return { state: 'processing' }
+    case 'processing':
+      return { state: status }
     case 'succeeded':
       return readSuccess(task)
     case 'failed':
@@ -144,7 +149,7 @@ function readError({ error }: JsonObject, code: string, message: string) {
 }
 
 function readSuccess(task: JsonObject): TaskPoll {
-  const videoUrl = asString(member(task.content, 'url'))
+  const videoUrl = readResultUrl(member(task.content, 'url'))
   if (videoUrl === undefined) {
     throw new UpstreamFailure('failed', { message: 'succeeded without a url' })
   }

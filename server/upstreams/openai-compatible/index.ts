@@ -1,7 +1,7 @@
 /** Any vendor that speaks OpenAI's API: OpenAI itself, ARK, DeepSeek, vLLM and many more. */
 import { completeByChat } from '../complete-by-chat.ts'
 import { eachKey } from '../key-header.ts'
-import { readPriceFacts } from '../price-settings.ts'
+import { readPriceFacts, sharesStored } from '../shared-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { compaction } from './compaction.ts'
@@ -26,6 +26,7 @@ export const openaiCompatible = defineUpstream({
   eachKey,
   concurrency: ({ max_concurrent_calls: calls }) => calls,
   priceFacts: readPriceFacts,
+  sharesStored,
   stored,
   background,
   probe: listCompatibleModels,

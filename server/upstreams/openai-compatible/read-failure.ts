@@ -23,7 +23,7 @@ const CHANNEL_CODES = new RegExp(
     // Numbers of vendors without words: no money, no such key, no such model.
     '^(100[0-4]|111[23]|1211|20012|30001|30014)$',
     // About the model, not about a response or a file that the request names.
-    '(model|endpoint\\w*)[._]?not_?found',
+    '(model|endpoint\\w{0,40})[._]?not_?found',
   ].join('|'),
   'i',
 )
@@ -55,6 +55,7 @@ export async function readCompatibleFailure(
   const kind = refineRejection(kindOf(response.status, code), message, value)
   return new UpstreamFailure(kind, {
     status: response.status,
+    isStated: isObject(nested),
     answer: { contentType, body },
     message,
     code,

@@ -1,19 +1,26 @@
 /** Reads the options for an answer's usage from a request of OpenAI's API. Pure. */
 import type { ChatUsageOptions } from '../../dialects/chat/read-usage.ts'
 import { readWriteLifetime, type WriteLifetime } from '../../dialects/usage/write-lifetime.ts'
-import { asString, type JsonObject, member } from '../../lib/json.ts'
+import { asString, isAbsent, type JsonObject, member } from '../../lib/json.ts'
 
 /** The vendor's default for images within a response (docs/protocols/openai.md#hosted-tools). */
 const IMAGE_MODEL = 'gpt-image-1'
+
+/** Models that search for each answer, also for requests that do not ask for it. */
+const SEARCH_MODEL = /-search-(?:preview|api)/
+
+const isOn = (option: unknown) => !isAbsent(option) && option !== false
 
 /** `upstreamModel` is the vendor's name of the requested model, where others may stand in. */
 export function readChatUsageOptions(
   value: Readonly<Record<string, unknown>>,
   upstreamModel?: string,
 ): ChatUsageOptions {
+  const isSearch = isOn(value.web_search_options)
   return {
     imageModel: readImageModel(value.tools),
-    asksForSearch: value.web_search_options !== undefined && value.web_search_options !== null,
+    asksForSearch: isSearch || SEARCH_MODEL.test(upstreamModel ?? ''),
+    billsSearch: isSearch,
     ...(upstreamModel === undefined ? {} : readStandIns(value.models, upstreamModel)),
     writeLifetime: () => readLifetime(value),
   }

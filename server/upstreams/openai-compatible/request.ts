@@ -1,5 +1,6 @@
 /** Builds requests to such a vendor, with the credentials of the channel alone. */
 import { joinUrl } from '../../lib/text/base-url.ts'
+import { readErrorBody } from '../failure.ts'
 import { keyHeader } from '../key-header.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
@@ -61,11 +62,23 @@ function prepare(settings: OpenaiCompatibleSettings, path: string): Prepared {
   return found
 }
 
-/** Lists the models of the account (https://platform.openai.com/docs/api-reference/models/list). */
-export function listCompatibleModels(
+/**
+ * Lists the models of the account (https://platform.openai.com/docs/api-reference/models/list).
+ * Where there is no such list, asks at the address of chat calls: a 404 there too means that the
+ * base URL is wrong.
+ */
+export async function listCompatibleModels(
   wire: Wire,
   settings: OpenaiCompatibleSettings,
 ): Promise<WireResponse> {
-  const url = buildUrl(settings, '/models')
-  return wire.send({ method: 'GET', url, headers: identityHeaders(settings) })
+  const get = (path: string) =>
+    wire.send({
+      method: 'GET',
+      url: buildUrl(settings, path),
+      headers: identityHeaders(settings),
+    })
+  const models = await get('/models')
+  if (models.status !== 404) return models
+  await readErrorBody(models)
+  return get('/chat/completions')
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../dialects/chat/quirks.ts'
 import { baseUrl } from '../base-url.ts'
 import { KEY_HEADERS, keySettings } from '../key-header.ts'
-import { priceSettings } from '../price-settings.ts'
+import { priceSettings, storedSettings } from '../shared-settings.ts'
 
 /** The quirks by their names in the settings, all optional; the dialect has the defaults. */
 const chatQuirks = z.strictObject({
@@ -54,6 +54,7 @@ export const openaiCompatibleSettings = z.strictObject({
   /** True if the vendor bills nothing more once its connection is closed. */
   stops_on_cancel: z.boolean().default(false),
   ...priceSettings,
+  ...storedSettings,
   /** The most calls at once in each gateway; more go to another route. */
   max_concurrent_calls: z.int().positive().optional(),
   /**

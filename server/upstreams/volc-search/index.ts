@@ -58,7 +58,10 @@ async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
   const { failure } = readSearchBody(tryParseJson(body))
   const contentType = asString(response.headers['content-type']) ?? 'application/json'
   const status = response.status
-  const kind = failure && failure.code !== 0 ? kindOf(failure.code) : classifyStatus(status)
+  const byStatus = classifyStatus(status)
+  // A 400 without the vendor's envelope is the page of a proxy, and no verdict about the request.
+  const unstated = byStatus === 'rejected' && !failure?.isStated ? 'failed' : byStatus
+  const kind = failure && failure.code !== 0 ? kindOf(failure.code) : unstated
   const details = { status, answer: { contentType, body }, ...(failure ? describe(failure) : {}) }
   return new UpstreamFailure(kind, details)
 }

@@ -9,6 +9,8 @@ export interface SearchError {
   /** The vendor's code (docs/protocols/volcengine-search.md#errors); 0 where it states none. */
   readonly code: number
   readonly message: string
+  /** True if the vendor's own envelope states it. */
+  readonly isStated?: boolean
 }
 
 export function readSearchBody(document: unknown): BodyReading & { failure?: SearchError } {
@@ -26,10 +28,13 @@ function findError(document: unknown): SearchError | undefined {
     return {
       code: Number.isFinite(code) ? code : 0,
       message: asString(metadata.Message) ?? 'error',
+      isStated: true,
     }
   }
   const result = member(document, 'Result')
   const code = Number(member(result, 'ErrorCode') ?? 0)
-  if (code !== 0) return { code, message: asString(member(result, 'ErrorMsg')) ?? 'error' }
+  if (code !== 0) {
+    return { code, message: asString(member(result, 'ErrorMsg')) ?? 'error', isStated: true }
+  }
   return isObject(result) ? undefined : { code: 0, message: 'the answer has no Result' }
 }

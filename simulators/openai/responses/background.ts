@@ -12,6 +12,7 @@ import {
 } from '../../kernel/exchange.ts'
 import type { Platform } from '../../kernel/platform.ts'
 import { oddityNames } from '../../kernel/scenario.ts'
+import { lostAnswer } from '../../tasks/lost-answer.ts'
 import { type ResponseAnswer, responseObject } from './answer.ts'
 import { responseSteps, type Step } from './stream.ts'
 
@@ -22,6 +23,7 @@ const UNSTORED_MS = 600_000
 
 export const BACKGROUND_SCENARIOS = oddityNames({
   'shows-usage': { description: 'a cancelled or failed background response states its usage' },
+  'ends-at-cancel': { description: 'a background response is complete when it is cancelled' },
 })
 
 type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
@@ -39,6 +41,7 @@ export class BackgroundJob {
   private readonly followers = new Set<() => void>()
   private generated = 0
   private polls = 0
+  private last: Step | undefined
   private readonly endedAt = { ms: Number.POSITIVE_INFINITY }
   private readonly exchange: Exchange
   private readonly parts: Parts
@@ -96,9 +99,14 @@ export class BackgroundJob {
     return this.status !== 'queued' && this.status !== 'in_progress'
   }
 
-  /** Ends an unfinished response; output generated until then is billed. */
+  /**
+   * Ends an unfinished response; output generated until then is billed, and all of it where the
+   * scenario lets it be complete at this moment.
+   */
   cancel(): void {
-    if (!this.hasEnded) this.end('cancelled')
+    if (this.hasEnded) return
+    if (this.last && this.exchange.scenario.has('ends-at-cancel')) this.end('completed', this.last)
+    else this.end('cancelled')
   }
 
   /** Sends the events after number `after`, past and future. */
@@ -139,7 +147,7 @@ export class BackgroundJob {
     const { scenario } = this.exchange
     const { timers, timeScale } = this.platform
     const [, ...steps] = responseSteps(this.parts.response, this.parts.usage)
-    const last = steps.pop()
+    this.last = steps.pop()
     const runMs = (scenario.number('run-time') ?? RUN_MS) * timeScale
     const stepMs = scenario.has('never-ends') ? 50 : runMs / Math.max(1, steps.length)
     const next = () => {
@@ -147,7 +155,7 @@ export class BackgroundJob {
       const step = steps.shift()
       if (step) this.take(step)
       else if (!scenario.has('never-ends')) {
-        this.end(scenario.has('fail-task') ? 'failed' : 'completed', last)
+        this.end(scenario.has('fail-task') ? 'failed' : 'completed', this.last)
         return
       }
       timers.after(stepMs, next)
@@ -213,11 +221,9 @@ export class BackgroundJob {
 
 /** Returns the answer to the creation: the object, or the stream of events. */
 export function answerCreation(exchange: Exchange, job: BackgroundJob): Reply {
-  const { scenario, json, vendor } = exchange
-  if (scenario.has('lost-answer')) {
-    const status = scenario.number('lost-answer') ?? 504
-    return { ...vendor.failure(exchange, { status }), reason: 'the answer is lost' }
-  }
+  const { scenario, json } = exchange
+  const lost = lostAnswer(exchange)
+  if (lost) return lost
   const streams = (json as Json).stream === true
   if (!streams) return whole(200, job.show())
   const cut = scenario.has('reset-mid') ? scenario.position('reset-mid', 3) : undefined

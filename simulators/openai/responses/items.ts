@@ -15,6 +15,7 @@ const REQUIRED: Record<string, string[]> = {
   item_reference: ['id'],
   tool_search_call: [],
   tool_search_output: ['tools'],
+  additional_tools: ['role', 'tools'],
   web_search_call: [],
   file_search_call: [],
   code_interpreter_call: [],

@@ -1,7 +1,7 @@
 // Refusals of the Responses endpoint.
 import { isInteger, isNumber, isObject, type Json, text } from '../../kernel/checks.ts'
 import { badType, badValue, invalid, missing } from '../errors.ts'
-import { checkItems } from './items.ts'
+import { checkItems, itemType } from './items.ts'
 
 export const RESPONSES_KEYS = new Set(
   (
@@ -54,6 +54,12 @@ function checkInput({ input }: Json): void {
   if (typeof input === 'string') return
   if (!Array.isArray(input)) throw badType('input', 'a string or an array of input items')
   checkItems(input)
+  for (const [index, item] of input.entries()) {
+    if (itemType(item) !== 'additional_tools') continue
+    const at = `input[${index}].tools`
+    checkTools(item.tools, { at, strict: true })
+    if (Array.isArray(item.tools) && item.tools.length === 0) throw emptyTools(at)
+  }
 }
 
 interface Place {
@@ -76,8 +82,15 @@ function checkTools(tools: unknown, { at, strict }: Place): void {
       const message = `Invalid '${here}.name': string does not match pattern.`
       throw invalid(`${here}.name`, 'invalid_value', message)
     }
-    if (type === 'namespace') checkTools(tool.tools, { at: `${here}.tools`, strict })
+    if (type !== 'namespace') continue
+    checkTools(tool.tools, { at: `${here}.tools`, strict })
+    if (Array.isArray(tool.tools) && tool.tools.length === 0) throw emptyTools(`${here}.tools`)
   }
+}
+
+function emptyTools(at: string) {
+  const message = `Invalid '${at}': empty array. Expected an array with minimum length 1.`
+  return invalid(at, 'empty_array', message)
 }
 
 function checkChoice(json: Json): void {

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { parseAmount } from '../../../server/lib/money.ts'
 import { noBrowser } from '../../support/browser.ts'
+import { createTestAccount } from '../../support/gateway.ts'
 import { expectAccessible, expectFits } from '../support/browser.ts'
 import { arrive, goTo, leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
@@ -58,6 +59,30 @@ describe('a charge explained', { skip: noBrowser }, () => {
   }
   const recordOf = async (id: string): Promise<Record> =>
     (await stage.get(`/v1/usage/${id}`)).json() as Promise<Record>
+
+  test('an operator who is in no account explains the charge of any of them', async () => {
+    const id = await chat('Name a river to an operator')
+    const other = await createTestAccount(stage.sql, '1', { name: 'another customer' })
+    const watched = await stage.signedIn(`/operator/calls?id=${id}`, { operator: true })
+    const { page } = watched
+    await page.getByRole('dialog').getByRole('link', { name: 'Explain this charge' }).click()
+    const lines = page.getByRole('dialog').getByRole('table', { name: 'Calculation' })
+    assert.ok(amountOf(await lines.locator('tfoot th').last().innerText()) > 0n)
+    await page.getByText(/operator in the account test\./).waitFor()
+    // The pages that follow stay with the account, also after a reload.
+    await page.keyboard.press('Escape')
+    await page.locator('nav a[href="/console/keys"]').click()
+    await page.reload()
+    await page.getByText(/operator in the account test\./).waitFor()
+    // A filter of an operator page is no choice of an account.
+    await page.goto(`${stage.console}/operator/calls?account=${other.id}`)
+    await page.getByRole('heading', { name: 'Calls' }).waitFor()
+    await page.goto(`${stage.console}/keys`)
+    await page.getByText(/operator in the account test\./).waitFor()
+    await page.goto(`${stage.console}/usage?account=${other.id}`)
+    await page.getByText(/in the account another customer\./).waitFor()
+    await leave(watched)
+  })
 
   for (const locale of ['en-US', 'zh-CN'] as const) {
     const words = WORDS[locale]

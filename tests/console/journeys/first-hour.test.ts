@@ -88,6 +88,36 @@ describe('the first hour', { skip: noBrowser }, () => {
     await expectFits(page)
     await context.close()
   })
+
+  test('with a channel of one’s own, a button removes the models of the demo', async () => {
+    const { page, context, complaints } = await openPage(stage.browser)
+    await page.goto(`${stage.gateway.url}/console/`)
+    await page.getByRole('button', { name: 'Enter the demo' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.goto(`${stage.gateway.url}/console/operator/models`)
+    await page.getByText('sim-chat', { exact: true }).first().waitFor()
+    assert.equal(await page.getByText('of the demo are still there').count(), 0)
+    const settings = { base_url: `${stage.demo.simulators.url}/openai/v1`, api_key: 'k' }
+    const added = await page.request.put(`${stage.gateway.url}/admin/v1/operator/channels/own`, {
+      headers: { 'x-tributary-console': '1' },
+      data: { upstream: 'openai-compatible', settings },
+    })
+    assert.equal(added.status(), 200, await added.text())
+    await page.reload()
+    await page.getByText(/^11 channels and \d+ models of the demo are still there/).waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Remove the demo’s models' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Remove the demo’s channels and models?' })
+    await dialog.getByText(/sim-chat/).waitFor()
+    await dialog.getByRole('button', { name: 'Remove the demo’s models' }).click()
+    await page.getByText('of the demo are still there').waitFor({ state: 'hidden' })
+    await page.getByText('sim-chat', { exact: true }).waitFor({ state: 'hidden' })
+    await page.locator('nav a[href="/console/operator/channels"]').click()
+    await page.getByText('own', { exact: true }).waitFor()
+    assert.equal(await page.getByText('sim-openai').count(), 0)
+    assert.deepEqual(complaints, [])
+    await context.close()
+  })
 })
 
 test('demo sign-in is refused without a demo, and from other machines', async () => {

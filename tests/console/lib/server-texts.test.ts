@@ -4,6 +4,7 @@ import {
   loadServerTexts,
   translateServerText,
 } from '../../../console/src/lib/words/server-texts.ts'
+import { type CatalogError, parseCatalogFile } from '../../../server/catalog/apply/file.ts'
 import { ERRORS } from '../../../server/lib/errors.ts'
 import { describeProblem } from '../../../server/lib/text/describe-problem.ts'
 
@@ -24,6 +25,18 @@ test('a refusal keeps the name of its field', () => {
 test('an English reader, and a text without a translation, get the text itself', () => {
   assert.equal(translateServerText('not found', 'en'), 'not found')
   assert.equal(inChinese('the vendor says no'), 'the vendor says no')
+})
+
+test('a price without its number of units is explained in Chinese', () => {
+  const prices = [{ unit: 'input_token', amount: '2' }]
+  const model = { id: 'a', type: 'chat', prices, routes: [{ channel: 'b' }] }
+  assert.throws(
+    () => parseCatalogFile('shop', JSON.stringify({ models: [model] }), {}),
+    ({ mistakes: [mistake] }: CatalogError) => {
+      assert.match(inChinese(mistake?.problem ?? ''), /^缺少 per：.*"per": 1000000/)
+      return true
+    },
+  )
 })
 
 /** Refusals of the public API that no page provokes. */

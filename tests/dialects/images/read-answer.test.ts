@@ -26,7 +26,7 @@ test('images are counted by their content, unless the vendor says how many it bi
 test('what the model chose', () => {
   assert.deepEqual(readImagesBody({ data: [failed, image] }).facts, { size: '2048x2048' })
   const answer = { data: [image], size: '1024x1024', quality: 'high' }
-  assert.deepEqual(readImagesBody(answer).facts, { size: '1024x1024', quality: 'high' })
+  assert.deepEqual(readImagesBody(answer).facts, { size: '2048x2048', quality: 'high' })
 })
 
 test('an error, or anything that is no answer, is an error', () => {

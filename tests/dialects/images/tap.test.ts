@@ -81,6 +81,29 @@ test('the upstream’s own error passes and is reported', () => {
   assert.match(out(), /InternalServiceError/)
 })
 
+test('each image’s own usage is added; a total of all, and less, is not', () => {
+  const sum = { image: 2, input_token: 10, image_output_token: 544 }
+  const none = event('completed', { usage: { input_tokens: 0, output_tokens: 0 } })
+  const total = event('usage', { usage: { input_tokens: 10, output_tokens: 544 } })
+  for (const text of [WHOLE + WHOLE, WHOLE + WHOLE + total, WHOLE + WHOLE + none]) {
+    assert.deepEqual(run(text, 2).tap.report().usage, sum)
+  }
+  const [first, last] = [1, 2].map((count) =>
+    event('completed', { url: 'https://m.example/0.png', usage: { generated_images: count } }),
+  )
+  assert.equal(run(`${first}${last}`, 2).tap.report().usage?.image, 2)
+})
+
+test('sizes are those of the images; several match no price', () => {
+  const image = (size: string) => event('partial_succeeded', { url: 'https://m.example/0', size })
+  const end = event('completed', { usage: { generated_images: 2 } })
+  const sizeOf = (...sizes: string[]) =>
+    run(sizes.map(image).join('') + end, 2).tap.report().facts?.size
+  assert.equal(sizeOf('4096x4096', '4096x4096'), '4096x4096')
+  assert.equal(sizeOf('1024x1024', '4096x4096'), '1024x1024 4096x4096')
+  assert.equal(sizeOf(), undefined)
+})
+
 test('an event that is too large passes, and its image and its usage count', () => {
   const b64_json = 'A'.repeat(25 * 1024 * 1024)
   const usage = { input_tokens: 5, output_tokens: 9_000, total_tokens: 9_005 }
@@ -88,7 +111,7 @@ test('an event that is too large passes, and its image and its usage count', () 
   const { tap, out } = run(large + large, 2, 1024 * 1024)
   tap.end()
   assert.equal(out().length, 2 * large.length)
-  const units = { image: 2, input_token: 5, image_output_token: 9_000 }
+  const units = { image: 2, input_token: 10, image_output_token: 18_000 }
   assert.deepEqual(tap.report().usage, units)
   assert.deepEqual(tap.report().facts, { quality: 'high' })
   assert.equal(tap.report().finished, true)

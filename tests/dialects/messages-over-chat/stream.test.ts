@@ -283,10 +283,26 @@ describe('broken streams', () => {
     assert.equal(names[0], 'message_start')
   })
 
-  test('an event over the limit fails the stream', () => {
+  test('a first event of 9 MB is translated, and the usage behind it is read', () => {
     const stream = createMessagesStream(answerOptions())
-    const body = Buffer.from(`data: {"x":"${'x'.repeat(9_000_000)}"}\n\n`)
-    assert.equal(readEvents(run(stream, [body])).error?.type, 'api_error')
+    const content = 'x'.repeat(9_000_000)
+    const choice = { index: 0, delta: { role: 'assistant', content }, finish_reason: 'stop' }
+    const usage = { prompt_tokens: 3, completion_tokens: 2_000_000 }
+    const chunks = [{ choices: [choice] }, { choices: [], usage }]
+    const body = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+    const events = readEvents(run(stream, [Buffer.from(`${body}data: [DONE]\n\n`)]))
+    assert.equal(events.error, undefined)
+    assert.equal(events.names.at(-1), 'message_stop')
+    assert.deepEqual(stream.report().usage, { input_token: 3, output_token: 2_000_000 })
+  })
+
+  test('an event over the limit of 64 MB fails the stream', () => {
+    const stream = createMessagesStream(answerOptions())
+    const half = Buffer.alloc(33 * 1024 * 1024, 'x')
+    assert.equal(
+      readEvents(run(stream, [Buffer.from('data: '), half, half])).error?.type,
+      'api_error',
+    )
   })
 })
 

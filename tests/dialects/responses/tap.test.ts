@@ -79,12 +79,13 @@ function relayedPart(name: string): string {
 
 for (const [name, { report, appended }] of Object.entries(EXPECTED)) {
   test(`${name}: bytes pass unchanged, usage and ending are read at any chunking`, () => {
-    const passed = relayedPart(name)
+    // The end of another dialect is dropped.
+    const passed = relayedPart(name).replace('data: [DONE]\n\n', '')
     for (const { name: chunking, chunks } of chunkings(readFixture(name))) {
       const tap = createResponsesTap()
       const out = run(tap, chunks)
       assert.equal(out.slice(0, passed.length), passed, chunking)
-      const { answerId: _id, outputEvents: _events, ...seen } = tap.report()
+      const { answerId: _id, itemIds: _items, outputEvents: _events, ...seen } = tap.report()
       assert.deepEqual(seen, report, chunking)
       const rest = out.slice(passed.length)
       if (appended === undefined) assert.equal(rest, '', chunking)

@@ -19,29 +19,81 @@ function prepare(body: string): string {
 test('additions sent as an object become a text, spelled as the caller spelled it', () => {
   assert.equal(
     prepare(
-      '{"req_params": {"text":"a","additions": { "silence_duration": 1.0, "x":"\\"é" }, "z":1}}',
+      '{"req_params": {"audio_params":{},"additions": { "silence": 1.0, "x":"\\"é" }, "z":1}}',
     ),
-    '{"req_params": {"text":"a","additions": ' +
-      '"{ \\"silence_duration\\": 1.0, \\"x\\":\\"\\\\\\"é\\" }", "z":1}}',
+    '{"req_params": {"audio_params":{},"additions": ' +
+      '"{ \\"silence\\": 1.0, \\"x\\":\\"\\\\\\"é\\" }", "z":1}}',
   )
 })
 
 for (const body of [
-  '{"req_params":{"additions":"{\\"context_texts\\":[]}","text":"a"}}',
-  '{"req_params":{"additions":null}}',
-  '{"req_params":{"additions":[1]}}',
-  '{"req_params":{ "text" : "a" },"audio_params":{"x":1.0}}',
-  '{"req_params":null}',
-  '{"additions":{"a":1}}',
+  '{"req_params":{"additions":"{\\"context_texts\\":[]}","audio_params":{},"text":"a"}}',
+  '{"req_params":{"additions":null,"audio_params":{}}}',
+  '{"req_params":{"additions":[1],"audio_params":{}}}',
+  '{"req_params":{ "text" : "a", "Audio_Params" : {} },"audio_params":{"x":1.0}}',
+  '{"req_params":{ "audio_params" : { "y": 2.0 } },"audio_params":{"x":1.0}}',
+  '{"req_params":null,"audio_params":{"x":1.0}}',
+  '{"additions":{"a":1},"audio_params":{"x":1.0}}',
 ]) {
   test(`the bytes stay: ${body}`, () => {
     assert.equal(prepare(body), body)
   })
 }
 
+for (const [body, sent] of [
+  ['{"req_params":{}}', '{"req_params":{"audio_params":{}}}'],
+  [
+    '{ "audio_params": {"x": 1.0}, "req_params":{"text":"a"}}',
+    '{ "req_params":{"text":"a","audio_params":{"x": 1.0}}}',
+  ],
+  [
+    '{"req_params":{"audio_params":null,"text":"a"},"audio_params":{"x":1.0} , "user":{}}',
+    '{"req_params":{"audio_params":{"x":1.0},"text":"a"} , "user":{}}',
+  ],
+  [
+    '{"req_params":{"additions":{"y":2.0}},"audio_params":{"x":1.0}}',
+    '{"req_params":{"additions":"{\\"y\\":2.0}","audio_params":{"x":1.0}}}',
+  ],
+  [
+    '{"audio_params":null,"req_params":{}}',
+    '{"audio_params":null,"req_params":{"audio_params":{}}}',
+  ],
+  [
+    '{"req_params":{"text":"b","TEXT":"c"},"audio_params":{"x":1.0}}',
+    '{"req_params":{"text":"b","audio_params":{"x":1.0}}}',
+  ],
+] as const) {
+  test(`audio_params stand in req_params: ${body}`, () => {
+    assert.equal(prepare(body), sent)
+  })
+}
+
 test('a name of req_params in two letter cases is sent once, as it was quoted', () => {
-  const body = '{"a":1.0,"req_params":{"text":"b","TEXT":"c","additions":{"x":1}}}'
-  assert.equal(prepare(body), '{"a":1.0,"req_params":{"text":"b","additions":"{\\"x\\":1}"}}')
+  const body =
+    '{"a":1.0,"req_params":{"text":"b","TEXT":"c","additions":{"x":1},"audio_params":{}}}'
+  assert.equal(
+    prepare(body),
+    '{"a":1.0,"req_params":{"text":"b","additions":"{\\"x\\":1}","audio_params":{}}}',
+  )
+})
+
+test('property: what is sent says the same, with audio_params in one place', () => {
+  const key = fc.constantFrom('text', 'TEXT', 'additions', 'audio_params', 'x', '"\\\u0000')
+  const audio = fc.dictionary(anyText(), fc.jsonValue(), { maxKeys: 3 })
+  const value = fc.oneof(fc.jsonValue(), audio)
+  fc.assert(
+    fc.property(fc.dictionary(key, value), fc.option(audio), (parameters, beside) => {
+      const body = { user: {}, req_params: parameters, audio_params: beside }
+      const sent = JSON.parse(prepare(JSON.stringify(body)))
+      const own = parameters.audio_params ?? undefined
+      assert.deepEqual(
+        sent.req_params.audio_params,
+        JSON.parse(JSON.stringify(own ?? beside ?? {})),
+      )
+      assert.equal('audio_params' in sent, own !== undefined || beside === null)
+      assert.equal('text' in sent.req_params, 'text' in parameters)
+    }),
+  )
 })
 
 const COUNTS: readonly [string, object, number][] = [

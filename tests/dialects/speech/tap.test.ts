@@ -56,7 +56,14 @@ for (const [name, report] of REPORTS) {
     const body = readFixture(name)
     for (const { name: chunking, chunks } of chunkings(body)) {
       const tap = createSpeechTap()
-      assert.equal(run(tap, chunks), body.toString(), chunking)
+      const out = run(tap, chunks)
+      if (report.finished || report.error) assert.equal(out, body.toString(), chunking)
+      else {
+        // A regular end without the end object is an error like a cut.
+        const line = '{"code":55000000,"message":"upstream provider error","data":null}\n'
+        const gap = body.toString().endsWith('\n') ? '' : '\n'
+        assert.equal(out, body.toString() + gap + line, chunking)
+      }
       const { outputBytes, ...rest } = tap.report()
       const { outputBytes: expected, ...others } = report
       assert.deepEqual(rest, others, chunking)
@@ -88,6 +95,18 @@ test('a large first line is not held back', () => {
   const tap = createSpeechTap()
   const start = Buffer.from(`{"code":0,"data":"${'A'.repeat(2000)}`)
   assert.equal(tap.push(start), start)
+})
+
+test('what has no object at all is an error, whatever it is', () => {
+  for (const page of ['', '\n', '<html>Hello</html>', 'x'.repeat(2000)]) {
+    const tap = createSpeechTap()
+    const out = `${tap.push(Buffer.from(page)) ?? ''}${tap.end() ?? ''}`
+    assert.equal(JSON.parse(out.slice(page.length).trim()).code, 55000000, page)
+    assert.deepEqual(tap.report().error, {
+      type: 'server_error',
+      message: 'upstream provider error',
+    })
+  }
 })
 
 test('a stream that breaks off ends with an error line of its own', () => {

@@ -63,6 +63,18 @@ describe('tools that the vendor ran', () => {
     assert.deepEqual(reading.usage, { web_search_call: 1 })
   })
 
+  test('a search that the vendor bills for each answer, unless the answer counts searches', () => {
+    const options = { asksForSearch: true, billsSearch: true }
+    const answer = { choices: [{ message: { content: 'a' } }] }
+    const searchesIn = (document: object) => readChatUsage(document, options).usage?.web_search_call
+    assert.equal(searchesIn(answer), 1)
+    assert.equal(searchesIn({ ...answer, usage: { prompt_tokens: 1, completion_tokens: 1 } }), 1)
+    assert.equal(searchesIn({ choices: [{ message: { content: '' } }] }), undefined)
+    const stated = { prompt_tokens: 1, server_tool_use: { web_search_requests: 3 } }
+    assert.equal(searchesIn({ ...answer, usage: stated }), 3)
+    assert.equal(searchesIn({ ...answer, usage: { num_search_queries: 0 } }), undefined)
+  })
+
   test('a search that is a call in the answer', () => {
     const call = { type: 'builtin_function', function: { name: '$web_search', arguments: '{}' } }
     const document = { choices: [{ message: { tool_calls: [call, call] } }] }

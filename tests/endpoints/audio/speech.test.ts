@@ -82,6 +82,16 @@ test('requested subtitles are passed on', async () => {
   assert.ok(lines(answer.text).some((object) => object.sentence?.words?.length > 0))
 })
 
+test('audio_params are passed on from beside req_params; none are needed', async () => {
+  const { key } = await gateway.tenant()
+  const words = { text: '你好', speaker: SPEAKER }
+  const beside = { req_params: words, audio_params: { enable_subtitle: true } }
+  const answer = await gateway.post(PATH, key, beside)
+  assert.ok(lines(answer.text).some((object) => object.sentence?.words?.length > 0))
+  const none = await gateway.post(PATH, key, { req_params: words })
+  assert.equal(lines(none.text).at(-1).code, 20000000, none.text.slice(-200))
+})
+
 test('400: text and speaker are required', async () => {
   const { key } = await gateway.tenant()
   for (const [body, message] of [
@@ -90,6 +100,7 @@ test('400: text and speaker are required', async () => {
     [{ req_params: { text: '', speaker: SPEAKER } }, /^req_params\.text: /],
     [{ req_params: { text: 'x' } }, /^req_params\.speaker: required/],
     [say('x', { additions: 7 }), /^req_params\.additions: /],
+    [{ ...say('x'), audio_params: 'mp3' }, /^audio_params: /],
   ] as const) {
     const answer = await gateway.post(PATH, key, body)
     assert.equal(answer.status, 400, JSON.stringify(body))

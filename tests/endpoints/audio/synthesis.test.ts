@@ -149,11 +149,17 @@ test('400: each field, in the envelope of the SDKs', async () => {
     [{ Speed: 0.25 }, /^Speed: .*'speed'/],
     [{ response_format: 'ogg' }, /^response_format: /],
     [{ stream_format: 'x' }, /^stream_format: /],
+    [{ text: 'b' }, /^text: .*'input'/],
+    [{ SSML: '<speak>b</speak>' }, /^SSML: .*'input'/],
+    [{ prompt: 'b' }, /^prompt: .*'input'/],
+    [{ segments: [{ text: 'b' }] }, /^segments: .*'input'/],
   ] as const) {
     const answer = await gateway.post(PATH, key, order('sim-tts', more))
     assert.equal(answer.status, 400, JSON.stringify(more))
     assert.match(answer.json.error.message, message)
   }
+  const other = { text: null, instructions: 'text: slowly' }
+  assert.equal((await gateway.post(PATH, key, order('sim-tts', other))).status, 200)
   const longest = await gateway.post(PATH, key, order('sim-tts', { input: '𝄞'.repeat(4096) }))
   assert.equal(longest.status, 200)
 })

@@ -69,7 +69,7 @@ test('a result is copied into the store', async () => {
   assert.deepEqual(Buffer.from(await answer.arrayBuffer()), MP4)
   assert.deepEqual([...store.objects.values()], [MP4])
   store.objects.clear()
-  assert.equal((await fetch(gateway.url + new URL(url).pathname)).status, 503)
+  assert.equal((await fetch(gateway.url + new URL(url).pathname)).status, 404)
 })
 
 test('a result is copied once the store is back', async () => {

@@ -111,11 +111,11 @@ test('404 for unknown tokens', async () => {
   }
 })
 
-test('503 without a partial answer if the bytes are missing', async () => {
+test('404 without a partial answer if the bytes are missing', async () => {
   const token = new URL(link).pathname.split('/')[2] ?? ''
   const [row] = await gateway.sql<{ storage_key: string }[]>`
     update asset set storage_key = ${'A'.repeat(32)} where token = ${token}
     returning storage_key`
   assert.ok(row)
-  assert.equal((await ask()).status, 503)
+  assert.equal((await ask()).status, 404)
 })

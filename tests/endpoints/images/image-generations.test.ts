@@ -111,6 +111,25 @@ describe('by the image', () => {
     assert.equal((await by({ quality: 'hd', size: '1792x1024' })).charged, '0.12')
   })
 
+  test('other words for what a price depends on are refused, not passed unread', async () => {
+    const others = [
+      { image_size: '1792x1024' },
+      { width: 1792, height: 1024 },
+      { resolution: '4K' },
+      { aspectRatio: '16:9' },
+      { parameters: { size: '1792*1024' } },
+      { extra: [{ image_config: { imageSize: '4K' } }] },
+      { image_quality: 'hd' },
+    ]
+    for (const other of others) {
+      const { answer } = await ask({ model: 'by-quality', size: '1024x1024', ...other })
+      assert.equal(answer.status, 400, JSON.stringify(other))
+      assert.match(answer.json.error.message, /depends on its (?:size|quality)/)
+    }
+    const free = { sequential_image_generation: 'disabled', size: 'auto' }
+    assert.equal((await ask({ model: SEEDREAM, ...free })).answer.status, 200)
+  })
+
   test('a size chosen by the model is charged as chosen', async () => {
     const { answer, record } = await charged({ model: 'chosen-quality', quality: 'auto' })
     assert.equal(answer.json.quality, 'medium')

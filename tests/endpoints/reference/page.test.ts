@@ -12,6 +12,7 @@ import {
   renderPage,
 } from '../../../server/endpoints/reference/page/page.ts'
 import { javaScriptCode, pythonCode } from '../../../server/endpoints/reference/page/snippets.ts'
+import { signedHeaders } from '../../../server/webhooks/sign.ts'
 import { describeAll, MODEL, PUBLIC_URL } from './support.ts'
 
 const operations = describeAll()
@@ -40,6 +41,46 @@ describe('the reference page', () => {
         assert.ok(byPath.get(path || pathOf(page))?.has(id), `${pathOf(page)}: ${path}#${id}`)
       }
     }
+  })
+
+  test('begins with SDKs at this address, and verifies a webhook', async () => {
+    const [contents] = pages
+    assert.ok(contents)
+    const text = texts.get(contents) ?? ''
+    assert.ok(text.indexOf('id="sdk"') < text.indexOf('id="start"'))
+    const codeOf = (label: string) => {
+      const [, figure = ''] = text.split(`<figcaption>${label}</figcaption>`)
+      const [, code = ''] = /<pre[^>]*>(.*?)<\/pre>/s.exec(figure) ?? []
+      const plain = code.replace(/<[^>]*>/g, '')
+      return plain.replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>')
+    }
+    for (const label of ['OpenAI', 'AI SDK', 'LangChain']) {
+      assert.ok(codeOf(label).includes(`baseURL: '${PUBLIC_URL}/v1'`), label)
+    }
+    assert.ok(codeOf('Anthropic').includes(`baseURL: '${PUBLIC_URL}', apiKey`))
+
+    const source = Buffer.from(codeOf('Node').replaceAll('&amp;', '&')).toString('base64')
+    const { verifyWebhook } = await import(`data:text/javascript;base64,${source}`)
+    const body = Buffer.from('{"task_id":"video_1"}')
+    const now = Math.floor(Date.now() / 1_000)
+    const signed = (timestamp: number, secrets = { current: 'whsec_new', previous: 'whsec_old' }) =>
+      Object.fromEntries(
+        Object.entries(signedHeaders(secrets, timestamp, body)).map(([name, value]) => [
+          name.toLowerCase(),
+          value,
+        ]),
+      )
+    for (const secret of ['whsec_new', 'whsec_old']) {
+      assert.equal(verifyWebhook(secret, signed(now), body), true)
+    }
+    assert.equal(verifyWebhook('whsec_other', signed(now), body), false)
+    assert.equal(verifyWebhook('whsec_new', signed(now), Buffer.from('{}')), false)
+    assert.equal(verifyWebhook('whsec_new', signed(now - 3_600), body), false)
+    assert.equal(verifyWebhook('whsec_new', {}, body), false)
+    assert.equal(
+      verifyWebhook('whsec_new', { ...signed(now), 'x-service-timestamp': 'x' }, body),
+      false,
+    )
   })
 
   test('has no page over 150 KB, and three languages for each endpoint', () => {

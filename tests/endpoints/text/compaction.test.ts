@@ -86,6 +86,7 @@ test('a native model compacts: bytes pass, and the stated tokens are charged', a
 
 test('a compaction goes back to its vendor as it is', async () => {
   const { key } = await gateway.tenant()
+  await gateway.post(PATH, key, { model: 'native', input: 'hi' })
   answer = { ...COMPACTED, object: 'response', status: 'completed' }
   const next = await gateway.post('/v1/responses', key, { model: 'native', input: OUTPUT })
   answer = COMPACTED

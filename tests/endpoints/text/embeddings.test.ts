@@ -32,7 +32,7 @@ test('400: an input of no known shape', async () => {
   for (const input of [undefined, '', [], 7, {}, [{}], ['a', 1]]) {
     const answer = await gateway.post(PATH, key, ask(input))
     assert.equal(answer.status, 400, JSON.stringify(input))
-    assert.equal(answer.json.error.param, 'input')
+    assert.match(answer.json.error.param, /^input/)
   }
 })
 

@@ -124,7 +124,7 @@ test('400: an input of no known shape, and a refusal of the vendor', async () =>
   for (const input of [undefined, [], 7, {}, [{}], ['a', 1], [{ type: 7 }]]) {
     const answer = await gateway.post(PATH, key, ask(input))
     assert.equal(answer.status, 400, JSON.stringify(input))
-    assert.equal(answer.json.error.param, 'input')
+    assert.match(answer.json.error.param, /^input/)
   }
   const refused = await gateway.post(PATH, key, ask([{ type: 'audio' }]))
   assert.equal(refused.status, 400, refused.text)

@@ -199,10 +199,7 @@ test('known tricks: the usage that the vendor counts is within the ceiling', () 
       'chat',
       `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"},"text":${written}}]}]}`,
     ],
-    [
-      'chat',
-      `{"model":"m","messages":[{"role":"user","content":"","content":"","x":${written},"x":""}]}`,
-    ],
+    ['chat', `{"model":"m","messages":[{"role":"user","content":"","x":${written},"y":""}]}`],
     ['chat', `{"model":"m","messages":[{"role":"user",${written}:1,"content":"hi"}]}`],
     [
       'responses',
@@ -319,6 +316,16 @@ test('any truthy value requests a search; a type in two spellings is unknown', (
       assert.deepEqual(featuresOf(`,"${name}":${yes}`), [name], yes)
     }
     for (const no of ['null', 'false']) assert.deepEqual(featuresOf(`,"${name}":${no}`), [], no)
+  }
+  for (const dialect of ['chat', 'responses', 'messages'] as const) {
+    for (const stored of ['{"type":"enabled"}', '{}', 'true', '{"type":"Enabled","prefix":true}']) {
+      const extra = `,"caching":${stored},"expire_at":1999999999`
+      assert.deepEqual(featuresOf(extra, dialect), ['caching'], stored)
+    }
+    for (const none of ['null', 'false', '{"type":"disabled"}']) {
+      assert.deepEqual(featuresOf(`,"caching":${none}`, dialect), [], none)
+    }
+    assert.throws(() => featuresOf(',"Caching":{"type":"enabled"}', dialect), /'caching'/)
   }
   assert.deepEqual(featuresOf(',"search_parameters":{"mode":"off"}'), [])
   for (const spoken of ['"audio"', '["text","AUDIO"]']) {

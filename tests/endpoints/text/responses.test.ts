@@ -109,3 +109,17 @@ testCommonStatuses(() => gateway, {
   withWords: (words) => ask(words),
   withModel: (model) => ({ path: PATH, body: ask('hello', { model }) }),
 })
+
+test('400 and nothing is sent: a request without anything to answer', async () => {
+  const { key } = await gateway.tenant()
+  for (const model of ['translated', 'sim-chat']) {
+    for (const more of [{}, { input: null }, { prompt: null, previous_response_id: null }]) {
+      const answer = await gateway.post(PATH, key, { model, instructions: 'be brief', ...more })
+      assert.equal(answer.status, 400, answer.text)
+      assert.match(answer.json.error.message, /^input: .*previous_response_id/)
+      assert.equal(answer.json.error.param, 'input')
+    }
+  }
+  const { data } = (await gateway.get('/v1/usage', key)).json
+  assert.deepEqual(data, [])
+})

@@ -90,6 +90,8 @@ describe(VIDEO_PATH, () => {
     ['callback_url without a scheme', { callback_url: 'example.com/hook' }],
     ['callback_url of another scheme', { callback_url: 'ftp://example.com/hook' }],
     ['callback_url with a password', { callback_url: 'https://u:p@example.com/hook' }],
+    ['callback_url with an empty label', { callback_url: 'http://a..b/' }],
+    ['callback_url with half an address', { callback_url: 'http://1.2.3/' }],
     ['callback_url too long', { callback_url: `https://example.com/${'x'.repeat(2048)}` }],
     ['safety_identifier too long', { safety_identifier: 'x'.repeat(65) }],
   ]
@@ -351,7 +353,7 @@ describe(VIDEO_PATH, () => {
     const [delivery] = await stage.gateway.sql`
       select kind, body from delivery where task_id = ${created.json.id}`
     const { video_url: link, ...payload } = JSON.parse(delivery?.body.toString('utf8'))
-    assert.match(link, /\/media\/\w{40}\/video$/, 'a link that lasts')
+    assert.match(link, /\/media\/\w{40}\/video\.mp4$/, 'a link that lasts')
     assert.deepEqual(payload, {
       task_id: created.json.id,
       status: 'succeeded',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
-import { enqueueTestDelivery, startReceiver } from '../../webhooks/support.ts'
+import { enqueueTestDelivery, insertDropped, startReceiver } from '../../webhooks/support.ts'
 
 const PATH = '/v1/webhooks/deliveries'
 let gateway: TestGateway
@@ -69,6 +69,42 @@ test('200: a redelivery sends the same bytes once more, freshly signed', async (
   await whenOver(third.json.id, key)
   const bodies = receiver.received.map(({ body }) => body.toString())
   assert.deepEqual(bodies, Array(3).fill('{"a":"水"}'))
+})
+
+test('200: the dropped ones of a time are sent again once', async (t) => {
+  const { accountId, key } = await gateway.tenant()
+  const receiver = await startReceiver(t)
+  const id = await insertDropped(gateway.sql, accountId, receiver.url)
+  const body = {
+    from: new Date(Date.now() - 3_600_000).toISOString(),
+    to: new Date(Date.now() + 3_600_000).toISOString(),
+    host: `127.0.0.1:${receiver.port}`,
+  }
+  const ask = (more: object) => gateway.post(`${PATH}/redeliver`, key, { ...body, ...more })
+  const dry = await ask({ dry_run: true })
+  assert.deepEqual([dry.status, dry.json], [200, { redelivered: 0, remaining: 1 }])
+  const answers = await Promise.all([ask({}), ask({})])
+  assert.equal(
+    answers.reduce((sum, { json }) => sum + json.redelivered, 0),
+    1,
+  )
+  const { json } = await gateway.get(`${PATH}/${id}`, key)
+  await whenOver(json.redelivered_as, key)
+  assert.equal(receiver.received.length, 1)
+  for (const wrong of [{ to: body.from }, { from: 'x' }, { host: 'a b' }, { more: 1 }]) {
+    assert.equal((await ask(wrong)).status, 400, JSON.stringify(wrong))
+  }
+  const query = `from=${body.from}&to=${body.to}&host=127.0.0.1&status=dropped`
+  assert.equal((await gateway.get(`${PATH}?${query}`, key)).json.data.length, 1)
+  assert.equal((await gateway.get(`${PATH}?to=${body.from}`, key)).json.data.length, 0)
+})
+
+test('409 while a delivery is pending', async () => {
+  const { accountId, key } = await gateway.tenant()
+  const id = await enqueueTestDelivery(gateway.sql, accountId, 'http://127.0.0.1:1/')
+  const answer = await gateway.post(`${PATH}/${id}/redeliver`, key, {})
+  assert.deepEqual([answer.status, answer.json.type], [409, 'conflict_error'])
+  assert.match(answer.json.error, /still pending/)
 })
 
 test('400 for invalid filters', async () => {

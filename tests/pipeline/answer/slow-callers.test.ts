@@ -8,6 +8,7 @@ import { createChatRelay } from '../../../server/dialects/chat/relay.ts'
 import { createContext } from '../../../server/http/context.ts'
 import { deliverStream } from '../../../server/pipeline/answer/deliver.ts'
 import type { Services } from '../../../server/pipeline/services.ts'
+import { testMemory } from '../../support/memory.ts'
 
 const event = (data: unknown) => Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
 const FIRST = event({ choices: [{ index: 0, delta: { content: 'hello' } }] })
@@ -32,7 +33,7 @@ function deliver(body: Readable) {
   const request = new IncomingMessage(new Socket())
   const route = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
   const response = new Unread() as unknown as ServerResponse
-  const context = createContext(request, response, { ...route, envelope: 'nested' })
+  const context = createContext(request, response, { ...route, envelope: 'nested' }, testMemory())
   const hour = 3_600_000
   const limits = { clientStallMs: hour, drainMs: hour, drainSlots: 1, drainBytes: 1_000_000 }
   const log = { warn: () => undefined, error: () => undefined }
@@ -46,6 +47,7 @@ function deliver(body: Readable) {
     takeFirst: () => first,
     body,
     relay,
+    held: { add: () => undefined },
     ended: false,
     stopsOnCancel: false,
     cutsWhenBroken: false,

@@ -21,3 +21,17 @@ test('rounding errors of the clock refuse no call', () => {
     assert.equal(createLimiter(() => start).enter('a', 1), 0)
   }
 })
+
+test('what has happened counts beyond the limit, and delays at most a minute', () => {
+  let nowMs = 0
+  const limiter = createLimiter(() => nowMs)
+  limiter.add('a', 60, 59)
+  assert.equal(limiter.wait('a', 60), 0)
+  limiter.add('a', 60, 1)
+  assert.equal(limiter.wait('a', 60), 1)
+  assert.equal(limiter.wait('b', 60), 0)
+  limiter.add('a', 60, 1_000_000)
+  assert.equal(limiter.wait('a', 60), 61)
+  nowMs = 61_000
+  assert.equal(limiter.wait('a', 60), 0)
+})

@@ -94,7 +94,7 @@ describe('spending caps', () => {
       },
     })
     assert.equal(raised.status, 200, raised.text)
-    assert.deepEqual([raised.json.health.state, raised.json.spending[0]?.spent], ['ready', '1.2'])
+    assert.deepEqual([raised.json.health.state, raised.json.spending[0]?.spent], ['working', '1.2'])
     assert.equal((await call(key, 'daily')).status, 200)
   })
 

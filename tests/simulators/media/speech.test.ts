@@ -48,13 +48,6 @@ describe('audio', () => {
     assert.deepEqual(lines.at(-1), { ...end, usage: { text_words: [...TEXT].length } })
   })
 
-  test('audio_params may be left out, or stand beside req_params', async () => {
-    const req_params = { text: TEXT, speaker: SPEAKER }
-    assert.equal((await speak(USAGE, { req_params })).lines.at(-1)?.code, 20000000)
-    const beside = await speak(USAGE, { req_params, audio_params: { enable_subtitle: true } })
-    assert.ok(beside.lines.some(({ sentence }) => sentence))
-  })
-
   for (const rate of [8000, 16000, 22050, 24000, 32000, 44100, 48000]) {
     test(`mp3 and pcm at ${rate} Hz have every syllable, at three speeds`, async () => {
       for (const speech_rate of [-50, 0, 100]) {
@@ -162,6 +155,7 @@ describe('refusals', () => {
     }
   })
 
+  const BESIDE = { req_params: { text: TEXT, speaker: SPEAKER }, audio_params: {} }
   const byProduct: [string, object, number][] = [
     ['additions as an object', body({ more: { additions: { silence_duration: 1 } } }), 45000001],
     ['unknown speaker', body({ more: { speaker: 'nobody' } }), 45000001],
@@ -170,6 +164,8 @@ describe('refusals', () => {
     ['nothing readable', body({ text: '，。！' }), 45002001],
     ['too long', body({ text: '长'.repeat(10_001) }), 40402003],
     ['bad sample rate', body({ audio: { sample_rate: 11025 } }), 45000001],
+    ['no audio_params', { req_params: { text: TEXT, speaker: SPEAKER } }, 45000001],
+    ['audio_params beside req_params', BESIDE, 45000001],
     ['audio_params that are none', body({ more: { audio_params: 'mp3' } }), 45000001],
   ]
   for (const [name, sent, code] of byProduct) {

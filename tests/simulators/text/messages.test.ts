@@ -229,6 +229,20 @@ describe('messages on the wire', () => {
     assert.equal((await sim.post(PATH, KEYS.anthropic, body('', loop([THOUGHT])))).status, 200)
   })
 
+  test('with thinking, the first call of a tool comes after some that no script says', async () => {
+    const { thinking, max_tokens } = loop([])
+    const messages = [{ role: 'user', content: '[[tool:Bash {}]]' }]
+    const sent = body('', { thinking, max_tokens, ...tools, messages })
+    const { json } = await sim.post(PATH, KEYS.anthropic, sent)
+    const blocks = list(json.content)
+    assert.deepEqual(
+      blocks.map((block) => String(block.type)),
+      ['thinking', 'tool_use'],
+    )
+    const [first] = blocks
+    assert.equal((await sim.post(PATH, KEYS.anthropic, body('', loop([first ?? {}])))).status, 200)
+  })
+
   test('interleaved thinking comes between tools, and may have more tokens than one turn', async () => {
     const interleaved = { 'anthropic-beta': 'a, interleaved-thinking-2025-05-14' }
     const sent = body('', loop([THOUGHT]))

@@ -25,7 +25,6 @@ export async function startOwnDatabase(): Promise<OwnDatabase> {
   const server = await startOwnServer()
   const sql = connect(server.place)
   await migrate(sql, MIGRATIONS)
-  const { user, password, socketFolder, port, database } = server.place
   const cluster = join(server.dataDir, 'postgres')
   const copy = join(server.dataDir, 'copy')
 
@@ -38,7 +37,7 @@ export async function startOwnDatabase(): Promise<OwnDatabase> {
 
   return {
     sql,
-    url: `postgres://${user}:${password}@${encodeURIComponent(socketFolder)}:${port}/${database}`,
+    url: server.url,
     ways: {
       stopped() {
         const stopping = stop()

@@ -17,7 +17,7 @@ import { type Simulators, startSimulators } from '../../../simulators/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
-import { QUICK } from '../stage.ts'
+import { SHORT_LEASES } from '../stage.ts'
 
 const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
 /** How each ends, and how many responses the vendor made. */
@@ -73,7 +73,7 @@ after(async () => {
 
 function start(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
   const databaseUrl = database.url
-  return startGateway({ dataDir, databaseUrl, env: { ...QUICK, SECRET_KEY, ...env } })
+  return startGateway({ dataDir, databaseUrl, env: { ...SHORT_LEASES, SECRET_KEY, ...env } })
 }
 
 function create(gateway: GatewayProcess, marker: string, stream: boolean): Promise<Response> {

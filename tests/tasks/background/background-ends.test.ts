@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { GatewayProcess } from '../../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
-import { until } from '../../support/until.ts'
 import { type BackgroundProcesses, startBackgroundProcesses } from './background-processes.ts'
 
 describe('the end of a background response', () => {
@@ -66,11 +65,10 @@ describe('the end of a background response', () => {
     const all = moments.map(({ name, cancel, read }, place) =>
       t.test(name, async () => {
         const marker = `moment-${place}`
-        const id = await create(marker, 'run-time=4000')
+        const id = await create(marker, 'never-ends;ends-at-cancel')
         const cancelling = stopCancel(id)
         await expire(id)
         await cancelling.arrived()
-        await until('its end at the vendor', () => stage.worth(marker).jobs || undefined)
         const reading = read && stopRead(id)
         cancelling.release(cancel)
         reading?.release(read)
@@ -99,7 +97,7 @@ describe('the end of a background response', () => {
 
   test('read again and again, then cancelled: what was delivered counts once', async () => {
     const { responses } = stage.client(gateway)
-    const input = '[[call:again]][[tokens:60]][[fault:queue-time=0;run-time=4000]]'
+    const input = '[[call:again]][[tokens:60]][[fault:queue-time=0;never-ends]]'
     const stream = await responses.create({
       model: 'held',
       input,

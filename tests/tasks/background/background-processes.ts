@@ -14,7 +14,7 @@ import { UPSTREAMS } from '../../../server/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../../simulators/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
-import { QUICK } from '../stage.ts'
+import { SHORT_LEASES } from '../stage.ts'
 import { RESPONSES, worthOf } from './background-stage.ts'
 import { openVendorGate, type VendorGate } from './vendor-gate.ts'
 
@@ -69,7 +69,7 @@ export async function startBackgroundProcesses(
     gate,
     key,
     async start(env = {}) {
-      const own = { ...QUICK, SECRET_KEY, ALLOW_PRIVATE_TARGETS: 'true', ...env }
+      const own = { ...SHORT_LEASES, SECRET_KEY, ALLOW_PRIVATE_TARGETS: 'true', ...env }
       const gateway = await startGateway({ dataDir, databaseUrl: url, env: own })
       gateways.push(gateway)
       return gateway

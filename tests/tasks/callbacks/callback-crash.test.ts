@@ -16,7 +16,7 @@ import { UPSTREAMS } from '../../../server/upstreams/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
-import { BODY, QUICK, VIDEO_PATH } from '../stage.ts'
+import { BODY, SHORT_LEASES, VIDEO_PATH } from '../stage.ts'
 import { startVideoVendor, type VendorTask, type VideoVendor } from '../video-vendor.ts'
 
 const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
@@ -68,7 +68,11 @@ describe('killed while a callback is followed', () => {
 
   function start(env: Readonly<Record<string, string>> = {}): Promise<GatewayProcess> {
     const own = { SECRET_KEY, PUBLIC_URL: 'https://gateway.example', TASK_UNKNOWN_MS: '20000' }
-    return startGateway({ dataDir, databaseUrl: database.url, env: { ...QUICK, ...own, ...env } })
+    return startGateway({
+      dataDir,
+      databaseUrl: database.url,
+      env: { ...SHORT_LEASES, ...own, ...env },
+    })
   }
 
   /** Returns the vendor's task of a submission whose gateway died before the answer arrived. */

@@ -23,7 +23,11 @@ describe('a vendor callback', () => {
   before(async () => {
     const environment = await reachable()
     publicUrl = environment.PUBLIC_URL ?? ''
-    const slow = { TASK_POLL_INTERVAL_MAX_MS: '60000', TASK_UNKNOWN_MS: '600000' }
+    const slow = {
+      TASK_POLL_INTERVAL_MAX_MS: '60000',
+      TASK_SUBMIT_TIMEOUT_MS: '60000',
+      TASK_UNKNOWN_MS: '600000',
+    }
     stage = await startTaskStage({ ...environment, ...slow })
     stage.vendor.lists = false
   })
@@ -208,6 +212,33 @@ describe('a vendor callback', () => {
     assert.equal(answer.status, 200, answer.text)
     const events = (await eventsOf(tenant, task)).map(({ event }) => event)
     assert.deepEqual(events.slice(0, 3), ['held', 'upstream_reported', 'submitted'])
+    task.status = 'succeeded'
+    await sendCallback(callbackUrlOf(task), { id: task.id })
+    await stateIs(task, 'succeeded')
+    assert.equal((await stage.gateway.record(answer, tenant.key)).charged, CHARGE)
+  })
+
+  test('another task’s id, adopted before a late answer: the answer’s id counts', async () => {
+    const tenant = await stage.gateway.tenant()
+    const stranger = { ...(await create(tenant)).task, id: 'cgt-of-a-stranger', status: 'running' }
+    stage.vendor.tasks.set(stranger.id, stranger)
+    const idOf = async (vendorTask: VendorTask) => {
+      const { id } = await rowOf(vendorTask)
+      return (await stage.gateway.get(`/v1/videos/generations/${id}`, tenant.key)).json.upstream_id
+    }
+    const { answer, task } = await create(tenant, async (vendorTask) => {
+      assert.equal((await sendCallback(callbackUrlOf(vendorTask), { id: stranger.id })).status, 200)
+      const { id } = await rowOf(vendorTask)
+      // As after a pause of the process that is longer than its lease.
+      await stage.gateway.sql`update task set fence = fence + 1, due_at = now() where id = ${id}`
+      await until('a worker adopts the id', async () =>
+        (await idOf(vendorTask)) === stranger.id ? true : undefined,
+      )
+    })
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.json.upstream_id, task.id)
+    assert.equal(await idOf(task), task.id)
+    stranger.status = 'failed'
     task.status = 'succeeded'
     await sendCallback(callbackUrlOf(task), { id: task.id })
     await stateIs(task, 'succeeded')

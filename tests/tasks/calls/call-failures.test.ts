@@ -4,6 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { PNG } from '../../assets/png.ts'
 import type { TestAnswer } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
+import { SHORT_LEASES } from '../stage.ts'
 import { type ImageStage, startImageStage } from './image-stage.ts'
 
 describe('a deferred call', () => {
@@ -100,26 +101,6 @@ describe('a deferred call', () => {
       assert.deepEqual(events, ['held', 'processing', 'failed', 'released'])
     })
 
-  test('a call that lasts longer than the lease stays with its worker', async () => {
-    const tenant = await stage.gateway.tenant()
-    const { sql } = stage.gateway
-    const before = countCalls('p-1')
-    stage.vendor.waits = true
-    const created = await stage.create(tenant)
-    await stage.until(tenant, created.json.id, 'processing')
-    await until('a lease that was renewed beyond its first end', async () => {
-      const [row] = await sql<{ renewed: boolean }[]>`
-        select now() > updated_at + interval '2 seconds' and due_at > now() as renewed
-        from task where id = ${created.json.id}`
-      return row?.renewed || undefined
-    })
-    stage.vendor.letGo()
-    await stage.until(tenant, created.json.id, 'succeeded')
-    const [row] = await sql`select fence from task where id = ${created.json.id}`
-    assert.equal(row?.fence, 1n)
-    assert.equal(countCalls('p-1') - before, 1)
-  })
-
   test('a model whose last route is gone: failed and paid back', async () => {
     const tenant = await stage.gateway.tenant()
     const { sql } = stage.gateway
@@ -168,6 +149,32 @@ describe('a deferred call', () => {
     await untilCleared()
   })
 
+  test('an answer that comes while its account is locked is kept, and charged once', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { sql } = stage.gateway
+    const before = countCalls('p-1')
+    stage.vendor.waits = true
+    const created = await stage.create(tenant)
+    await until('the call at the vendor', () => stage.vendor.waiting.length === 1)
+    const tried = new Set<string>()
+    await sql.begin(async (transaction) => {
+      await transaction`select 1 from balance where account_id = ${tenant.accountId} for update`
+      stage.vendor.letGo()
+      await until('two transactions that waited', async () => {
+        const rows = await sql<{ began: string }[]>`
+          select xact_start::text as began from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`
+        for (const { began } of rows) tried.add(began)
+        return tried.size > 1
+      })
+    })
+    await stage.until(tenant, created.json.id, 'succeeded', 'failed')
+    const record = await stage.gateway.record(created, tenant.key)
+    assert.deepEqual([record.status, record.charged], ['succeeded', '0.5'])
+    assert.equal(countCalls('p-1') - before, 1)
+    assert.deepEqual(await unchargedReasons(created), [])
+  })
+
   test('images of calls at once share one quota', async () => {
     const tenant = await stage.gateway.tenant()
     const { sql } = stage.gateway
@@ -175,6 +182,7 @@ describe('a deferred call', () => {
     await sql`update account set stored_bytes_max = ${roomBytes} where id = ${tenant.accountId}`
     Object.assign(stage.vendor, { base64: true, waits: true })
     const created = await Promise.all(Array.from({ length: 6 }, () => stage.create(tenant)))
+    for (const { status, text } of created) assert.equal(status, 200, text)
     const isCalled = () => stage.vendor.waiting.length === created.length || undefined
     await until('all calls at the vendor', isCalled)
     stage.vendor.letGo()
@@ -186,4 +194,27 @@ describe('a deferred call', () => {
     assert.equal(json.stored_bytes, roomBytes)
     await untilCleared()
   })
+})
+
+test('a deferred call that lasts longer than the lease stays with its worker', async () => {
+  const { gateway, vendor, create, until: untilTask, stop } = await startImageStage(SHORT_LEASES)
+  try {
+    const tenant = await gateway.tenant()
+    vendor.waits = true
+    const created = await create(tenant)
+    await untilTask(tenant, created.json.id, 'processing')
+    await until('a lease that was renewed beyond its first end', async () => {
+      const [row] = await gateway.sql<{ renewed: boolean }[]>`
+        select now() > updated_at + interval '2 seconds' and due_at > now() as renewed
+        from task where id = ${created.json.id}`
+      return row?.renewed
+    })
+    vendor.letGo()
+    await untilTask(tenant, created.json.id, 'succeeded')
+    const [row] = await gateway.sql`select fence from task where id = ${created.json.id}`
+    assert.equal(row?.fence, 1n)
+    assert.equal(vendor.requests.get('p-1')?.length, 1)
+  } finally {
+    await stop()
+  }
 })

@@ -31,7 +31,7 @@ before(async () => {
       ],
       models: [
         model('by-image', [image]),
-        model('by-cost', [image, { unit: 'vendor_cost', amount: '0.000000002' }]),
+        model('by-cost', [image, { unit: 'vendor_cost', per: 1, amount: '0.000000002' }]),
       ],
     },
     'dollars',

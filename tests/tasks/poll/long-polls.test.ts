@@ -6,12 +6,12 @@ import { after, before, describe, test } from 'node:test'
 import { startTestGateway } from '../../support/in-process.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
-import { QUICK, startTaskStage, type TaskStage } from '../stage.ts'
+import { QUICK, SHORT_LEASES, startTaskStage, type TaskStage } from '../stage.ts'
 
 describe('a poll that lasts longer than the lease', () => {
   let stage: TaskStage
   before(async () => {
-    stage = await startTaskStage()
+    stage = await startTaskStage(SHORT_LEASES)
   })
   after(() => stage.stop())
 
@@ -22,7 +22,7 @@ describe('a poll that lasts longer than the lease', () => {
     const created = await stage.create(tenant)
     await until('the time of two leases', async () => {
       const [row] = await stage.gateway.sql<{ over: boolean }[]>`
-        select now() > created_at + ${2 * Number(QUICK.TASK_LEASE_MS)} * interval '1 ms' as over
+        select now() > created_at + ${2 * Number(SHORT_LEASES.TASK_LEASE_MS)} * interval '1 ms' as over
         from task where id = ${created.json.id}`
       return row?.over
     })

@@ -92,9 +92,11 @@ describe('the queue of tasks', () => {
         [IMAGES, claimByAccountTurns],
         [VIDEOS, claimDueTasks],
       ] as const) {
+        await one`begin`
         const before = await readRows(one)
         assert.equal((await claim(one, partition, 10, LEASE_MS)).length, 10)
         const read = (await readRows(one)) - before
+        await one`commit`
         assert.ok(read > 0 && read < 3_000, `${claim.name} read ${read} rows`)
       }
     } finally {
@@ -102,12 +104,10 @@ describe('the queue of tasks', () => {
     }
   })
 
-  /** Rows of tasks that this connection has read so far, by the database's own count. */
+  /** Rows of tasks that this transaction has read so far, by the database's own count. */
   async function readRows(one: Sql): Promise<number> {
-    await one`select pg_stat_force_next_flush()`
-    await one`select pg_stat_clear_snapshot()`
     const [row] = await one<{ read: bigint }[]>`
-      select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_user_tables
+      select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables
       where relname = 'task'`
     return Number(row?.read ?? 0)
   }

@@ -44,13 +44,17 @@ describe('a lost submission of a recording', () => {
   })
   after(() => gateway.stop())
 
-  async function lose(model: string, fault: string) {
+  const creates = async (model: string, fault: string) => {
     const tenant = await gateway.tenant()
     const file_url = `https://media.example/a.mp3?x=[[fault:${FAST};${fault}]]`
     const body = { model, file_url, features: { summary: true } }
-    const answer = await gateway.post(PATH, tenant.key, body)
+    return { tenant, answer: await gateway.post(PATH, tenant.key, body) }
+  }
+
+  async function lose(model: string, fault: string) {
+    const { tenant, answer } = await creates(model, fault)
     assert.equal(answer.status, 200, answer.text)
-    assert.ok((await gateway.balance(tenant.accountId)).held > 0n, 'nobody knows yet')
+    assert.ok((await gateway.balance(tenant.accountId)).held > 0n, 'it is not over yet')
     const task = await ending(gateway, answer)
     assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
     const record = await gateway.record(answer, tenant.key)
@@ -61,15 +65,20 @@ describe('a lost submission of a recording', () => {
     const { task, record, event } = await lose('service-minutes', 'lost-answer')
     assert.deepEqual([task.state, task.reason], ['succeeded', null])
     assert.equal(record.lines.find(({ unit }) => unit === 'second')?.quantity, 20)
-    assert.equal(event('attempt_unknown')?.looked_for_by, 'own_id')
+    assert.equal(event('attempt_unknown'), undefined, 'it was found within the call')
     assert.equal(event('adopted')?.by, 'own_id')
   })
 
-  test('recognition that was never accepted: known for certain, no cost is recorded', async () => {
-    const { task, record } = await lose('service-minutes', 'status=500')
-    assert.deepEqual(task, { ...task, state: 'failed', error_code: 'submission_unknown' })
-    assert.equal(task.reason, null)
-    assert.equal(record.charged, '0')
+  test('recognition that was never accepted: known for certain, and refused', async () => {
+    for (const fault of ['status=500', 'status=504', 'status=502;error-form=page']) {
+      const { tenant, answer } = await creates('service-minutes', fault)
+      assert.equal(answer.status, 502, `${fault}: ${answer.text}`)
+      assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
+      const costs = await gateway.sql`
+        select 1 from uncharged_cost o join task t on t.id = o.task_id
+        where t.account_id = ${tenant.accountId}`
+      assert.equal(costs.length, 0)
+    }
   })
 
   test('two at once are kept apart', async () => {
@@ -129,20 +138,18 @@ describe('a lost submission of an erasure', () => {
     assert.equal(billed.filter(({ units }) => units.second !== undefined).length, 1)
   })
 
-  test('a vendor that now refuses it never accepted it: no cost is recorded', async () => {
-    const { tenant, answer } = await lose('status=500')
-    const requestId = answer.headers.get('x-request-id') ?? ''
-    await stage.gateway.sql`
-      update task set result = jsonb_set(result, '{video_url}', '"https://m.example/[[fault:status=400]]"')
-      where id = (select request->>'video_task_id' from task where request_id = ${requestId})`
-    const task = await ending(stage.gateway, answer)
-    assert.deepEqual([task.state, task.error_code], ['failed', 'submission_unknown'])
-    assert.equal(task.reason, null)
+  test('a vendor that refuses it when asked again never accepted it: its own words', async () => {
+    const tenant = await stage.gateway.tenant()
+    const fault = 'status=400;error-message=no-video]][[fault:status=502;error-form=page;times=1'
+    const source = await stage.scripted(tenant, `[[call:again]][[fault:${fault}]]`)
+    const answer = await stage.create(tenant, { video_task_id: source, model: 'erase-paid' })
+    assert.equal(answer.status, 400, answer.text)
+    assert.match(answer.text, /no-video/)
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
   })
 
   test('a video that has disappeared cannot be sent again: given up, the cost is recorded', async () => {
-    const { tenant, source, answer } = await lose('lost-answer')
+    const { tenant, source, answer } = await lose('close-before-head')
     await stage.gateway.sql`update task set deleted_at = now() where id = ${source}`
     const task = await ending(stage.gateway, answer)
     assert.deepEqual([task.state, task.reason], ['failed', 'unknown_submit'])

@@ -70,9 +70,10 @@ test('each search is held for and charged, by the vendor’s count', async () =>
   const { key } = await gateway.tenant()
   const messages = [{ role: 'user', content: 'hi' }]
   for (const [path, body, held] of [
-    [RESPONSES, { input: 'hi', tools: [SEARCH] }, '0.03'],
+    [RESPONSES, { input: 'hi', tools: [SEARCH] }, '0.05'],
     [RESPONSES, { input: 'hi', tools: [SEARCH], max_tool_calls: 7 }, '0.07'],
-    [CHAT, { messages, web_search_options: {} }, '0.01'],
+    [CHAT, { messages, web_search_options: {} }, '0.05'],
+    [CHAT, { messages, web_search_options: { max_uses: 3 } }, '0.03'],
   ] as const) {
     searches = 2
     const answer = await gateway.post(path, key, { model: 'searching', ...body })
@@ -81,10 +82,10 @@ test('each search is held for and charged, by the vendor’s count', async () =>
     assert.deepEqual([record.held, record.charged], [held, '0.02'])
     assert.equal(answer.headers.get(IGNORED), null)
   }
-  assert.deepEqual(toolTypes(), Array(3).fill('web_search_20250305'))
+  assert.deepEqual(toolTypes(), Array(4).fill('web_search_20250305'))
 })
 
-test('a model without a price for it gets no search: left out by name, or refused', async () => {
+test('a model without a price for it gets no search: left out by name', async () => {
   const { key } = await gateway.tenant()
   const tools = [SEARCH]
   const answer = await gateway.post(RESPONSES, key, { model: 'silent', input: 'hi', tools })
@@ -92,13 +93,13 @@ test('a model without a price for it gets no search: left out by name, or refuse
   assert.equal(answer.headers.get(IGNORED), 'tools[0]=web_search')
   assert.equal((await gateway.record(answer, key)).charged, '0')
   const asked = { messages: [{ role: 'user', content: 'hi' }], web_search_options: {} }
-  const refused = await gateway.post(CHAT, key, { model: 'silent', ...asked })
-  assert.deepEqual([refused.status, refused.json.error.code], [400, 'not_priced'])
-  assert.deepEqual([sent.length, toolTypes()], [1, []])
+  const chat = await gateway.post(CHAT, key, { model: 'silent', ...asked })
+  assert.deepEqual([chat.status, chat.headers.get(IGNORED)], [200, 'web_search_options'])
+  assert.deepEqual([sent.length, toolTypes()], [2, []])
 })
 
 test('an account that cannot pay for the searches does not get one', async () => {
-  const poor = await gateway.tenant({ balance: '0.025' })
+  const poor = await gateway.tenant({ balance: '0.045' })
   const body = { model: 'searching', input: 'hi', tools: [SEARCH] }
   assert.equal((await gateway.post(RESPONSES, poor.key, body)).status, 402)
   for (const other of [{ Tools: [SEARCH] }, { tools: [{ ...SEARCH, Max_Uses: 1 }] }]) {

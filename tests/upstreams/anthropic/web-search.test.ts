@@ -123,7 +123,7 @@ async function readAnswer({ body, relay }: UpstreamAnswer): Promise<string> {
 }
 
 const HI = [{ role: 'user', content: 'hi' }]
-const TOOL = { type: 'web_search_20250305', name: 'web_search' }
+const TOOL = { type: 'web_search_20250305', name: 'web_search', max_uses: 5 }
 const PLACE = { city: 'Basel', country: 'CH' }
 const FUNCTION = { type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }
 

@@ -79,7 +79,7 @@ for (const [name, recorded, kind] of [
   ['a parameter that is wrong', { code: 45000001, message: 'bad' }, 'rejected'],
   ['a product that was not bought', { code: 45000030 }, 'channel_fault'],
   ['a server that is busy', { code: 55000031 }, 'busy'],
-  ['an inner error', { code: 55000000 }, 'unknown'],
+  ['an inner error', { code: 55000000 }, 'failed'],
   ['an answer without an outcome', { body: {} }, 'unknown'],
   ['success without an id', { code: 20000000, body: {} }, 'unknown'],
   ['a key that is wrong', { status: 401, body: { header: { code: 45000010 } } }, 'channel_fault'],

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { doubaoRecognitionDriver as driver } from '../../../server/upstreams/doubao-recognition/recognition.ts'
-import { UpstreamFailure } from '../../../server/upstreams/failure.ts'
 import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
 
 const QUERY = '/api/v3/auc/bigmodel/query'
@@ -42,18 +41,15 @@ for (const [file, type, found] of [
   ['a', 'video/webm; codecs=opus', 'webm'],
   ['a', 'audio/x-m4a', 'm4a'],
 ] as const) {
-  test(`${file} as ${type ?? 'an unknown type'} is refused before the hold: ${found}`, async (t) => {
+  test(`${file} as ${type ?? 'an unknown type'} is not taken as it is: ${found}`, async (t) => {
     const { seen, ...channel } = await vendor(t, { code: 20000000 })
     const parameters = { file_url: `https://files.example/${file}`, media_type: type }
     const order = { ...channel, parameters, details: {}, sentFields: new Set<string>() }
-    assert.throws(
-      () => driver.prepare(order),
-      (error) =>
-        error instanceof UpstreamFailure &&
-        error.kind === 'rejected' &&
-        error.details.param === 'file_url' &&
-        error.message.includes(`not ${found}; convert`),
-    )
+    const { untaken } = driver.prepare(order)
+    assert.equal(untaken?.kind, 'rejected')
+    assert.equal(untaken.details.param, 'file_url')
+    assert.ok(untaken.message.includes(`not ${found}, which this gateway cannot convert`))
+    await assert.rejects(driver.submit(wire, order, { id: 'att_1' }), { kind: 'rejected' })
     assert.equal(seen.length, 0)
   })
 }

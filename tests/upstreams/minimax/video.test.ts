@@ -55,6 +55,7 @@ test('v1: every field in the vendor’s words; the default length is its shortes
   assert.deepEqual(driver.prepare(order), {
     quantities: { second: 6 },
     facts: { resolution: '768P', audio: false, video_input: false },
+    effective: { resolution: '768P', duration: 6, generate_audio: false },
   })
   assert.deepEqual(await driver.submit(wire, order, ATTEMPT), { upstreamId: ID })
   assert.equal(seen[0]?.headers.authorization, 'Bearer minimax-key')
@@ -220,7 +221,7 @@ for (const [code, kind] of [
   [1027, 'rejected'],
   [2013, 'rejected'],
   [2049, 'channel_fault'],
-  [1000, 'unknown'],
+  [1000, 'failed'],
 ] as const) {
   test(`a submission under HTTP 200 with ${code} is ${kind}, in both protocols`, async (t) => {
     const body = { task_id: '', base_resp: refused(code) }
@@ -271,8 +272,15 @@ test('reports: the id in either form, the challenge as it came, and nothing from
 })
 
 test('v1 and v2: a task that the vendor does not know is gone', async (t) => {
-  for (const model of [HAILUO, H3])
-    assert.deepEqual(await pollTask(t, model, {}), { state: 'gone' })
+  const body = { base_resp: refused(2013) }
+  for (const [model, path] of [
+    [HAILUO, QUERY_1],
+    [H3, QUERY_2],
+  ] as const) {
+    assert.deepEqual(await pollTask(t, model, { [path]: { status: 404, body } }), { state: 'gone' })
+    // The page of a proxy says nothing about the task.
+    await assert.rejects(pollTask(t, model, {}), { kind: 'channel_fault' })
+  }
 })
 
 for (const [usage, stated] of [

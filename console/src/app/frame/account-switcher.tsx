@@ -5,10 +5,12 @@ import { Icon } from '../../components/icon.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
 import { messages } from '../messages.ts'
+import { useAccountName } from './use-account-name.ts'
 
 export function AccountSwitcher() {
   const t = useMessages(messages)
   const { session, account, select } = useSession()
+  const name = useAccountName()
   const navigate = useNavigate()
   if (!account) return null
   const { memberships } = session
@@ -16,7 +18,7 @@ export function AccountSwitcher() {
   if (memberships.length + (isForeign ? 1 : 0) < 2) {
     return (
       <Text size="sm" c="dimmed" truncate>
-        {account.name}
+        {name}
       </Text>
     )
   }
@@ -28,10 +30,10 @@ export function AccountSwitcher() {
           color="gray"
           size="compact-sm"
           rightSection={<Icon name="down" size={14} />}
-          aria-label={`${t('switchAccount')}: ${account.name}`}
+          aria-label={`${t('switchAccount')}: ${name}`}
         >
           <Text size="sm" truncate maw={180} component="span">
-            {account.name}
+            {name}
           </Text>
         </Button>
       </Menu.Target>

@@ -11,9 +11,9 @@ import { askGateway, useIsOffline } from '../../lib/connection.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { checkBuild, useIsOutdated } from '../../lib/new-build.ts'
 import { useSession } from '../../lib/session.tsx'
-import { useAdmin } from '../../lib/use-admin.ts'
 import classes from './status-bar.module.css'
 import { messages } from './status-messages.ts'
+import { useAccountName } from './use-account-name.ts'
 import { useArea } from './workspace-switch.tsx'
 
 export function StatusBar() {
@@ -60,16 +60,16 @@ function useReturn(isOffline: boolean): void {
 
 function Acting({ accountId }: { readonly accountId: string }) {
   const t = useMessages(messages)
-  const { account, leave } = useSession()
+  const { leave } = useSession()
   const navigate = useNavigate()
-  const { data } = useAdmin('GET /accounts/:account_id', { params: { account_id: accountId } })
+  const name = useAccountName()
   const back = async () => {
     await navigate({ to: '/operator/accounts', search: { id: accountId } })
     leave()
   }
   return (
     <Bar tone="warning" icon="eye" act={t('leaveAccount')} onAct={() => void back()}>
-      {t('acting', { account: data?.name ?? account?.name ?? accountId })}
+      {t('acting', { account: name })}
     </Bar>
   )
 }

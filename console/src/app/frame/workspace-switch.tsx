@@ -1,6 +1,7 @@
 /** Switches between the pages of an account and those of the operators. */
 import { Link, useLocation } from '@tanstack/react-router'
 import { useMessages } from '../../lib/i18n.tsx'
+import { isOperatorPath } from '../../lib/session.tsx'
 import { messages } from '../messages.ts'
 import type { Area } from '../pages.ts'
 import classes from './workspace-switch.module.css'
@@ -8,7 +9,7 @@ import classes from './workspace-switch.module.css'
 /** Returns the workspace of the page that is shown. */
 export function useArea(): Area {
   const { pathname } = useLocation()
-  return /^\/operator(?:\/|$)/.test(pathname) ? 'operator' : 'customer'
+  return isOperatorPath(pathname) ? 'operator' : 'customer'
 }
 
 export function WorkspaceSwitch() {

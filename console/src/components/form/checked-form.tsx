@@ -1,7 +1,8 @@
-/** A form that marks the field named by a refusal and moves the focus to it. */
+/** A form that marks the fields named by a refusal and moves the focus to the first. */
 import { Stack } from '@mantine/core'
 import { createContext, type ReactNode, useContext, useLayoutEffect, useRef, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
+import { useServerText } from '../../lib/i18n.tsx'
 import { useErrorText } from '../state/error-state.tsx'
 import { InvalidField } from './invalid-field.ts'
 import { Refusal } from './refusal.tsx'
@@ -12,7 +13,7 @@ interface RefusedField {
   readonly text: string
 }
 
-const RefusedFieldContext = createContext<RefusedField | undefined>(undefined)
+const RefusedFieldsContext = createContext<readonly RefusedField[]>([])
 
 interface CheckedFormProps {
   readonly failure: Error | null | undefined
@@ -26,16 +27,18 @@ export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFor
   const textOf = useErrorText()
   const form = useRef<HTMLFormElement>(null)
   const [isMarked, setMarked] = useState(false)
-  const refused = failure ? readRefusedField(failure, textOf(failure)) : undefined
-  // Before the browser paints: the reason is never seen in two places.
+  const wordOf = useServerText()
+  const refused = failure ? readRefused(failure, textOf(failure), wordOf) : []
+  const count = refused.length
+  // Before the browser paints: a reason is never seen in two places.
   useLayoutEffect(() => {
-    const field =
-      failure && paramOf(failure) !== undefined
-        ? form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')
-        : undefined
-    setMarked(Boolean(field))
-    field?.focus()
-  }, [failure])
+    const fields =
+      failure && count > 0
+        ? [...(form.current?.querySelectorAll<HTMLElement>('[aria-invalid="true"]') ?? [])]
+        : []
+    setMarked(fields.length > 0 && fields.length >= count)
+    fields[0]?.focus()
+  }, [failure, count])
   return (
     <form
       ref={form}
@@ -45,7 +48,7 @@ export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFor
       }}
     >
       <Stack gap="sm">
-        <RefusedFieldContext value={refused}>{children}</RefusedFieldContext>
+        <RefusedFieldsContext value={refused}>{children}</RefusedFieldsContext>
         <Refusal failure={isMarked ? undefined : (failure ?? undefined)} />
         {actions}
       </Stack>
@@ -53,15 +56,14 @@ export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFor
   )
 }
 
-/** Returns the `error` of an input: the refusal, if it names `param` or a part of it. */
+/** Returns the `error` of an input: the first refusal that names `param` or a part of it. */
 export function useFieldError(param: string): string | undefined {
-  const refused = useContext(RefusedFieldContext)
-  if (!refused?.param.startsWith(param)) return undefined
-  return /^$|^[.[]/.test(refused.param.slice(param.length)) ? refused.text : undefined
+  const refused = useContext(RefusedFieldsContext)
+  return refused.find((one) => names(one.param, param))?.text
 }
 
-function paramOf(failure: Error): string | undefined {
-  return failure instanceof ApiError || failure instanceof InvalidField ? failure.param : undefined
+function names(refused: string, param: string): boolean {
+  return refused.startsWith(param) && /^$|^[.[]/.test(refused.slice(param.length))
 }
 
 interface CheckedFieldProps {
@@ -74,11 +76,19 @@ export function CheckedField({ param, children }: CheckedFieldProps) {
   return children(useFieldError(param))
 }
 
-/** The text without the field's name, which the label beside it already says. */
-function readRefusedField(failure: Error, text: string): RefusedField | undefined {
-  const param = paramOf(failure)
-  if (param === undefined) return undefined
+/** The texts without the fields' names, which the labels beside them already say. */
+function readRefused(
+  failure: Error,
+  text: string,
+  wordOf: (text: string) => string,
+): readonly RefusedField[] {
+  if (failure instanceof ApiError && failure.problems.length > 0) {
+    return failure.problems.map(({ param, problem }) => ({ param, text: wordOf(problem) }))
+  }
+  const isNamed = failure instanceof ApiError || failure instanceof InvalidField
+  const param = isNamed ? failure.param : undefined
+  if (param === undefined) return []
   const [line = text] = text.split('\n')
   const at = line.indexOf(`${param}: `)
-  return { param, text: at < 0 ? line : line.slice(at + param.length + 2) }
+  return [{ param, text: at < 0 ? line : line.slice(at + param.length + 2) }]
 }

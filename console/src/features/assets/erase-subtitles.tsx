@@ -76,5 +76,5 @@ async function startErase(accountId: string, videoTaskId: string): Promise<void>
   const isRecord = typeof answer === 'object' && answer !== null
   const message = isRecord && 'error' in answer ? String(answer.error) : response.statusText
   const requestId = response.headers.get('x-request-id') ?? undefined
-  throw new ApiError(response.status, 'refused', message, requestId)
+  throw new ApiError(response.status, 'refused', message, { requestId })
 }

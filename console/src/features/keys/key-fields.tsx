@@ -1,6 +1,7 @@
 /** The fields of a key, for creating and for changing one. */
 import { Group, NumberInput, TagsInput, TextInput } from '@mantine/core'
 import { useFieldError } from '../../components/form/checked-form.tsx'
+import { fromLocalField, toLocalField } from '../../lib/format.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { plainNumber } from '../../lib/nanos.ts'
 import { useAccount } from '../../lib/session.tsx'
@@ -49,18 +50,13 @@ export function toKeyBody(draft: KeyDraft) {
     name: draft.name,
     models: draft.models.length > 0 ? [...draft.models] : null,
     spend_limit: plainNumber(draft.spendLimit) || null,
-    expires_at: draft.expiresAt ? new Date(draft.expiresAt).toISOString() : null,
+    expires_at: fromLocalField(draft.expiresAt) || null,
     limits: {
       requests_per_minute: count(draft.requestsPerMinute),
       tokens_per_minute: count(draft.tokensPerMinute),
       concurrent_calls: count(draft.concurrentCalls),
     },
   }
-}
-
-function toLocalField(date: Date): string {
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length)
 }
 
 interface KeyFieldsProps {

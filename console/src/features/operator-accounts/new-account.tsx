@@ -3,6 +3,7 @@ import { Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
+import { CurrencyNote } from '../../components/form/currency-note.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -65,8 +66,9 @@ function Form({ onCreated }: Pick<NewAccountProps, 'onCreated'>) {
           {(error) => (
             <TextInput
               label={t('currency')}
+              description={<CurrencyNote currency={currency} />}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
               required
-              maxLength={3}
               error={error}
               value={currency}
               onChange={({ currentTarget }) =>

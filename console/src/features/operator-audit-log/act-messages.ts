@@ -5,6 +5,7 @@ export const messages = defineMessages(
   {
     'PUT /operator/channels/:channel_id': 'saved the channel {target}',
     'DELETE /operator/channels/:channel_id': 'retired the channel {target}',
+    'DELETE /operator/simulators': 'removed the channels and models of the demo',
     'POST /operator/channels/:channel_id/test': 'tested the channel {target}',
     'POST /operator/channels/:channel_id/pause': 'paused the channel {target}',
     'POST /operator/channels/:channel_id/resume': 'resumed the channel {target}',
@@ -33,6 +34,9 @@ export const messages = defineMessages(
     'POST /top-ups': 'posted a payment',
     'POST /accounts/:account_id/webhooks/secret/reveal': 'viewed the webhook secret of {target}',
     'POST /accounts/:account_id/webhooks/secret/rotate': 'rotated the webhook secret of {target}',
+    'POST /accounts/:account_id/webhooks/deliveries/redeliver':
+      'redelivered dropped webhooks of {target}',
+    'POST /operator/deliveries/redeliver': 'redelivered dropped webhooks of a time',
     'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver':
       'redelivered a webhook: {target}',
     'POST /accounts/:account_id/webhooks/test': 'sent a test webhook for {target}',
@@ -84,6 +88,7 @@ export const messages = defineMessages(
   {
     'PUT /operator/channels/:channel_id': '保存了渠道 {target}',
     'DELETE /operator/channels/:channel_id': '下线了渠道 {target}',
+    'DELETE /operator/simulators': '移除了演示的渠道和模型',
     'POST /operator/channels/:channel_id/test': '测试了渠道 {target}',
     'POST /operator/channels/:channel_id/pause': '暂停了渠道 {target}',
     'POST /operator/channels/:channel_id/resume': '恢复了渠道 {target}',
@@ -110,6 +115,9 @@ export const messages = defineMessages(
     'POST /top-ups': '登记了一笔付款',
     'POST /accounts/:account_id/webhooks/secret/reveal': '查看了 {target} 的 Webhook 密钥',
     'POST /accounts/:account_id/webhooks/secret/rotate': '更换了 {target} 的 Webhook 密钥',
+    'POST /accounts/:account_id/webhooks/deliveries/redeliver':
+      '重新发送了 {target} 已放弃的 Webhook',
+    'POST /operator/deliveries/redeliver': '重新发送了某段时间内已放弃的 Webhook',
     'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver':
       '重新投递了 Webhook：{target}',
     'POST /accounts/:account_id/webhooks/test': '为 {target} 发送了测试 Webhook',

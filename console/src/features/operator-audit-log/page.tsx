@@ -14,7 +14,14 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
-import { changesOf, type LogEntry, type ShownChange, useAct, useActor } from './sentence.ts'
+import {
+  changesOf,
+  type LogEntry,
+  type ShownChange,
+  useAct,
+  useActor,
+  wasDone,
+} from './sentence.ts'
 
 const KEY = 'GET /operator/audit-log'
 
@@ -76,8 +83,8 @@ function Sentence({ row }: { readonly row: LogEntry }) {
 
 function Outcome({ row }: { readonly row: LogEntry }) {
   const t = useMessages(messages)
-  const { outcome = 'done' } = row.details
-  if (outcome === 'done') return <StatusBadge tone="good" label={t('done')} />
+  const { outcome } = row.details
+  if (wasDone(row)) return <StatusBadge tone="good" label={t('done')} />
   return <StatusBadge tone="bad" label={t('refused', { why: String(outcome) })} />
 }
 

@@ -25,7 +25,8 @@ function isKnown(action: string): action is keyof (typeof acts)['en'] {
 /** Returns what was done; an unknown action as the log names it. */
 export function useAct(): (row: LogEntry) => string {
   const { language } = useLanguage()
-  return ({ action, target, details }) => {
+  const t = useMessages(messages)
+  const done = ({ action, target, details }: LogEntry) => {
     if (!isKnown(action)) return target ? `${action} ${target}` : action
     const values: Record<string, string> = { target }
     for (const name of ['reason', 'amount', 'account', 'count', 'currency', 'email', 'role']) {
@@ -35,6 +36,12 @@ export function useAct(): (row: LogEntry) => string {
     values.name = toText(details.name)
     return fillText(acts[language][action], values).replace(/[:：]\s*$/, '')
   }
+  return (row) => (wasDone(row) ? done(row) : t('attempted', { act: done(row) }))
+}
+
+/** Refusals are in the log too: they must not read as if something had happened. */
+export function wasDone({ details: { outcome = 'done' } }: LogEntry): boolean {
+  return outcome === 'done'
 }
 
 function toText(value: unknown): string {

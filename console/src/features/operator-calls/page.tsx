@@ -17,6 +17,7 @@ import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { type ListState, useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
+import { Tries } from './tries.tsx'
 
 const KEY = 'GET /operator/calls'
 type Call = RowOf<typeof KEY>
@@ -145,7 +146,6 @@ function CallDetails({ call }: { readonly call: Call }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const milliseconds = Date.parse(call.finished_at) - Date.parse(call.created_at)
-  const explained = { account: call.account_id, id: call.request_id }
   return (
     <Stack gap="md">
       <KeyValue
@@ -154,8 +154,7 @@ function CallDetails({ call }: { readonly call: Call }) {
           { label: t('status'), value: <WorkStatus status={call.status} /> },
           { label: t('account'), value: `${call.account_name} · ${call.account_id}` },
           { label: t('endpoint'), value: call.endpoint },
-          { label: t('channel'), value: call.channel ?? undefined },
-          { label: t('attempts'), value: call.attempts },
+          { label: t('attempts'), value: <Tries tries={call.tries} /> },
           { label: t('key'), value: <CopyText value={call.key_id} /> },
           { label: t('task'), value: call.task_id ? <CopyText value={call.task_id} /> : undefined },
           { label: t('time'), value: <TimeText time={call.created_at} form="full" /> },
@@ -180,7 +179,7 @@ function CallDetails({ call }: { readonly call: Call }) {
           },
         ]}
       />
-      <TextLink to="/usage" search={explained}>
+      <TextLink to="/usage" search={{ account: call.account_id, id: call.request_id }}>
         {t('explain')}
       </TextLink>
     </Stack>

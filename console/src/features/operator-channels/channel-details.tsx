@@ -23,13 +23,27 @@ interface ChannelDetailsProps {
 
 export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsProps) {
   const t = useMessages(messages)
+  const textOf = useServerText()
   const { id, health, models } = channel
   return (
     <Stack gap="lg">
       <KeyValue
         facts={[
           { label: t('health'), value: <WorkStatus status={health.state} /> },
-          { label: '', value: health.reason ?? undefined },
+          {
+            label: '',
+            value: health.state === 'untried' ? t('untried') : textOf(health.reason ?? ''),
+          },
+          {
+            label: t('lastSuccess'),
+            value: <TimeText time={health.last_success} form="full" />,
+          },
+          {
+            label: t('failingSince'),
+            value: health.failing_since ? (
+              <TimeText time={health.failing_since} form="full" />
+            ) : undefined,
+          },
           { label: t('lastError'), value: <LastError error={health.last_error} /> },
           ...channel.spending.map(({ period, spent, cap, currency }) => ({
             label: t(period === 'day' ? 'spentToday' : 'spentThisMonth'),

@@ -1,5 +1,6 @@
 /** The channels, configured accounts at upstreams, with their health. */
 import { Button, Switch, Text } from '@mantine/core'
+import { SimulatorsNotice } from '../../components/form/simulators-notice.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
@@ -15,6 +16,7 @@ import { asPages, useAdmin } from '../../lib/use-admin.ts'
 import { AddChannel } from './add-channel.tsx'
 import { ChannelDetails } from './channel-details.tsx'
 import type { UpstreamListing } from './channel-form.tsx'
+import { HealthNote } from './health-note.tsx'
 import { messages } from './messages.ts'
 
 const REFRESH_MS = 5_000
@@ -42,6 +44,7 @@ export function Page() {
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} actions={add} />
+      <SimulatorsNotice />
       <Filters>
         <Switch
           size="xs"
@@ -122,13 +125,10 @@ function useColumns(): Column<Row>[] {
       header: t('health'),
       render: ({ status, health }) => (
         <>
-          <WorkStatus status={status === 'retired' ? status : health.state} />
-          {health.cooldown_seconds === null ? null : (
-            <Text size="xs" c="dimmed" component="span">
-              {' '}
-              {t('forSeconds', { seconds: health.cooldown_seconds })}
-            </Text>
-          )}
+          <WorkStatus status={status === 'retired' ? status : health.state} />{' '}
+          <Text size="xs" c="dimmed" component="span">
+            <HealthNote health={health} />
+          </Text>
         </>
       ),
     },

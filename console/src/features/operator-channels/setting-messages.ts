@@ -19,6 +19,9 @@ export const messages = defineMessages(
     help_stops_on_cancel: 'It then bills only what it has sent so far.',
     label_region: 'Region',
     help_region: 'Chooses prices with this region as a condition.',
+    label_stored_ids: 'What callers may name of what the vendor stores',
+    help_stored_ids:
+      'own: what the gateway gave to their account. any: all of it, for all callers.',
     label_default_service_tier: 'Default service tier',
     help_default_service_tier: 'Set by your contract with the vendor; chooses the price.',
     label_max_concurrent_calls: 'Maximum concurrent calls',
@@ -63,6 +66,8 @@ export const messages = defineMessages(
     help_stops_on_cancel: '且只对已发送的部分计费。',
     label_region: '地域',
     help_region: '用于选择带有该地域条件的价格。',
+    label_stored_ids: '调用方可引用的供应商存储内容',
+    help_stored_ids: 'own：仅限网关返回给该账户的内容。any：所有调用方均可引用全部内容。',
     label_default_service_tier: '未指定时的服务等级',
     help_default_service_tier: '由您与供应商的合同决定，用于选择价格。',
     label_max_concurrent_calls: '最大并发调用数',

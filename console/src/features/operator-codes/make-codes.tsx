@@ -99,13 +99,17 @@ function Form({ onCreated, onCancel }: FormProps) {
             />
           )}
         </CheckedField>
-        <TextInput
-          name="currency"
-          label={t('currency')}
-          required
-          maxLength={3}
-          defaultValue="CNY"
-        />
+        <CheckedField param="currency">
+          {(error) => (
+            <TextInput
+              name="currency"
+              label={t('currency')}
+              error={error}
+              required
+              defaultValue="CNY"
+            />
+          )}
+        </CheckedField>
       </Group>
       <Group grow>
         <Select name="kind" label={t('kind')} data={kinds} defaultValue="promotion" />

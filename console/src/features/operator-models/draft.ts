@@ -24,6 +24,9 @@ interface Fallback {
   readonly priority: number
 }
 
+/** The treatment of tools of the vendor's that have no price. */
+export type UnpricedTools = 'take_out' | 'refuse'
+
 export interface ModelDraft {
   readonly id: string
   readonly type: string
@@ -33,6 +36,7 @@ export interface ModelDraft {
   readonly routes: readonly RouteDraft[]
   /** Routes to other models, which files define. */
   readonly fallbacks: readonly Fallback[]
+  readonly unpricedTools: UnpricedTools
   readonly limits: string
   readonly details: string
 }
@@ -54,6 +58,7 @@ export const NEW_DRAFT: ModelDraft = {
   prices: [NEW_PRICE, { ...NEW_PRICE, unit: 'output_token' }],
   routes: [NEW_ROUTE],
   fallbacks: [],
+  unpricedTools: 'take_out',
   limits: '',
   details: '',
 }
@@ -79,6 +84,7 @@ interface StoredModel {
     readonly costs?: readonly StoredPrice[] | undefined
   }[]
   readonly fallbacks: readonly Fallback[]
+  readonly unpriced_tools: UnpricedTools
   readonly limits: object
   readonly details: object
 }
@@ -98,12 +104,13 @@ export function toModelDraft(model: StoredModel): ModelDraft {
       costs: (route.costs ?? []).map(toPriceDraft),
     })),
     fallbacks: model.fallbacks,
+    unpricedTools: model.unpriced_tools,
     limits: toJson(model.limits),
     details: toJson(model.details),
   }
 }
 
-function toPriceDraft({ unit, per, amount, when }: StoredPrice): PriceDraft {
+export function toPriceDraft({ unit, per, amount, when }: StoredPrice): PriceDraft {
   return { unit, per: String(per), amount, when: when ? JSON.stringify(when) : '' }
 }
 
@@ -129,6 +136,7 @@ export function toModelBody(draft: ModelDraft, badJson: string) {
       ...draft.routes.map((route, index) => toRoute(route, { param: `routes[${index}]`, badJson })),
       ...draft.fallbacks.map((one) => ({ ...one })),
     ],
+    unpriced_tools: draft.unpricedTools,
     limits: readObject({ param: 'limits', badJson }, draft.limits),
     details: readObject({ param: 'details', badJson }, draft.details),
   }

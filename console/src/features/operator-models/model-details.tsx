@@ -15,13 +15,14 @@ import type { AdminAnswer } from '../../lib/api.ts'
 import { formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
-import { toModelDraft } from './draft.ts'
+import { type PriceDraft, toModelDraft } from './draft.ts'
 import { Margins } from './margins.tsx'
 import { messages } from './messages.ts'
 import { ModelForm } from './model-form.tsx'
 import { PlannedPrices } from './planned-prices.tsx'
 import { PriceProblems } from './price-problems.tsx'
 import { shareRoutes } from './route-shares.ts'
+import { OfferedTools } from './taken-out.tsx'
 
 const TONES = { planned: 'busy', current: 'good', past: 'quiet', withdrawn: 'quiet' } as const
 
@@ -35,10 +36,16 @@ interface ModelDetailsProps {
 export function ModelDetails({ model, onClose }: ModelDetailsProps) {
   const t = useMessages(messages)
   const textOf = useServerText()
-  const [isEditing, setEditing] = useState(false)
-  if (isEditing) {
+  /** The prices to add in the form; undefined while it is closed. */
+  const [added, setAdded] = useState<readonly PriceDraft[]>()
+  if (added) {
     return (
-      <ModelForm initial={toModelDraft(model)} isNew={false} onSaved={() => setEditing(false)} />
+      <ModelForm
+        initial={toModelDraft(model)}
+        added={added}
+        isNew={false}
+        onSaved={() => setAdded(undefined)}
+      />
     )
   }
   return (
@@ -49,11 +56,12 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
       <PriceProblems problems={model.price_problems} />
       <Facts model={model} />
       <Group gap="xs">
-        <Button variant="default" onClick={() => setEditing(true)}>
+        <Button variant="default" onClick={() => setAdded([])}>
           {t('edit')}
         </Button>
         {model.status === 'active' ? <Retire id={model.id} onRetired={onClose} /> : null}
       </Group>
+      <OfferedTools model={model} onAdd={setAdded} />
       <Margins margins={model.margins} currency={model.currency ?? 'CNY'} />
       <PlannedPrices model={model} />
       <History model={model} />

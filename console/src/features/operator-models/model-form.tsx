@@ -11,19 +11,24 @@ import { useModelTypeName } from '../../components/text/model-type.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { type ModelDraft, toModelBody } from './draft.ts'
+import { type ModelDraft, type PriceDraft, toModelBody, type UnpricedTools } from './draft.ts'
 import { messages } from './messages.ts'
 import { PriceRows, RouteRows } from './row-fields.tsx'
 
 interface ModelFormProps {
   readonly initial: ModelDraft
+  /** Prices to start with beside those of `initial`. */
+  readonly added?: readonly PriceDraft[]
   readonly isNew: boolean
   readonly onSaved: (id: string) => void
 }
 
-export function ModelForm({ initial, isNew, onSaved }: ModelFormProps) {
+export function ModelForm({ initial, added = [], isNew, onSaved }: ModelFormProps) {
   const t = useMessages(messages)
-  const [draft, setDraft] = useState(initial)
+  const [draft, setDraft] = useState<ModelDraft>({
+    ...initial,
+    prices: [...initial.prices, ...added],
+  })
   const change = useAdminChange('PUT /operator/models/:model_id')
   const set = (more: Partial<ModelDraft>) => setDraft({ ...draft, ...more })
   const id = draft.id.trim()
@@ -88,6 +93,7 @@ function Fields({ draft, isNew, set }: FieldsProps) {
         channels={(channels.data?.data ?? []).map((channel) => channel.id)}
         onChange={(routes) => set({ routes })}
       />
+      {draft.isFree ? null : <ToolsField draft={draft} set={set} />}
       <JsonField
         param="limits"
         label={t('limits')}
@@ -140,7 +146,6 @@ function Basics({ draft, isNew, set }: FieldsProps) {
         <TextInput
           label={t('currency')}
           w={90}
-          maxLength={3}
           error={errors.currency}
           value={draft.currency}
           onChange={({ currentTarget }) => set({ currency: currentTarget.value.toUpperCase() })}
@@ -155,6 +160,23 @@ function Basics({ draft, isNew, set }: FieldsProps) {
         />
       </Group>
     </>
+  )
+}
+
+const ANSWERS: readonly UnpricedTools[] = ['take_out', 'refuse']
+
+function ToolsField({ draft, set }: Pick<FieldsProps, 'draft' | 'set'>) {
+  const t = useMessages(messages)
+  return (
+    <Select
+      label={t('unpricedTools')}
+      description={t('unpricedToolsNote')}
+      data={ANSWERS.map((value) => ({ value, label: t(`unpricedTools_${value}`) }))}
+      allowDeselect={false}
+      error={useFieldError('unpriced_tools')}
+      value={draft.unpricedTools}
+      onChange={(value) => set({ unpricedTools: value === 'refuse' ? 'refuse' : 'take_out' })}
+    />
   )
 }
 

@@ -1,6 +1,7 @@
 /** Every model with its prices and routes. */
 import { Button, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
+import { SimulatorsNotice } from '../../components/form/simulators-notice.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
@@ -24,6 +25,7 @@ import { ModelDetails } from './model-details.tsx'
 import { ModelForm } from './model-form.tsx'
 import { PriceBook } from './price-book.tsx'
 import { sortProblems, useProblemWords } from './price-problems.tsx'
+import { useToolName } from './taken-out.tsx'
 
 const KEY = 'GET /operator/models'
 type Row = AdminAnswer<typeof KEY>['data'][number]
@@ -57,6 +59,7 @@ export function Page() {
           </>
         }
       />
+      <SimulatorsNotice />
       <ModelFilters filters={filters} set={url.set} />
       <DataTable
         label={t('title')}
@@ -190,16 +193,22 @@ function useColumns(): Column<Row>[] {
   ]
 }
 
-/** Sort order: losses, then problems, then planned prices. */
+/** Sort order: losses, then problems, then tools that are taken out, then planned prices. */
 function ModelState({ row }: { readonly row: Row }) {
   const t = useMessages(messages)
   const say = useProblemWords()
   const textOf = useServerText()
+  const nameOf = useToolName()
   const { status, warnings, price_problems: problems, planned_prices: plans } = row
   const [loss] = sortProblems(problems).filter(({ problem }) => problem !== 'unknown_cost')
   if (status === 'active' && loss) return <StatusBadge tone="bad" label={say(loss)} isLong />
   const [warning] = warnings
   if (warning) return <StatusBadge tone="warning" label={textOf(warning)} isLong />
+  const [takenOut] = status === 'active' ? row.tools_taken_out : []
+  if (takenOut) {
+    const tool = nameOf(takenOut.tool)
+    return <StatusBadge tone="quiet" label={t('takenOutState', { tool })} isLong />
+  }
   if (plans.length > 0) return <StatusBadge tone="busy" label={t('planned')} />
   return <WorkStatus status={status} />
 }

@@ -3,16 +3,20 @@ import { Stack, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { Notice } from '../../components/state/notice.tsx'
-import { useMessages } from '../../lib/i18n.tsx'
+import { formatTime } from '../../lib/format.ts'
+import { useLanguage, useMessages, useServerText } from '../../lib/i18n.tsx'
 import type { OperatorOverview } from './answer.ts'
 import { messages } from './messages.ts'
 
 export function Channels({ channels }: { readonly channels: OperatorOverview['channels'] }) {
   const t = useMessages(messages)
-  const { ready, cooling_down: cooling, unusable } = channels
+  const { working, untried, failing, cooling_down: cooling, unusable } = channels
+  const textOf = useServerText()
+  const { language } = useLanguage()
   const aside = (
     <TextLink to="/operator/channels" size="sm">
-      {t('ready', { count: ready })}
+      {t('working', { count: working })}
+      {untried > 0 ? ` · ${t('untried', { count: untried })}` : ''}
     </TextLink>
   )
   return (
@@ -21,12 +25,21 @@ export function Channels({ channels }: { readonly channels: OperatorOverview['ch
         {cooling.map(({ channel, seconds }) => (
           <Notice key={channel} tone="warning" title={t('coolingDown', { channel, seconds })} />
         ))}
+        {failing.map(({ channel, since, reason }) => (
+          <Notice
+            key={channel}
+            tone="bad"
+            title={t('failing', { channel, since: formatTime(since, language) })}
+          >
+            {textOf(reason)}
+          </Notice>
+        ))}
         {unusable.map(({ channel, reason }) => (
           <Notice key={channel} tone="bad" title={t('unusable', { channel, reason })} />
         ))}
-        {cooling.length + unusable.length === 0 ? (
+        {cooling.length + unusable.length + failing.length === 0 ? (
           <Text size="sm" c="dimmed">
-            {t('allWell')}
+            {t(working === 0 ? 'noneTried' : 'allWell')}
           </Text>
         ) : null}
       </Stack>

@@ -15,8 +15,9 @@ export const messages = defineMessages(
     inFlight: 'Calls in flight',
     filesApart: 'Gateways keep files in different places',
     filesApartHelp:
-      'They cannot serve each other’s files. Give all of them the same S3_ENDPOINT and ' +
-      'S3_BUCKET, or a shared folder at DATA_DIR/files.',
+      'They cannot serve each other’s files, so only those of one place take any; the others ' +
+      'answer uploads with 503. Give all of them the same S3_ENDPOINT and S3_BUCKET, or a shared ' +
+      'folder at DATA_DIR/files.',
     gateways: 'Gateways',
     address: 'Address',
     state: 'State',
@@ -46,7 +47,8 @@ export const messages = defineMessages(
     inFlight: '进行中的调用',
     filesApart: '各网关的文件存放在不同位置',
     filesApartHelp:
-      '它们无法提供彼此的文件。请为所有网关设置相同的 S3_ENDPOINT 和 S3_BUCKET，或让 DATA_DIR/files 指向同一个共享目录。',
+      '它们无法提供彼此的文件，因此只有一个位置的网关接收文件，其他网关对上传返回 503。' +
+      '请为所有网关设置相同的 S3_ENDPOINT 和 S3_BUCKET，或让 DATA_DIR/files 指向同一个共享目录。',
     gateways: '网关',
     address: '地址',
     state: '状态',

@@ -12,6 +12,8 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
   SECRET_KEY:
     '加密保存的密文；使用内嵌数据库时自动生成并存于 DATA_DIR，否则必填。轮换时填写：新,旧。',
   SITE: '此网关的位置；会议纪要仅在 cn 可用。',
+  FFMPEG:
+    '为不接受原格式的供应商转换会议纪要录音的程序：路径，或 PATH 中的名称；`off` 表示不转换。',
   S3_ENDPOINT: '存放媒体的对象存储；默认使用 DATA_DIR。',
   S3_REGION: '对象存储的区域。',
   S3_BUCKET: '存放媒体的存储桶。',
@@ -38,7 +40,16 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
   REQUEST_TIMEOUT_MS: '整个请求到达的时限；超过此时限的上传须平均达到 16 KB/s。',
   KEEP_ALIVE_TIMEOUT_MS: '空闲连接的保留时间；应长于负载均衡器的保留时间。',
   CONNECTIONS_MAX: '打开连接的最大数量。',
-  CALLS_MAX: '并发调用的最大数量；超出的返回 503。',
+  SOCKETS_MAX:
+    '调用方打开的 WebSocket 的最大数量，其中单个账户最多占九分之一；超出的返回 503 或 429。',
+  REFUSALS_PER_MINUTE:
+    '此进程每分钟拒绝单个账户请求的最大数量，单个密钥最多占一半；请求体每 64 KB 另计一次。超出后全部返回 429，直至速率下降。',
+  MEMORY_BYTES_MAX:
+    '内存中请求、响应和 WebSocket 的最大字节数；默认为机器或容器内存的八分之一（由 `WORKERS` 共享），在 192MB 与 1GB 之间。',
+  SPOOL_BYTES_MAX:
+    '存入文件（`DATA_DIR/spool`）的调用的最大字节数，但不超过启动时可用磁盘的四分之一；其中单个账户最多占三分之一。',
+  CALLS_MAX:
+    '同时进行的带密钥请求的最大数量，由各账户公平分享：单独一个账户可占 85%；超出的返回 503。',
   CLIENT_STALL_MS: '调用方超过此时间不读取数据即视为已断开。',
   DRAIN_DELAY_SECONDS:
     '收到 SIGTERM 后，/readyz 返回 503 时仍接受调用的时间，以便负载均衡器转移流量；使用 DATABASE_URL 时为 5，否则为 0。',
@@ -61,7 +72,7 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
   UPSTREAM_DRAIN_BYTES: '同一限制，以字节计。',
   UPSTREAM_DRAIN_SLOTS: '同时为已断开的调用方继续读取的上游响应的最大数量。',
   STORED_BYTES_MAX: '每个账户的文件与媒体的最大字节数；超出的上传返回 413，超出的结果不再复制。',
-  UPLOADS_MAX: '并发文件上传的最大数量，单个账户最多占一半；超出的返回 503 或 429。',
+  UPLOADS_MAX: '并发文件上传的最大数量，由各账户公平分享：单独一个账户可占 85%；超出的返回 503。',
   HOUSEKEEPING_MS: '清理过期数据的间隔。',
   DELIVERY_DAYS: '已结束的 webhook 投递记录的保留天数。',
   TIMELINE_DAYS: '任务时间线的保留天数；任务与扣费永久保留。',

@@ -18,7 +18,7 @@ export function Notices({ overview }: { readonly overview: AccountOverview }) {
     </ButtonLink>
   )
   const toDeliveries = (
-    <ButtonLink to="/webhooks" search={{ state: 'dropped' }} variant="default" size="compact-sm">
+    <ButtonLink to="/webhooks" search={{ status: 'dropped' }} variant="default" size="compact-sm">
       {t('toDeliveries')}
     </ButtonLink>
   )

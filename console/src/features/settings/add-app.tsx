@@ -28,11 +28,11 @@ export function AddApp({ isOpen, ...props }: AddAppProps) {
 
 function AddAppForm({ onClose, onCodes }: Omit<AddAppProps, 'isOpen'>) {
   const t = useMessages(messages)
-  // Each request creates a secret: one per opening of the dialog, never cached.
+  // What the app has scanned must stay: no invalidation may ask again while the dialog is open.
   const offer = useQuery({
     queryKey: ['totp offer'],
     queryFn: () => callAdmin('POST /profile/totp', {}),
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: 'static',
     gcTime: 0,
     retry: false,
   })

@@ -21,9 +21,11 @@ type Delivery = AdminAnswer<typeof ONE>
 interface DeliveryDetailsProps {
   readonly accountId: string
   readonly deliveryId: string
+  /** Opens another delivery. */
+  readonly onOpen: (id: string) => void
 }
 
-export function DeliveryDetails({ accountId, deliveryId }: DeliveryDetailsProps) {
+export function DeliveryDetails({ accountId, deliveryId, onOpen }: DeliveryDetailsProps) {
   const t = useMessages(messages)
   const params = { account_id: accountId, delivery_id: deliveryId }
   const { data, error } = useAdmin(ONE, { params }, { live: ['deliveries'] })
@@ -31,19 +33,16 @@ export function DeliveryDetails({ accountId, deliveryId }: DeliveryDetailsProps)
     'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver',
   )
   const { isBusy, failure, submit } = useSubmit<undefined>(async () => {
-    await again.mutateAsync({ params })
+    const { id } = await again.mutateAsync({ params })
     notifyDone(t('redelivered'))
+    onOpen(id)
   })
   if (error) return <ErrorState error={error} />
   if (!data) return <Loader size="sm" />
   return (
     <Stack gap="lg">
       <Facts delivery={data} />
-      <div>
-        <Button variant="default" loading={isBusy} onClick={() => submit(undefined)}>
-          {t('redeliver')}
-        </Button>
-      </div>
+      <Again delivery={data} isBusy={isBusy} onSend={() => submit(undefined)} onOpen={onOpen} />
       {failure ? <ErrorState error={failure} /> : null}
       <Attempts delivery={data} />
       {data.body ? (
@@ -55,6 +54,27 @@ export function DeliveryDetails({ accountId, deliveryId }: DeliveryDetailsProps)
         </section>
       ) : null}
     </Stack>
+  )
+}
+
+interface AgainProps {
+  readonly delivery: Delivery
+  readonly isBusy: boolean
+  readonly onSend: () => void
+  readonly onOpen: (id: string) => void
+}
+
+/** A delivery is sent again once, after its end; then the new one is a click away. */
+function Again({ delivery, isBusy, onSend, onOpen }: AgainProps) {
+  const t = useMessages(messages)
+  const { status, redelivered_as: next } = delivery
+  if (status === 'pending') return null
+  return (
+    <div>
+      <Button variant="default" loading={isBusy} onClick={next ? () => onOpen(next) : onSend}>
+        {t(next ? 'openNext' : 'redeliver')}
+      </Button>
+    </div>
   )
 }
 

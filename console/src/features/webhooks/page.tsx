@@ -2,11 +2,12 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
+import { RedeliverDropped } from '../../components/form/redeliver-dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { Filters, SelectFilter, TextFilter, TimeFilter } from '../../components/list/filters.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useWorkKind } from '../../components/state/work-kind.ts'
@@ -23,6 +24,7 @@ import { Secret } from './secret.tsx'
 import { Verify } from './verify.tsx'
 
 const LIST = 'GET /accounts/:account_id/webhooks/deliveries'
+const REDELIVER = 'POST /accounts/:account_id/webhooks/deliveries/redeliver'
 const REFRESH_MS = 4_000
 type Delivery = RowOf<typeof LIST>
 
@@ -54,9 +56,11 @@ export function Page() {
 
 function Deliveries({ accountId }: { readonly accountId: string }) {
   const t = useMessages(messages)
-  const list = useListState(['status', 'task_id'])
+  const list = useListState(['status', 'task_id', 'host', 'from', 'to'])
+  const again = useAdminChange(REDELIVER, { refreshes: [LIST] })
+  const params = { account_id: accountId }
   const { openId } = list
-  const request = { params: { account_id: accountId }, query: asQuery(LIST, list.filters) }
+  const request = { params, query: asQuery(LIST, list.filters) }
   const pages = useAdminPages(LIST, request, {
     live: ['deliveries'] as const,
     keepPrevious: true,
@@ -68,7 +72,14 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
     <section aria-label={t('deliveries')}>
       <Filters>
         <TextFilter label={t('taskId')} {...list.field('task_id')} />
+        <TextFilter label={t('host')} {...list.field('host')} />
         <SelectFilter label={t('status')} options={states} {...list.field('status')} />
+        <TimeFilter label={t('from')} {...list.field('from')} />
+        <TimeFilter label={t('to')} {...list.field('to')} />
+        <RedeliverDropped
+          filters={list.filters}
+          onSend={(body) => again.mutateAsync({ params, body })}
+        />
       </Filters>
       <DataTable
         label={t('deliveries')}
@@ -89,7 +100,9 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
         }
       />
       <DetailDrawer isOpen={openId !== ''} title={t('deliveries')} onClose={list.close}>
-        {openId === '' ? null : <DeliveryDetails accountId={accountId} deliveryId={openId} />}
+        {openId === '' ? null : (
+          <DeliveryDetails accountId={accountId} deliveryId={openId} onOpen={list.open} />
+        )}
       </DetailDrawer>
     </section>
   )

@@ -9,7 +9,6 @@ const TEXTS: Readonly<Record<string, string>> = {
   'an account needs an owner: name another first': '账户必须有所有者，请先指定另一位',
   'an audit is running': '核对正在进行',
   'start adding a passkey first': '请先开始添加通行密钥',
-  'start adding an authenticator app first': '请先开始添加验证器应用',
   conflict: '冲突',
   'confirm your identity: this action needs a recent sign-in': '请确认身份：此操作需要近期登录',
   'contains credentials': '不能包含用户名或密码',
@@ -25,7 +24,17 @@ const TEXTS: Readonly<Record<string, string>> = {
   'is not a URL': '不是网址',
   'is not an address': '不是地址',
   'is not an http or https URL': '不是 http 或 https 网址',
-  'is wrong: is the clock of your device right?': '不正确：请检查设备的时钟',
+  'must be a currency of ISO 4217 in three capital letters, such as CNY or USD':
+    '必须是 ISO 4217 货币代码（三个大写字母），例如 CNY 或 USD',
+  'must be the six digits that the app shows': '必须是应用显示的六位数字',
+  'is not of now: type the code that the app shows, and set the clock of its device':
+    '不是当前的验证码：请输入应用现在显示的验证码，并校准该设备的时钟',
+  'is wrong: type the code that the app shows now for this QR code':
+    '不正确：请输入应用为此二维码现在显示的验证码',
+  'no authenticator app waits for its first code: it may have been confirmed in another window':
+    '没有等待首个验证码的验证器应用：可能已在另一个窗口中确认',
+  'another browser has started to add an app since: start again, and scan the new QR code':
+    '另一个浏览器已开始添加应用：请重新开始并扫描新的二维码',
   'is your current password': '是当前密码',
   'its prices are examples: set your own': '价格仅为示例，请设置自己的价格',
   'leads to a metadata service': '指向云主机的元数据服务',
@@ -132,6 +141,11 @@ const PATTERNS: readonly Pattern[] = [
   [
     /^must be a decimal (?:such as|string, for example|of at most 9 digits.* for example) (.+)$/,
     (one) => `必须是小数，例如 ${one}`,
+  ],
+  [
+    /^is missing: write "per": (\d+) if the amount buys \S+ of (\w+), as most vendors say it.*$/,
+    (per, unit) =>
+      `缺少 per：若金额对应 ${per} 个 ${unit}（多数供应商如此标价），请写 "per": ${per}；若对应一个，请写 "per": 1`,
   ],
   [/^must be a string$/, () => '必须是文本'],
   [/^must be a whole number$/, () => '必须是整数'],

@@ -9,14 +9,39 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{- /* What would lose data or never become ready is refused before anything is installed. */ -}}
+{{- define "tributary.check" -}}
+{{- if not (or .Values.filesClaim (and .Values.settings.S3_ENDPOINT .Values.settings.S3_BUCKET)) }}
+{{- fail "Gateways and worker need one place for files and results. Set settings.S3_ENDPOINT and settings.S3_BUCKET, with S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY in the Secret; or set filesClaim to a PersistentVolumeClaim that all pods can mount (ReadWriteMany)." }}
+{{- end }}
+{{- range $name := list "DATABASE_URL" "SECRET_KEY" "S3_SECRET_ACCESS_KEY" "TOP_UP_SECRET" "ROLE" "DATA_DIR" }}
+{{- if hasKey $.Values.settings $name }}
+{{- fail (printf "settings.%s: secrets belong in the Secret that existingSecret names; ROLE and DATA_DIR are set by the chart." $name) }}
+{{- end }}
+{{- end }}
+{{- if ge (int .Values.gateway.minAvailable) (int .Values.gateway.replicas) }}
+{{- if gt (int .Values.gateway.replicas) 1 }}
+{{- fail "gateway.minAvailable must be less than gateway.replicas: otherwise no node can be drained." }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* preStop, both times of the drain, and five seconds more. */ -}}
+{{- define "tributary.grace" -}}
+{{- $delay := .Values.settings.DRAIN_DELAY_SECONDS | default 5 | int -}}
+{{- $drain := .Values.settings.DRAIN_SECONDS | default 30 | int -}}
+{{ add (int .Values.preStopSeconds) $delay $drain 5 }}
+{{- end }}
+
 {{- define "tributary.pod" -}}
 automountServiceAccountToken: false
-terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
+terminationGracePeriodSeconds: {{ include "tributary.grace" . }}
 securityContext:
   runAsNonRoot: true
   runAsUser: 65532
   runAsGroup: 65532
   fsGroup: 65532
+  fsGroupChangePolicy: OnRootMismatch
   seccompProfile: { type: RuntimeDefault }
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
@@ -24,6 +49,12 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
+{{- /* Pods are replaced when the Secret has changed at an upgrade. `helm template` sees none. */ -}}
+{{- define "tributary.annotations" -}}
+checksum/secret: {{ (lookup "v1" "Secret" .Release.Namespace .Values.existingSecret).data | toJson | sha256sum }}
+{{- end }}
+
+{{- /* Settings are part of the pod: a change replaces it, and a rollback brings them back. */ -}}
 {{- define "tributary.container" -}}
 image: {{ include "tributary.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -32,8 +63,39 @@ securityContext:
   readOnlyRootFilesystem: true
   capabilities: { drop: [ALL] }
 envFrom:
-  - configMapRef: { name: {{ .Release.Name }} }
   - secretRef: { name: {{ .Values.existingSecret }} }
+{{- end }}
+
+{{- define "tributary.settings" -}}
+{{- range $name, $value := .Values.settings }}
+- { name: {{ $name }}, value: {{ $value | toString | replace "$(" "$$(" | quote }} }
+{{- end }}
+{{- end }}
+
+{{- define "tributary.mounts" -}}
+- { name: data, mountPath: /data }
+- { name: tmp, mountPath: /tmp }
+{{- if .Values.filesClaim }}
+- { name: files, mountPath: /data/files }
+{{- end }}
+{{- end }}
+
+{{- define "tributary.volumes" -}}
+- { name: tmp, emptyDir: {} }
+{{- with .Values.filesClaim }}
+- { name: files, persistentVolumeClaim: { claimName: {{ . }} } }
+{{- end }}
+{{- end }}
+
+{{- define "tributary.placement" -}}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- define "tributary.probes" -}}

@@ -2,14 +2,16 @@
  * Payments that a payment provider reports. Only the signature authenticates them, so it is
  * verified over the raw bytes before the body is parsed.
  */
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { expectJson, readBody } from '../../../http/body.ts'
 import { checkShape, refuseUnstorable } from '../../../http/check-shape.ts'
 import type { Context } from '../../../http/context.ts'
+import { CURRENCY_PROBLEM } from '../../../lib/currencies.ts'
 import { GatewayError, invalidField } from '../../../lib/errors.ts'
-import { tryParseJson } from '../../../lib/json.ts'
 import { type Nanos, parseAmount } from '../../../lib/money.ts'
+import { parseObject } from '../../../pipeline/request/read-request.ts'
 import { decimal, text } from '../../common-schemas.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
@@ -21,7 +23,7 @@ const payment = z.object({
   event_id: text(200).min(1),
   account_id: text(100).min(1),
   amount: decimal,
-  currency: z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters'),
+  currency: z.string().regex(/^[A-Z]{3}$/, CURRENCY_PROBLEM),
   reason: text(300).default(''),
 })
 
@@ -36,11 +38,12 @@ export interface Payment {
 /** Throws 401 for a missing, wrong or outdated signature, 400 for an invalid body. */
 export async function readPayment(context: Context, secret: string): Promise<Payment> {
   expectJson(context.request)
-  const body = await readBody(context.request, BODY_BYTES_MAX)
+  const body = await readBody(context, BODY_BYTES_MAX)
   if (!isSigned(context.request.headers['x-signature'], body, secret)) {
     throw new GatewayError('unauthenticated', { message: 'the signature is missing or wrong' })
   }
-  const document = tryParseJson(body)
+  // Of two members of one name, the signer and this reader might mean different ones.
+  const document = parseObject(body).value
   refuseUnstorable(document, 'body')
   const read = checkShape(payment, document)
   const { event_id: eventId, account_id: accountId, amount, currency, reason } = read

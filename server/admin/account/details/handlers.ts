@@ -31,8 +31,9 @@ export const accountHandlers: HandlersOf<typeof accountContract> = {
     })
     return describeAccount(services, params.account_id)
   },
-  async 'POST /accounts/:account_id/playground-key'({ params, note }, { sql }) {
-    const created = found(await createPlaygroundKey(sql, params.account_id), 'account')
+  async 'POST /accounts/:account_id/playground-key'({ params, session, note }, { sql }) {
+    const key = await createPlaygroundKey(sql, params.account_id, session.user.id)
+    const created = found(key, 'account')
     note({ key_id: created.id })
     return { key: created.key, key_id: created.id, expires_at: created.expires_at.toISOString() }
   },

@@ -8,8 +8,11 @@ import { commonHeaders } from '../../../http/reply.ts'
 
 export type Cell = string | number | boolean | null
 
-/** Includes a leading tab or line break, after which some programs still look for a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/
+/**
+ * Includes a leading tab or line break, after which some programs still look for a formula, and the
+ * full-width and typographic forms of the signs, which some take for the signs themselves.
+ */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20\u2212\ufe62\ufe63\ufe66\ufe6b]/
 const QUOTED = /[",\r\n]/
 
 export function encodeRow(cells: readonly Cell[]): string {

@@ -1,7 +1,12 @@
 /** The webhooks of an account: their secret, and every delivery with its attempts. */
 import { z } from 'zod'
-import { deliverySchema } from '../../../endpoints/webhooks/webhook-schemas.ts'
-import { page, paging, text, time } from '../../common-schemas.ts'
+import {
+  deliverySchema,
+  hostFilter,
+  redeliverAnswer,
+  redeliverBody,
+} from '../../../endpoints/webhooks/webhook-schemas.ts'
+import { page, paging, span, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const TAG = 'Console: webhooks'
@@ -57,8 +62,10 @@ export const webhooksContract = {
     description: 'Newest first.',
     query: z.object({
       ...paging,
+      ...span,
       status: status.optional(),
       task_id: text(200).optional(),
+      host: hostFilter.optional(),
     }),
     answer: page(listed),
   },
@@ -74,8 +81,19 @@ export const webhooksContract = {
     role: 'member',
     tag: TAG,
     summary: 'Redeliver a webhook',
-    description: 'Sends the same bytes to the same URL, as a new delivery.',
+    description:
+      'Sends the same bytes to the same URL, as a new delivery. Once per delivery: asked again, ' +
+      'the answer is the same new delivery.',
     answer: deliverySchema,
+    errors: [409, 429],
+  },
+  'POST /accounts/:account_id/webhooks/deliveries/redeliver': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Redeliver the dropped webhooks of a time',
+    description: 'Each that was not sent again yet, the oldest first.',
+    body: redeliverBody,
+    answer: redeliverAnswer,
     errors: [429],
   },
   'POST /accounts/:account_id/webhooks/test': {

@@ -1,7 +1,11 @@
 /**
  * Webhooks of an account. Showing the secret requires a step-up and is recorded in the audit log.
  */
-import { describeDelivery, noDelivery } from '../../../endpoints/webhooks/webhook-schemas.ts'
+import {
+  describeDelivery,
+  noDelivery,
+  readDroppedFilter,
+} from '../../../endpoints/webhooks/webhook-schemas.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import { maskSecret } from '../../../lib/secrets/secrets.ts'
 import type { WebhookSecret } from '../../../webhooks/secrets.ts'
@@ -19,10 +23,11 @@ function describeSecret({ current, previousUntil }: WebhookSecret) {
   return { secret: current, previous_valid_until: previousUntil?.toISOString() ?? null }
 }
 
-function describeRow({ state, ...row }: DeliveryListRow) {
+function describeRow({ state, repeated_by, ...row }: DeliveryListRow) {
   return {
     ...row,
     status: state,
+    redelivered_as: repeated_by,
     next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     finished_at: row.finished_at?.toISOString() ?? null,
@@ -47,8 +52,8 @@ export const webhooksHandlers: HandlersOf<typeof webhooksContract> = {
     return describeSecret(await services.webhooks.rotate(params.account_id))
   },
   async 'GET /accounts/:account_id/webhooks/deliveries'({ params, query }, { sql }) {
-    const { limit, cursor: after, status: state, task_id: taskId } = query
-    const filter = { accountId: params.account_id, limit: limit + 1, after, state, taskId }
+    const { limit, cursor: after, status: state, task_id: taskId, ...rest } = query
+    const filter = { ...rest, accountId: params.account_id, limit: limit + 1, after, state, taskId }
     return toPage(await selectDeliveryList(sql, filter), limit, ({ id }) => id, describeRow)
   },
   async 'GET /accounts/:account_id/webhooks/deliveries/:delivery_id'({ params }, services) {
@@ -66,6 +71,13 @@ export const webhooksHandlers: HandlersOf<typeof webhooksContract> = {
     if (!row) throw noDelivery()
     note({ new_delivery_id: row.id })
     return describeDelivery(row)
+  },
+  async 'POST /accounts/:account_id/webhooks/deliveries/redeliver'(input, { webhooks }) {
+    const { params, body, note } = input
+    const filter = { ...readDroppedFilter(body), accountId: params.account_id }
+    const answer = await webhooks.redeliverDropped(filter, body.dry_run === true)
+    note({ ...body, redelivered: answer.redelivered })
+    return answer
   },
   async 'POST /accounts/:account_id/webhooks/test'({ params, body, note }, { webhooks, guard }) {
     const refusal = await guard.checkUrl(body.url)

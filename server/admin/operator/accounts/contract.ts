@@ -1,5 +1,7 @@
 /** Operators: accounts, their limits, and credits and debits with a reason. */
+
 import { z } from 'zod'
+import { CURRENCY_PROBLEM, isCurrency } from '../../../lib/currencies.ts'
 import { amount, page, paging, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
@@ -59,10 +61,7 @@ export const operatorAccountsContract = {
     summary: 'Create an account',
     body: z.strictObject({
       name: text(200).min(1),
-      currency: z
-        .string()
-        .regex(/^[A-Z]{3}$/, 'three capital letters, for example CNY')
-        .default('CNY'),
+      currency: z.string().refine(isCurrency, CURRENCY_PROBLEM).default('CNY'),
       balance: z.string().optional().describe('An opening balance, posted as a top-up.'),
       limits: limitsChange.optional(),
     }),

@@ -10,9 +10,16 @@ const channel = z.object({
   version: z.number(),
   source: z.string().describe('The catalog file that defines it, or `console`.'),
   health: z.object({
-    state: z.enum(['ready', 'cooling_down', 'over_cap', 'paused', 'unusable']),
-    reason: z.string().nullable().describe('Reason for not being ready.'),
+    state: z
+      .enum(['untried', 'working', 'failing', 'cooling_down', 'over_cap', 'paused', 'unusable'])
+      .describe(
+        '`untried`: no call in the last 31 days. `working`, `failing`: by the last call. The ' +
+          'others are tried last, or not at all.',
+      ),
+    reason: z.string().nullable().describe('Reason for not working.'),
     cooldown_seconds: z.number().nullable(),
+    last_success: time.nullable().describe('To the hour where it is long ago.'),
+    failing_since: time.nullable().describe('The first failure after the last success.'),
     last_error: z
       .object({
         kind: z.string(),
@@ -98,6 +105,25 @@ export const operatorChannelsContract = {
     description: 'Refused while a model has a route to it. Open tasks are still polled.',
     stepUp: true,
     errors: [404, 409],
+  },
+  'GET /operator/simulators': {
+    role: 'operator',
+    tag,
+    summary: 'List the channels and models of the demo',
+    answer: z.object({
+      demo: z.boolean().describe('The gateway has no other channels: it is in demo mode.'),
+      channels: z.array(z.string()),
+      models: z.array(z.string()).describe('Models that only these channels serve.'),
+    }),
+  },
+  'DELETE /operator/simulators': {
+    role: 'operator',
+    tag,
+    summary: 'Retire the channels and models of the demo',
+    description:
+      'Records and balances stay. A gateway without channels of its own starts its next demo ' +
+      'with them again.',
+    stepUp: true,
   },
   'POST /operator/channels/:channel_id/test': {
     role: 'operator',

@@ -1,6 +1,13 @@
 /** Channels as operators configure them; secrets are written but never returned. */
 
-import { editChannel, retireChannel, switchChannel } from '../../../catalog/apply/edit.ts'
+import type { z } from 'zod'
+import {
+  type EditOptions,
+  editChannel,
+  retireChannel,
+  switchChannel,
+} from '../../../catalog/apply/edit.ts'
+import { listSimulators, retireSimulators } from '../../../catalog/apply/retire-simulators.ts'
 import { describeChannel, listChannelSummaries } from '../../../catalog/describe.ts'
 import { describeRequest } from '../../../endpoints/reference/json-schema.ts'
 import { GatewayError } from '../../../lib/errors.ts'
@@ -9,9 +16,11 @@ import { OperatorError } from '../../../lib/operator-error.ts'
 import { testChannel } from '../../../outbound/test-channel.ts'
 import type { CapFigures } from '../../../pipeline/load/channel-spending.ts'
 import { probeOf } from '../../../pipeline/send/probe-channel.ts'
-import type { HandlersOf } from '../../handler.ts'
+import { type ChannelUse, nameFailure, stateOfUse } from '../../../usage/channel-use.ts'
+import type { ChecksOf, HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
 import type { AdminServices } from '../../services.ts'
+import { readUses } from './channel-uses.ts'
 import type { operatorChannelsContract } from './contract.ts'
 import { countOpenTasks } from './store.ts'
 
@@ -23,7 +32,7 @@ function noChannel(): GatewayError {
 
 async function createDescriber(services: AdminServices) {
   const { sql, catalog, health, spending } = services
-  const openTasks = await countOpenTasks(sql)
+  const [openTasks, uses] = await Promise.all([countOpenTasks(sql), readUses(services)])
   const cooldowns = new Map(health.coolingDown().map(({ channel, forMs }) => [channel, forMs]))
   const { channels, models } = catalog.snapshot()
   return (summary: Summary) => {
@@ -31,6 +40,7 @@ async function createDescriber(services: AdminServices) {
     const forMs = cooldowns.get(id)
     const channel = channels.get(id)
     const caps = channel ? spending.figures(channel) : []
+    const use = uses(id)
     const users = [...models.values()].filter((one) => one.routes.some((r) => r.channel === id))
     return {
       id,
@@ -39,8 +49,10 @@ async function createDescriber(services: AdminServices) {
       version,
       source,
       health: {
-        ...describeState(summary, { isUsable: channel !== undefined, forMs, caps }),
+        ...describeState(summary, { isUsable: channel !== undefined, forMs, caps, use }),
         cooldown_seconds: forMs === undefined ? null : Math.ceil(forMs / 1000),
+        last_success: use.succeededAt?.toISOString() ?? null,
+        failing_since: use.failingSince?.toISOString() ?? null,
         last_error: showError(health.lastError(id)),
       },
       spending: caps.map(showCap),
@@ -56,9 +68,10 @@ interface Condition {
   readonly isUsable: boolean
   readonly forMs: number | undefined
   readonly caps: readonly CapFigures[]
+  readonly use: ChannelUse
 }
 
-function describeState(summary: Summary, { isUsable, forMs, caps }: Condition) {
+function describeState(summary: Summary, { isUsable, forMs, caps, use }: Condition) {
   if (summary.status === 'retired') return { state: 'unusable', reason: 'retired' } as const
   if (summary.paused_at) return { state: 'paused', reason: 'paused by an operator' } as const
   if (!isUsable) {
@@ -67,8 +80,9 @@ function describeState(summary: Summary, { isUsable, forMs, caps }: Condition) {
   }
   const reached = caps.find(({ isReached }) => isReached)
   if (reached) return { state: 'over_cap', reason: describeCap(reached) } as const
-  if (forMs === undefined) return { state: 'ready', reason: null } as const
-  const reason = 'several calls in a row failed, or the vendor asked for a pause'
+  const failure = use.failure ? nameFailure(use.failure) : null
+  if (forMs === undefined) return { state: stateOfUse(use), reason: failure }
+  const reason = failure ?? 'several calls in a row failed, or the vendor asked for a pause'
   return { state: 'cooling_down', reason } as const
 }
 
@@ -126,6 +140,22 @@ function editOptions({ sql, secrets, upstreams }: AdminServices) {
   return { sql, secrets, upstreams: Object.fromEntries(upstreams), environment: process.env }
 }
 
+export const operatorChannelsChecks: ChecksOf<
+  typeof operatorChannelsContract,
+  'PUT /operator/channels/:channel_id'
+> = {
+  'PUT /operator/channels/:channel_id': ({ params, body }, services) =>
+    saveChannel({ ...editOptions(services), dryRun: true }, params.channel_id, body),
+}
+
+type Draft = z.output<
+  (typeof operatorChannelsContract)['PUT /operator/channels/:channel_id']['body']
+>
+
+function saveChannel(options: EditOptions, id: string, { upstream, settings }: Draft) {
+  return withOperatorErrors(editChannel(options, { id, upstream, settings }))
+}
+
 export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContract> = {
   async 'GET /operator/upstreams'(_input, { upstreams }) {
     const data = [...upstreams.values()].map(({ name, settings, secrets, calls, tasks = {} }) => ({
@@ -149,10 +179,7 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
 
   async 'PUT /operator/channels/:channel_id'({ params, body, note }, services) {
     const { channel_id: id } = params
-    const { upstream, settings } = body
-    const diff = await withOperatorErrors(
-      editChannel(editOptions(services), { id, upstream, settings }),
-    )
+    const diff = await saveChannel(editOptions(services), id, body)
     note({
       changes: diff.changes.flatMap(({ what }) => what),
       differences: diff.changes.flatMap(({ differences = [] }) => differences),
@@ -168,6 +195,18 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
       throw new GatewayError('conflict', { message: error.message })
     })
     if (!retired) throw noChannel()
+    await catalog.refresh()
+    return undefined
+  },
+
+  async 'GET /operator/simulators'(_input, { sql, signIn }) {
+    const { channels, models } = await listSimulators(sql)
+    return { demo: signIn.parts.demo() !== undefined, channels: [...channels], models: [...models] }
+  },
+
+  async 'DELETE /operator/simulators'({ note }, { sql, catalog }) {
+    const { channels, models } = await retireSimulators(sql)
+    note({ channels: channels.length, models: models.length })
     await catalog.refresh()
     return undefined
   },

@@ -1,5 +1,7 @@
 /** Operators: redeem codes, each of which credits one account once. */
+
 import { z } from 'zod'
+import { CURRENCY_PROBLEM, isCurrency } from '../../../lib/currencies.ts'
 import { amount, page, paging, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
@@ -38,7 +40,7 @@ export const operatorCodesContract = {
       count: z.int().min(1).max(1000).default(1),
       amount: z.string(),
       kind: z.enum(['top_up', 'promotion']).default('promotion'),
-      currency: z.string().default('CNY'),
+      currency: z.string().refine(isCurrency, CURRENCY_PROBLEM).default('CNY'),
       note: text(200).default(''),
       expires_at: z.coerce.date().optional(),
     }),

@@ -49,6 +49,18 @@ const planned = z.object({
   price_problems: z.array(problem),
 })
 
+const takenOut = z.object({
+  tool: z.string().describe('Its kind, for example `web_search`; `other` for unknown ones.'),
+  unit: z.string().nullable().describe('The unit whose price sells it; null: none does.'),
+  answers: z.number().describe('Answers to requests that offered it.'),
+  first_at: time,
+  last_at: time,
+  list: z
+    .object({ vendor: z.string(), currency: z.string(), prices: z.array(price) })
+    .nullable()
+    .describe('The list prices of the unit at the vendor; null: unknown.'),
+})
+
 const model = z.object({
   id: z.string(),
   type: z.string(),
@@ -63,6 +75,10 @@ const model = z.object({
     .describe('Models that serve calls at their own prices if no route does.'),
   limits: z.record(z.string(), z.number()),
   details: z.record(z.string(), z.unknown()),
+  unpriced_tools: z.enum(['take_out', 'refuse']),
+  tools_taken_out: z
+    .array(takenOut)
+    .describe('Tools that requests offer and that have no price, which the gateway takes out.'),
   source: z.string(),
   warnings: z.array(z.string()).describe('Problems with the current definition.'),
   effective_from: time.nullable().describe('Start of the current prices.'),
@@ -117,6 +133,7 @@ export const operatorModelsContract = {
       prices: z.array(z.looseObject({})).optional(),
       routes: z.array(z.looseObject({})),
       limits: z.looseObject({}).optional(),
+      unpriced_tools: z.string().optional().describe('take_out or refuse.'),
       details: z.looseObject({}).optional(),
     }),
     stepUp: true,

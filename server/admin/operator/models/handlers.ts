@@ -1,5 +1,5 @@
 /** Models, their routes and versioned prices. */
-
+import type { z } from 'zod'
 import { editModel, retireModel } from '../../../catalog/apply/edit.ts'
 import { planPrices, withdrawPlan } from '../../../catalog/apply/plan-prices.ts'
 import { compareCosts, findPriceProblems } from '../../../catalog/compare-costs.ts'
@@ -11,15 +11,19 @@ import {
 import type { PlannedRow, StoredPrice } from '../../../catalog/store.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
-import type { HandlersOf } from '../../handler.ts'
+import type { ChecksOf, HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
 import type { AdminServices } from '../../services.ts'
 import type { operatorModelsContract } from './contract.ts'
 import { type PriceVersionRow, selectPriceHistory } from './store.ts'
+import { readTakenOut } from './taken-out.ts'
 
-function showModel(row: ModelSummary, { catalog }: AdminServices) {
+type ShowTakenOut = Awaited<ReturnType<typeof readTakenOut>>
+
+function showModel(row: ModelSummary, { catalog }: AdminServices, takenOut: ShowTakenOut) {
   const { updated_at: updatedAt, effective_from: from, planned, ...rest } = row
-  const { prices, routes, limits, details } = row
+  const { prices, routes, limits } = row
+  const { unpriced_tools: tools, ...details } = row.details
   return {
     ...rest,
     prices: showPrices(prices),
@@ -32,7 +36,9 @@ function showModel(row: ModelSummary, { catalog }: AdminServices) {
     margins: compareCosts(row),
     price_problems: findPriceProblems(row),
     limits: { ...limits } as Record<string, number>,
-    details: { ...details },
+    details,
+    unpriced_tools: tools === 'refuse' ? ('refuse' as const) : ('take_out' as const),
+    tools_taken_out: takenOut(row),
     warnings: listWarnings(row, catalog.snapshot().channels),
     updated_at: updatedAt.toISOString(),
   }
@@ -71,11 +77,34 @@ function stateOf(row: PriceVersionRow, current: string | null) {
   return row.version.toString() === current ? 'current' : 'past'
 }
 
+async function showStored(services: AdminServices, id: string) {
+  const row = await findModel(services, id)
+  return showModel(row, services, await readTakenOut(services.sql, id))
+}
+
 async function findModel(services: AdminServices, id: string) {
   return await describeStoredModel(services.sql, id).catch((error) => {
     if (!(error instanceof OperatorError)) throw error
     throw new GatewayError('not_found', { message: 'no such model' })
   })
+}
+
+export const operatorModelsChecks: ChecksOf<
+  typeof operatorModelsContract,
+  'PUT /operator/models/:model_id'
+> = {
+  'PUT /operator/models/:model_id': ({ params, body }, services) =>
+    saveModel(services, params.model_id, body, true),
+}
+
+type Draft = z.output<(typeof operatorModelsContract)['PUT /operator/models/:model_id']['body']>
+
+function saveModel(services: AdminServices, id: string, body: Draft, dryRun = false) {
+  const { sql, secrets, upstreams } = services
+  const { currency, ...members } = body
+  const known = Object.fromEntries(upstreams)
+  const options = { sql, secrets, upstreams: known, environment: process.env, dryRun }
+  return withOperatorErrors(editModel(options, currency, { ...members, id }))
 }
 
 export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> = {
@@ -85,14 +114,15 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     const found = rows
       .filter(({ type }) => query.type === undefined || type === query.type)
       .filter(({ id }) => searchText === undefined || id.toLowerCase().includes(searchText))
-    return { data: found.map((row) => showModel(row, services)) }
+    const takenOut = await readTakenOut(services.sql)
+    return { data: found.map((row) => showModel(row, services, takenOut)) }
   },
 
   async 'GET /operator/models/:model_id'({ params }, services) {
     const row = await findModel(services, params.model_id)
     const history = await selectPriceHistory(services.sql, row.id)
     return {
-      ...showModel(row, services),
+      ...showModel(row, services, await readTakenOut(services.sql, row.id)),
       price_history: history.map((one) => ({
         version: one.version.toString(),
         effective_from: one.effective_from.toISOString(),
@@ -105,18 +135,13 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
   },
 
   async 'PUT /operator/models/:model_id'({ params, body, note }, services) {
-    const { sql, secrets, upstreams, catalog } = services
-    const { currency, ...members } = body
-    const options = { sql, secrets, upstreams: Object.fromEntries(upstreams) }
-    const model = { ...members, id: params.model_id }
-    const edit = editModel({ ...options, environment: process.env }, currency, model)
-    const diff = await withOperatorErrors(edit)
+    const diff = await saveModel(services, params.model_id, body)
     note({
       changes: diff.changes.flatMap(({ what }) => what),
       differences: diff.changes.flatMap(({ differences = [] }) => differences),
     })
-    await catalog.refresh()
-    return showModel(await findModel(services, params.model_id), services)
+    await services.catalog.refresh()
+    return showStored(services, params.model_id)
   },
 
   async 'POST /operator/models/:model_id/planned-prices'({ params, body, note }, services) {
@@ -125,7 +150,7 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     await withOperatorErrors(planPrices(services.sql, id, body))
     note({ effective_from: body.effective_from })
     await services.catalog.refresh()
-    return showModel(await findModel(services, id), services)
+    return showStored(services, id)
   },
 
   async 'DELETE /operator/models/:model_id/planned-prices/:version'({ params }, services) {

@@ -62,7 +62,9 @@ export const operatorOverviewContract = {
         .array(z.object({ channel: z.string(), currency: z.string(), ...figures }))
         .describe('Grouped by the last channel tried.'),
       channels: z.object({
-        ready: z.int(),
+        working: z.int().describe('The last call succeeded.'),
+        untried: z.int().describe('No call in the last 31 days.'),
+        failing: z.array(z.object({ channel: z.string(), since: time, reason: z.string() })),
         cooling_down: z.array(z.object({ channel: z.string(), seconds: z.int() })),
         unusable: z.array(z.object({ channel: z.string(), reason: z.string() })),
       }),

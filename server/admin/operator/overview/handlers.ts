@@ -1,7 +1,9 @@
 /** Revenue, upstream cost, errors and health over all accounts. */
 import { formatAmount } from '../../../lib/money.ts'
+import { nameFailure, stateOfUse, type UseState } from '../../../usage/channel-use.ts'
 import type { HandlersOf } from '../../handler.ts'
 import type { AdminServices } from '../../services.ts'
+import { readUses } from '../channels/channel-uses.ts'
 import { selectTotals } from '../proof/store.ts'
 import type { operatorOverviewContract } from './contract.ts'
 import { addUpSums, showFigures } from './figures.ts'
@@ -17,7 +19,9 @@ import {
 
 const DAY_MS = 86_400_000
 
-function describeChannels({ catalog, health }: AdminServices) {
+async function describeChannels(services: AdminServices) {
+  const { catalog, health } = services
+  const uses = await readUses(services)
   const coolingDown = health.coolingDown()
   const { channels, models } = catalog.snapshot()
   const named = [...models.values()].flatMap(({ routes }) => routes.map(({ channel }) => channel))
@@ -25,8 +29,19 @@ function describeChannels({ catalog, health }: AdminServices) {
     const reason = catalog.problemOf(channel)
     return reason === undefined ? [] : [{ channel, reason }]
   })
+  const cooling = new Set(coolingDown.map(({ channel }) => channel))
+  const others = [...channels.keys()]
+    .filter((channel) => !cooling.has(channel))
+    .map((channel) => ({ channel, use: uses(channel) }))
+  const inState = (state: UseState) => others.filter(({ use }) => stateOfUse(use) === state)
   return {
-    ready: channels.size - coolingDown.length,
+    working: inState('working').length,
+    untried: inState('untried').length,
+    failing: inState('failing').map(({ channel, use: { failingSince, failure } }) => ({
+      channel,
+      since: (failingSince ?? new Date()).toISOString(),
+      reason: failure ? nameFailure(failure) : 'unknown',
+    })),
     cooling_down: coolingDown.map(({ channel, forMs }) => ({
       channel,
       seconds: Math.ceil(forMs / 1000),
@@ -52,7 +67,7 @@ export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContrac
     const from = query.from ?? new Date(to.getTime() - DAY_MS)
     const span = { from, to }
     const by = { step: query.step, timeZone: query.time_zone }
-    const [series, accounts, models, channels, losses, totals, active] = await Promise.all([
+    const [series, accounts, models, channels, losses, totals, active, health] = await Promise.all([
       readRevenueSeries(sql, span, by),
       readTopAccounts(sql, span),
       readTopModels(sql, span),
@@ -60,6 +75,7 @@ export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContrac
       readLosses(sql, span),
       selectTotals(sql),
       countActive(sql, span),
+      describeChannels(services),
     ])
     return {
       from: from.toISOString(),
@@ -86,7 +102,7 @@ export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContrac
       by_channel: channels.map((row) => {
         return { channel: row.channel, currency: row.currency, ...showFigures(row) }
       }),
-      channels: describeChannels(services),
+      channels: health,
       open_tasks: active.tasks,
       active_accounts: active.accounts,
     }

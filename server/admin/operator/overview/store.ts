@@ -17,11 +17,11 @@ export interface Sums {
 }
 
 const hours = (sql: Sql, { from, to }: OverviewSpan) => sql`
-  hour >= date_trunc('hour', ${from}::timestamptz, 'UTC') and hour < ${to}`
+  hour >= usage_slot(${from}::timestamptz) and hour < ${to}`
 
 /** Calls that ended since the last rollup; see figures-store.ts. */
 const uncounted = (sql: Sql, { from, to }: OverviewSpan) => sql`(
-  select date_trunc('hour', c.created_at, 'UTC') as hour, c.account_id, c.model, c.currency,
+  select usage_slot(c.created_at) as hour, c.account_id, c.model, c.currency,
     coalesce(c.attempts -> -1 ->> 'channel', '') as channel,
     (c.status in ('failed', 'lost'))::int as errors, c.charged,
     coalesce(c.upstream_cost, 0) as upstream_cost,

@@ -1,5 +1,10 @@
 /** Operators: calls, tasks and deliveries of all accounts. */
 import { z } from 'zod'
+import {
+  hostFilter,
+  redeliverAnswer,
+  redeliverBody,
+} from '../../../endpoints/webhooks/webhook-schemas.ts'
 import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
@@ -24,6 +29,17 @@ const call = z.object({
   margin: amount.nullable(),
   channel: z.string().nullable().describe('The last channel tried.'),
   attempts: z.number(),
+  tries: z
+    .array(
+      z.object({
+        channel: z.string(),
+        outcome: z.string(),
+        status: z.number().nullable().describe('The vendor’s HTTP status, if it answered.'),
+        reason: z.string().nullable().describe('The vendor’s words, or what went wrong.'),
+        milliseconds: z.number().nullable(),
+      }),
+    )
+    .describe('The attempts in their order.'),
   error: z.string().nullable(),
 })
 
@@ -54,6 +70,8 @@ const delivery = z.object({
   attempts: z.number(),
   last_status: z.number().nullable(),
   last_error: z.string().nullable(),
+  redelivery_of: z.string().nullable(),
+  redelivered_as: z.string().nullable().describe('The delivery that sends this one again.'),
   created_at: time,
   finished_at: time.nullable(),
 })
@@ -105,11 +123,23 @@ export const operatorWorkContract = {
     summary: 'List webhook deliveries of all accounts, newest first',
     query: z.object({
       ...paging,
+      ...span,
       ...accountFilter,
+      host: hostFilter.optional(),
       state: z.enum(['pending', 'delivered', 'dropped']).optional(),
       task_id: text(100).optional(),
       id: text(100).optional(),
     }),
     answer: page(delivery),
+  },
+  'POST /operator/deliveries/redeliver': {
+    role: 'operator',
+    tag,
+    summary: 'Redeliver the dropped webhooks of a time',
+    description:
+      'Each that was not sent again yet, the oldest first, of one account or of all. A single ' +
+      'delivery is sent again at its account.',
+    body: redeliverBody.extend(accountFilter),
+    answer: redeliverAnswer,
   },
 } as const satisfies Contract

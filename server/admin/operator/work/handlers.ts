@@ -1,4 +1,6 @@
 /** Calls, tasks and deliveries of all accounts. */
+import { z } from 'zod'
+import { readDroppedFilter } from '../../../endpoints/webhooks/webhook-schemas.ts'
 import { formatAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { toPage } from '../../page.ts'
@@ -8,6 +10,20 @@ import { selectCallPage, selectDeliveryPage, selectTaskPage } from './store.ts'
 const OPEN_STATES = ['submitting', 'queued', 'processing']
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
+
+const storedTry = z.object({
+  channel: z.string(),
+  outcome: z.string(),
+  status: z.number().nullable().default(null),
+  reason: z.string().nullable().default(null),
+  milliseconds: z.number().nullable().default(null),
+})
+
+/** Attempts of another form are skipped. */
+function showTries(stored: unknown): z.output<typeof storedTry>[] {
+  if (!Array.isArray(stored)) return []
+  return stored.flatMap((one) => storedTry.safeParse(one).data ?? [])
+}
 
 export const operatorWorkHandlers: HandlersOf<typeof operatorWorkContract> = {
   async 'GET /operator/calls'({ query }, { sql, ledger }) {
@@ -21,6 +37,7 @@ export const operatorWorkHandlers: HandlersOf<typeof operatorWorkContract> = {
       (row) => row.request_id,
       (row) => ({
         ...row,
+        tries: showTries(row.tries),
         created_at: row.created_at.toISOString(),
         finished_at: row.finished_at.toISOString(),
         held: formatAmount(row.held),
@@ -55,8 +72,14 @@ export const operatorWorkHandlers: HandlersOf<typeof operatorWorkContract> = {
   },
 
   async 'GET /operator/deliveries'({ query }, { sql }) {
-    const { limit, cursor, task_id: taskId, ...rest } = query
-    const filter = { ...rest, taskId, after: cursor, limit: limit + 1 }
+    const { limit, cursor, task_id: taskId, account, ...rest } = query
+    const filter = {
+      ...rest,
+      accountId: account || undefined,
+      taskId,
+      after: cursor,
+      limit: limit + 1,
+    }
     const rows = await selectDeliveryPage(sql, filter)
     return toPage(
       rows,
@@ -68,5 +91,12 @@ export const operatorWorkHandlers: HandlersOf<typeof operatorWorkContract> = {
         finished_at: iso(row.finished_at),
       }),
     )
+  },
+
+  async 'POST /operator/deliveries/redeliver'({ body, note }, { webhooks }) {
+    const filter = { ...readDroppedFilter(body), accountId: body.account || undefined }
+    const answer = await webhooks.redeliverDropped(filter, body.dry_run === true)
+    note({ ...body, redelivered: answer.redelivered })
+    return answer
   },
 }

@@ -1,5 +1,6 @@
 /** SQL of operators' lists of calls, tasks and deliveries, newest first. */
 import type { Sql } from 'postgres'
+import { type DeliveryFilter, narrowDeliveries } from '../../../webhooks/store.ts'
 
 interface Paged {
   readonly limit: number
@@ -31,6 +32,7 @@ export interface CallListRow extends Owned {
   readonly upstream_cost: bigint | null
   readonly channel: string | null
   readonly attempts: number
+  readonly tries: unknown
   readonly error: string | null
 }
 
@@ -68,7 +70,7 @@ export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallLi
     select c.request_id, c.account_id, a.name as account_name, c.created_at, c.finished_at,
       c.endpoint, c.model, c.key_id, c.task_id, c.status, c.basis, c.review, c.currency, c.held,
       c.charged, c.upstream_cost, c.attempts -> -1 ->> 'channel' as channel,
-      jsonb_array_length(c.attempts) as attempts, c.error
+      jsonb_array_length(c.attempts) as attempts, c.attempts as tries, c.error
     from page c join account a on a.id = c.account_id
     order by c.created_at desc, c.request_id desc`
 }
@@ -140,37 +142,24 @@ export interface OperatorDeliveryRow extends Owned {
   readonly attempts: number
   readonly last_status: number | null
   readonly last_error: string | null
+  readonly redelivery_of: string | null
+  readonly redelivered_as: string | null
   readonly created_at: Date
   readonly finished_at: Date | null
 }
 
-export interface DeliveryListFilter extends Paged {
-  readonly state?: string | undefined
-  readonly taskId?: string | undefined
-  readonly id?: string | undefined
-}
-
 export function selectDeliveryPage(
   sql: Sql,
-  filter: DeliveryListFilter,
+  filter: DeliveryFilter,
 ): Promise<OperatorDeliveryRow[]> {
-  const { limit, after, account, state, taskId, id } = filter
   return sql<OperatorDeliveryRow[]>`
     with page as (
-      select d.* from delivery d where true
-        ${account ? sql`and d.account_id = ${account}` : sql``}
-        ${state ? sql`and d.state = ${state}` : sql``}
-        ${taskId ? sql`and d.task_id = ${taskId}` : sql``}
-        ${id ? sql`and d.id = ${id}` : sql``}
-        ${
-          after
-            ? sql`and (d.created_at, d.id) <
-                (select p.created_at, p.id from delivery p where p.id = ${after})`
-            : sql``
-        }
-      order by d.created_at desc, d.id desc limit ${limit})
+      select d.* from delivery d where true ${narrowDeliveries(sql, filter)}
+      order by d.created_at desc, d.id desc limit ${filter.limit})
     select d.id, d.account_id, c.name as account_name, d.task_id, d.kind, d.url, d.state,
-      d.attempts, last.status as last_status, last.error as last_error, d.created_at, d.finished_at
+      d.attempts, last.status as last_status, last.error as last_error, d.created_at, d.finished_at,
+      d.redelivery_of,
+      (select r.id from delivery r where r.repeats = d.id) as redelivered_as
     from page d
       join account c on c.id = d.account_id
       left join lateral (

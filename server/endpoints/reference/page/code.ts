@@ -62,7 +62,7 @@ function formatJson(value: unknown, indent = '', used = 0): string {
   return `${open}\n${inner}${members.join(`,\n${inner}`)}\n${indent}${close}`
 }
 
-const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?/g
+const TOKEN = /("(?:[^"\\]|\\.)*"?)(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?/g
 
 /** Formats JSON with classes for its keys, strings and other values. */
 export function highlightJson(value: unknown): Html {

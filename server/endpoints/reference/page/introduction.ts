@@ -1,5 +1,7 @@
 /** The topics that apply to every endpoint, before the list of endpoints. */
+import { ERRORS } from '../../../lib/errors.ts'
 import { listStatuses } from '../statuses.ts'
+import { renderClients, WEBHOOKS } from './clients.ts'
 import { codeBlock, highlightJson } from './code.ts'
 import { type Html, html } from './html.ts'
 
@@ -11,6 +13,7 @@ export interface Topic {
 
 export function listTopics(publicUrl: string): Topic[] {
   return [
+    { id: 'sdk', title: 'Your SDK', content: renderClients(publicUrl) },
     { id: 'start', title: 'First call', content: renderStart(publicUrl) },
     { id: 'keys', title: 'Keys', content: KEYS },
     { id: 'tokens', title: 'Access tokens', content: renderTokens(publicUrl) },
@@ -18,6 +21,7 @@ export function listTopics(publicUrl: string): Topic[] {
     { id: 'money', title: 'What a call costs', content: MONEY },
     { id: 'repeating', title: 'Repeating a request', content: REPEATING },
     { id: 'streams', title: 'Streams', content: STREAMS },
+    { id: 'webhooks', title: 'Webhooks', content: WEBHOOKS },
     { id: 'errors', title: 'Errors', content: renderErrorTopic() },
   ]
 }
@@ -114,7 +118,11 @@ and send <code>{"type": "response.create", …}</code> with the members of
 <code>error</code> with its <code>status</code>.</p>
 </div>`
 
-const FLAT = { error: 'insufficient balance', type: 'billing_error' }
+const FLAT = {
+  error: ERRORS.insufficient_balance.message,
+  type: 'billing_error',
+  billing: { required: '0.0031', available: '0.001', debt: '0', currency: 'CNY' },
+}
 const NESTED = {
   type: 'error',
   error: {

@@ -1,13 +1,16 @@
 /** Measures a chat request: the `content` of a message is text, or parts that may be media. */
 import { isObject, type JsonObject, member } from '../../../lib/json.ts'
 import {
+  addElsewhere,
   addMedia,
   addMediaUrl,
   createMeasure,
   type Measure,
   noteTtl,
   readCacheControl,
+  readOthers,
 } from './measure.ts'
+import { PLAIN_CHAT_CALL, PLAIN_CHAT_MESSAGE, PLAIN_PART } from './plain-members.ts'
 
 export function measureChat(value: JsonObject): Measure {
   const measure = createMeasure()
@@ -41,11 +44,24 @@ function readMessage(measure: Measure, message: unknown, index: number): void {
   if (!isObject(message)) return
   readCacheControl(measure, message, () => `messages[${index}].`)
   // An earlier spoken answer, which only the vendor has.
-  if (isObject(message.audio)) measure.isOpen = true
-  const { content } = message
-  if (!Array.isArray(content)) return
-  for (let part = 0; part < content.length; part += 1) {
-    readPart(measure, content[part], () => `messages[${index}].content[${part}].`)
+  if (isObject(message.audio)) addElsewhere(measure)
+  readOthers(measure, message, PLAIN_CHAT_MESSAGE)
+  readCalls(measure, message.tool_calls)
+  readParts(measure, message.content, () => `messages[${index}].content`)
+  readParts(measure, message.images, () => `messages[${index}].images`)
+}
+
+function readCalls(measure: Measure, calls: unknown): void {
+  if (!Array.isArray(calls)) return
+  for (const call of calls) if (isObject(call)) readOthers(measure, call, PLAIN_CHAT_CALL)
+}
+
+function readParts(measure: Measure, parts: unknown, at: () => string): void {
+  // One part alone is no form of the dialect.
+  if (isObject(parts)) addElsewhere(measure)
+  if (!Array.isArray(parts)) return
+  for (let index = 0; index < parts.length; index += 1) {
+    readPart(measure, parts[index], () => `${at()}[${index}].`)
   }
 }
 
@@ -55,6 +71,7 @@ function readPart(measure: Measure, part: unknown, at: () => string): void {
   switch (part.type) {
     case 'text':
     case 'refusal':
+      readOthers(measure, part, PLAIN_PART)
       return
     case 'image_url':
       addMediaUrl(measure, 'image', member(part.image_url, 'url') ?? part.image_url)
@@ -68,7 +85,7 @@ function readPart(measure: Measure, part: unknown, at: () => string): void {
       return
     default:
       // A part of another vendor, or a future one.
-      measure.isOpen = true
+      addElsewhere(measure)
   }
 }
 

@@ -7,13 +7,17 @@ import {
   CLIENT_TOOL,
   countOf,
   createPricedOptions,
+  kindOfVendorFunction,
   type PricedOptions,
   type PricedToolKind,
   readCommon,
   readPricedTools,
   TOKEN_TOOL,
   UNKNOWN_TOOL,
+  WEB_FETCH,
+  WEB_SEARCH,
 } from './priced-options.ts'
+import { readSearchOptions } from './search-options.ts'
 
 /** Minimum lifetime of a container. */
 const SESSION_MINUTES = 5
@@ -22,9 +26,9 @@ const ADVICE_TOKENS = 4_096
 
 /** Tool types, with or without their trailing date. */
 const KINDS: readonly (readonly [RegExp, PricedToolKind])[] = [
-  [/^(?:custom|bash|text_editor|computer|memory|browser)(?:_\d{8})?$/, CLIENT_TOOL],
-  [/^web_search_\d{8}$/, { isHosted: true, feature: { unit: 'web_search_call' } }],
-  [/^web_fetch_\d{8}$/, { isHosted: true, feature: { unit: 'web_fetch_call' } }],
+  [/^(?:custom|namespace|bash|text_editor|computer|memory|browser)(?:_\d{8})?$/, CLIENT_TOOL],
+  [/^web_search_\d{8}$/, WEB_SEARCH],
+  [/^web_fetch_\d{8}$/, WEB_FETCH],
   [
     /^code_execution_\d{8}$/,
     {
@@ -43,6 +47,8 @@ const ADVISOR = /^advisor(?:_\d{8})?$/
 function kindOf(inputTokens: number): (tool: JsonObject) => PricedToolKind {
   return (tool) => {
     const { type } = tool
+    const own = kindOfVendorFunction(tool)
+    if (own) return own
     if (isAbsent(type)) return typeof tool.name === 'string' ? CLIENT_TOOL : UNKNOWN_TOOL
     if (typeof type !== 'string') return UNKNOWN_TOOL
     if (ADVISOR.test(type)) return advisorOf(tool, inputTokens)
@@ -70,7 +76,8 @@ export function readMessagesOptions(
 ): PricedOptions {
   const options = createPricedOptions()
   readCommon(options, value, measure)
-  readPricedTools(options, value.tools, 'tools', kindOf(inputTokens), undefined)
+  readPricedTools(options, value, kindOf(inputTokens))
+  readSearchOptions(options, value, { isDropped: true })
   readFallbacks(options, value.fallbacks)
   // Answers in this format do not state which of the models answered.
   if (Array.isArray(value.models)) options.features.push({ field: 'models', value: 'other models' })

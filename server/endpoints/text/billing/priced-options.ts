@@ -3,11 +3,15 @@
  * to all text dialects, and lists of tools.
  */
 import type { Facts } from '../../../catalog/catalog.ts'
+import { searchesOf } from '../../../dialects/chat-over-messages/translate-search.ts'
+import { type JsonPath, printPath } from '../../../dialects/cut-json.ts'
 import { foldKey } from '../../../dialects/json-scan.ts'
 import { toNeutralTier } from '../../../dialects/usage/service-tier.ts'
 import { isAbsent, isObject, type JsonObject, member } from '../../../lib/json.ts'
-import type { RequestedFeature } from '../../../pipeline/price/dimensions.ts'
+import type { RequestedFeature, ToolOffer } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
+import { kindOfTool } from './tool-family.ts'
+import { findTools, nameOfTool } from './tool-lists.ts'
 
 /** The priced options of one request, collected while reading it. */
 export interface PricedOptions {
@@ -31,6 +35,7 @@ export function readCommon(options: PricedOptions, value: JsonObject, measure: M
   readWord(options, 'speed', 'speed', value.speed)
   readWord(options, 'inference_geo', 'region', value.inference_geo)
   readThinking(options, value)
+  readStorage(options, value.caching)
   options.facts.cache_mode = measure.hasCache ? 'explicit' : 'implicit'
   const { longCache, audioAt } = measure
   if (longCache) {
@@ -75,6 +80,14 @@ function wordOf(value: unknown): string {
   return (typeof value === 'string' ? value : String(JSON.stringify(value))).trim().toLowerCase()
 }
 
+/** ARK bills the time for which it stores a context: no answer states it, and no unit is for it. */
+function readStorage(options: PricedOptions, caching: unknown): void {
+  if (isAbsent(caching) || caching === false) return
+  const kind = isObject(caching) ? caching.type : caching
+  if (isObject(caching) && wordOf(kind) === 'disabled') return
+  options.features.push({ field: 'caching', value: isAbsent(kind) ? '' : String(kind) })
+}
+
 function readThinking(options: PricedOptions, value: JsonObject): void {
   const { enable_thinking: enabled } = value
   const type = member(value.thinking, 'type')
@@ -112,39 +125,66 @@ export const CLIENT_TOOL: PricedToolKind = { isHosted: false }
 export const TOKEN_TOOL: PricedToolKind = { isHosted: true }
 /** A tool that no price covers. */
 export const UNKNOWN_TOOL: PricedToolKind = { isHosted: true, feature: {} }
+export const WEB_SEARCH: PricedToolKind = { isHosted: true, feature: { unit: 'web_search_call' } }
+export const WEB_FETCH: PricedToolKind = { isHosted: true, feature: { unit: 'web_fetch_call' } }
+
+/** Returns the kind of a function that the vendor runs, which it names with a dollar sign. */
+export function kindOfVendorFunction(tool: JsonObject): PricedToolKind | undefined {
+  const name = nameOfTool(tool)
+  if (!name?.startsWith('$')) return undefined
+  return name === '$web_search' ? WEB_SEARCH : UNKNOWN_TOOL
+}
 
 /** Calls of a tool to hold for if the request sets no limit. */
 const CALLS_EXPECTED = 3
 
-/** Reads one list of tools; `kindOf` knows the types of the dialect. */
+/** Reads all tools of a request; `kindOf` knows the types of the dialect. */
 export function readPricedTools(
   options: PricedOptions,
-  tools: unknown,
-  field: string,
+  value: JsonObject,
+  kindOf: (tool: JsonObject) => PricedToolKind,
+  callsMax?: number | undefined,
+): void {
+  const { tools, unclear } = findTools(value)
+  for (const path of unclear) {
+    options.isHosted = true
+    options.features.push({ field: printPath(path), value: 'no list of tools' })
+  }
+  for (const { tool, path } of tools) readPricedTool(options, tool, path, kindOf, callsMax)
+}
+
+function readPricedTool(
+  options: PricedOptions,
+  tool: JsonObject,
+  path: JsonPath,
   kindOf: (tool: JsonObject) => PricedToolKind,
   callsMax: number | undefined,
 ): void {
-  if (!Array.isArray(tools)) return
-  for (let index = 0; index < tools.length; index += 1) {
-    const tool: unknown = tools[index]
-    if (!isObject(tool)) continue
-    const isUnclear = isMisspelt(tool)
-    const kind = isUnclear ? UNKNOWN_TOOL : kindOf(tool)
-    if (!kind.isHosted) continue
-    options.isHosted = true
-    const calls = countOf(tool.max_uses) ?? callsMax
-    options.calls += calls ?? 0
-    if (!kind.feature) continue
-    const quantity = (kind.each ?? 1) * (kind.isOnce ? 1 : (calls ?? CALLS_EXPECTED))
-    options.features.push({
-      ...kind.feature,
-      field: `${field}[${index}].type`,
-      value: typeof tool.type === 'string' ? tool.type : (Object.keys(tool)[0] ?? ''),
-      ...(kind.feature.unit ? { quantity } : {}),
-      // A translator may know the tool and send it, as it does a search.
-      isDropped: !isUnclear,
-    })
-  }
+  const isUnclear = isMisspelt(tool)
+  const kind = isUnclear ? UNKNOWN_TOOL : kindOf(tool)
+  if (!kind.isHosted) return
+  options.isHosted = true
+  const calls = countOf(tool.max_uses) ?? callsMax
+  options.calls += calls ?? 0
+  if (!kind.feature) return
+  const quantity = (kind.each ?? 1) * (kind.isOnce ? 1 : (calls ?? CALLS_EXPECTED))
+  const name = nameOfTool(tool)
+  options.features.push({
+    ...kind.feature,
+    field: `${printPath(path)}.type`,
+    value: name ?? Object.keys(tool)[0] ?? '',
+    ...(kind.feature.unit ? { quantity } : {}),
+    ...(kind === WEB_SEARCH ? { translatedQuantity: searchesOf(calls) } : {}),
+    // A translator may know the tool and send it, as it does a search.
+    isDropped: !isUnclear,
+    ...(isUnclear || name === undefined
+      ? {}
+      : { offer: { path, name, tool, ...statisticsOf(name, kind) } }),
+  })
+}
+
+function statisticsOf(name: string, { feature }: PricedToolKind): Pick<ToolOffer, 'kind' | 'unit'> {
+  return { kind: kindOfTool(name), ...(feature?.unit ? { unit: feature.unit } : {}) }
 }
 
 /** Members of a tool that determine its price. */

@@ -11,6 +11,7 @@ const OTHERS = [
   'web_search_options',
   'enable_search',
   'search_parameters',
+  'caching',
   'conversation',
   'prompt',
   'container',

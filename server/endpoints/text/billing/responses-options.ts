@@ -1,10 +1,11 @@
 /** Reads the options of a Responses request that change its price. */
-import { asString, isAbsent, isObject, type JsonObject, member } from '../../../lib/json.ts'
+import { asString, isAbsent, type JsonObject, member } from '../../../lib/json.ts'
 import type { Measure } from './measure.ts'
 import {
   CLIENT_TOOL,
   countOf,
   createPricedOptions,
+  kindOfVendorFunction,
   type PricedOptions,
   type PricedToolKind,
   readCommon,
@@ -12,8 +13,10 @@ import {
   readPricedTools,
   TOKEN_TOOL,
   UNKNOWN_TOOL,
+  WEB_SEARCH,
 } from './priced-options.ts'
 import { readRouter } from './router-options.ts'
+import { readSearchOptions } from './search-options.ts'
 
 /** Minimum lifetime of a container. */
 const SESSION_MINUTES = 20
@@ -36,7 +39,7 @@ const CLIENT_TYPES: ReadonlySet<unknown> = new Set([
 
 const KINDS: readonly (readonly [RegExp, (tool: JsonObject) => PricedToolKind])[] = [
   [/^(?:[a-z]+:)?web_search_preview/, () => hosted('web_search_call', { tool: 'preview' })],
-  [/^(?:[a-z]+:)?web_search(?:_\d|$)/, () => hosted('web_search_call')],
+  [/^(?:[a-z]+:)?web_search(?:_\d|$)/, () => WEB_SEARCH],
   [/^x_search$/, () => hosted('web_search_call', { tool: 'x_search' })],
   [/^(?:[a-z]+:)?web_(?:fetch|extractor)/, () => hosted('web_fetch_call')],
   [/^(?:file|collections)_search$/, () => hosted('file_search_call')],
@@ -74,6 +77,8 @@ function imageTool({ model, partial_images: previews }: JsonObject): PricedToolK
 
 function kindOf(tool: JsonObject): PricedToolKind {
   const { type } = tool
+  const own = kindOfVendorFunction(tool)
+  if (own) return own
   if (CLIENT_TYPES.has(type)) return CLIENT_TOOL
   const known = typeof type === 'string' && KINDS.find(([pattern]) => pattern.test(type))
   return known ? known[1](tool) : UNKNOWN_TOOL
@@ -81,40 +86,10 @@ function kindOf(tool: JsonObject): PricedToolKind {
 
 export function readResponsesOptions(value: JsonObject, measure: Measure): PricedOptions {
   const options = createPricedOptions()
-  const { tools, max_tool_calls: callsMax } = value
   readCommon(options, value, measure)
   readModalities(options, value)
   readRouter(options, value)
-  readPricedTools(options, tools, 'tools', kindOf, countOf(callsMax))
-  readNamespaces(options, tools, countOf(callsMax))
-  readFoundTools(options, value.input, countOf(callsMax))
+  readSearchOptions(options, value, { isDropped: true })
+  readPricedTools(options, value, kindOf, countOf(value.max_tool_calls))
   return options
-}
-
-/** Reads the tools in namespaces: they should be the caller's functions, but may be others. */
-function readNamespaces(
-  options: PricedOptions,
-  tools: unknown,
-  callsMax: number | undefined,
-): void {
-  if (!Array.isArray(tools)) return
-  for (let index = 0; index < tools.length; index += 1) {
-    const tool: unknown = tools[index]
-    if (isObject(tool))
-      readPricedTools(options, tool.tools, `tools[${index}].tools`, kindOf, callsMax)
-  }
-}
-
-/** Reads the tools that the caller's own tool search returned. */
-function readFoundTools(
-  options: PricedOptions,
-  input: unknown,
-  callsMax: number | undefined,
-): void {
-  if (!Array.isArray(input)) return
-  for (let index = 0; index < input.length; index += 1) {
-    const item: unknown = input[index]
-    if (!isObject(item) || item.type !== 'tool_search_output') continue
-    readPricedTools(options, item.tools, `input[${index}].tools`, kindOf, callsMax)
-  }
 }

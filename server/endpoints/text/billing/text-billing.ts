@@ -4,11 +4,12 @@
  * that no member can hide text.
  */
 import type { RelayReport } from '../../../dialects/relay.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import { isAbsent, type JsonObject } from '../../../lib/json.ts'
 import type { Quantities, Unit } from '../../../lib/units.ts'
 import type { Body, Estimate, QuotedRequest } from '../../../pipeline/metering.ts'
 import type { Ceiling } from '../../../pipeline/price/ceiling.ts'
-import type { Measure } from './measure.ts'
+import { isPlainValue, type Measure, refuseMisspeltInside } from './measure.ts'
 import { alternativesOf, countOf, type PricedOptions } from './priced-options.ts'
 import { refuseMisspelt } from './refuse-misspelt.ts'
 
@@ -82,14 +83,21 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
   const { value, body, chain } = request
   refuseMisspelt(value)
   const measure = dialect.measure(value)
+  refuseMisspeltInside(measure, value)
   const inputTokens = countInputCeiling(body.length, measure)
   const options = dialect.readOptions(request, measure, inputTokens)
+  refuseTooMany(options)
   const limits = readLimits(request, dialect)
-  const input = inputTokens + (chain?.tokens ?? 0)
+  const input = inputTokens + countChain(request)
   const ceiling = boundText(request, limits, measure, options)
   const inputUnit: Unit = measure.longCache ? 'cache_write_1h_token' : 'input_token'
+  const most = boundOpen(request, input, {
+    isOpen: options.isHosted || chain?.tokens === null || limits.namesMore,
+    elsewhereTokens: measure.elsewhereTokens,
+  })
   return {
     quantities: { [inputUnit]: input, [outputUnitOf(options)]: countOutput(request, limits) },
+    ...(most > input ? { most: { [inputUnit]: most } } : {}),
     ceiling,
     streamTokens: boundStream(limits, ceiling, options),
     dimensions: { alternatives: alternativesOf(options), features: options.features },
@@ -97,6 +105,16 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
 }
 
 /** The members of a request that determine the size of its answer. */
+/** Each is priced by itself, for each route; vendors take no more tools than this. */
+const FEATURES_MAX = 128
+
+function refuseTooMany({ features }: PricedOptions): void {
+  const surplus = features[FEATURES_MAX]
+  if (!surplus) return
+  const problem = `at most ${FEATURES_MAX} hosted tools, models and plugins in one request`
+  throw invalidField(surplus.field, problem)
+}
+
 interface OutputLimits {
   /** The largest limit by a name of the dialect; undefined if there is none. */
   readonly named: number | undefined
@@ -108,6 +126,8 @@ interface OutputLimits {
   readonly predictionBytes: number
   /** True if no member refers to anything outside the body. */
   readonly isPlain: boolean
+  /** True if one may: it has more than a number. */
+  readonly namesMore: boolean
 }
 
 function readLimits({ value, fields }: QuotedRequest, dialect: TextDialect): OutputLimits {
@@ -117,6 +137,7 @@ function readLimits({ value, fields }: QuotedRequest, dialect: TextDialect): Out
     choices: Math.max(1, largest(value, CHOICES) ?? 1),
     predictionBytes: bytesOf(fields, 'prediction'),
     isPlain: hasOnly(value, dialect.plain),
+    namesMore: hasMore(value, dialect.plain),
   }
 }
 
@@ -154,19 +175,39 @@ function bytesOf(fields: QuotedRequest['fields'], name: string): number {
   return member ? member.valueEnd - member.valueStart : 0
 }
 
+/** Returns the tokens of earlier turns; the vendor reads no more than fits. */
+function countChain({ model, chain }: QuotedRequest): number {
+  return Math.min(chain?.tokens ?? 0, windowOf(model))
+}
+
+function windowOf({ limits }: QuotedRequest['model']): number {
+  return limits.max_input_tokens ?? INPUT_TOKENS_MAX
+}
+
+/** Returns the input tokens of one pass at most, with all that is not in the body. */
+function boundOpen(
+  { model }: QuotedRequest,
+  input: number,
+  more: { readonly isOpen: boolean; readonly elsewhereTokens: number },
+): number {
+  const most = more.isOpen ? Number.POSITIVE_INFINITY : input + more.elsewhereTokens
+  return Math.max(input, Math.min(most, windowOf(model)))
+}
+
 /** Bounds text by one token per byte sent, and input from outside the body by the model's limit. */
 function boundText(
-  { body, model, chain }: QuotedRequest,
+  request: QuotedRequest,
   limits: OutputLimits,
   measure: Measure,
   { isHosted, calls }: PricedOptions,
 ): Ceiling {
-  const { max_input_tokens: inputMax, max_output_tokens: outputMax } = model.limits
+  const { body, model, chain } = request
+  const { max_output_tokens: outputMax } = model.limits
   const isWhole = !measure.isOpen && !isHosted && chain?.tokens !== null && limits.isPlain
-  const elsewhere = isWhole ? 0 : (inputMax ?? INPUT_TOKENS_MAX)
+  const elsewhere = isWhole ? 0 : windowOf(model)
   const passes = isHosted ? 1 + Math.max(calls, ROUNDS) : 1
   const sent = body.length * SENT_BYTES_PER_BYTE
-  const input = sent + (chain?.tokens ?? 0) + HIDDEN_TOKENS + elsewhere
+  const input = sent + countChain(request) + HIDDEN_TOKENS + elsewhere
   const each = Math.max(limits.largest, outputMax ?? OUTPUT_TOKENS_MAX)
   // An unknown member may be a vendor's name for the number of answers.
   const answers = Math.max(limits.choices, limits.isPlain ? 1 : CHOICES_MAX)
@@ -199,6 +240,12 @@ function hasOnly(value: Body, plain: ReadonlySet<string>): boolean {
     if (!plain.has(name) && !isAbsent(value[name])) return false
   }
   return true
+}
+
+function hasMore(value: Body, plain: ReadonlySet<string>): boolean {
+  return Object.keys(value).some((name) => {
+    return !plain.has(name) && !isAbsent(value[name]) && !isPlainValue(value[name])
+  })
 }
 
 /** Estimates usage that was not stated: the estimated input and the delivered output. */

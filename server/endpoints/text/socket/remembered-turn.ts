@@ -3,6 +3,8 @@
  * name it: it is sent again as input, since neither a translated model nor `store: false` keeps it.
  */
 import { isObject, type JsonObject, member } from '../../../lib/json.ts'
+import type { Portion } from '../../../lib/memory/budget.ts'
+import type { Memory } from '../../../lib/memory/memory.ts'
 
 export interface RememberedTurn {
   readonly id: string
@@ -12,34 +14,54 @@ export interface RememberedTurn {
 
 /** Bytes that one connection may hold. */
 const TURN_BYTES_MAX = 8 * 1024 * 1024
-/** Bytes that all connections of this process may hold. */
-const ALL_BYTES_MAX = 256 * 1024 * 1024
+/** Items take about as much again as their text. */
+const TURN_FACTOR = 2
 
-let allBytes = 0
+/** The turns of each account, the oldest first. */
+const kept = new Map<string, Set<TurnMemory>>()
 
 /** Holds the turn of one connection within the limits. */
 export class TurnMemory {
+  private readonly accountId: string
+  private readonly portion: Portion
   private turn: RememberedTurn | undefined
-  private bytes = 0
+
+  constructor(accountId: string, { bytes }: Pick<Memory, 'bytes'>) {
+    this.accountId = accountId
+    this.portion = bytes.portion(accountId, 'turn')
+  }
 
   find(id: string): RememberedTurn | undefined {
     return this.turn?.id === id ? this.turn : undefined
   }
 
-  /** Forgets the turn before. A turn beyond a limit is not kept: its id is then unknown. */
+  /**
+   * Forgets the turn before, and the oldest ones of the account if its share is used. A turn
+   * without room is not kept: its id is then unknown.
+   */
   keep(turn: RememberedTurn): void {
     this.forget()
     const bytes = Buffer.byteLength(JSON.stringify(turn.items))
-    if (bytes > TURN_BYTES_MAX || allBytes + bytes > ALL_BYTES_MAX) return
+    if (bytes > TURN_BYTES_MAX || !this.makeRoom(bytes * TURN_FACTOR)) return
     this.turn = turn
-    this.bytes = bytes
-    allBytes += bytes
+    const turns = kept.get(this.accountId) ?? new Set()
+    kept.set(this.accountId, turns.add(this))
   }
 
   forget(): void {
-    allBytes -= this.bytes
-    this.bytes = 0
+    this.portion.release()
     this.turn = undefined
+    const turns = kept.get(this.accountId)
+    if (turns?.delete(this) && turns.size === 0) kept.delete(this.accountId)
+  }
+
+  private makeRoom(bytes: number): boolean {
+    while (!this.portion.grow(bytes)) {
+      const [oldest] = kept.get(this.accountId) ?? []
+      if (!oldest) return false
+      oldest.forget()
+    }
+    return true
   }
 }
 

@@ -3,6 +3,7 @@
  * is a call of POST /v1/responses through the listener, with its hold, record and log line.
  */
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { type JsonFields, parseRequestJson } from '../../../dialects/json-scan.ts'
 import { encodeUnknownResponse } from '../../../dialects/responses/encode-lost.ts'
@@ -15,6 +16,7 @@ import type { SocketUser } from '../../sockets.ts'
 import { createMessageRequest } from './message-request.ts'
 import { encodeSocketError, MessageResponse } from './message-response.ts'
 import { repeatable, TurnMemory, toItems } from './remembered-turn.ts'
+import { SocketFlow } from './socket-flow.ts'
 
 /** Time without a message and without a response after which a connection is closed. */
 const IDLE_MS = 10 * 60_000
@@ -22,8 +24,6 @@ const IDLE_MS = 10 * 60_000
 const AGE_MS = 60 * 60_000
 /** A connection whose peer does not answer a ping within this time is ended. */
 const PING_MS = 30_000
-/** Bytes that may wait for a slow reader before the upstream is paused. */
-const WAITING_BYTES_MAX = 1024 * 1024
 
 const NORMAL = 1000
 const GOING_AWAY = 1001
@@ -31,16 +31,32 @@ const GOING_AWAY = 1001
 /** Members of the message that are not members of the request. */
 const OF_MESSAGE = ['type', 'generate', 'stream_id']
 const ENDING = /"type":\s*"response\.(?:completed|incomplete)"/
+const IN_PROGRESS = {
+  message: 'a response is running on this connection: wait for its end, or open another',
+  code: 'response_in_progress',
+}
+/** Refusals that go on as long as messages come: of the key, and of too many messages. */
+const SLOWING: ReadonlySet<number> = new Set([401, 403, 429])
 /** The type of an event is among its first members. */
 const HEAD_LENGTH = 200
 
 export interface ResponseSessionOptions {
   readonly socket: WebSocket
+  /** The WebSocket is read from it. */
+  readonly connection: Socket
   readonly handshake: IncomingMessage
   readonly path: string
   readonly accountId: string
-  readonly services: Pick<PlainServices, 'sockets' | 'storedAnswers' | 'log'>
+  /**
+   * Runs `work` for a message of so many bytes, and counts it if it is refused. Rejects as `work`,
+   * with 401 or 403 once the key is revoked, or with 429 if too much of its caller was refused.
+   */
+  readonly enter: (bytes: number, work: (count: Count) => Promise<void>) => Promise<void>
+  readonly services: Pick<PlainServices, 'sockets' | 'storedAnswers' | 'log' | 'memory' | 'limits'>
 }
+
+/** Counts a message that is no call of its own. Rejects with 429 over the caller's limits. */
+type Count = () => Promise<void>
 
 interface Message {
   readonly value: JsonObject
@@ -50,7 +66,8 @@ interface Message {
 
 export class ResponseSession implements SocketUser {
   private readonly options: ResponseSessionOptions
-  private readonly memory = new TurnMemory()
+  private readonly memory: TurnMemory
+  private readonly flow: SocketFlow
   private readonly ping: NodeJS.Timeout
   private readonly age: NodeJS.Timeout
   private idle: NodeJS.Timeout
@@ -64,7 +81,12 @@ export class ResponseSession implements SocketUser {
 
   constructor(options: ResponseSessionOptions) {
     this.options = options
-    const { socket } = options
+    const { socket, connection, accountId, services } = options
+    const { memory, limits } = services
+    this.memory = new TurnMemory(accountId, memory)
+    const onDrained = () => this.running?.drained()
+    const stallMs = limits.clientStallMs
+    this.flow = new SocketFlow({ socket, connection, accountId, memory, stallMs, onDrained })
     this.idle = this.startIdle()
     this.age = setTimeout(() => this.onAge(), AGE_MS)
     this.ping = setInterval(() => this.onPing(), PING_MS)
@@ -84,22 +106,23 @@ export class ResponseSession implements SocketUser {
   private async onMessage(data: Buffer): Promise<void> {
     this.isAlive = true
     this.restartIdle()
-    if (this.isBusy) {
-      const message = 'a response is running on this connection: wait for its end, or open another'
-      this.sendError(new GatewayError('invalid_request', { message, code: 'response_in_progress' }))
-      return
-    }
+    const isNext = !this.isBusy
     this.isBusy = true
     try {
-      await this.create(data)
+      await this.options.enter(data.length, async (count) => {
+        if (isNext) return this.create(data, count)
+        await count()
+        throw new GatewayError('invalid_request', IN_PROGRESS)
+      })
     } catch (error) {
       this.sendError(error)
-      this.onEnded()
+      if (error instanceof GatewayError && SLOWING.has(error.status)) this.flow.slowDown()
+      if (isNext) this.onEnded()
     }
   }
 
   /** Starts the response that a message asks for. Throws GatewayError. */
-  private async create(data: Buffer): Promise<void> {
+  private async create(data: Buffer, count: Count): Promise<void> {
     const parsed = parseRequestJson(data)
     // The endpoint refuses it in its own words.
     if (!parsed.ok) {
@@ -108,12 +131,9 @@ export class ResponseSession implements SocketUser {
     }
     const message = { body: data, ...parsed }
     const { value } = message
-    if (value.type !== 'response.create') {
-      throw invalidField('type', 'only response.create is supported')
-    }
-    if (value.background === true) {
-      throw invalidField('background', 'not over a WebSocket: send a POST')
-    }
+    const problem = problemOf(value)
+    if (problem || value.generate === false) await count()
+    if (problem) throw problem
     const items = await this.continueTurn(message)
     if (this.isClosed) return
     if (value.generate === false) this.warmUp(value, items ?? toItems(value.input))
@@ -140,7 +160,7 @@ export class ResponseSession implements SocketUser {
     this.running = new MessageResponse(request, {
       send: (text) => {
         if (ENDING.test(text.slice(0, HEAD_LENGTH))) this.remember(text, items)
-        return this.send(text)
+        return this.flow.send(text)
       },
       ended: () => this.onEnded(),
       terminate: () => socket.terminate(),
@@ -169,7 +189,7 @@ export class ResponseSession implements SocketUser {
   }
 
   private sendEvent(event: JsonObject): void {
-    this.send(JSON.stringify(event))
+    this.flow.send(JSON.stringify(event))
   }
 
   /** Anything but a GatewayError is a fault of the gateway: its cause is logged and not sent. */
@@ -178,17 +198,9 @@ export class ResponseSession implements SocketUser {
     if (!isKnown) this.options.services.log.error({ error: thrown }, 'a WebSocket message failed')
     const error = isKnown ? thrown : new GatewayError('internal')
     const { type } = ERRORS[error.row]
-    const { code = null, param = null } = error.details
-    this.sendEvent(encodeSocketError(error.status, { type, message: error.message, code, param }))
-  }
-
-  private send(text: string): boolean {
-    const { socket } = this.options
-    if (socket.readyState !== socket.OPEN) return true
-    socket.send(text, () => {
-      if (socket.bufferedAmount === 0) this.running?.drained()
-    })
-    return socket.bufferedAmount < WAITING_BYTES_MAX
+    const { code = null, param = null, retryAfterSeconds } = error.details
+    const stated = { type, message: error.message, code, param }
+    this.sendEvent(encodeSocketError(error.status, stated, retryAfterSeconds))
   }
 
   private onEnded(): void {
@@ -232,6 +244,8 @@ export class ResponseSession implements SocketUser {
 
   private onPing(): void {
     const { socket } = this.options
+    // Its answers are not read either; the time for that is limited.
+    if (socket.isPaused) return
     if (!this.isAlive) {
       socket.terminate()
       return
@@ -256,6 +270,13 @@ const NO_USAGE = {
   output_tokens: 0,
   output_tokens_details: { reasoning_tokens: 0 },
   total_tokens: 0,
+}
+
+/** Returns the refusal of a message that the endpoint would not refuse. */
+function problemOf({ type, background }: JsonObject): GatewayError | undefined {
+  if (type !== 'response.create') return invalidField('type', 'only response.create is supported')
+  if (background !== true) return undefined
+  return invalidField('background', 'not over a WebSocket: send a POST')
 }
 
 /** Returns the request: the message without its own members, streamed, with the whole input. */

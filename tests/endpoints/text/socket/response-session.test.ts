@@ -5,11 +5,14 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { ResponseSession } from '../../../../server/endpoints/text/socket/response-session.ts'
+import { GatewayError } from '../../../../server/lib/errors.ts'
+import { testMemory } from '../../../support/memory.ts'
 
 class FakeSocket extends EventEmitter {
   readonly OPEN = 1
   readyState = 1
   bufferedAmount = 0
+  isPaused = false
   closed: number | string | undefined
   pings = 0
   readonly sent: string[] = []
@@ -18,6 +21,12 @@ class FakeSocket extends EventEmitter {
   send(text: string, onSent: () => void): void {
     this.sent.push(text)
     this.onSent = onSent
+  }
+  pause(): void {
+    this.isPaused = true
+  }
+  resume(): void {
+    this.isPaused = false
   }
   ping(): void {
     this.pings += 1
@@ -31,8 +40,18 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-function open(t: TestContext, found: Promise<undefined> = Promise.resolve(undefined)) {
-  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+const MINUTE_MS = 60_000
+/** Tests with timers of their own: those of a test are shared by its connections. */
+const mocked = new WeakSet<TestContext>()
+
+function open(
+  t: TestContext,
+  found: Promise<undefined> = Promise.resolve(undefined),
+  memory = testMemory(),
+  onEnter: () => Promise<void> = async () => undefined,
+) {
+  if (!mocked.has(t)) t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  mocked.add(t)
   const socket = new FakeSocket()
   const responses: ServerResponse[] = []
   const services = {
@@ -42,6 +61,8 @@ function open(t: TestContext, found: Promise<undefined> = Promise.resolve(undefi
       },
     },
     storedAnswers: { find: () => found },
+    memory,
+    limits: { clientStallMs: 2 * MINUTE_MS },
     log: { error: () => undefined },
   }
   const handshake = new IncomingMessage(new Socket())
@@ -50,7 +71,17 @@ function open(t: TestContext, found: Promise<undefined> = Promise.resolve(undefi
     'idempotency-key': 'one',
     upgrade: 'websocket',
   }
-  const options = { socket, handshake, path: '/v1/responses', accountId: 'acc', services }
+  const connection = new EventEmitter()
+  const options = {
+    socket,
+    connection,
+    handshake,
+    path: '/v1/responses',
+    accountId: 'acc',
+    enter: (_bytes: number, work: (count: () => Promise<void>) => Promise<void>) =>
+      onEnter().then(() => work(async () => undefined)),
+    services,
+  }
   const session = new ResponseSession(options as never)
   const create = async () => {
     socket.emit('message', Buffer.from('{"type":"response.create","model":"m","input":"x"}'))
@@ -58,10 +89,15 @@ function open(t: TestContext, found: Promise<undefined> = Promise.resolve(undefi
     return responses.at(-1)
   }
   t.after(() => socket.emit('close'))
-  return { socket, session, create, responses, tick: (ms: number) => t.mock.timers.tick(ms) }
+  return {
+    socket,
+    connection,
+    session,
+    create,
+    responses,
+    tick: (ms: number) => t.mock.timers.tick(ms),
+  }
 }
-
-const MINUTE_MS = 60_000
 
 test('an idle connection is closed after ten minutes, a busy one is not', async (t) => {
   const { socket, create, tick } = open(t)
@@ -100,6 +136,24 @@ test('a connection is closed after an hour, once its response has ended', async 
   assert.deepEqual([type, status, error.code], ['error', 400, 'websocket_connection_limit_reached'])
 })
 
+test('after a refusal of its key or of too many messages, nothing is read for a second', async (t) => {
+  for (const row of ['rate_limited', 'unauthenticated', 'forbidden'] as const) {
+    const refuse = () => Promise.reject(new GatewayError(row))
+    const { socket, create, tick, responses } = open(t, undefined, undefined, refuse)
+    await create()
+    assert.equal(responses.length, 0)
+    assert.equal(JSON.parse(socket.sent.at(-1) ?? '').status, new GatewayError(row).status)
+    assert.equal(socket.isPaused, true)
+    // What was sent has left, which is no reason to read on.
+    socket.onSent?.()
+    tick(999)
+    assert.equal(socket.isPaused, true)
+    tick(1)
+    assert.equal(socket.isPaused, false)
+    assert.equal(socket.closed, undefined)
+  }
+})
+
 test('a peer that answers no ping is disconnected, and its response knows', async (t) => {
   const { socket, create, tick } = open(t)
   const response = await create()
@@ -131,6 +185,7 @@ test('a slow reader makes the response wait until its messages have left', async
   socket.bufferedAmount = 0
   socket.onSent?.()
   assert.equal(drains, 1)
+  assert.equal(socket.isPaused, false)
   assert.deepEqual(socket.sent, ['{"a":1}', '{"a":2}'])
 })
 
@@ -166,4 +221,54 @@ test('nothing starts for a caller that left while its message was read', async (
   find?.()
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(responses.length, 0)
+})
+
+const MB = 1024 ** 2
+const usedBy = (memory: ReturnType<typeof testMemory>) => memory.bytes.usedInAll()
+
+test('a peer that sends and does not read is read no further, and cut off in the end', async (t) => {
+  const memory = testMemory()
+  const { socket, tick } = open(t, undefined, memory)
+  socket.bufferedAmount = 2 * MB
+  socket.emit('message', Buffer.from('{"type":"other"}'))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(socket.isPaused, true)
+  assert.ok(usedBy(memory) > 0)
+  tick(MINUTE_MS)
+  assert.equal(socket.closed, undefined)
+  tick(MINUTE_MS)
+  assert.equal(socket.closed, 'terminated')
+  assert.equal(usedBy(memory), 0)
+})
+
+test('messages that wait beyond the share of their account end the connection', async (t) => {
+  const memory = testMemory({ bytesMax: 4_000 })
+  const first = open(t, undefined, memory)
+  const second = open(t, undefined, memory)
+  const ask = async ({ socket }: typeof first) => {
+    socket.emit('message', Buffer.from('{"type":"other"}'))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await ask(first)
+  for (let count = 0; count < 4 && second.socket.closed === undefined; count += 1) await ask(second)
+  assert.equal(second.socket.closed, 1013)
+  assert.equal(first.socket.closed, undefined)
+})
+
+test('a message that does not arrive whole is bounded in bytes and in time', (t) => {
+  const memory = testMemory({ bytesMax: 3 * MB })
+  const late = open(t, undefined, memory)
+  const piece = Buffer.alloc(MB / 4)
+  late.connection.emit('data', piece)
+  assert.equal(usedBy(memory), piece.length)
+  const large = open(t, undefined, memory)
+  for (let count = 0; count < 3; count += 1) large.connection.emit('data', piece)
+  assert.equal(large.socket.closed, undefined)
+  large.connection.emit('data', piece)
+  assert.equal(large.socket.closed, 1013)
+  late.tick(MINUTE_MS / 2)
+  late.socket.emit('pong')
+  late.tick(MINUTE_MS / 2)
+  assert.equal(late.socket.closed, 1013)
+  assert.equal(usedBy(memory), 0)
 })

@@ -37,7 +37,7 @@ export async function readApiError(response: Response): Promise<ApiError> {
   const apiError = readError(body)
   const requestId = response.headers.get('x-request-id') ?? undefined
   const message = apiError?.message ?? (response.statusText || String(response.status))
-  return new ApiError(response.status, apiError?.type ?? 'refused', message, requestId)
+  return new ApiError(response.status, apiError?.type ?? 'refused', message, { requestId })
 }
 
 /** Reads an error inside an answer or an event of a stream. */

@@ -1,0 +1,42 @@
+/** Opens webhook deliveries for the `webhook` commands, and prints one. */
+import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { accountOfDelivery, type DeliveryRow } from '../../../server/webhooks/store.ts'
+import { createWebhooks } from '../../../server/webhooks/webhooks.ts'
+import { printFields, printJson, printTime } from '../../lib/print.ts'
+import type { CommandSession } from '../../lib/session.ts'
+
+export interface JsonOption {
+  readonly json?: boolean
+}
+
+export function openWebhooks({ sql, config }: CommandSession) {
+  return createWebhooks(sql, openSecretBox(config))
+}
+
+export async function ownerOf({ sql }: CommandSession, id: string): Promise<string> {
+  return (await accountOfDelivery(sql, id)) ?? unknown(id)
+}
+
+export function unknown(id: string): never {
+  throw new OperatorError(`there is no delivery ${id}`)
+}
+
+export function showOne(row: DeliveryRow, { json }: JsonOption): void {
+  if (json) {
+    printJson(row)
+    return
+  }
+  printFields({
+    delivery: row.id,
+    status: row.state,
+    task: row.task_id,
+    url: row.url,
+    next: row.next_attempt_at && printTime(row.next_attempt_at),
+    'sent again as': row.repeated_by,
+  })
+  for (const one of row.history) {
+    const outcome = one.error ?? `${one.outcome ?? 'in progress'} ${one.status ?? ''}`.trim()
+    console.log(`${one.number}. ${one.started_at}  ${outcome}  ${one.latency_ms ?? ''} ms`)
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Proves that the steps of docs/guides/deploy.md fail no call, with processes in place of
+ * containers: two gateways, a worker and nginx as compose.yaml configures them; a gateway that is
+ * created anew comes back at another address, and a DNS server says so, as Docker's does. Under
+ * calls, streams and tasks: changed settings, an upgrade from the last release, a rollback.
+ * `npm run prove:upgrade -- [--previous COMMIT] [--rate CALLS_PER_SECOND]`
+ * Needs nginx 1.27.3 or newer; NGINX is the path of its binary.
+ */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from '../server/database/connection/client.ts'
+import { migrate } from '../server/database/migrations/migrate.ts'
+import { audit } from '../server/ledger/audit/audit.ts'
+import { startSimulatorsProcess } from '../testbed/laboratory.ts'
+import { POSTGRES_OPTION, readOptions } from '../testbed/options.ts'
+import { readConditions, report } from '../testbed/results.ts'
+import { startOwnServer } from '../tests/support/database/own-postgres.ts'
+import { startDnsServer } from '../tests/support/dns-server.ts'
+import { findFreePort } from '../tests/support/free-port.ts'
+import { type GatewayProcess, startGateway } from '../tests/support/gateway.ts'
+import { NGINX_RESOLVES, startNginx } from '../tests/support/nginx.ts'
+import { until } from '../tests/support/until.ts'
+import { startLoad } from './scale/load.ts'
+import { findLastRelease, unpackRelease } from './scale/release.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const NAMES = ['gateway-1', 'gateway-2'] as const
+/** Calls that find nobody after both gateways were replaced at once, which the guide warns of. */
+const RETURN_CALLS = 10
+
+const values = readOptions(import.meta.filename, {
+  postgres: POSTGRES_OPTION,
+  previous: { type: 'string' },
+  rate: { type: 'string', default: '100' },
+})
+if (!NGINX_RESOLVES) {
+  console.error('needs nginx 1.27.3 or newer: set NGINX to the path of its binary')
+  process.exit(2)
+}
+const previous = values.previous ?? findLastRelease()
+const conditions = readConditions(
+  `npm run prove:upgrade -- --previous ${previous}`,
+  values.postgres,
+)
+const release = await unpackRelease(previous)
+const dataDir = mkdtempSync(join(tmpdir(), 'tributary-upgrade-'))
+const server = await startOwnServer(dataDir, { choice: values.postgres })
+const sql = connect(server.place, { patient: true, statementTimeoutMs: 0 })
+const simulators = await startSimulatorsProcess()
+const dns = await startDnsServer()
+const port = await findFreePort()
+const gateways = new Map<string, GatewayProcess>()
+let lastHost = 10
+
+/** Starts what a service of Compose runs, at an address that it has not had before. */
+async function create(name: string, root: string, more: Readonly<Record<string, string>> = {}) {
+  lastHost += 1
+  const host = `127.0.0.${lastHost}`
+  const env = { DRAIN_DELAY_SECONDS: '5', DRAIN_SECONDS: '30', ROLE: 'api', ...more }
+  // The name exists from the container's start, before the gateway listens.
+  dns.addresses.set(name, host)
+  const place = { dataDir: join(dataDir, name), databaseUrl: server.url, port, host, root, env }
+  gateways.set(name, await startGateway(place))
+}
+
+async function remove(name: string): Promise<void> {
+  const gateway = gateways.get(name)
+  gateway?.signal('SIGTERM')
+  const exit = await gateway?.exited
+  if (exit?.code !== 0) throw new Error(`${name} ended badly\n${gateway?.log()}`)
+  dns.addresses.delete(name)
+}
+
+const migrateTo = (root: string) => migrate(sql, join(root, 'migrations'))
+
+await migrateTo(release.folder)
+await release.gateways.applySimulators(sql, simulators.url)
+const account = await release.gateways.createTestAccount(sql, '100000')
+const { key } = await release.keys.createKey(sql, { accountId: account.id })
+await Promise.all(NAMES.map((name) => create(name, release.folder)))
+await create('worker', release.folder, { ROLE: 'worker' })
+const nginx = await startNginx({ dnsPort: dns.port, port })
+const ask = async () => {
+  const answer = await fetch(`${nginx.url}/v1/balance`, {
+    headers: { authorization: `Bearer ${key}` },
+  }).catch(() => undefined)
+  await answer?.arrayBuffer()
+  return answer?.status === 200
+}
+await until('nginx', async () => ((await ask()) ? true : undefined))
+
+interface Scene {
+  readonly name: string
+  readonly calls: number
+  readonly tasks: number
+  readonly failures: readonly object[]
+}
+
+/** Replaces worker and gateways one after the other, as the guide does. */
+async function play(name: string, root: string, more: Readonly<Record<string, string>> = {}) {
+  const load = startLoad(nginx.url, key, Number(values.rate))
+  if (root === ROOT) await migrateTo(root)
+  for (const each of [...NAMES, 'worker']) {
+    load.note(`the removal of ${each}`)
+    await remove(each)
+    load.note(`the start of ${each}`)
+    await create(each, root, { ...more, ...(each === 'worker' ? { ROLE: 'worker' } : {}) })
+    load.note(`the readiness of ${each}`)
+  }
+  const { calls, tasks } = await load.finish()
+  const scene: Scene = { name, calls, tasks, failures: load.failures.slice(0, 50) }
+  console.log(`${name}: ${calls} calls, ${tasks} of them tasks, ${load.failures.length} failed`)
+  for (const failure of load.failures.slice(0, 5)) console.error(failure)
+  return scene
+}
+
+/** Replaces both at once, as `docker compose up` does after a build: nobody answers meanwhile. */
+async function replaceBoth(): Promise<number> {
+  await Promise.all(NAMES.map(remove))
+  await Promise.all(NAMES.map((name) => create(name, ROOT)))
+  await until('the return of both', async () => ((await ask()) ? true : undefined))
+  let passed = 0
+  for (let count = 0; count < RETURN_CALLS; count += 1) if (await ask()) passed += 1
+  return passed
+}
+
+const scenes = [
+  await play('changed settings', release.folder, { LOG_LEVEL: 'error' }),
+  await play('upgrade', ROOT),
+  await play('rollback', release.folder),
+]
+const returned = await replaceBoth()
+const { ok: auditOk } = await audit(sql)
+await Promise.all([...gateways.values()].map((gateway) => gateway.stop(45_000)))
+const failed = scenes.reduce((sum, { failures }) => sum + failures.length, 0)
+const ok = failed === 0 && auditOk && returned === RETURN_CALLS
+if (!ok) console.error(nginx.log())
+await nginx.stop()
+await dns.stop()
+await sql.end({ timeout: 1 })
+await simulators.stop(5_000)
+await server.remove()
+release.remove()
+report('prove-upgrade', conditions, { ok, scenes, returned, auditOk }, [
+  ...scenes.map(({ name, calls, tasks, failures }) => {
+    const counted = `${calls} calls, ${tasks} of them tasks, ${failures.length} failed`
+    return `${name}, one after the other: ${counted}`
+  }),
+  `both at once, then at other addresses: ${returned} of ${RETURN_CALLS} calls pass`,
+  `audit ${auditOk ? 'clean' : 'BROKEN'}`,
+])
+if (!ok) process.exitCode = 1

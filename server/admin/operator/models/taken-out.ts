@@ -1,0 +1,38 @@
+/** The tools that were taken out of a model's requests, and what their vendor asks for them. */
+import type { Sql } from 'postgres'
+import { findListPrices } from '../../../catalog/apply/list-prices.ts'
+import type { ModelSummary } from '../../../catalog/describe.ts'
+import { readPrices } from '../../../catalog/load/load-model.ts'
+import { isPriced } from '../../../catalog/price/price.ts'
+import { listChannels } from '../../../catalog/store.ts'
+import { UNITS } from '../../../lib/units.ts'
+import { listTakenOut, type TakenOutRow } from '../../../usage/taken-out-store.ts'
+
+/** Returns a function that shows the tools of a model, the latest first. */
+export async function readTakenOut(sql: Sql, modelId?: string) {
+  const rows = Map.groupBy(await listTakenOut(sql, modelId), ({ model_id: id }) => id)
+  const found = rows.size === 0 ? [] : await listChannels(sql)
+  const channels = new Map(found.map((channel) => [channel.id, channel]))
+  return (model: ModelSummary) => {
+    const own = (rows.get(model.id) ?? []).filter((row) => isTakenOut(model, row))
+    return own.map(({ tool, unit, answers, first_at: first, last_at: last }) => ({
+      tool,
+      unit,
+      answers: Number(answers),
+      first_at: first.toISOString(),
+      last_at: last.toISOString(),
+      list: unit === null ? null : showList(findListPrices(model.routes, channels, unit)),
+    }))
+  }
+}
+
+/** False if the operator has changed since what happens to the tool. */
+function isTakenOut({ free, prices, details }: ModelSummary, { unit }: TakenOutRow): boolean {
+  if (free || details.unpriced_tools === 'refuse') return false
+  const known = UNITS.find((one) => one === unit)
+  return known === undefined || !isPriced(readPrices(prices), known)
+}
+
+function showList(list: ReturnType<typeof findListPrices>) {
+  return list ? { ...list, prices: list.prices.map((one) => ({ ...one })) } : null
+}

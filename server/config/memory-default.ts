@@ -1,0 +1,24 @@
+/** The default of MEMORY_BYTES_MAX, from the memory of the machine or container. */
+import { totalmem } from 'node:os'
+
+const MB = 1024 ** 2
+const PART = 1 / 8
+const BYTES_MIN = 192 * MB
+const BYTES_MAX = 1024 * MB
+/** A body, what it is parsed to, and some room beside it. */
+export const BODIES_MIN = 3
+
+/** The limit of the container or the machine, in bytes. */
+function memoryLimit(): number {
+  // 0, or more than any machine has, without a limit of a container.
+  const constrained = process.constrainedMemory()
+  return Math.min(totalmem(), constrained === 0 ? Infinity : constrained)
+}
+
+/** Returns the bytes for each of `workers` processes; at least enough for one of the bodies. */
+export function defaultMemoryBytes(workers: number, bodyBytesMax: number): number {
+  const part = (memoryLimit() * PART) / workers
+  return Math.floor(
+    Math.max(Math.min(Math.max(part, BYTES_MIN), BYTES_MAX), BODIES_MIN * bodyBytesMax),
+  )
+}

@@ -1,0 +1,67 @@
+/** Tells before a restore whether the gateway's SECRET_KEY opens the secrets of a backup. */
+import { join } from 'node:path'
+import { readSecretKeyId, sealedWith } from '../../lib/secrets/secrets.ts'
+import { DatabaseProblem } from '../problem.ts'
+import { type Manifest, SECRET_KEY_FILE } from './backup-manifest.ts'
+import { readRows } from './compare.ts'
+
+/** The columns that are encrypted under SECRET_KEY, by table: those that `rekey` encrypts again. */
+const SEALED: Readonly<Record<string, { readonly what: string; readonly columns: string[] }>> = {
+  channel_version: { what: 'credentials of channels', columns: ['secrets'] },
+  account: {
+    what: 'webhook secrets',
+    columns: ['webhook_secret', 'webhook_secret_previous'],
+  },
+  person: { what: 'authenticator apps', columns: ['totp_secret', 'totp_pending'] },
+  ledger_signing_key: { what: 'signing keys of checkpoints', columns: ['private_key'] },
+}
+
+/**
+ * Throws DatabaseProblem if a secret of the backup would stay closed to a gateway with these keys.
+ * Without SECRET_KEY nothing is refused: so restores an operator who has lost the key.
+ */
+export async function refuseWrongKey(
+  manifest: Manifest,
+  from: string,
+  secretKeys: readonly string[] | undefined,
+): Promise<void> {
+  if (!secretKeys) return
+  const { total, closed, what } = await countClosed(
+    manifest,
+    from,
+    new Set(secretKeys.map(readSecretKeyId)),
+  )
+  if (closed === 0) return
+  const found = typeof manifest.secret_key === 'object'
+  throw new DatabaseProblem(
+    `SECRET_KEY does not open ${closed} of the ${total} secrets in this backup (` +
+      `${what.join(', ')}): nothing was changed. ` +
+      (found
+        ? `Set SECRET_KEY to the content of ${join(from, SECRET_KEY_FILE)}`
+        : 'Set it to the SECRET_KEY of the gateways that were backed up. If that key is lost, ' +
+          'run restore without SECRET_KEY, and set these secrets again afterwards'),
+  )
+}
+
+async function countClosed(manifest: Manifest, from: string, ids: ReadonlySet<string>) {
+  let total = 0
+  let closed = 0
+  const what = new Set<string>()
+  for (const table of manifest.tables) {
+    const sealed = SEALED[table.name]
+    if (!sealed || table.rows === 0) continue
+    const places = sealed.columns.map((column) => table.columns.indexOf(column))
+    for await (const { fields } of readRows(from, table)) {
+      for (const place of places) {
+        const value = fields[place]
+        if (value === null || value === undefined) continue
+        total += 1
+        // PostgreSQL writes bytes as \x and hexadecimal digits.
+        if (ids.has(sealedWith(Buffer.from(value.slice(2), 'hex')))) continue
+        closed += 1
+        what.add(sealed.what)
+      }
+    }
+  }
+  return { total, closed, what: [...what] }
+}

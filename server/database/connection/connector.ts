@@ -1,0 +1,153 @@
+/**
+ * The one way from this process to a server: connections are opened one at a time, and a few at a
+ * time where each takes long. While the server admits nobody, all are refused at once but for one
+ * that tries again: after a server has stood still it works off each attempt that was made
+ * meanwhile, and those of all gateways. An attempt that a network has lost is never answered, so
+ * that another one starts beside it every 3 s.
+ */
+import { readErrorCode } from '../unavailable.ts'
+import type { DatabaseSession } from './session.ts'
+import { waitSlices } from './slices.ts'
+
+const TIMEOUT_MS_MIN = 2_000
+const TIMEOUT_MS_MAX = 30_000
+/** A server may take several times as long as it last did. */
+const TIMEOUT_FACTOR = 4
+const BESIDE_MS = 3_000
+/** Over a slow network, calls wait for round trips and not for the server. */
+const SLOW_MS = 500
+const AT_ONCE_WHEN_SLOW = 3
+const PAUSE_MS_MIN = 250
+const PAUSE_MS_MAX = 2_000
+
+/** Opens a session within this time. */
+export type Open = (timeoutMs: number) => Promise<DatabaseSession>
+/** Opens a session within this time, unless `signal` aborts. */
+export type OpenUnless = (timeoutMs: number, signal: AbortSignal) => Promise<DatabaseSession>
+
+export class Connector {
+  private readonly queue: (() => void)[] = []
+  private running = 0
+  private lastTookMs = 0
+  private lastOpenedAtMs = Number.NEGATIVE_INFINITY
+  private closedBy: unknown
+  private timeoutMs = TIMEOUT_MS_MIN
+  private readonly onClosed: (error: unknown) => void
+
+  /** `onClosed` is called when connections are refused from now on. */
+  constructor(onClosed: (error: unknown) => void) {
+    this.onClosed = onClosed
+  }
+
+  /** Rejects at once while nobody is admitted. */
+  async open(open: Open): Promise<DatabaseSession> {
+    return await this.inTurn(async () => {
+      if (this.closedBy !== undefined) throw this.closedBy
+      return await this.attempt(open)
+    })
+  }
+
+  /** The attempt that finds out whether connections can be opened again. */
+  async probe(open: OpenUnless): Promise<DatabaseSession> {
+    return await this.inTurn(() => this.attempt((timeoutMs) => openBeside(open, timeoutMs)))
+  }
+
+  /** Refuses connections until a probe succeeds. */
+  close(error: unknown): void {
+    const isNew = this.closedBy === undefined
+    this.closedBy = error
+    if (isNew) this.onClosed(error)
+  }
+
+  isClosed(): boolean {
+    return this.closedBy !== undefined
+  }
+
+  /** Returns the number of connections that may be opened at the same time. */
+  atOnce(): number {
+    return this.lastTookMs > SLOW_MS && !this.isClosed() ? AT_ONCE_WHEN_SLOW : 1
+  }
+
+  private async inTurn(work: () => Promise<DatabaseSession>): Promise<DatabaseSession> {
+    const turn = Promise.withResolvers<void>()
+    this.queue.push(turn.resolve)
+    this.startNext()
+    await turn.promise
+    try {
+      return await work()
+    } finally {
+      this.running -= 1
+      this.startNext()
+    }
+  }
+
+  private startNext(): void {
+    while (this.running < this.atOnce()) {
+      const start = this.queue.shift()
+      if (!start) return
+      this.running += 1
+      start()
+    }
+  }
+
+  private async attempt(open: Open): Promise<DatabaseSession> {
+    const startMs = performance.now()
+    const { timeoutMs } = this
+    try {
+      const session = await open(timeoutMs)
+      this.lastOpenedAtMs = performance.now()
+      this.lastTookMs = this.lastOpenedAtMs - startMs
+      this.timeoutMs = clamp(this.lastTookMs * TIMEOUT_FACTOR, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX)
+      this.closedBy = undefined
+      return session
+    } catch (error) {
+      if (readErrorCode(error) === 'CONNECT_TIMEOUT') {
+        // Attempts that were made at the same time count once.
+        this.timeoutMs = Math.min(Math.max(this.timeoutMs, timeoutMs * 2), TIMEOUT_MS_MAX)
+      }
+      // Another one that was made at the same time may have succeeded since.
+      if (this.lastOpenedAtMs < startMs) this.close(error)
+      throw error
+    }
+  }
+}
+
+/** Resolves with the first session. Rejects with the first error, and opens no other then. */
+async function openBeside(open: OpenUnless, timeoutMs: number): Promise<DatabaseSession> {
+  const isOver = new AbortController()
+  const first = Promise.withResolvers<DatabaseSession>()
+
+  function take(session: DatabaseSession): void {
+    if (isOver.signal.aborted) return void session.close(0)
+    isOver.abort()
+    first.resolve(session)
+  }
+
+  function fail(error: unknown): void {
+    isOver.abort()
+    first.reject(error)
+  }
+
+  const start = (remainingMs: number) => void open(remainingMs, isOver.signal).then(take, fail)
+
+  async function startOthers(): Promise<void> {
+    for (let remainingMs = timeoutMs - BESIDE_MS; remainingMs > 0; remainingMs -= BESIDE_MS) {
+      await waitSlices(BESIDE_MS, isOver.signal)
+      if (isOver.signal.aborted) return
+      start(remainingMs)
+    }
+  }
+
+  start(timeoutMs)
+  void startOthers()
+  return await first.promise
+}
+
+/** Returns how long to wait after this number of failures: a random part of a time that grows. */
+export function choosePauseMs(failures: number): number {
+  return Math.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** failures)
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most)
+}

@@ -1,0 +1,204 @@
+/**
+ * Bounds what all accounts use together of something scarce, such as bytes of memory. An account
+ * may use a share of what is free, not of the whole: the more is in use, the less it may add, so
+ * that no account, and no few of them, can take what all others need. Switches bound their queues
+ * by the same dynamic threshold.
+ */
+
+import { GatewayError } from '../errors.ts'
+
+export interface FairShare {
+  /** The most that one account may use, as a multiple of what is left free then. */
+  readonly ofFree: number
+  /** An account that uses nothing may use all that is free, for one thing that cannot be parted. */
+  readonly takesOne?: boolean
+}
+
+export interface KindUse {
+  readonly kind: string
+  readonly used: number
+  /** For the account's own use, and for that of all others. */
+  readonly refused: { readonly account: number; readonly all: number }
+}
+
+/** Accounts without use are dropped above this number. */
+const ACCOUNTS_KEPT = 10_000
+/** Further ones are refused at once. */
+const WAITING_MAX = 2_000
+const RETRY_SECONDS = 2
+
+/** The use of one account, by the place of the kind. */
+type Uses = number[]
+
+interface Waiter {
+  readonly portion: Portion
+  readonly amount: number
+  readonly end: (isTaken: boolean) => void
+}
+
+export class Budget<Kind extends string = string> {
+  readonly total: number
+  private readonly shares: readonly FairShare[]
+  private readonly kinds: readonly Kind[]
+  private readonly accounts = new Map<string, Uses>()
+  private readonly byKind: number[]
+  private readonly refused: { account: number; all: number }[]
+  private inUse = 0
+  private waiting: Waiter[] = []
+  private isScheduled = false
+
+  constructor(total: number, shares: Readonly<Record<Kind, FairShare>>) {
+    this.total = total
+    this.kinds = Object.keys(shares) as Kind[]
+    this.shares = Object.values(shares)
+    this.byKind = this.kinds.map(() => 0)
+    this.refused = this.kinds.map(() => ({ account: 0, all: 0 }))
+  }
+
+  /** Returns a portion of zero; requests without an account share the one that is named ''. */
+  portion(account: string, kind: Kind): Portion {
+    let uses = this.accounts.get(account)
+    if (!uses) {
+      if (this.accounts.size >= ACCOUNTS_KEPT) this.dropUnused()
+      uses = this.kinds.map(() => 0)
+      this.accounts.set(account, uses)
+    }
+    return new Portion(this, uses, this.kinds.indexOf(kind))
+  }
+
+  usedInAll(): number {
+    return this.inUse
+  }
+
+  /** Returns what each kind uses, and how often more was refused to an account. */
+  list(): readonly KindUse[] {
+    return this.kinds.map((kind, place) => {
+      const refused = { ...(this.refused[place] as KindUse['refused']) }
+      return { kind, used: this.byKind[place] as number, refused }
+    })
+  }
+
+  /**
+   * Counts a refusal and returns it: a 429 if the account could not use so much more either if it
+   * were alone, otherwise a 503. `message` says to the account what it has too much of.
+   */
+  refuse(uses: Uses, place: number, amount: number, message: string): GatewayError {
+    const { ofFree } = this.shares[place] as FairShare
+    const refused = this.refused[place] as { account: number; all: number }
+    const retryAfterSeconds = RETRY_SECONDS
+    if ((uses[place] as number) + amount <= (ofFree / (1 + ofFree)) * this.total) {
+      refused.all += 1
+      const cause = `${this.kinds[place]}: ${this.inUse} of ${this.total} are in use`
+      return new GatewayError('unavailable', { retryAfterSeconds, cause })
+    }
+    refused.account += 1
+    return new GatewayError('rate_limited', { message, retryAfterSeconds })
+  }
+
+  /** Returns true if the account may use so much more. */
+  fits(uses: Uses, place: number, amount: number): boolean {
+    const { ofFree, takesOne } = this.shares[place] as FairShare
+    const own = uses[place] as number
+    const free = this.total - this.inUse - amount
+    return own + amount <= ofFree * free || (takesOne === true && own === 0 && free >= 0)
+  }
+
+  add(uses: Uses, place: number, amount: number): void {
+    uses[place] = (uses[place] as number) + amount
+    this.byKind[place] = (this.byKind[place] as number) + amount
+    this.inUse += amount
+    if (amount < 0 && this.waiting.length > 0) this.schedule()
+  }
+
+  /** Queues behind those that wait already; of one account, in their order. */
+  wait(portion: Portion, amount: number, withinMs: number): Promise<boolean> {
+    if (this.waiting.length >= WAITING_MAX) return Promise.resolve(false)
+    return new Promise((resolve) => {
+      const waiter = {
+        portion,
+        amount,
+        end(isTaken: boolean) {
+          clearTimeout(timer)
+          resolve(isTaken)
+        },
+      }
+      const timer = setTimeout(() => {
+        this.waiting = this.waiting.filter((other) => other !== waiter)
+        resolve(false)
+      }, withinMs)
+      this.waiting.push(waiter)
+    })
+  }
+
+  private schedule(): void {
+    if (this.isScheduled) return
+    this.isScheduled = true
+    setImmediate(() => this.serveWaiting())
+  }
+
+  private serveWaiting(): void {
+    this.isScheduled = false
+    const passed = new Set<Uses>()
+    this.waiting = this.waiting.filter(({ portion, amount, end }) => {
+      const isServed = !passed.has(portion.uses) && portion.grow(amount)
+      if (isServed) end(true)
+      else passed.add(portion.uses)
+      return !isServed
+    })
+  }
+
+  private dropUnused(): void {
+    for (const [account, uses] of this.accounts) {
+      if (uses.every((use) => use === 0)) this.accounts.delete(account)
+    }
+  }
+}
+
+/** The use of one request, answer or connection, given back by `release` in any case. */
+export class Portion {
+  readonly uses: Uses
+  private readonly budget: Budget
+  private readonly place: number
+  private taken = 0
+
+  constructor(budget: Budget, uses: Uses, place: number) {
+    this.budget = budget
+    this.uses = uses
+    this.place = place
+  }
+
+  get amount(): number {
+    return this.taken
+  }
+
+  /** Takes more. Returns false, with nothing taken, if that is more than the account's share. */
+  grow(amount: number): boolean {
+    if (!this.budget.fits(this.uses, this.place, amount)) return false
+    this.force(amount)
+    return true
+  }
+
+  /** Takes more once it fits. Resolves to false if it does not within the time. */
+  growSoon(amount: number, withinMs: number): boolean | Promise<boolean> {
+    return this.grow(amount) || this.budget.wait(this, amount, withinMs)
+  }
+
+  /** Takes more, whatever the share is: it is in use already. */
+  force(amount: number): void {
+    this.taken += amount
+    this.budget.add(this.uses, this.place, amount)
+  }
+
+  shrink(amount: number): void {
+    this.force(-Math.min(amount, this.taken))
+  }
+
+  release(): void {
+    if (this.taken !== 0) this.force(-this.taken)
+  }
+
+  /** Counts a refusal of so much more and returns it: see Budget. */
+  refuse(amount: number, message: string): GatewayError {
+    return this.budget.refuse(this.uses, this.place, amount, message)
+  }
+}

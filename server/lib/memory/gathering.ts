@@ -1,0 +1,108 @@
+/**
+ * Gathers the bytes of one body: in memory while its account has room there, then in a file. What
+ * is read at the speed of a caller or a vendor so never takes memory from others.
+ */
+import { Readable } from 'node:stream'
+import type { Portion } from './budget.ts'
+import type { Memory, MemoryKind } from './memory.ts'
+import { readInPieces, type SpillFile } from './spill-file.ts'
+
+/** Bytes that are written to the file at once. */
+const PIECE_BYTES = 1024 * 1024
+
+export interface GatheringOptions {
+  readonly memory: Memory
+  /** The id of the account, or '' without one. */
+  readonly account: string
+  readonly kind: Extract<MemoryKind, 'arriving' | 'answer'>
+  /** A longer body goes to the file. */
+  readonly bytesMax: number
+}
+
+export class Gathering {
+  private readonly options: GatheringOptions
+  private readonly portion: Portion
+  private readonly chunks: Buffer[] = []
+  private file: SpillFile | undefined
+  private writing: Promise<void> | undefined
+  private failure: unknown
+  private isClosed = false
+  /** Bytes so far. */
+  bytes = 0
+
+  constructor(options: GatheringOptions) {
+    this.options = options
+    this.portion = options.memory.bytes.portion(options.account, options.kind)
+  }
+
+  /** Adds a chunk. Returns false if no more should come before `kept` resolves. */
+  push(chunk: Buffer): boolean {
+    if (this.isClosed) return true
+    this.bytes += chunk.length
+    this.chunks.push(chunk)
+    const isInMemory = !this.isOnDisk && this.bytes <= this.options.bytesMax
+    if (isInMemory && this.portion.grow(chunk.length)) return true
+    this.portion.force(chunk.length)
+    this.writing ??= this.write()
+    return false
+  }
+
+  /** Resolves once everything is kept. Rejects with GatewayError 429 or 503 without room. */
+  async kept(): Promise<void> {
+    await this.writing
+    if (this.failure !== undefined) throw this.failure
+  }
+
+  get isOnDisk(): boolean {
+    return this.file !== undefined || this.writing !== undefined
+  }
+
+  /** Returns all bytes in memory; they are counted elsewhere. Nothing can be added then. */
+  load(): Buffer | Promise<Buffer> {
+    if (this.file) return this.file.readAll()
+    return this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks)
+  }
+
+  /** Returns the bytes as a stream, which `close` ends early. */
+  stream(): Readable {
+    if (this.file) return readInPieces(this.file)
+    return Readable.from(this.chunks, { objectMode: false })
+  }
+
+  /** Forgets the bytes. */
+  close(): void {
+    this.isClosed = true
+    this.chunks.length = 0
+    this.portion.release()
+    this.file?.close().catch(() => undefined)
+  }
+
+  private async write(): Promise<void> {
+    const { memory, account } = this.options
+    try {
+      this.file ??= await memory.openFile(account)
+      while (this.chunks.length > 0 && !this.isClosed) {
+        const piece = this.takePiece()
+        await this.file.append(piece)
+        this.portion.shrink(piece.length)
+      }
+    } catch (error) {
+      this.failure = error
+    } finally {
+      this.writing = undefined
+      if (this.isClosed) this.close()
+    }
+  }
+
+  private takePiece(): Buffer {
+    let bytes = 0
+    let count = 0
+    for (const { length } of this.chunks) {
+      if (count > 0 && bytes + length > PIECE_BYTES) break
+      bytes += length
+      count += 1
+    }
+    const taken = this.chunks.splice(0, count)
+    return taken.length === 1 ? (taken[0] as Buffer) : Buffer.concat(taken)
+  }
+}

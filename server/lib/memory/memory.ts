@@ -1,0 +1,71 @@
+/** The bounds on callers' bytes in this process: in memory, on disk, and in connections. */
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Budget, type FairShare } from './budget.ts'
+import { SpillFile } from './spill-file.ts'
+
+/**
+ * - `arriving`: bodies of requests and messages that are not complete
+ * - `request`: complete ones, until their calls have ended
+ * - `answer`: whole answers while they arrive and leave
+ * - `whole`: those that are read, and events of streams that have not ended, until their calls have
+ * - `turn`: what WebSockets remember
+ * - `message`: what waits to leave by WebSockets
+ *
+ * What can be written to disk, or is not paid, has a small share. That of requests lets hundreds of
+ * calls of one account with bodies of some 100 KB run at once.
+ */
+const SHARES = {
+  arriving: { ofFree: 1 / 16 },
+  request: { ofFree: 1 / 2, takesOne: true },
+  answer: { ofFree: 1 / 8 },
+  whole: { ofFree: 1 / 2, takesOne: true },
+  turn: { ofFree: 1 / 8 },
+  message: { ofFree: 1 / 8, takesOne: true },
+} as const satisfies Record<string, FairShare>
+
+export type MemoryKind = keyof typeof SHARES
+
+/** A request's bytes and what they are parsed to, which is about as large. */
+export const REQUEST_FACTOR = 2
+
+/** Decompressions at once: as many as the runtime has threads for them. */
+const DECODERS = 4
+/** Of the free space on disk when the process starts. */
+const DISK_SHARE = 1 / 4
+
+export interface MemoryLimits {
+  readonly bytesMax: number
+  readonly diskBytesMax: number
+  readonly socketsMax: number
+  /** An absolute path; created when it is needed. */
+  readonly folder: string
+}
+
+export type Memory = ReturnType<typeof createMemory>
+
+export function createMemory({ bytesMax, diskBytesMax, socketsMax, folder }: MemoryLimits) {
+  const bytes = new Budget(bytesMax, SHARES)
+  const disk = new Budget(Math.min(diskBytesMax, freeBytes(folder) * DISK_SHARE), {
+    spool: { ofFree: 1 / 2 },
+  })
+  return {
+    bytes,
+    disk,
+    decoders: new Budget(DECODERS, { decoder: { ofFree: 1, takesOne: true } }),
+    /** WebSockets of callers. */
+    sockets: new Budget(socketsMax, { socket: { ofFree: 1 / 8 } }),
+    /** Opens a file without a name. Rejects with 503. */
+    openFile: (account: string) => SpillFile.open(folder, disk.portion(account, 'spool')),
+  }
+}
+
+/** Returns the free bytes of the disk that has the folder, which may not exist yet. */
+function freeBytes(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  } catch {
+    return folder === dirname(folder) ? Infinity : freeBytes(dirname(folder))
+  }
+}

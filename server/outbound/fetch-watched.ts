@@ -1,0 +1,154 @@
+/**
+ * A `fetch` for one server that may accept and say nothing. A request without an answer for some
+ * seconds makes one probe, which a slow upload does not fail; if that is not answered either, the
+ * server is away: what waits is aborted, and further requests fail at once until a probe passes.
+ */
+import { fetchBounded } from './fetch-bounded.ts'
+
+export interface WatchTimes {
+  /** A request that waits for so long makes a probe. */
+  readonly patienceMs: number
+  /** A probe without an answer for so long has failed. */
+  readonly probeMs: number
+  /** Wait between two probes of a server that is away, at first and at most. */
+  readonly retryMsMin: number
+  readonly retryMsMax: number
+}
+
+/** Together under ten seconds. */
+const WATCH_TIMES: WatchTimes = {
+  patienceMs: 4_000,
+  probeMs: 4_000,
+  retryMsMin: 1_000,
+  retryMsMax: 15_000,
+}
+
+/** The server is known to be away: nothing was sent, or it was given up. */
+export class ServerAway extends Error {}
+
+export interface WatchedFetch {
+  readonly fetch: typeof fetch
+  /** Throws ServerAway while the server is away. */
+  check(): void
+  /** Ends the probes; for tests and commands that end. */
+  stop(): void
+}
+
+/**
+ * `probe` sends a request by the `fetch` that it gets; any answer to that will do. `onChange` is
+ * called with false when the server goes away, and with true when it is back.
+ */
+export function watchFetch(
+  probe: (fetch: typeof globalThis.fetch) => Promise<unknown>,
+  onChange: (isThere: boolean) => void,
+  times: WatchTimes = WATCH_TIMES,
+): WatchedFetch {
+  const waiting = new Set<AbortController>()
+  let isAway = false
+  let probing: Promise<boolean> | undefined
+  /** The reason of the last failed probe. */
+  let cause: unknown
+  let timer: NodeJS.Timeout | undefined
+
+  /** Resolves with whether the server answers; concurrent callers share one probe. */
+  function ask(): Promise<boolean> {
+    probing ??= probeOnce(probe, times.probeMs, (error) => {
+      cause = error
+    }).finally(() => {
+      probing = undefined
+    })
+    return probing
+  }
+
+  async function suspect(): Promise<void> {
+    if (isAway || (await ask()) || isAway) return
+    isAway = true
+    onChange(false)
+    for (const one of waiting) one.abort(new ServerAway('the server does not answer', { cause }))
+    probeLater(times.retryMsMin)
+  }
+
+  function probeLater(waitMs: number): void {
+    timer = setTimeout(
+      () => {
+        void ask().then((isThere) => {
+          if (!isThere) return probeLater(Math.min(2 * waitMs, times.retryMsMax))
+          isAway = false
+          onChange(true)
+        })
+      },
+      waitMs * (0.5 + Math.random() / 2),
+    )
+    timer.unref()
+  }
+
+  function check(): void {
+    if (isAway) throw new ServerAway('the server does not answer', { cause })
+  }
+
+  return {
+    check,
+    stop: () => clearTimeout(timer),
+    async fetch(input, init) {
+      check()
+      const one = new AbortController()
+      waiting.add(one)
+      const patience = setInterval(() => void suspect(), times.patienceMs)
+      try {
+        return await fetchBounded(input, init, one.signal)
+      } catch (error) {
+        if (one.signal.aborted) throw one.signal.reason
+        // A refused or reset connection: the next caller need not find out again.
+        void suspect()
+        throw error
+      } finally {
+        clearInterval(patience)
+        waiting.delete(one)
+      }
+    },
+  }
+}
+
+async function probeOnce(
+  probe: (fetch: typeof globalThis.fetch) => Promise<unknown>,
+  probeMs: number,
+  onFailure: (error: unknown) => void,
+): Promise<boolean> {
+  let isAnswered = false
+  const ask: typeof fetch = async (input, init) => {
+    try {
+      const answer = await fetchBounded(input, init, AbortSignal.timeout(probeMs))
+      isAnswered = true
+      return answer
+    } catch (error) {
+      onFailure(error)
+      throw error
+    }
+  }
+  // Also a refusal is an answer.
+  await probe(ask).catch(() => undefined)
+  return isAnswered
+}
+
+/** Yields what a server sends. Throws ServerAway if nothing comes for so long. */
+export async function* readWatched(
+  body: ReadableStream<Uint8Array>,
+  idleMs: number,
+): AsyncGenerator<Buffer> {
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      const late = Promise.withResolvers<never>()
+      const timer = setTimeout(() => {
+        late.reject(new ServerAway('the server stopped in the middle'))
+      }, idleMs)
+      const { done, value } = await Promise.race([reader.read(), late.promise]).finally(() => {
+        clearTimeout(timer)
+      })
+      if (done) return
+      yield Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}

@@ -1,0 +1,69 @@
+/** The SQL of recordings that wait for their conversion. */
+import type { Sql } from 'postgres'
+
+export interface ClaimedConversion {
+  readonly task_id: string
+  /** Claims so far, with this one. */
+  readonly attempts: number
+  /** The fencing token of the task, of which this claim is the only holder. */
+  readonly fence: bigint
+}
+
+/**
+ * Claims up to `limit` due conversions, and the tasks with them. Accounts take turns by chance: of
+ * each one only the first is drawn before the second of any other.
+ */
+export function claimConversions(
+  sql: Sql,
+  limit: number,
+  leaseMs: number,
+): Promise<ClaimedConversion[]> {
+  return sql<ClaimedConversion[]>`
+    with due as (
+      select task_id from task_conversion where due_at <= now() and task_id in (
+        select task_id from (
+          select task_id, row_number() over (partition by account_id order by due_at) as turn
+          from task_conversion where due_at <= now()) as waiting
+        order by turn, random() limit ${limit})
+      for update skip locked),
+    claimed as (
+      update task_conversion c set attempts = attempts + 1,
+        due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+      from due where c.task_id = due.task_id returning c.task_id, c.attempts)
+    update task t set fence = fence + 1 from claimed
+    where t.id = claimed.task_id and t.due_at is not null
+    returning claimed.task_id, claimed.attempts, t.fence`
+}
+
+/** Extends the lease of a claim. Without effect when it is lost, or the task has been submitted. */
+export async function renewConversion(
+  sql: Sql,
+  { task_id: taskId, fence }: ClaimedConversion,
+  leaseMs: number,
+): Promise<void> {
+  await sql`
+    update task_conversion set due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+    where task_id = ${taskId} and exists (
+      select 1 from task where id = ${taskId} and fence = ${fence.toString()}::bigint)`
+}
+
+/** Ends a claim: the next one is due after `dueInMs`. One that was not made does not count. */
+export async function rescheduleConversion(
+  sql: Sql,
+  { task_id: taskId, fence }: ClaimedConversion,
+  { dueInMs, counts }: { readonly dueInMs: number; readonly counts: boolean },
+): Promise<void> {
+  await sql`
+    update task_conversion set due_at = now() + ${dueInMs}::float8 * interval '1 millisecond',
+      attempts = attempts - ${counts ? 0 : 1}::int
+    where task_id = ${taskId} and exists (
+      select 1 from task where id = ${taskId} and fence = ${fence.toString()}::bigint)`
+}
+
+/** Returns the milliseconds until the next conversion becomes due, or null without one. */
+export async function readNextConversionMs(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ wait_ms: number | null }[]>`
+    select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms
+    from task_conversion where due_at > now()`
+  return row?.wait_ms ?? null
+}

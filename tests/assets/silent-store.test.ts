@@ -1,0 +1,102 @@
+/** An object store that accepts connections and says nothing, and one that stops in the middle. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { createS3Storage } from '../../server/assets/storage/s3-storage.ts'
+import { StorageUnavailable } from '../../server/assets/storage/storage.ts'
+import { readWatched, ServerAway } from '../../server/outbound/fetch-watched.ts'
+import { until } from '../support/until.ts'
+
+const TIMES = { patienceMs: 50, probeMs: 50, retryMsMin: 20, retryMsMax: 40 }
+
+async function startStore(t: TestContext) {
+  let isSilent = true
+  let slowPuts = false
+  const seen: string[] = []
+  const held: ServerResponse[] = []
+  const server = createServer((request, response) => {
+    seen.push(request.method ?? '')
+    request.resume()
+    const isHeld = isSilent || (slowPuts && request.method === 'PUT')
+    if (isHeld) held.push(response)
+    else response.writeHead(200, { etag: '"x"' }).end('content')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const changes: boolean[] = []
+  const { port } = server.address() as AddressInfo
+  const storage = createS3Storage(
+    {
+      endpoint: `http://127.0.0.1:${port}`,
+      bucket: 'b',
+      region: 'r',
+      accessKeyId: 'a',
+      secretAccessKey: 's',
+    },
+    { onChange: (isThere) => changes.push(isThere), times: TIMES },
+  )
+  return {
+    storage,
+    changes,
+    seen,
+    held,
+    answer: () => {
+      isSilent = false
+    },
+    holdPuts: () => {
+      isSilent = false
+      slowPuts = true
+    },
+  }
+}
+
+const content = () => Readable.from([Buffer.from('content')])
+
+test('it is noticed, remembered, and forgotten when the store answers', async (t) => {
+  const { storage, changes, seen, answer } = await startStore(t)
+  const key = storage.newKey()
+  await assert.rejects(storage.write(key, content(), 100), StorageUnavailable)
+  assert.deepEqual(changes, [false])
+  // Nothing but probes is sent from now on.
+  const body = content()
+  await assert.rejects(storage.write(key, body, 100), StorageUnavailable)
+  await assert.rejects(storage.read(key))
+  assert.ok(!seen.includes('GET'))
+  assert.equal(seen.filter((one) => one === 'PUT').length, 1)
+  answer()
+  await until('a store that is back', () => changes.at(-1) || undefined)
+  await storage.write(key, content(), 100)
+  assert.equal(String(await buffer(await storage.read(key))), 'content')
+  assert.deepEqual(changes, [false, true])
+})
+
+test('all that waits is given up at once', async (t) => {
+  const { storage } = await startStore(t)
+  const works = Array.from({ length: 20 }, () => storage.write(storage.newKey(), content(), 100))
+  for (const { status } of await Promise.allSettled(works)) assert.equal(status, 'rejected')
+})
+
+test('a slow upload to a store that answers probes goes on', async (t) => {
+  const { storage, changes, seen, held, holdPuts } = await startStore(t)
+  holdPuts()
+  const writing = storage.write(storage.newKey(), content(), 100)
+  await until('two probes', () => seen.filter((one) => one === 'HEAD').length > 1 || undefined)
+  for (const response of held) response.writeHead(200, { etag: '"x"' }).end()
+  await writing
+  assert.deepEqual(changes, [])
+})
+
+test('an object that stops in the middle is given up', async () => {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(3)),
+  })
+  await assert.rejects(buffer(Readable.from(readWatched(body, 20))), ServerAway)
+})

@@ -1,0 +1,26 @@
+/** An `error` that says nothing beside images is none: they were made, and are charged. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readImagesBody } from '../../../server/dialects/images/read-answer.ts'
+
+const data = [{ url: 'https://m.example/a.png' }]
+
+for (const error of [null, '', {}, { code: '', message: '' }, { code: null, param: null }]) {
+  test(`${JSON.stringify(error)} beside an image`, () => {
+    const reading = readImagesBody({ data, error })
+    assert.deepEqual([reading.error, reading.usage], [undefined, { image: 1 }])
+  })
+}
+
+for (const error of [
+  'overloaded',
+  { message: 'overloaded' },
+  { code: 'Overloaded' },
+  { type: 'x' },
+]) {
+  test(`${JSON.stringify(error)} in place of images`, () => {
+    const reading = readImagesBody({ data: [], error })
+    assert.ok(reading.error)
+    assert.equal(reading.outputBytes, 0)
+  })
+}

@@ -1,0 +1,41 @@
+/** The turns of an account push out its own oldest ones, and never those of others. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TurnMemory } from '../../../../server/endpoints/text/socket/remembered-turn.ts'
+import { testMemory } from '../../../support/memory.ts'
+
+const MB = 1024 ** 2
+const turnOf = (id: string, bytes = MB) => ({ id, items: ['-'.repeat(bytes)] })
+
+test('an account that fills its share loses its oldest turns, another one none', () => {
+  // 1/9 of it for one account, counted twice: ten turns of 1 MB, and a bit.
+  const memory = testMemory({ bytesMax: 190 * MB })
+  const other = new TurnMemory('other', memory)
+  other.keep(turnOf('other'))
+  const turns = Array.from({ length: 80 }, (_, at) => {
+    const turn = new TurnMemory('greedy', memory)
+    turn.keep(turnOf(`turn ${at}`))
+    return turn
+  })
+  const found = turns.filter((turn, at) => turn.find(`turn ${at}`))
+  assert.deepEqual(found, turns.slice(-found.length))
+  assert.ok(found.length >= 8 && found.length <= 10, `${found.length}`)
+  assert.ok(other.find('other'))
+  const late = new TurnMemory('late', memory)
+  late.keep(turnOf('late'))
+  assert.ok(late.find('late'))
+  for (const turn of [...turns, other, late]) turn.forget()
+  assert.equal(memory.bytes.usedInAll(), 0)
+})
+
+test('a turn over 8 MB, or without room at all, is not kept', () => {
+  const memory = testMemory({ bytesMax: 90 * MB })
+  const turn = new TurnMemory('a', memory)
+  turn.keep(turnOf('small'))
+  turn.keep(turnOf('large', 9 * MB))
+  assert.equal(turn.find('small'), undefined)
+  assert.equal(turn.find('large'), undefined)
+  turn.keep(turnOf('six', 6 * MB))
+  assert.equal(turn.find('six'), undefined)
+  assert.equal(memory.bytes.usedInAll(), 0)
+})

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Server, ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { after, before, describe, test } from 'node:test'
+import { createHttpServer } from '../../../server/http/server.ts'
+import { until } from '../../support/until.ts'
+
+const STALL_MS = 2_000
+/** More than the system takes on both sides of a connection. */
+const LARGE_BYTES = 64 * 1024 * 1024
+
+/** One response for each path asked for, as the server has it. */
+const responses = new Map<string, ServerResponse>()
+let server: Server
+let port = 0
+
+before(async () => {
+  const limits = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 5_000, headerBytesMax: 16_384 }
+  const more = { requestTimeoutMs: 10_000, headersMax: 100, connectionsMax: 100 }
+  const all = { ...limits, ...more, clientStallMs: STALL_MS }
+  server = createHttpServer(all, (request, response) => {
+    const path = request.url ?? ''
+    responses.set(path, response)
+    if (path === '/late') return
+    if (path === '/whole') response.end(Buffer.alloc(LARGE_BYTES))
+    else Readable.from(pieces()).pipe(response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  port = typeof address === 'object' && address ? address.port : 0
+})
+after(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+function* pieces() {
+  for (let sent = 0; sent < LARGE_BYTES; sent += 65_536) yield Buffer.alloc(65_536)
+}
+
+async function ask(path: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+  socket.pause()
+  await until('the request', () => responses.has(path))
+  return socket
+}
+
+/** Reads nothing of a response until the server closes it. */
+async function stall(path: string): Promise<ServerResponse> {
+  const socket = await ask(path)
+  const response = responses.get(path)
+  assert.ok(response)
+  await once(response, 'close')
+  socket.destroy()
+  return response
+}
+
+describe('a response that is not read', { concurrency: true }, () => {
+  for (const path of ['/stream', '/whole']) {
+    test(`${path} is cut off`, async () => {
+      const response = await stall(path)
+      assert.equal(response.writableFinished, false)
+    })
+  }
+
+  test('one that is read slowly arrives complete', async () => {
+    const socket = await ask('/slowly')
+    let bytes = 0
+    socket.on('data', (data) => {
+      bytes += data.length
+      socket.pause()
+      // The whole takes longer than the limit, each piece does not.
+      setTimeout(() => socket.resume(), bytes < LARGE_BYTES / 4 ? 15 : 0)
+    })
+    socket.resume()
+    await once(socket, 'close')
+    assert.ok(bytes > LARGE_BYTES)
+  })
+
+  test('a response in progress is waited for', async () => {
+    const socket = await ask('/late')
+    let text = ''
+    socket.on('data', (data) => {
+      text += data.toString()
+    })
+    const closed = once(socket, 'close')
+    socket.resume()
+    for (const path of ['/stalls', '/stalls-later']) await stall(path)
+    responses.get('/late')?.end('late')
+    await closed
+    assert.match(text, /late$/)
+  })
+})

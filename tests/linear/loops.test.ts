@@ -1,0 +1,84 @@
+/**
+ * Twice the entries may cost twice the work. Each function that reads what callers and vendors send
+ * gets values of three sizes, and no block of code may run more than in proportion.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { scanMembers } from '../../server/dialects/json-scan.ts'
+import { createInputs, type Inputs, readAll } from './loops/call-reader.ts'
+import { startCounting, type Work, type WorkCounter } from './loops/count-work.ts'
+import { findReaders, type Reader } from './loops/find-readers.ts'
+import { LEFT_OUT } from './loops/left-out.ts'
+
+const SIZES = [32, 64, 128] as const
+/**
+ * Work that is `a + b × size` has an excess of exactly zero, whatever `a` and `b` are; a loop over
+ * all entries inside of another has 6 × 32².
+ */
+const excess = (small: number, middle: number, large: number) => large - 3 * middle + 2 * small
+const EXCESS_MAX = 2 * SIZES[0] ** 2
+/** The second step adds twice as many entries as the first one, each with about as many bytes. */
+const GROWTH_MAX = 2.1
+
+describe('loops over what callers and vendors send', () => {
+  let readers: readonly Reader[] = []
+  let sized: readonly Inputs[] = []
+  let counter: WorkCounter
+  before(async () => {
+    readers = await findReaders(LEFT_OUT)
+    sized = SIZES.map((size) => createInputs(size))
+    counter = startCounting()
+  })
+  after(() => counter.stop())
+
+  /** Returns the places where a reader does more than in proportion. */
+  const measure = (reader: Reader) => {
+    return listGrowing(
+      sized.map((inputs) => counter.count((note) => readAll(reader, inputs, note))),
+    )
+  }
+
+  test('all that read are found and called', () => {
+    assert.ok(readers.length > 150, `${readers.length} readers`)
+    const refusing = readers.filter((reader) => sized.every((one) => readAll(reader, one) === 0))
+    // Give it what it takes in `call-reader.ts`, or say in `left-out.ts` why it is not called.
+    assert.deepEqual(
+      refusing.map(({ place }) => place),
+      [],
+    )
+  })
+
+  test('run in proportion to their number', () => {
+    // The first call fills caches.
+    counter.count((note) => readers.map((reader) => readAll(reader, sized[0] as Inputs, note)))
+    const growing = readers.flatMap((reader) => {
+      return measure(reader).map((place) => `${reader.place}: ${place}`)
+    })
+    assert.deepEqual(growing, [])
+  })
+
+  test('a loop inside of a loop is found, in methods and in blocks', () => {
+    const search = (value: unknown) => {
+      if (Array.isArray(value)) for (const one of value) value.includes([one])
+    }
+    assert.match(
+      measure({ place: 'x', takes: 'value', run: search }).join(),
+      /methods with calls: /,
+    )
+    const scan = (value: unknown) => {
+      const bytes = value as Buffer
+      for (const _ of scanMembers(bytes, 0)) scanMembers(bytes, 0)
+    }
+    assert.match(measure({ place: 'x', takes: 'bytes', run: scan }).join(), /json-scan.ts readKey/)
+  })
+})
+
+/** Blocks that begin to run at some size are not counted at a smaller one. */
+function listGrowing([small, middle, large]: readonly Work[]): string[] {
+  return [...(large ?? [])].flatMap(([place, most]) => {
+    const [least = 0, more = 0] = [small?.get(place), middle?.get(place)]
+    const isLarge = least > 0 && excess(least, more, most) > EXCESS_MAX
+    const isGrowing = isLarge && most - more > GROWTH_MAX * (more - least)
+    return isGrowing ? [`${place}: ${least} → ${more} → ${most}`] : []
+  })
+}

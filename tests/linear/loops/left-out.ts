@@ -1,0 +1,29 @@
+/** Functions that take bytes, text, a document or nothing, are not called, and why. */
+const BY_OTHERS = 'readers that are called use it'
+const CONSTANT = 'it reads a bounded number of members'
+const IS_STATE = 'it makes the state of a reader that is called'
+
+export const LEFT_OUT: Readonly<Record<string, string>> = {
+  checkRecording: CONSTANT,
+  checkToolChoice: CONSTANT,
+  createAudioMeter: 'it reads audio and no list, and not at once',
+  createBodyTranslator: BY_OTHERS,
+  createChatStreamTranslator: BY_OTHERS,
+  createChatUsageReader: BY_OTHERS,
+  createFrameTemplate: BY_OTHERS,
+  createItemCounter: BY_OTHERS,
+  createJsonDepth: BY_OTHERS,
+  createMessagesUsageReader: BY_OTHERS,
+  createResponseUsageReader: BY_OTHERS,
+  createMeasure: IS_STATE,
+  createPricedOptions: IS_STATE,
+  createRepairState: IS_STATE,
+  createToolCallTracker: IS_STATE,
+  createToolMap: IS_STATE,
+  createToolNames: IS_STATE,
+  createMessageRequest: 'it takes a connection',
+  createSpeechMeter: 'it reads audio and no list',
+  describeAnswerFormat: CONSTANT,
+  readBlock: CONSTANT,
+  readChatChunk: BY_OTHERS,
+}
