@@ -1,8 +1,8 @@
 /**
  * Proves that no caller and no vendor stops or fills a gateway: beside 200 honest calls a second,
  * attackers send all that has once hurt a gateway, in slices that alternate with quiet ones.
- * `npm run prove:hostile -- [--minutes 10] [--rate 200] [--only WORDS] [--seed N]`; `--minutes` are
- * those under attack. Before, malformed requests and half-open connections (`--requests 10000`,
+ * `npm run prove:hostile -- [--minutes 10] [--rate 200] [--only WORDS] [--seed N] [--alone]`;
+ * `--minutes` are those under attack; `--alone` plays each attack once by itself instead. Before, malformed requests and half-open connections (`--requests 10000`,
  * `--connections 2000`; 0 leaves them out).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import { readConditions, report } from '../../testbed/results.ts'
 import { ATTACKS } from './attacks/index.ts'
 import { proveMalformed } from './malformed/prove-malformed.ts'
 import { compareCharges } from './money.ts'
-import { ATTACKS_PER_MINUTE, drawAttacks, runSlices, type Slice } from './slices.ts'
+import { ATTACKS_PER_MINUTE, drawAttacks, playAlone, runSlices, type Slice } from './slices.ts'
 import { openStage, type Stage } from './stage.ts'
 import { describeSlice, judge } from './verdict.ts'
 
@@ -23,6 +23,7 @@ const values = readOptions(import.meta.filename, {
   minutes: { type: 'string', default: '10' },
   rate: { type: 'string', default: '200' },
   only: { type: 'string', default: '' },
+  alone: { type: 'boolean', default: false },
   requests: { type: 'string', default: '10000' },
   connections: { type: 'string', default: '2000' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
@@ -36,6 +37,8 @@ const { only, postgres } = values
 const WARM_UP_MS = 30_000
 /** Few, so that attackers can fill them at little cost of their own. */
 const CALLS_MAX = '1000'
+/** What a machine of 1.5 GB has by default: memory beyond it must come from elsewhere. */
+const MEMORY_BYTES_MAX = '192MB'
 
 const random = createRandom(seed)
 const conditions = readConditions(
@@ -50,8 +53,15 @@ const malformed = await proveMalformed({
   random,
 })
 const attacks = ATTACKS.filter(({ name }) => name.includes(only))
-const drawn = drawAttacks(attacks, Math.ceil(minutes * ATTACKS_PER_MINUTE), random)
-const stage = await openStage({ perSecond, seed, postgres, environment: { CALLS_MAX } })
+const drawn = values.alone
+  ? playAlone(attacks)
+  : drawAttacks(attacks, Math.ceil(minutes * ATTACKS_PER_MINUTE), random)
+const stage = await openStage({
+  perSecond,
+  seed,
+  postgres,
+  environment: { CALLS_MAX, MEMORY_BYTES_MAX },
+})
 try {
   await prove(stage)
 } finally {

@@ -21,6 +21,11 @@ const PAUSE_MS = 3_000
 
 export const ATTACKS_PER_MINUTE = 60_000 / ATTACK_MS
 
+/** Returns a slice for each attack by itself, which tells what it does alone. */
+export function playAlone(attacks: readonly Attack[]): readonly (readonly string[])[] {
+  return attacks.map(({ name }) => [name])
+}
+
 /** Draws the attacks of each slice: one of each role, all of a role before one comes again. */
 export function drawAttacks(
   attacks: readonly Attack[],

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { createKey } from '../../server/accounts/manage-keys.ts'
@@ -69,6 +70,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const attackersOrder: AttackersOrder = { port, keys }
   const attackers = startChild('attackers.ts', attackersOrder)
   await nextMessage(attackers)
+  // On a machine of their own they would take nothing but what the gateway does for them.
+  for (const { pid } of [attackers, liar]) setPriority(pid ?? 0, constants.priority.PRIORITY_LOW)
   const tell = (message: ToAttackers) => attackers.send(message)
   return {
     laboratory,

@@ -62,7 +62,8 @@ export async function openCore(parts: {
   const readiness = openReadiness({ config, database, continuity, schema, catalog, log })
   const spending = await openSpending(inBackground(sql), catalog, log)
   const dispatcher = createDispatcher(config)
-  const memory = createMemory(config.memory)
+  const slots = createFairSlots({ slots: config.callsMax, what: 'calls', retryAfterSeconds: 1 })
+  const memory = createMemory(config.memory, () => slots.owners() > 1)
   const watched = { ledger, memory, inFlight, health, spending, sweeper, dispatcher, readiness }
   const metrics = openMeters({ config, sql: inBackground(sql), ...watched })
   const outbound = openGuard(config)
@@ -77,7 +78,7 @@ export async function openCore(parts: {
     health,
     spending,
     inFlight,
-    slots: createFairSlots({ slots: config.callsMax, what: 'calls', retryAfterSeconds: 1 }),
+    slots,
     metrics,
     log,
     limits: { ...config.pipeline, ...config.bodies },

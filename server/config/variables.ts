@@ -244,7 +244,7 @@ export const VARIABLES = {
     .default(12_000)
     .describe(
       'Most requests with a key that run at once, shared fairly by accounts: one alone gets ' +
-        '85 %; further ones get 503.',
+        '75 %; further ones get 503.',
     ),
   REFUSALS_PER_MINUTE: whole(2, 10_000_000)
     .default(6_000)
@@ -328,7 +328,7 @@ export const VARIABLES = {
   UPLOADS_MAX: whole(2, 10_000)
     .default(64)
     .describe(
-      'Most concurrent file uploads, shared fairly by accounts: one alone gets 85 %; further ' +
+      'Most concurrent file uploads, shared fairly by accounts: one alone gets 75 %; further ' +
         'ones get 503.',
     ),
   HOUSEKEEPING_MS: milliseconds

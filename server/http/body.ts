@@ -9,6 +9,7 @@ import { noteWork } from '../lib/loop-watch.ts'
 import type { Portion } from '../lib/memory/budget.ts'
 import { Gathering } from '../lib/memory/gathering.ts'
 import { REQUEST_FACTOR } from '../lib/memory/memory.ts'
+import { LARGE_BYTES } from '../lib/queues/loop-share.ts'
 import { accountOf, type Context, takePortion } from './context.ts'
 import { bodyCutOff, bodyTooLarge, decodeGathered, openEncoded } from './decode-content.ts'
 
@@ -39,13 +40,13 @@ export async function readBody(context: Context, limitBytes: number): Promise<Bu
   const encoding = openEncoded(context.request, limitBytes)
   let gathering = gather(context)
   try {
-    await collect(context.request, gathering, limitBytes)
+    await collect(context, context.request, gathering, limitBytes)
     context.bodyBytes = gathering.bytes
     if (encoding && gathering.bytes > 0) {
       const sent = gathering
       gathering = gather(context)
       await decodeGathered(context, sent, encoding, limitBytes, (content) =>
-        collect(content, gathering, limitBytes),
+        collect(context, content, gathering, limitBytes),
       ).finally(() => {
         sent.close()
         context.bodyBytes = gathering.bytes
@@ -55,8 +56,11 @@ export async function readBody(context: Context, limitBytes: number): Promise<Bu
     const amount = gathering.bytes * REQUEST_FACTOR
     if (!portion.grow(amount)) await waitForRoom(portion, amount)
     context.checkAgain?.()
-    const body = gathering.load()
-    return body instanceof Promise ? await body : body
+    const loaded = gathering.load()
+    const body = loaded instanceof Promise ? await loaded : loaded
+    // What reads and judges it follows at once.
+    if (body.length >= LARGE_BYTES) await context.memory.loop.turn(accountOf(context))
+    return body
   } finally {
     gathering.close()
     noteWork(context)
@@ -82,7 +86,14 @@ async function waitForRoom(portion: Portion, amount: number): Promise<void> {
 }
 
 /** Resolves once all of the content is kept. */
-function collect(content: Readable, gathering: Gathering, limitBytes: number): Promise<void> {
+function collect(
+  context: Context,
+  content: Readable,
+  gathering: Gathering,
+  limitBytes: number,
+): Promise<void> {
+  const { loop } = context.memory
+  const account = accountOf(context)
   return new Promise((resolve, reject) => {
     content.on('data', (chunk: Buffer) => {
       if (gathering.bytes + chunk.length > limitBytes) {
@@ -91,9 +102,12 @@ function collect(content: Readable, gathering: Gathering, limitBytes: number): P
         reject(bodyTooLarge(limitBytes))
         return
       }
-      if (gathering.push(chunk)) return
+      const isRoom = gathering.push(chunk)
+      const isTime = gathering.bytes < LARGE_BYTES || loop.count(account, chunk.length)
+      if (isRoom && isTime) return
       content.pause()
-      gathering.kept().then(() => content.resume(), reject)
+      const waits = [gathering.kept(), ...(isTime ? [] : [loop.turn(account)])]
+      Promise.all(waits).then(() => content.resume(), reject)
     })
     content.on('end', () => {
       if (gathering.isOnDisk) gathering.kept().then(resolve, reject)

@@ -101,7 +101,7 @@ export function listMetrics(): readonly DescribedMetric[] {
   const none = () => 0
   const { registry } = createMetrics({
     version: '',
-    memory: createMemory({ bytesMax: 1, diskBytesMax: 1, socketsMax: 1, folder: '/' }),
+    memory: createMemory({ bytesMax: 1, diskBytesMax: 1, socketsMax: 1, folder: '/' }, () => false),
     placesMax: 1,
     callsInFlight: none,
     isReady: () => true,

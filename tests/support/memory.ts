@@ -5,8 +5,12 @@ import { createMemory, type Memory, type MemoryLimits } from '../../server/lib/m
 
 const MB = 1024 ** 2
 
-export function testMemory(limits: Partial<MemoryLimits> = {}): Memory {
+/** `isShared` tells whether calls of several accounts run. */
+export function testMemory(
+  limits: Partial<MemoryLimits> = {},
+  isShared: () => boolean = () => false,
+): Memory {
   const folder = join(tmpdir(), 'tributary-test-spool')
   const large = { bytesMax: 1024 * MB, diskBytesMax: 8192 * MB, socketsMax: 4_000 }
-  return createMemory({ ...large, folder, ...limits })
+  return createMemory({ ...large, folder, ...limits }, isShared)
 }

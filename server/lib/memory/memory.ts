@@ -1,6 +1,7 @@
-/** The bounds on callers' bytes in this process: in memory, on disk, and in connections. */
+/** The bounds on callers' bytes in this process: in memory, on disk, in connections, in work. */
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { LoopShare } from '../queues/loop-share.ts'
 import { Budget, type FairShare } from './budget.ts'
 import { SpillFile } from './spill-file.ts'
 
@@ -44,7 +45,11 @@ export interface MemoryLimits {
 
 export type Memory = ReturnType<typeof createMemory>
 
-export function createMemory({ bytesMax, diskBytesMax, socketsMax, folder }: MemoryLimits) {
+/** `isShared` returns whether calls of several accounts run. */
+export function createMemory(
+  { bytesMax, diskBytesMax, socketsMax, folder }: MemoryLimits,
+  isShared: () => boolean,
+) {
   const bytes = new Budget(bytesMax, SHARES)
   const disk = new Budget(Math.min(diskBytesMax, freeBytes(folder) * DISK_SHARE), {
     spool: { ofFree: 1 / 2 },
@@ -53,6 +58,8 @@ export function createMemory({ bytesMax, diskBytesMax, socketsMax, folder }: Mem
     bytes,
     disk,
     decoders: new Budget(DECODERS, { decoder: { ofFree: 1, takesOne: true } }),
+    /** The event loop's time for what is large. */
+    loop: new LoopShare(isShared),
     /** WebSockets of callers. */
     sockets: new Budget(socketsMax, { socket: { ofFree: 1 / 8 } }),
     /** Opens a file without a name. Rejects with 503. */

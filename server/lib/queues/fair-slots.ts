@@ -1,8 +1,8 @@
 /**
  * Slots that owners share fairly. The fuller the pool, the fewer slots may one owner have to get
  * another: an owner with few is always admitted before one with many, without a word about who is
- * there. Alone, an owner gets 85 % of the slots; two that want all of them get 45 % each, ten get
- * 9.5 %. What an owner already has is never taken away: it gets no more until the others' shares
+ * there. Alone, an owner gets 75 % of the slots; two that want all of them get 41 % each, ten get
+ * 9 %. What an owner already has is never taken away: it gets no more until the others' shares
  * are free.
  */
 import { GatewayError } from '../errors.ts'
@@ -15,6 +15,8 @@ export interface FairSlots {
   take(owner: string): () => void
   /** Returns the number of slots that are taken. */
   taken(): number
+  /** Returns the number of owners that have slots. */
+  owners(): number
 }
 
 export interface FairSlotsOptions {
@@ -25,7 +27,7 @@ export interface FairSlotsOptions {
 }
 
 /** The larger, the more slots one owner gets alone, and the fewer stay free for a newcomer. */
-const EAGERNESS = 40
+const EAGERNESS = 12
 
 export function createFairSlots({ slots, what, retryAfterSeconds }: FairSlotsOptions): FairSlots {
   const byOwner = new Map<string, number>()
@@ -56,6 +58,7 @@ export function createFairSlots({ slots, what, retryAfterSeconds }: FairSlotsOpt
       }
     },
     taken: () => taken,
+    owners: () => byOwner.size,
   }
 
   function busy(problem: string): GatewayError {

@@ -79,6 +79,8 @@ class Delivery {
   /** Bytes of an event stream since its last line feed. */
   private lineBytes = 0
   private isDraining = false
+  /** The upstream waits for the account's turn. */
+  private isWaiting = false
   private stall: NodeJS.Timeout | undefined
   private drain: NodeJS.Timeout | undefined
   private bodyEnd: NodeJS.Timeout | undefined
@@ -120,15 +122,17 @@ class Delivery {
     if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')
     else if (body.readableEnded) this.onEnd()
     else if (body.destroyed) this.onBroken()
-    else if (!this.stall) body.resume()
+    else if (!this.stall && !this.isWaiting) body.resume()
   }
 
   private readonly onData = (chunk: Buffer): void => {
     noteWork(this.context)
+    const startedAt = performance.now()
     const out = this.read(() => this.answer.relay.push(chunk))
     if (this.isFinished) return
     try {
-      this.answer.held.add(chunk.length)
+      const { held } = this.answer
+      if (!held.add(chunk.length, performance.now() - startedAt)) this.waitForTurn()
     } catch (error) {
       this.cut(error)
       return
@@ -143,6 +147,17 @@ class Delivery {
     } else if (out && out.length > 0) {
       this.pass(out)
     }
+  }
+
+  /** Lets the upstream wait while the account has used more of the event loop than its share. */
+  private waitForTurn(): void {
+    if (this.isWaiting) return
+    this.isWaiting = true
+    this.answer.body.pause()
+    this.answer.held.turn().then(() => {
+      this.isWaiting = false
+      if (!this.stall && !this.isFinished) this.answer.body.resume()
+    })
   }
 
   private readonly onEnd = (): void => {
@@ -229,6 +244,14 @@ class Delivery {
     this.answer.body.pause()
     response.once('drain', this.onDrain)
     this.stall ??= setTimeout(() => response.destroy(), this.services.limits.clientStallMs)
+    try {
+      this.answer.held.setLeaving(response.writableLength)
+    } catch (error) {
+      // The rest is read without the caller, since the usage comes last.
+      const fields = { request_id: this.context.requestId, error }
+      this.services.log.warn(fields, 'too much waits for a slow reader: it is disconnected')
+      response.destroy()
+    }
   }
 
   private readonly sendHeartbeat = (): void => {
@@ -240,7 +263,8 @@ class Delivery {
   private readonly onDrain = (): void => {
     clearTimeout(this.stall)
     this.stall = undefined
-    this.answer.body.resume()
+    this.answer.held.setLeaving(0)
+    if (!this.isWaiting) this.answer.body.resume()
   }
 
   private readonly onCallerGone = (): void => {
@@ -248,6 +272,7 @@ class Delivery {
     this.callerGone = true
     clearTimeout(this.stall)
     this.stall = undefined
+    this.answer.held.setLeaving(0)
     const { drainMs, drainSlots } = this.services.limits
     if (this.answer.stopsOnCancel || draining >= drainSlots) {
       this.finish('aborted')
@@ -256,7 +281,7 @@ class Delivery {
     draining += 1
     this.isDraining = true
     this.drain = setTimeout(() => this.finish('aborted'), drainMs)
-    this.answer.body.resume()
+    if (!this.isWaiting) this.answer.body.resume()
   }
 
   private abort(): void {

@@ -28,8 +28,8 @@ export interface StreamAnswer {
   /** Paused. */
   readonly body: Readable
   readonly relay: Relay
-  /** Counts what the relay holds. */
-  readonly held: Pick<HeldBytes, 'add'>
+  /** Counts what it costs the account. */
+  readonly held: Pick<HeldBytes, 'add' | 'setLeaving' | 'turn'>
   /** True if the upstream's body has already ended. */
   readonly ended: boolean
   /** True if the vendor stops billing once its connection is closed. */
@@ -103,7 +103,7 @@ async function openWhole(
   const received = await receiveWhole(answer.body, room, withinMs)
   let chunks: readonly Buffer[]
   try {
-    const unpacked = unpackWhole(received, room.bytesMax, answer)
+    const unpacked = unpackWhole(received, room, answer)
     chunks = unpacked instanceof Promise ? await unpacked : unpacked
   } catch (cause) {
     throw unreadable(cause)
@@ -150,7 +150,9 @@ function openStream(
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let stopTimers: () => void = ignore
+    let isReading = true
     const stopReading = () => {
+      isReading = false
       stopTimers()
       body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
       // An error before the next reader adds its own listeners must not be uncaught.
@@ -187,9 +189,22 @@ function openStream(
       }
     }
     const onData = (chunk: Buffer) => {
-      if (!take(() => readCounted(reader, chunk))) return
-      if (parts.length === 0 && !relay.report().error) return
-      finish(false)
+      let isTime = true
+      const read = () => {
+        const startedAt = performance.now()
+        const out = reader.push(chunk)
+        isTime = reader.held.add(chunk.length, performance.now() - startedAt)
+        return out
+      }
+      if (!take(read)) return
+      if (parts.length > 0 || relay.report().error) finish(false)
+      else if (!isTime) waitForTurn()
+    }
+    const waitForTurn = () => {
+      body.pause()
+      reader.held.turn().then(() => {
+        if (isReading) body.resume()
+      })
     }
     const onEnd = () => {
       if (take(() => reader.end())) finish(true)
@@ -206,12 +221,6 @@ function openStream(
     stopTimers = startTimers({ withinMs, headWithinMs }, onLate, () => finish(false))
     body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
-}
-
-function readCounted({ push, held }: Reader, chunk: Buffer): Buffer | undefined {
-  const out = push(chunk)
-  held.add(chunk.length)
-  return out
 }
 
 interface OpeningTimes {

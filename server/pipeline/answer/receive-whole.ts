@@ -8,6 +8,7 @@ import { accountOf, type Context, takePortion } from '../../http/context.ts'
 import type { Portion } from '../../lib/memory/budget.ts'
 import { Gathering } from '../../lib/memory/gathering.ts'
 import type { Memory } from '../../lib/memory/memory.ts'
+import { LARGE_BYTES } from '../../lib/queues/loop-share.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import { hasArrived } from '../../upstreams/wire.ts'
 import type { Services } from '../services.ts'
@@ -58,14 +59,14 @@ export function openRoom(
   }
 }
 
-/** A smaller answer is not counted: the client's own buffer for it is as large. */
-const SMALL_BYTES = 64 * 1024
+/** Not counted: the client's own buffer for it is as large. */
+const SMALL_BYTES = LARGE_BYTES
 /** A longer one arrives on disk. */
 const ARRIVING_BYTES_MAX = 1024 * 1024
 /** The bytes, and what they are parsed or translated to. */
 const WHOLE_FACTOR = 2
 /** A complete answer waits so long for its share of memory. */
-const ROOM_WAIT_MS = 20_000
+export const ROOM_WAIT_MS = 20_000
 export const TOO_MUCH = 'the answers to this account that are read here are too large together'
 const BROKEN = 'the answer broke off'
 
@@ -141,10 +142,14 @@ class Receiver {
       return
     }
     this.gathering ??= this.gather()
-    if (this.gathering.push(chunk)) return
+    const { account, memory } = this.room
+    const isRoom = this.gathering.push(chunk)
+    const isTime = memory.loop.count(account, chunk.length)
+    if (isRoom && isTime) return
     this.body.pause()
+    const waits = [this.gathering.kept(), ...(isTime ? [] : [memory.loop.turn(account)])]
     const onError = (cause: unknown) => this.fail(cause, TOO_MUCH)
-    this.gathering.kept().then(() => this.body.resume(), onError)
+    Promise.all(waits).then(() => this.body.resume(), onError)
   }
 
   private gather(): Gathering {
@@ -171,6 +176,8 @@ class Receiver {
     await gathering.kept()
     if (!(await portion.growSoon(amount, ROOM_WAIT_MS))) throw portion.refuse(amount, TOO_MUCH)
     const whole = await gathering.load()
+    // What reads it follows at once.
+    await this.room.memory.loop.turn(this.room.account)
     if (this.isOver) return
     this.finish()
     this.settle.resolve([whole])

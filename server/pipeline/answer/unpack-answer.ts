@@ -3,8 +3,11 @@ import { pipeline, type Readable } from 'node:stream'
 import type { Relay } from '../../dialects/relay.ts'
 import { detectPacking, type Packing, unpackBytes } from '../../lib/detect-packed.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
+import { type AnswerRoom, ROOM_WAIT_MS, TOO_MUCH } from './receive-whole.ts'
 
 const HEAD_BYTES = 4
+/** The most bytes that gzip and deflate make of one. */
+const RATIO_MAX = 1_032
 const BINARY_BYTES = 512
 
 /** Returns true if the caller gets a text, which no signature can begin. */
@@ -31,16 +34,16 @@ function hasControl(text: Buffer, end: number): boolean {
 }
 
 /**
- * Throws or rejects if the bytes cannot be decompressed, or only to more than `bytesMax`, and for a
+ * Throws or rejects if the bytes cannot be decompressed, or only to more than the room has, and for a
  * text that begins with other data. Chunks that are not compressed are returned at once.
  */
 export function unpackWhole(
   chunks: readonly Buffer[],
-  bytesMax: number,
+  room: AnswerRoom,
   answer: UpstreamAnswer,
 ): readonly Buffer[] | Promise<readonly Buffer[]> {
   const isOfText = isText(answer)
-  if (detectPacking(headOf(chunks), isOfText)) return unpackAll(chunks, bytesMax, isOfText)
+  if (detectPacking(headOf(chunks), isOfText)) return unpackAll(chunks, room, isOfText)
   if (isOfText && chunks[0]) refuseBinary(chunks[0])
   return chunks
 }
@@ -53,12 +56,25 @@ function headOf(chunks: readonly Buffer[]): Buffer {
 
 async function unpackAll(
   chunks: readonly Buffer[],
-  bytesMax: number,
+  room: AnswerRoom,
   isOfText: boolean,
 ): Promise<readonly Buffer[]> {
-  const unpacked = await unpackBytes(Buffer.concat(chunks), bytesMax, isOfText)
-  if (isOfText) refuseBinary(unpacked)
-  return [unpacked]
+  const { account, bytesMax, memory } = room
+  const packed = Buffer.concat(chunks)
+  const portion = room.takePortion()
+  const most = Math.min(bytesMax, packed.length * RATIO_MAX)
+  if (!(await portion.growSoon(most, ROOM_WAIT_MS))) throw portion.refuse(most, TOO_MUCH)
+  await memory.loop.turn(account)
+  let bytes = most
+  try {
+    const unpacked = await unpackBytes(packed, bytesMax, isOfText)
+    bytes = unpacked.length
+    if (isOfText) refuseBinary(unpacked)
+    return [unpacked]
+  } finally {
+    portion.shrink(most - bytes)
+    memory.loop.count(account, bytes)
+  }
 }
 
 /** Thrown for a stream that is compressed; `start` are the bytes that were read of it. */

@@ -36,12 +36,15 @@ async function open(
 ): Promise<Bench> {
   const spool = mkdtempSync(join(tmpdir(), 'spool-'))
   t.after(() => rmSync(spool, { recursive: true, force: true }))
-  const memory = createMemory({
-    bytesMax: 1e8,
-    diskBytesMax: 1e9,
-    socketsMax: 1,
-    folder: spool,
-  })
+  const memory = createMemory(
+    {
+      bytesMax: 1e8,
+      diskBytesMax: 1e9,
+      socketsMax: 1,
+      folder: spool,
+    },
+    () => false,
+  )
   const ffmpeg = program ? { path: program, prlimit: undefined } : await findFfmpeg('ffmpeg', log)
   assert.ok(ffmpeg)
   const published: Buffer[] = []

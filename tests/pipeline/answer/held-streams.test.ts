@@ -148,7 +148,7 @@ test('what is held no longer is not counted', () => {
   const held = new HeldBytes(relay, openRoom({ limits: {} as never, memory }, 'a'))
   const push = (chunk: Buffer) => {
     relay.push(chunk)
-    held.add(chunk.length)
+    held.add(chunk.length, 0)
   }
   push(LONG_START)
   assert.ok(memory.bytes.usedInAll() >= 2 * MB)

@@ -2,16 +2,21 @@
 import assert from 'node:assert/strict'
 import { IncomingMessage, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { Readable, Writable } from 'node:stream'
+import { PassThrough, Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { createChatRelay } from '../../../server/dialects/chat/relay.ts'
 import { createContext } from '../../../server/http/context.ts'
+import type { Memory } from '../../../server/lib/memory/memory.ts'
+import { HeldBytes } from '../../../server/pipeline/answer/count-held.ts'
 import { deliverStream } from '../../../server/pipeline/answer/deliver.ts'
+import { openRoom } from '../../../server/pipeline/answer/receive-whole.ts'
 import type { Services } from '../../../server/pipeline/services.ts'
 import { testMemory } from '../../support/memory.ts'
 
 const event = (data: unknown) => Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
 const FIRST = event({ choices: [{ index: 0, delta: { content: 'hello' } }] })
+const MB = 1024 ** 2
+const LARGE = event({ choices: [{ index: 0, delta: { content: 'x'.repeat(2 * MB) } }] })
 const REST = [
   event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
   event({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 50_000 } }),
@@ -29,17 +34,26 @@ class Unread extends Writable {
   }
 }
 
-function deliver(body: Readable) {
+interface Delivered {
+  readonly first?: Buffer
+  readonly memory?: Memory
+  readonly totalMs?: number
+}
+
+function deliver(
+  body: Readable,
+  { first: sent = FIRST, memory = testMemory(), totalMs = 1 }: Delivered = {},
+) {
   const request = new IncomingMessage(new Socket())
   const route = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
   const response = new Unread() as unknown as ServerResponse
-  const context = createContext(request, response, { ...route, envelope: 'nested' }, testMemory())
+  const context = createContext(request, response, { ...route, envelope: 'nested' }, memory)
   const hour = 3_600_000
   const limits = { clientStallMs: hour, drainMs: hour, drainSlots: 1, drainBytes: 1_000_000 }
   const log = { warn: () => undefined, error: () => undefined }
   const services = { limits, log, inFlight: { add: () => () => undefined } }
   const relay = createChatRelay({ includeUsage: true })
-  const first = relay.push(FIRST)
+  const first = relay.push(sent)
   const answer = {
     kind: 'stream',
     status: 200,
@@ -47,17 +61,34 @@ function deliver(body: Readable) {
     takeFirst: () => first,
     body,
     relay,
-    held: { add: () => undefined },
+    held: new HeldBytes(relay, openRoom({ limits: {} as never, memory }, 'a')),
     ended: false,
     stopsOnCancel: false,
     cutsWhenBroken: false,
     heartbeat: undefined,
   } as const
-  return deliverStream(context, answer, services as unknown as Services, { totalMs: 1 })
+  return deliverStream(context, answer, services as unknown as Services, { totalMs })
 }
 
 test('at the time limit the rest of an answer is read without its caller', async () => {
   const { end, callerGone, report } = await deliver(Readable.from(REST))
+  assert.deepEqual({ end, callerGone }, { end: 'complete', callerGone: true })
+  assert.deepEqual(report.usage, { input_token: 10, output_token: 50_000 })
+})
+
+test('what a caller does not read counts in memory, and beyond it the caller is let go', async () => {
+  const totalMs = 3_600_000
+  const kept = testMemory({ bytesMax: 64 * MB })
+  const silent = new PassThrough()
+  const delivered = deliver(silent, { first: LARGE, memory: kept, totalMs })
+  assert.ok(kept.bytes.usedInAll() >= 2 * MB)
+  silent.destroy()
+  assert.equal((await delivered).callerGone, false)
+
+  const memory = testMemory({ bytesMax: 5 * MB })
+  memory.bytes.portion('another', 'request').force(3 * MB)
+  const rest = Readable.from(REST)
+  const { end, callerGone, report } = await deliver(rest, { first: LARGE, memory, totalMs })
   assert.deepEqual({ end, callerGone }, { end: 'complete', callerGone: true })
   assert.deepEqual(report.usage, { input_token: 10, output_token: 50_000 })
 })

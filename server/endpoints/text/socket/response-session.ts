@@ -11,6 +11,7 @@ import { spliceJson } from '../../../dialects/splice.ts'
 import { ERRORS, GatewayError, invalidField } from '../../../lib/errors.ts'
 import { randomText } from '../../../lib/ids.ts'
 import { isObject, type JsonObject, member, tryParseJson } from '../../../lib/json.ts'
+import { LARGE_BYTES } from '../../../lib/queues/loop-share.ts'
 import type { PlainServices } from '../../endpoint.ts'
 import type { SocketUser } from '../../sockets.ts'
 import { createMessageRequest } from './message-request.ts'
@@ -27,6 +28,8 @@ const PING_MS = 30_000
 
 const NORMAL = 1000
 const GOING_AWAY = 1001
+
+const TOO_MUCH = 'the messages of this account are too large together: send fewer at once'
 
 /** Members of the message that are not members of the request. */
 const OF_MESSAGE = ['type', 'generate', 'stream_id']
@@ -123,6 +126,7 @@ export class ResponseSession implements SocketUser {
 
   /** Starts the response that a message asks for. Throws GatewayError. */
   private async create(data: Buffer, count: Count): Promise<void> {
+    if (data.length >= LARGE_BYTES) await this.waitForTurn(data.length)
     const parsed = parseRequestJson(data)
     // The endpoint refuses it in its own words.
     if (!parsed.ok) {
@@ -138,6 +142,15 @@ export class ResponseSession implements SocketUser {
     if (this.isClosed) return
     if (value.generate === false) this.warmUp(value, items ?? toItems(value.input))
     else this.run(toBody(message, items), items ?? toItems(value.input))
+  }
+
+  /** Waits until a large message may be read. Throws 429 or 503 without room for it meanwhile. */
+  private async waitForTurn(bytes: number): Promise<void> {
+    const { accountId, services } = this.options
+    const { bytes: budget, loop } = services.memory
+    const portion = budget.portion(accountId, 'request')
+    if (!portion.grow(bytes)) throw portion.refuse(bytes, TOO_MUCH)
+    await loop.turn(accountId).finally(() => portion.release())
   }
 
   /**

@@ -22,7 +22,7 @@ export interface SocketFlowOptions {
   /** The WebSocket is read from it. */
   readonly connection: Socket
   readonly accountId: string
-  readonly memory: Pick<Memory, 'bytes'>
+  readonly memory: Pick<Memory, 'bytes' | 'loop'>
   /** A peer that reads nothing for this long is cut off. */
   readonly stallMs: number
   /** All messages have left. */
@@ -36,6 +36,7 @@ export class SocketFlow {
   private arrival: NodeJS.Timeout | undefined
   private stall: NodeJS.Timeout | undefined
   private slow: NodeJS.Timeout | undefined
+  private isWaiting = false
 
   constructor(options: SocketFlowOptions) {
     this.options = options
@@ -86,7 +87,7 @@ export class SocketFlow {
 
   private readOn(): void {
     const { socket } = this.options
-    if (!this.stall && !this.slow && socket.isPaused) socket.resume()
+    if (!this.stall && !this.slow && !this.isWaiting && socket.isPaused) socket.resume()
   }
 
   private onBytes(bytes: number): void {
@@ -95,7 +96,20 @@ export class SocketFlow {
       return
     }
     if (this.arriving.amount < PARTIAL_BYTES_MIN) return
+    this.countWork(bytes)
     this.arrival ??= setTimeout(() => this.cutOff('a message did not arrive in time'), ARRIVAL_MS)
+  }
+
+  /** Reads nothing while the account has used more of the event loop than its share. */
+  private countWork(bytes: number): void {
+    const { accountId, memory, socket } = this.options
+    if (memory.loop.count(accountId, bytes) || this.isWaiting) return
+    this.isWaiting = true
+    socket.pause()
+    memory.loop.turn(accountId).then(() => {
+      this.isWaiting = false
+      this.readOn()
+    })
   }
 
   /** The request that a message becomes counts its bytes from now on. */

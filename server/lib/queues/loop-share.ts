@@ -1,0 +1,132 @@
+/**
+ * Shares the event loop's time fairly among accounts. What is large costs milliseconds of it, in
+ * which nothing else of the process runs; so while calls of several accounts run, the large bodies,
+ * answers and messages of one account get a quarter of the time, and those of all accounts half.
+ * What is over its share is not refused, it waits. Small calls are neither counted nor delayed.
+ */
+
+/** A smaller body, answer or message is not counted. */
+export const LARGE_BYTES = 64 * 1024
+
+/** Time that must pass for each millisecond of an account's work. */
+const SPACING = 4
+/** The same, for each account that has used more than its share. */
+const SPACING_OF_EACH = 2
+/** What an account may use ahead of its share. */
+const AHEAD_MS = 50
+/** The longest time for which one piece of work can delay the next of its account. */
+const BEHIND_MS_MAX = 20_000
+/** Of copying from a socket to another one or to a file, in the system and in other threads. */
+const MS_PER_BYTE = 4 / (1024 * 1024)
+/** Calls of others may end earlier than expected, and all time is free then. */
+const ASLEEP_MS_MAX = 100
+/** Accounts that have used no more than their share are forgotten above this number. */
+const ACCOUNTS_KEPT = 1_000
+
+interface Account {
+  /** performance.now() from which its share is even again. */
+  evenAt: number
+  readonly waiting: (() => void)[]
+}
+
+export class LoopShare {
+  private readonly isShared: () => boolean
+  private readonly accounts = new Map<string, Account>()
+  private timer: NodeJS.Timeout | undefined
+  private isServing = false
+
+  /** `isShared` returns whether calls of several accounts run. */
+  constructor(isShared: () => boolean) {
+    this.isShared = isShared
+  }
+
+  /**
+   * Resolves when large work of an account may begin. What is done before the next turn of the
+   * event loop is counted; others come between two pieces of work, whosever they are.
+   */
+  turn(id: string): Promise<void> {
+    const { waiting } = this.accountOf(id)
+    return new Promise((resolve) => {
+      waiting.push(resolve)
+      this.schedule()
+    })
+  }
+
+  /** Counts work and copied bytes. Returns false if the account should wait for its turn. */
+  count(id: string, bytes: number, tookMs = 0): boolean {
+    const account = this.accountOf(id)
+    this.charge(account, tookMs + bytes * MS_PER_BYTE)
+    return this.waitOf(account) <= 0
+  }
+
+  private charge(account: Account, tookMs: number): void {
+    const now = performance.now()
+    const spacing = Math.max(SPACING, SPACING_OF_EACH * this.countBehind(now))
+    const evenAt = Math.max(account.evenAt, now) + tookMs * spacing
+    account.evenAt = Math.min(evenAt, now + BEHIND_MS_MAX)
+  }
+
+  /** Returns the time until work of the account may begin. */
+  private waitOf({ evenAt }: Account): number {
+    return this.isShared() ? evenAt - AHEAD_MS - performance.now() : 0
+  }
+
+  private countBehind(now: number): number {
+    let count = 0
+    for (const { evenAt } of this.accounts.values()) if (evenAt > now) count += 1
+    return count
+  }
+
+  private accountOf(id: string): Account {
+    let account = this.accounts.get(id)
+    if (!account) {
+      if (this.accounts.size >= ACCOUNTS_KEPT) this.forgetEven()
+      account = { evenAt: 0, waiting: [] }
+      this.accounts.set(id, account)
+    }
+    return account
+  }
+
+  private forgetEven(): void {
+    const now = performance.now()
+    for (const [id, { evenAt, waiting }] of this.accounts) {
+      if (evenAt <= now && waiting.length === 0) this.accounts.delete(id)
+    }
+  }
+
+  private schedule(): void {
+    if (this.isServing) return
+    const next = this.findNext()
+    if (!next) return
+    clearTimeout(this.timer)
+    const waitMs = this.waitOf(next)
+    if (waitMs > 0) {
+      this.timer = setTimeout(() => this.schedule(), Math.min(Math.ceil(waitMs), ASLEEP_MS_MAX))
+      return
+    }
+    this.isServing = true
+    let startedAt = 0
+    let served: Account | undefined
+    // Between two callbacks of one phase nothing runs but what the first has resolved.
+    setImmediate(() => {
+      startedAt = performance.now()
+      served = this.findNext()
+      served?.waiting.shift()?.()
+    })
+    setImmediate(() => {
+      if (served) this.charge(served, performance.now() - startedAt)
+      this.isServing = false
+      this.schedule()
+    })
+  }
+
+  /** Returns the account that has used the least of those that wait. */
+  private findNext(): Account | undefined {
+    let next: Account | undefined
+    for (const account of this.accounts.values()) {
+      if (account.waiting.length === 0) continue
+      if (!next || account.evenAt < next.evenAt) next = account
+    }
+    return next
+  }
+}

@@ -1,0 +1,93 @@
+/** What is large waits for its account's turn: bodies, whole answers, streams. */
+import assert from 'node:assert/strict'
+import { IncomingMessage, type ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { Readable, Writable } from 'node:stream'
+import { test } from 'node:test'
+import { createChatRelay } from '../../server/dialects/chat/relay.ts'
+import { readBody } from '../../server/http/body.ts'
+import { type Context, createContext } from '../../server/http/context.ts'
+import { HeldBytes } from '../../server/pipeline/answer/count-held.ts'
+import { deliverStream } from '../../server/pipeline/answer/deliver.ts'
+import { openRoom, receiveWhole } from '../../server/pipeline/answer/receive-whole.ts'
+import type { Services } from '../../server/pipeline/services.ts'
+import { testMemory } from '../support/memory.ts'
+
+const GB = 1024 ** 3
+const PIECES = Array.from({ length: 20 }, () => Buffer.alloc(64 * 1024, 'a'))
+const EVENTS = [
+  ...PIECES.map((piece) => Buffer.from(`data: {"choices":[{"index":0,"x":"${piece}"}]}\n\n`)),
+  Buffer.from('data: [DONE]\n\n'),
+]
+
+/** Memory in which one account has used more than its share of the event loop. */
+function openShared() {
+  const state = { isShared: true }
+  const memory = testMemory({}, () => state.isShared)
+  memory.loop.count('large', GB)
+  return { state, memory }
+}
+
+type Shared = ReturnType<typeof openShared>
+
+function contextOf(accountId: string, { memory }: Shared, request: object): Context {
+  const route = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
+  const written = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const head = { writeHead: () => written, flushHeaders: () => undefined }
+  const response = Object.assign(written, head) as unknown as ServerResponse
+  const shown = { ...route, envelope: 'nested' } as const
+  const context = createContext(request as IncomingMessage, response, shown, memory)
+  context.facts.accountId = accountId
+  return context
+}
+
+function receiveBody(account: string, shared: Shared): Promise<unknown> {
+  const body = Readable.from(PIECES, { objectMode: false })
+  const request = Object.assign(body, { headers: {}, complete: true })
+  return readBody(contextOf(account, shared, request), GB)
+}
+
+function receiveAnswer(account: string, { memory }: Shared): Promise<unknown> {
+  const room = openRoom({ limits: { answerBytesMax: GB } as never, memory }, account)
+  return receiveWhole(Readable.from(PIECES, { objectMode: false }), room)
+}
+
+async function receiveStream(account: string, shared: Shared): Promise<void> {
+  const context = contextOf(account, shared, new IncomingMessage(new Socket()))
+  const services = {
+    limits: { clientStallMs: 3_600_000, drainMs: 3_600_000, drainSlots: 1, drainBytes: GB },
+    log: { warn: () => undefined, error: () => undefined },
+    inFlight: { add: () => () => undefined },
+  }
+  const relay = createChatRelay({ includeUsage: true })
+  const answer = {
+    kind: 'stream',
+    status: 200,
+    headers: { 'content-type': 'text/event-stream' },
+    takeFirst: () => undefined,
+    body: Readable.from(EVENTS, { objectMode: false }),
+    relay,
+    held: new HeldBytes(relay, openRoom({ limits: {} as never, memory: shared.memory }, account)),
+    ended: false,
+    stopsOnCancel: false,
+    cutsWhenBroken: false,
+    heartbeat: undefined,
+  } as const
+  const bounds = { totalMs: 3_600_000 }
+  const delivered = await deliverStream(context, answer, services as unknown as Services, bounds)
+  assert.equal(delivered.end, 'complete')
+}
+
+for (const [what, receive] of Object.entries({ receiveBody, receiveAnswer, receiveStream })) {
+  test(`${what}: one account waits until others have ended, another does not`, async () => {
+    const shared = openShared()
+    let isReceived = false
+    const waiting = receive('large', shared).then(() => {
+      isReceived = true
+    })
+    for (let count = 0; count < 3; count += 1) await receive(`other ${count}`, shared)
+    assert.equal(isReceived, false)
+    shared.state.isShared = false
+    await waiting
+  })
+}

@@ -1,0 +1,96 @@
+/** Large work of accounts shares the event loop's time. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { LoopShare } from '../../server/lib/queues/loop-share.ts'
+
+const GB = 1024 ** 3
+
+function open() {
+  const state = { isShared: true }
+  return { state, share: new LoopShare(() => state.isShared) }
+}
+
+function work(milliseconds: number): void {
+  const until = performance.now() + milliseconds
+  while (performance.now() < until);
+}
+
+test('an account that has used its share waits, and others do not', async () => {
+  const { share, state } = open()
+  const served: string[] = []
+  assert.equal(share.count('large', GB), false)
+  const waiting = share.turn('large').then(() => served.push('large'))
+  for (const name of ['one', 'two', 'three']) {
+    await share.turn(name).then(() => served.push(name))
+    assert.equal(share.count(name, 1024), true)
+  }
+  assert.deepEqual(served, ['one', 'two', 'three'])
+  state.isShared = false
+  await waiting
+  assert.deepEqual(served, ['one', 'two', 'three', 'large'])
+})
+
+test('alone, an account may use all of it', async () => {
+  const { share, state } = open()
+  state.isShared = false
+  assert.equal(share.count('large', 100 * GB), true)
+  await share.turn('large')
+})
+
+test('work that follows a turn is counted', async () => {
+  const { share } = open()
+  await share.turn('a')
+  work(200)
+  await nextTurn()
+  await nextTurn()
+  assert.equal(share.count('a', 0), false)
+  assert.equal(share.count('b', 0), true)
+})
+
+test('work of others in the same turn of the event loop is not counted', async () => {
+  const { share } = open()
+  const turn = share.turn('a')
+  setImmediate(() => work(200))
+  await turn
+  await nextTurn()
+  await nextTurn()
+  assert.equal(share.count('a', 0), true)
+})
+
+test('two pieces of work never begin in one turn of the event loop', async () => {
+  const { share } = open()
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns += 1
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const at: number[] = []
+  const names = ['a', 'a', 'b', 'c', 'a', 'b']
+  await Promise.all(names.map((name) => share.turn(name).then(() => at.push(turns))))
+  isOver = true
+  assert.equal(new Set(at).size, names.length)
+})
+
+test('whoever waits and however much is counted, each gets its turn once', async () => {
+  const name = fc.constantFrom('a', 'b', 'c', 'd')
+  const step = fc.record({ name, bytes: fc.nat(GB), isTurn: fc.boolean() })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const { share, state } = open()
+      let served = 0
+      const turns = steps.flatMap(({ name, bytes, isTurn }) => {
+        if (isTurn) return [share.turn(name).then(() => (served += 1))]
+        share.count(name, bytes)
+        return []
+      })
+      state.isShared = false
+      await Promise.all(turns)
+      assert.equal(served, turns.length)
+    }),
+    { numRuns: 30 },
+  )
+})
