@@ -2,8 +2,9 @@
  * Proves that no caller and no vendor stops or fills a gateway: beside 200 honest calls a second,
  * attackers send all that has once hurt a gateway, in slices that alternate with quiet ones.
  * `npm run prove:hostile -- [--minutes 10] [--rate 200] [--only WORDS] [--seed N] [--alone]`;
- * `--minutes` are those under attack; `--alone` plays each attack once by itself instead. Before, malformed requests and half-open connections (`--requests 10000`,
- * `--connections 2000`; 0 leaves them out).
+ * `--minutes` are those under attack; `--alone` plays each attack once by itself instead. Before,
+ * malformed requests and half-open connections (`--requests 10000`, `--connections 2000`; 0 leaves
+ * them out).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { audit } from '../../server/ledger/audit/audit.ts'
@@ -37,7 +38,7 @@ const { only, postgres } = values
 const WARM_UP_MS = 30_000
 /** Few, so that attackers can fill them at little cost of their own. */
 const CALLS_MAX = '1000'
-/** What a machine of 1.5 GB has by default: memory beyond it must come from elsewhere. */
+/** The default on a machine of 1.5 GB: memory beyond it comes from elsewhere. */
 const MEMORY_BYTES_MAX = '192MB'
 
 const random = createRandom(seed)

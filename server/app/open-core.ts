@@ -62,8 +62,7 @@ export async function openCore(parts: {
   const readiness = openReadiness({ config, database, continuity, schema, catalog, log })
   const spending = await openSpending(inBackground(sql), catalog, log)
   const dispatcher = createDispatcher(config)
-  const slots = createFairSlots({ slots: config.callsMax, what: 'calls', retryAfterSeconds: 1 })
-  const memory = createMemory(config.memory, () => slots.owners() > 1)
+  const { slots, memory } = openBounds(config)
   const watched = { ledger, memory, inFlight, health, spending, sweeper, dispatcher, readiness }
   const metrics = openMeters({ config, sql: inBackground(sql), ...watched })
   const outbound = openGuard(config)
@@ -105,6 +104,12 @@ export async function openCore(parts: {
     assets,
     storage,
   }
+}
+
+/** Opens what bounds the calls and bytes of each account. */
+function openBounds({ callsMax, memory }: Config) {
+  const slots = createFairSlots({ slots: callsMax, what: 'calls', retryAfterSeconds: 1 })
+  return { slots, memory: createMemory(memory, () => slots.owners() > 1) }
 }
 
 /** Opens what is remembered of calls beside their records. */

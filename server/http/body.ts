@@ -9,7 +9,7 @@ import { noteWork } from '../lib/loop-watch.ts'
 import type { Portion } from '../lib/memory/budget.ts'
 import { Gathering } from '../lib/memory/gathering.ts'
 import { REQUEST_FACTOR } from '../lib/memory/memory.ts'
-import { LARGE_BYTES } from '../lib/queues/loop-share.ts'
+import { SHARED_BYTES } from '../lib/queues/loop-share.ts'
 import { accountOf, type Context, takePortion } from './context.ts'
 import { bodyCutOff, bodyTooLarge, decodeGathered, openEncoded } from './decode-content.ts'
 
@@ -59,7 +59,7 @@ export async function readBody(context: Context, limitBytes: number): Promise<Bu
     const loaded = gathering.load()
     const body = loaded instanceof Promise ? await loaded : loaded
     // What reads and judges it follows at once.
-    if (body.length >= LARGE_BYTES) await context.memory.loop.turn(accountOf(context))
+    if (body.length >= SHARED_BYTES) await context.memory.loop.turn(accountOf(context))
     return body
   } finally {
     gathering.close()
@@ -103,7 +103,7 @@ function collect(
         return
       }
       const isRoom = gathering.push(chunk)
-      const isTime = gathering.bytes < LARGE_BYTES || loop.count(account, chunk.length)
+      const isTime = gathering.bytes < SHARED_BYTES || loop.count(account, chunk.length)
       if (isRoom && isTime) return
       content.pause()
       const waits = [gathering.kept(), ...(isTime ? [] : [loop.turn(account)])]

@@ -1,7 +1,6 @@
 /** Large work of accounts shares the event loop's time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { LoopShare } from '../../server/lib/queues/loop-share.ts'
 
@@ -10,6 +9,12 @@ const GB = 1024 ** 3
 function open() {
   const state = { isShared: true }
   return { state, share: new LoopShare(() => state.isShared) }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }
 
 function work(milliseconds: number): void {

@@ -1,12 +1,12 @@
 /**
- * Shares the event loop's time fairly among accounts. What is large costs milliseconds of it, in
+ * Shares the event loop's time fairly among accounts. Large work costs milliseconds of it, in
  * which nothing else of the process runs; so while calls of several accounts run, the large bodies,
  * answers and messages of one account get a quarter of the time, and those of all accounts half.
  * What is over its share is not refused, it waits. Small calls are neither counted nor delayed.
  */
 
 /** A smaller body, answer or message is not counted. */
-export const LARGE_BYTES = 64 * 1024
+export const SHARED_BYTES = 64 * 1024
 
 /** Time that must pass for each millisecond of an account's work. */
 const SPACING = 4

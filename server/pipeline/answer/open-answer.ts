@@ -163,11 +163,10 @@ function openStream(
       if (!ended) body.pause()
       try {
         refuse(answer)
+        resolve(describeStream(answer, parts, { ended, reader }))
       } catch (failure) {
         reject(failure)
-        return
       }
-      resolve(describeStream(answer, parts, { ended, reader }))
     }
     const take = (read: () => Buffer | undefined): boolean => {
       try {
@@ -189,22 +188,12 @@ function openStream(
       }
     }
     const onData = (chunk: Buffer) => {
-      let isTime = true
-      const read = () => {
-        const startedAt = performance.now()
-        const out = reader.push(chunk)
-        isTime = reader.held.add(chunk.length, performance.now() - startedAt)
-        return out
-      }
-      if (!take(read)) return
-      if (parts.length > 0 || relay.report().error) finish(false)
-      else if (!isTime) waitForTurn()
+      const isTaken = take(() => readCounted(reader, chunk, waitForTurn))
+      if (isTaken && (parts.length > 0 || relay.report().error)) finish(false)
     }
     const waitForTurn = () => {
       body.pause()
-      reader.held.turn().then(() => {
-        if (isReading) body.resume()
-      })
+      reader.held.turn().then(() => isReading && body.resume())
     }
     const onEnd = () => {
       if (take(() => reader.end())) finish(true)
@@ -221,6 +210,18 @@ function openStream(
     stopTimers = startTimers({ withinMs, headWithinMs }, onLate, () => finish(false))
     body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
+}
+
+/** Calls `onOverdue` if the next chunk should wait for the account's turn. */
+function readCounted(
+  { push, held }: Reader,
+  chunk: Buffer,
+  onOverdue: () => void,
+): Buffer | undefined {
+  const startedAt = performance.now()
+  const out = push(chunk)
+  if (!held.add(chunk.length, performance.now() - startedAt)) onOverdue()
+  return out
 }
 
 interface OpeningTimes {

@@ -8,7 +8,7 @@ import { accountOf, type Context, takePortion } from '../../http/context.ts'
 import type { Portion } from '../../lib/memory/budget.ts'
 import { Gathering } from '../../lib/memory/gathering.ts'
 import type { Memory } from '../../lib/memory/memory.ts'
-import { LARGE_BYTES } from '../../lib/queues/loop-share.ts'
+import { SHARED_BYTES } from '../../lib/queues/loop-share.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import { hasArrived } from '../../upstreams/wire.ts'
 import type { Services } from '../services.ts'
@@ -60,7 +60,7 @@ export function openRoom(
 }
 
 /** Not counted: the client's own buffer for it is as large. */
-const SMALL_BYTES = LARGE_BYTES
+const SMALL_BYTES = SHARED_BYTES
 /** A longer one arrives on disk. */
 const ARRIVING_BYTES_MAX = 1024 * 1024
 /** The bytes, and what they are parsed or translated to. */

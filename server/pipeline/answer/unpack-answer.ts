@@ -34,8 +34,8 @@ function hasControl(text: Buffer, end: number): boolean {
 }
 
 /**
- * Throws or rejects if the bytes cannot be decompressed, or only to more than the room has, and for a
- * text that begins with other data. Chunks that are not compressed are returned at once.
+ * Throws or rejects if the bytes cannot be decompressed, or only to more than the room has, and for
+ * a text that begins with other data. Chunks that are not compressed are returned at once.
  */
 export function unpackWhole(
   chunks: readonly Buffer[],

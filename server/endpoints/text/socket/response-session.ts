@@ -11,7 +11,7 @@ import { spliceJson } from '../../../dialects/splice.ts'
 import { ERRORS, GatewayError, invalidField } from '../../../lib/errors.ts'
 import { randomText } from '../../../lib/ids.ts'
 import { isObject, type JsonObject, member, tryParseJson } from '../../../lib/json.ts'
-import { LARGE_BYTES } from '../../../lib/queues/loop-share.ts'
+import { SHARED_BYTES } from '../../../lib/queues/loop-share.ts'
 import type { PlainServices } from '../../endpoint.ts'
 import type { SocketUser } from '../../sockets.ts'
 import { createMessageRequest } from './message-request.ts'
@@ -126,7 +126,7 @@ export class ResponseSession implements SocketUser {
 
   /** Starts the response that a message asks for. Throws GatewayError. */
   private async create(data: Buffer, count: Count): Promise<void> {
-    if (data.length >= LARGE_BYTES) await this.waitForTurn(data.length)
+    if (data.length >= SHARED_BYTES) await this.waitForTurn(data.length)
     const parsed = parseRequestJson(data)
     // The endpoint refuses it in its own words.
     if (!parsed.ok) {
