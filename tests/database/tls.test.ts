@@ -5,13 +5,18 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { openClient } from '../../server/database/connection/open-client.ts'
 import { chooseUser } from '../../server/database/embedded/binaries.ts'
 import { openDatabase } from '../../server/database/open.ts'
+import { createRandom } from '../../testbed/random.ts'
 import {
   createCluster,
   startTcpPostgres,
   type TcpPostgres,
 } from '../support/database/tcp-postgres.ts'
+
+/** About one in forty ended the process when the client began TLS by itself. */
+const GIVEN_UP = 150
 
 let folder: string
 let named: TcpPostgres
@@ -108,4 +113,33 @@ test('a server without TLS is refused', async () => {
     open(plain, 'localhost', `sslmode=verify-full&${root('right.pem')}`),
     /the database does not offer TLS/,
   )
+})
+
+test('prefer uses TLS where it is offered, and does without elsewhere', async () => {
+  await open(named, 'localhost', 'sslmode=prefer')
+  await open(plain, 'localhost', 'sslmode=prefer')
+})
+
+const nextTurn = () =>
+  new Promise<void>((resolve) => {
+    setImmediate(resolve)
+  })
+
+test('connections that are given up in the middle of TLS leave no error behind', async () => {
+  const url = named.url('localhost', `?sslmode=verify-full&${root('right.pem')}`)
+  const random = createRandom(7)
+  for (let count = 0; count < GIVEN_UP; count += 1) {
+    const dropped = new AbortController()
+    const sql = openClient({ url }, {}, {}, AbortSignal.timeout(60_000), dropped.signal)
+    const answered = sql`select 1`.catch(() => undefined)
+    const turns = random.next() * 30
+    for (let turn = 0; turn < turns; turn += 1) await nextTurn()
+    // A process that is busy meanwhile gets several steps of the handshake at once.
+    const until = performance.now() + random.next() * 20
+    while (performance.now() < until);
+    if (count % 2 === 0) await nextTurn()
+    void sql.end({ timeout: 0 })
+    dropped.abort()
+    await answered
+  }
 })

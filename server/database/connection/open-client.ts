@@ -5,6 +5,7 @@ import { storableText } from '../../lib/text/well-formed.ts'
 import { arrayTypes } from './array-types.ts'
 import { type Address, dial } from './dial.ts'
 import { readSocketUrl } from './read-socket-url.ts'
+import { secure } from './secure.ts'
 import { readTlsOptions } from './tls-options.ts'
 
 const CONNECT_SECONDS = 2
@@ -88,13 +89,16 @@ export function openClient(
   dropped?: AbortSignal,
 ): Sql {
   const place = 'url' in address ? (readSocketUrl(address.url) ?? address) : address
+  const { url, tls } = 'url' in place ? readTlsOptions(place.url) : {}
   let isUsed = false
   const shared = {
     max: 1,
     socket: async (found: Address) => {
       if (isUsed) throw new ConnectionClosed()
       isUsed = true
-      const socket = await dial(found, connecting ?? AbortSignal.timeout(CONNECT_SECONDS * 1_000))
+      const signal = connecting ?? AbortSignal.timeout(CONNECT_SECONDS * 1_000)
+      const plain = await dial(found, signal)
+      const socket = tls ? await secure(plain, found.host[0] ?? '', tls, signal) : plain
       dropped?.addEventListener('abort', () => socket.destroy(), { once: true })
       return socket
     },
@@ -115,8 +119,7 @@ export function openClient(
   const database = options.database ? { database: options.database } : {}
   // The type parameter only declares how bigint is parsed; the rest of the gateway uses plain Sql.
   if ('url' in place) {
-    const { url, ssl } = readTlsOptions(place.url)
-    return postgres(url, { ...shared, ...database, ...(ssl && { ssl }) }) as unknown as Sql
+    return postgres(url ?? place.url, { ...shared, ...database, ssl: false }) as unknown as Sql
   }
   return postgres({
     ...shared,

@@ -1,50 +1,58 @@
-/** TLS settings of a database address that the client does not support by itself. */
+/** The TLS settings of a database address. */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import { DatabaseProblem } from '../problem.ts'
 import { readErrorCode } from '../unavailable.ts'
+import type { TlsDemand } from './secure.ts'
 
 export interface TlsOptions {
   /** The address without the settings that are read here. */
   readonly url: string
-  readonly ssl?: {
-    readonly ca: string
-    readonly rejectUnauthorized: true
-    readonly checkServerIdentity: (name: string, certificate: PeerCertificate) => Error | undefined
-  }
+  /** Undefined without TLS. */
+  readonly tls: TlsDemand | undefined
 }
 
 const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+/** A mode by another name, or none of TLS. */
+const ALIASES: Readonly<Record<string, string>> = { true: 'verify-full', false: 'disable' }
+const SETTINGS = ['sslmode', 'ssl', 'sslrootcert', 'sslnegotiation']
 
 /**
- * Reads `sslrootcert`, a file of certificates as for psql. Throws DatabaseProblem if the file
- * cannot be read, and for an unknown `sslmode`.
+ * Reads the TLS settings of an address, as for psql: `sslrootcert` is a file of certificates.
+ * Throws DatabaseProblem if the file cannot be read, and for an unknown `sslmode`.
  */
 export function readTlsOptions(address: string): TlsOptions {
   const url = URL.parse(address)
-  const named = url?.searchParams.get('sslmode')
-  if (named && !MODES.includes(named)) {
+  if (!url) return { url: address, tls: undefined }
+  const [sslmode, ssl, path, negotiation] = SETTINGS.map((name) => url.searchParams.get(name))
+  for (const name of SETTINGS) url.searchParams.delete(name)
+  const named = sslmode || ssl || process.env.PGSSL
+  const mode = ALIASES[named ?? ''] ?? (named || (path ? 'verify-full' : 'disable'))
+  if (!MODES.includes(mode)) {
     throw new DatabaseProblem(`the sslmode of DATABASE_URL must be one of ${MODES.join(', ')}`)
   }
-  const path = url?.searchParams.get('sslrootcert')
-  if (!url || !path) return { url: address }
-  const mode = url.searchParams.get('sslmode') ?? 'verify-full'
-  url.searchParams.delete('sslrootcert')
-  if (path === 'system') return { url: url.href }
-  const ca = readCertificates(path)
-  url.searchParams.delete('sslmode')
-  // As libpq: with a root certificate, `require` verifies it too.
-  const isNameChecked = mode === 'verify-full'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const ssl = {
-    ca,
+  if (mode === 'disable') return { url: url.href, tls: undefined }
+  const isDirect = (negotiation ?? process.env.PGSSLNEGOTIATION) === 'direct'
+  const isOptional = mode === 'prefer'
+  return { url: url.href, tls: { isOptional, isDirect, options: verify(url, mode, path) } }
+}
+
+/** As libpq: with a root certificate, `require` verifies it too. */
+function verify({ hostname }: URL, mode: string, path: string | null | undefined) {
+  const isVerified = mode.startsWith('verify')
+  if (path === 'system') return { rejectUnauthorized: true }
+  if (!path) return { rejectUnauthorized: isVerified }
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return {
+    ca: readCertificates(path),
     rejectUnauthorized: true,
-    // The client gives no name for an IP address, and Node.js would check `localhost` instead.
+    // Without a name for an IP address Node.js would check `localhost` instead.
     checkServerIdentity: (name: string, certificate: PeerCertificate) =>
-      isNameChecked ? checkServerIdentity(isIP(host) ? host : name, certificate) : undefined,
-  } as const
-  return { url: url.href, ...(mode === 'disable' ? {} : { ssl }) }
+      mode === 'verify-full'
+        ? checkServerIdentity(isIP(host) ? host : name, certificate)
+        : undefined,
+  }
 }
 
 function readCertificates(path: string): string {
@@ -64,12 +72,10 @@ const NOT_TRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
-const NO_TLS = /wrong version number|packet length too long|before secure TLS/i
 
 /** Returns what to do about a TLS connection that failed, or undefined for another error. */
 export function explainTls(error: unknown): string | undefined {
   const code = readErrorCode(error)
-  const message = error instanceof Error ? error.message : ''
   if (NOT_TRUSTED.has(code)) {
     return (
       'the certificate of the database is signed by an authority that is not trusted: name the ' +
@@ -84,7 +90,7 @@ export function explainTls(error: unknown): string | undefined {
     )
   }
   if (code === 'CERT_HAS_EXPIRED') return 'the certificate of the database has expired: renew it'
-  if (NO_TLS.test(message)) {
+  if (code === 'NO_TLS') {
     return 'the database does not offer TLS: switch it on there, or set sslmode=disable'
   }
   return undefined

@@ -12,7 +12,7 @@ export const SHARED_BYTES = 64 * 1024
 const SPACING = 4
 /** The same, for each account that has used more than its share. */
 const SPACING_OF_EACH = 2
-/** What an account may use ahead of its share. */
+/** Time that an account may use ahead of its share. */
 const AHEAD_MS = 50
 /** The longest time for which one piece of work can delay the next of its account. */
 const BEHIND_MS_MAX = 20_000

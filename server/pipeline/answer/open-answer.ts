@@ -154,7 +154,7 @@ function openStream(
     const stopReading = () => {
       isReading = false
       stopTimers()
-      body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError)
       // An error before the next reader adds its own listeners must not be uncaught.
       body.on('error', ignore)
     }
@@ -198,17 +198,16 @@ function openStream(
     const onEnd = () => {
       if (take(() => reader.end())) finish(true)
     }
-    const onError = (cause: Error) => {
+    const onError = (cause: unknown) => {
       stopTimers()
       reject(brokenOff(cause, 'the stream broke off'))
     }
-    const onClose = () => onError(new Error('closed'))
     const onLate = () => {
       onError(new UpstreamFailure('unknown', { message: 'no first event in time' }))
       body.destroy()
     }
     stopTimers = startTimers({ withinMs, headWithinMs }, onLate, () => finish(false))
-    body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+    body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
   })
 }
 

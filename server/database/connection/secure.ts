@@ -1,0 +1,89 @@
+/**
+ * Begins TLS on a connection to the database, as PostgreSQL negotiates it (protocol 3.0, SSLRequest).
+ * The client does so by itself, but removes its listeners from a connection that is given up during
+ * the handshake, whose next write then fails unheard and ends the process.
+ */
+import { isIP, type Socket } from 'node:net'
+import { type ConnectionOptions, connect } from 'node:tls'
+
+export interface TlsDemand {
+  /** Without TLS the server is used as it is. */
+  readonly isOptional: boolean
+  /** TLS begins at once, without a request (PostgreSQL 17). */
+  readonly isDirect: boolean
+  readonly options: ConnectionOptions
+}
+
+/** The server answered that it has no TLS. */
+export class NoTls extends Error {
+  readonly code = 'NO_TLS'
+
+  constructor() {
+    super('the database does not offer TLS')
+  }
+}
+
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
+const ACCEPTED = 'S'
+const REFUSED = 'N'
+
+/**
+ * Resolves with the connection to use, which closes the one below it. Rejects with NoTls, with the
+ * error of either connection, or with the reason of `signal`; then both are closed.
+ */
+export async function secure(
+  socket: Socket,
+  host: string,
+  { isOptional, isDirect, options }: TlsDemand,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const answer = isDirect ? ACCEPTED : await request(socket, signal)
+  if (answer === REFUSED && isOptional) return socket.resume()
+  if (answer !== ACCEPTED) {
+    socket.destroy()
+    throw new NoTls()
+  }
+  const servername = isIP(host) ? {} : { servername: host }
+  const alpn = isDirect ? { ALPNProtocols: ['postgresql'] } : {}
+  const secured = connect({ socket, ...servername, ...alpn, ...options })
+  return await first(secured, 'secureConnect', signal, () => secured)
+}
+
+/** Resolves with the byte that answers, or with more, which somebody in the middle has added. */
+async function request(socket: Socket, signal: AbortSignal): Promise<string> {
+  const answered = first(socket, 'data', signal, (chunk: Buffer) => chunk.toString('latin1'))
+  socket.write(SSL_REQUEST)
+  const answer = await answered
+  socket.pause()
+  return answer
+}
+
+/** Resolves at an event. Closes the socket if it fails or closes before, or `signal` aborts. */
+function first<T, Value>(
+  socket: Socket,
+  event: string,
+  signal: AbortSignal,
+  read: (value: Value) => T,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown) => {
+      stop()
+      // Nothing more of it is of interest.
+      socket.on('error', () => undefined)
+      socket.destroy()
+      reject(cause instanceof Error ? cause : new Error('the database closed the connection'))
+    }
+    const onAbort = () => fail(signal.reason)
+    const onEvent = (value: Value) => {
+      stop()
+      resolve(read(value))
+    }
+    const stop = () => {
+      socket.off(event, onEvent).off('error', fail).off('close', fail)
+      signal.removeEventListener('abort', onAbort)
+    }
+    socket.on(event, onEvent).on('error', fail).on('close', fail)
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+  })
+}
