@@ -1,5 +1,5 @@
 /**
- * Begins TLS on a connection to the database, as PostgreSQL negotiates it (protocol 3.0, SSLRequest).
+ * Begins TLS on a connection to the database, as PostgreSQL negotiates it (SSLRequest).
  * The client does so by itself, but removes its listeners from a connection that is given up during
  * the handshake, whose next write then fails unheard and ends the process.
  */
@@ -15,7 +15,7 @@ export interface TlsDemand {
 }
 
 /** The server answered that it has no TLS. */
-export class NoTls extends Error {
+class NoTls extends Error {
   readonly code = 'NO_TLS'
 
   constructor() {
