@@ -5,14 +5,17 @@ import { OperatorError } from '../lib/operator-error.ts'
 
 /**
  * An OperatorError becomes a 400 with its message, which is written for operators. A catalog's
- * error names the fields of its mistakes.
+ * error names the fields of its mistakes: in a request of one entry without the entry.
  */
-export async function withOperatorErrors<T>(work: Promise<T>): Promise<T> {
+export async function withOperatorErrors<T>(
+  work: Promise<T>,
+  entries: 'one' | 'several' = 'one',
+): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    const problems = problemsOf(error)
+    const problems = problemsOf(error, entries)
     const [first] = problems
     const details = {
       message: error.message,
@@ -23,11 +26,11 @@ export async function withOperatorErrors<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Requests name one channel or model: `channels[0].settings.key` is its `settings.key`. */
-function problemsOf(error: OperatorError): FieldFault[] {
+/** In a request of one channel, `channels[0].settings.key` is its `settings.key`. */
+function problemsOf(error: OperatorError, entries: 'one' | 'several'): FieldFault[] {
   const mistakes = error instanceof CatalogError ? error.mistakes : []
   return mistakes.flatMap(({ path, problem }) => {
-    const param = path.replace(/^(channels|models)\[0\]\./, '')
+    const param = entries === 'one' ? path.replace(/^(channels|models)\[0\]\./, '') : path
     return param === '' ? [] : [{ param, problem }]
   })
 }

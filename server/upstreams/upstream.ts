@@ -205,6 +205,12 @@ export interface Upstream<Settings = unknown> {
    * has none. The wire only reads.
    */
   readonly probe?: (wire: Wire, settings: Settings) => Promise<WireResponse>
+  /**
+   * Requests the models of the channel's account; absent where the vendor has no such list. The
+   * answer is JSON: a list of objects with an `id`, or an object with it as `data`. The wire only
+   * reads.
+   */
+  readonly listModels?: (wire: Wire, settings: Settings) => Promise<WireResponse>
   /** Submits and polls tasks; see task-driver.ts. */
   readonly tasks?: TaskDrivers<Settings>
 }

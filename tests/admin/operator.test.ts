@@ -111,8 +111,9 @@ describe('operators', () => {
     const ask = async (
       key: 'PUT /operator/channels/:channel_id' | 'POST /operator/accounts',
       body: object,
+      id = 'c',
     ) => {
-      const answer = await stage.ask(key, { as: 'tired', params: { channel_id: 'c' }, body })
+      const answer = await stage.ask(key, { as: 'tired', params: { channel_id: id }, body })
       assert.equal(answer.status, 400, answer.text)
       const { param, problems, error } = JSON.parse(answer.text)
       const params = problems.map((one: { param: string }) => one.param)
@@ -127,6 +128,9 @@ describe('operators', () => {
     const found = await ask('PUT /operator/channels/:channel_id', channel)
     assert.ok(found.length >= 2, found.join())
     assert.ok(found.includes('settings.base_url'), found.join())
+    const badName = 'PUT /operator/channels/:channel_id'
+    const both = await ask(badName, channel, 'not a name')
+    assert.deepEqual([both[0], both.includes('settings.base_url')], ['id', true])
     assert.equal(stage.audited.length, rows)
   })
 

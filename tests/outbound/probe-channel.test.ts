@@ -1,17 +1,26 @@
-/** The free request of a channel's test: it finds an address at which no call can arrive. */
+/** Free requests of a channel: the test of its address and key, and the list of its models. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { Agent } from 'undici'
-import { probeOf } from '../../server/pipeline/send/probe-channel.ts'
+import { probeOf, readVendorModels } from '../../server/pipeline/send/probe-channel.ts'
 import { openaiCompatible } from '../../server/upstreams/openai-compatible/index.ts'
 
-/** Tests a channel at a vendor that answers these statuses, and 404 at every other path. */
-async function probe(base: string, statuses: Readonly<Record<string, number>>): Promise<string> {
-  const server = createServer(({ url = '' }, response) => {
-    response.writeHead(statuses[new URL(url, 'http://a').pathname] ?? 404).end('{}')
+type Answers = Readonly<Record<string, number | string>>
+
+/** A channel at a vendor with these statuses or bodies, which answers 404 at every other path. */
+async function atVendor<Result>(
+  base: string,
+  answers: Answers,
+  run: (settings: unknown, dispatcher: Agent) => Promise<Result>,
+): Promise<Result> {
+  const server = createServer(({ url = '', headers }, response) => {
+    const answer = answers[new URL(url, 'http://a').pathname] ?? 404
+    const status = headers.authorization === 'Bearer k' ? answer : 401
+    if (typeof status === 'number') response.writeHead(status, { location: '/' }).end('{}')
+    else response.end(answer)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -19,17 +28,28 @@ async function probe(base: string, statuses: Readonly<Record<string, number>>): 
   const settings = openaiCompatible.settings.parse({
     base_url: `http://127.0.0.1:${port}${base}`,
     api_key: 'k',
+    api_keys: ['not-asked'],
     query: { secret: 'not-shown' },
   })
   try {
-    const run = probeOf(openaiCompatible, settings, dispatcher)
-    assert.ok(run)
-    return await run()
+    return await run(settings, dispatcher)
   } finally {
     await dispatcher.destroy()
     server.close()
   }
 }
+
+const probe = (base: string, answers: Answers) =>
+  atVendor(base, answers, async (settings, dispatcher) => {
+    const run = probeOf({ ...openaiCompatible, eachKey: () => [settings] }, settings, dispatcher)
+    assert.ok(run)
+    return await run()
+  })
+
+const list = (base: string, answers: Answers) =>
+  atVendor(base, answers, (settings, dispatcher) =>
+    readVendorModels(openaiCompatible, settings, dispatcher),
+  )
 
 test('a list of models is tried at its whole address', async () => {
   const verdict = await probe('/v1', { '/v1/models': 200 })
@@ -50,4 +70,35 @@ test('a vendor without a list of models is not refused, its refusal of the key i
   const noList = await probe('/v3', { '/v3/chat/completions': 405 })
   assert.match(noList, /^not tested: the vendor has no list of models; .* answered 405$/)
   await assert.rejects(probe('/v3', { '/v3/chat/completions': 401 }), /refuses the key \(401\)/)
+})
+
+test('the vendor’s models are listed once each, in order, by the first key', async () => {
+  const data = [{ id: 'b' }, { id: 'a', owned_by: 'x' }, { id: 'b' }, { id: '' }, 7, { name: 'c' }]
+  const object = await list('/v1', { '/v1/models': JSON.stringify({ object: 'list', data }) })
+  assert.deepEqual([object.ok, object.models], [true, ['a', 'b']])
+  assert.match(object.detail, /^http:\S+\/v1\/models$/)
+  const bare = await list('/v1', { '/v1/models': JSON.stringify(data) })
+  assert.deepEqual(bare.models, ['a', 'b'])
+})
+
+test('a list that cannot be read says why', async () => {
+  const reasons: readonly (readonly [string, Answers, RegExp])[] = [
+    ['/v1', { '/v1/models': '<html>' }, /^the answer of http:\S+\/v1\/models is not a list/],
+    ['/v1', { '/v1/models': '{"data":{}}' }, /is not a list of models$/],
+    ['', { '/v1/models': '{"data":[]}' }, /^nothing is at .* \(404\).*usually in \/v1/],
+    ['/v3', { '/v3/chat/completions': 405 }, /^the vendor has no list of models; /],
+    ['/v1', { '/v1/models': 401 }, /^the vendor refuses the key \(401\)$/],
+    ['/v1', { '/v1/models': 500 }, /^the vendor answered 500$/],
+    ['/v1', { '/v1/models': 302 }, /^the vendor answered a redirect$/],
+  ]
+  for (const [base, answers, reason] of reasons) {
+    const { ok, detail, models } = await list(base, answers)
+    assert.deepEqual([ok, models], [false, []], detail)
+    assert.match(detail, reason)
+    assert.equal(detail.includes('not-shown'), false)
+  }
+  const nowhere = { base_url: 'http://127.0.0.1:1/v1', api_key: 'k' }
+  const settings = openaiCompatible.settings.parse(nowhere)
+  const { detail } = await readVendorModels(openaiCompatible, settings, new Agent())
+  assert.equal(detail, 'connection: ECONNREFUSED')
 })

@@ -7,6 +7,7 @@ import { OperatorError } from '../../lib/operator-error.ts'
 import { type SecretBox, SecretError } from '../../lib/secrets/secrets.ts'
 import { type ChannelSettings, type KnownUpstreams, openSettings } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
+import type { Mistake } from '../mistakes.ts'
 import {
   bumpRevision,
   listChannels,
@@ -18,10 +19,12 @@ import {
   selectModels,
 } from '../store.ts'
 import { applyCatalog, type CatalogDiff } from './apply.ts'
-import { type NamedCatalogFile, parseCatalogFile } from './file.ts'
+import { CatalogError, type NamedCatalogFile, parseCatalogFile } from './file.ts'
 
 /** Prefix of the sources of entries that the console changes. */
 const SOURCE = 'console'
+/** The name of the file in messages. */
+const REQUEST = 'the request'
 
 export interface EditOptions {
   readonly sql: Sql
@@ -42,7 +45,15 @@ export async function editChannel(
 ): Promise<CatalogDiff> {
   const kept = await readKeptSecrets(options, channel)
   const merged = { ...channel, settings: { ...kept, ...channel.settings } }
-  return await applyOne(options, { channels: [merged] })
+  try {
+    return await applyEntries(options, { channels: [merged] })
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error
+    if (!error.mistakes.some(({ path }) => path === 'channels[0].id')) throw error
+    // A name that is not valid ends the reading before the settings are checked.
+    const renamed = { channels: [{ ...merged, id: 'new' }] }
+    return await withMistakes(error.mistakes, applyEntries({ ...options, dryRun: true }, renamed))
+  }
 }
 
 /** Creates or changes a model; `model` has the members of a model in a catalog file. */
@@ -51,7 +62,28 @@ export function editModel(
   currency: string,
   model: Readonly<Record<string, unknown>>,
 ): Promise<CatalogDiff> {
-  return applyOne(options, { currency, models: [model] })
+  return applyEntries(options, { currency, models: [model] })
+}
+
+type NewModel = Readonly<Record<string, unknown>> & { readonly id: string }
+
+/** Adds models, all or none. Throws CatalogError also for names that are for sale already. */
+export async function addModels(
+  options: EditOptions,
+  currency: string,
+  models: readonly NewModel[],
+): Promise<CatalogDiff> {
+  const stored = await selectModels(options.sql)
+  const taken = new Set(stored.filter(({ status }) => status === 'active').map(({ id }) => id))
+  const mistakes = models.flatMap(({ id }, index) => {
+    if (!taken.has(id)) return []
+    const problem = `there is a model "${id}" already`
+    return [{ file: REQUEST, path: `models[${index}].id`, problem }]
+  })
+  const dryRun = options.dryRun === true || mistakes.length > 0
+  const entries = models.map((one) => ({ ...one, source: `${SOURCE}:${one.id}` }))
+  const added = applyEntries({ ...options, dryRun }, { currency, models: entries })
+  return await withMistakes(mistakes, added)
 }
 
 /**
@@ -120,8 +152,21 @@ export async function retireModel(sql: Sql, id: string): Promise<boolean> {
   })
 }
 
-/** Applies one entry under a source of its own, so that it retires nothing else. */
-async function applyOne(
+/** Throws CatalogError with these mistakes and those of the work, unless there are none. */
+async function withMistakes<T>(mistakes: readonly Mistake[], work: Promise<T>): Promise<T> {
+  const found = [...mistakes]
+  try {
+    const result = await work
+    if (found.length === 0) return result
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error
+    found.push(...error.mistakes)
+  }
+  throw new CatalogError(found)
+}
+
+/** Applies entries under a source of their own, so that they retire nothing else. */
+async function applyEntries(
   options: EditOptions,
   content: {
     readonly currency?: string
@@ -130,7 +175,7 @@ async function applyOne(
   },
 ): Promise<CatalogDiff> {
   // Input from the network must not read the process's environment variables.
-  const file = parseCatalogFile('the request', JSON.stringify(content), {})
+  const file = parseCatalogFile(REQUEST, JSON.stringify(content), {})
   const ids = [...file.content.channels, ...file.content.models].map(({ id }) => id)
   const named: NamedCatalogFile = { ...file, source: `${SOURCE}:${ids.join()}` }
   return await applyCatalog({ ...options, files: [named] })

@@ -17,7 +17,8 @@ export const anthropic = defineUpstream({
   concurrency: ({ max_concurrent_calls: calls }) => calls,
   priceFacts: readPriceFacts,
   sharesStored,
-  probe: listVendorModels,
+  probe: (wire, settings) => listVendorModels(wire, settings, 1),
+  listModels: (wire, settings) => listVendorModels(wire, settings, 1000),
   calls: {
     messages: sendNativeMessages,
     chat,

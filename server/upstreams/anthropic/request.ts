@@ -78,11 +78,15 @@ function kindOf(status: number, type: string | undefined): FailureKind {
   return classifyStatus(status)
 }
 
-/** Lists one model of the account (https://docs.anthropic.com/en/api/models-list). */
-export function listVendorModels(wire: Wire, settings: AnthropicSettings): Promise<WireResponse> {
+/** Lists models of the account, 1000 at most (https://docs.anthropic.com/en/api/models-list). */
+export function listVendorModels(
+  wire: Wire,
+  settings: AnthropicSettings,
+  limit: number,
+): Promise<WireResponse> {
   return wire.send({
     method: 'GET',
-    url: joinUrl(settings.base_url, '/v1/models?limit=1'),
+    url: joinUrl(settings.base_url, `/v1/models?limit=${limit}`),
     headers: { ...keyHeader(settings), 'anthropic-version': settings.anthropic_version },
   })
 }

@@ -30,6 +30,7 @@ export const openaiCompatible = defineUpstream({
   stored,
   background,
   probe: listCompatibleModels,
+  listModels: listCompatibleModels,
   calls: {
     chat,
     compaction,

@@ -62,6 +62,7 @@ const upstream = z.object({
     .describe('JSON Schema of a channel’s settings.'),
   secrets: z.array(z.string()),
   serves: z.array(z.string()).describe('Supported operations and kinds of tasks.'),
+  lists_models: z.boolean().describe('Its vendors have a list of their models.'),
 })
 
 const tag = 'Operators: channels'
@@ -142,6 +143,18 @@ export const operatorChannelsContract = {
           milliseconds: z.number(),
         }),
       ),
+    }),
+    errors: [404],
+  },
+  'GET /operator/channels/:channel_id/models': {
+    role: 'operator',
+    tag,
+    summary: 'List the models that the vendor of a channel offers',
+    description: 'Asks the vendor, with the channel’s first key. Nothing is purchased.',
+    answer: z.object({
+      ok: z.boolean(),
+      detail: z.string().describe('The address of the list, or why there is none.'),
+      models: z.array(z.string()).describe('The vendor’s names, as `upstream_model` takes them.'),
     }),
     errors: [404],
   },

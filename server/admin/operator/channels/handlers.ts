@@ -15,7 +15,7 @@ import { formatAmount } from '../../../lib/money.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import { testChannel } from '../../../outbound/test-channel.ts'
 import type { CapFigures } from '../../../pipeline/load/channel-spending.ts'
-import { probeOf } from '../../../pipeline/send/probe-channel.ts'
+import { probeOf, readVendorModels } from '../../../pipeline/send/probe-channel.ts'
 import { type ChannelUse, nameFailure, stateOfUse } from '../../../usage/channel-use.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
@@ -136,6 +136,15 @@ async function showChannel(services: AdminServices, id: string) {
   return { ...describe(row), settings: { ...row.settings }, secrets: [...secretNames] }
 }
 
+/** Returns a channel as calls use it, read anew: without settings where `problem` says why. */
+async function openChannel(services: AdminServices, id: string) {
+  await showChannel(services, id)
+  await services.catalog.refresh()
+  const { settings, upstream = '' } = services.catalog.snapshot().channels.get(id) ?? {}
+  const problem = services.catalog.problemOf(id)
+  return { settings, upstream: services.upstreams.get(upstream), problem }
+}
+
 function editOptions({ sql, secrets, upstreams }: AdminServices) {
   return { sql, secrets, upstreams: Object.fromEntries(upstreams), environment: process.env }
 }
@@ -158,11 +167,12 @@ function saveChannel(options: EditOptions, id: string, { upstream, settings }: D
 
 export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContract> = {
   async 'GET /operator/upstreams'(_input, { upstreams }) {
-    const data = [...upstreams.values()].map(({ name, settings, secrets, calls, tasks = {} }) => ({
-      name,
-      settings_schema: { ...describeRequest(settings) },
-      secrets: [...secrets],
-      serves: [...Object.keys(calls), ...Object.keys(tasks)],
+    const data = [...upstreams.values()].map((upstream) => ({
+      name: upstream.name,
+      settings_schema: { ...describeRequest(upstream.settings) },
+      secrets: [...upstream.secrets],
+      serves: [...Object.keys(upstream.calls), ...Object.keys(upstream.tasks ?? {})],
+      lists_models: upstream.listModels !== undefined,
     }))
     return { data }
   },
@@ -212,13 +222,16 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
   },
 
   async 'POST /operator/channels/:channel_id/test'({ params }, services) {
-    const { channel_id: id } = params
-    await showChannel(services, id)
-    await services.catalog.refresh()
-    const problem = services.catalog.problemOf(id)
-    const { settings, upstream = '' } = services.catalog.snapshot().channels.get(id) ?? {}
-    const probe = probeOf(services.upstreams.get(upstream), settings, services.dispatcher)
+    const { settings, upstream, problem } = await openChannel(services, params.channel_id)
+    const probe = probeOf(upstream, settings, services.dispatcher)
     return testChannel({ settings, problem, probe })
+  },
+
+  async 'GET /operator/channels/:channel_id/models'({ params }, services) {
+    const { settings, upstream, problem } = await openChannel(services, params.channel_id)
+    if (!upstream) return { ok: false, detail: problem ?? 'the channel is retired', models: [] }
+    const { models, ...found } = await readVendorModels(upstream, settings, services.dispatcher)
+    return { ...found, models: [...models] }
   },
 
   async 'POST /operator/channels/:channel_id/pause'({ params }, services) {

@@ -97,6 +97,18 @@ const priceVersion = z.object({
   prices: z.array(price),
 })
 
+/** The members of a model in a catalog file, which reads them. */
+const draft = z.object({
+  type: z.string(),
+  free: z.boolean().optional(),
+  prices: z.array(z.looseObject({})).optional(),
+  routes: z.array(z.looseObject({})),
+  limits: z.looseObject({}).optional(),
+  unpriced_tools: z.string().optional().describe('take_out or refuse.'),
+  details: z.looseObject({}).optional(),
+})
+const currency = z.string().default('CNY')
+
 const tag = 'Operators: models'
 
 export const operatorModelsContract = {
@@ -126,18 +138,25 @@ export const operatorModelsContract = {
     description:
       'Takes the members of a model in a catalog file. New prices create a version that ' +
       'applies to calls from then on.',
-    body: z.object({
-      type: z.string(),
-      currency: z.string().default('CNY'),
-      free: z.boolean().optional(),
-      prices: z.array(z.looseObject({})).optional(),
-      routes: z.array(z.looseObject({})),
-      limits: z.looseObject({}).optional(),
-      unpriced_tools: z.string().optional().describe('take_out or refuse.'),
-      details: z.looseObject({}).optional(),
-    }),
+    body: draft.extend({ currency }),
     stepUp: true,
     answer: model,
+  },
+  'POST /operator/models': {
+    role: 'operator',
+    tag,
+    summary: 'Add several models',
+    description:
+      'All or none. Refused if one of them is for sale already: this changes no existing model.',
+    body: z.object({
+      currency,
+      models: z
+        .array(draft.extend({ id: text(128) }))
+        .min(1)
+        .max(100),
+    }),
+    stepUp: true,
+    answer: z.object({ data: z.array(model) }),
   },
   'POST /operator/models/:model_id/planned-prices': {
     role: 'operator',

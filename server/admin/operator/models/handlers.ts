@@ -1,6 +1,6 @@
 /** Models, their routes and versioned prices. */
 import type { z } from 'zod'
-import { editModel, retireModel } from '../../../catalog/apply/edit.ts'
+import { addModels, type EditOptions, editModel, retireModel } from '../../../catalog/apply/edit.ts'
 import { planPrices, withdrawPlan } from '../../../catalog/apply/plan-prices.ts'
 import { compareCosts, findPriceProblems } from '../../../catalog/compare-costs.ts'
 import {
@@ -91,20 +91,28 @@ async function findModel(services: AdminServices, id: string) {
 
 export const operatorModelsChecks: ChecksOf<
   typeof operatorModelsContract,
-  'PUT /operator/models/:model_id'
+  'PUT /operator/models/:model_id' | 'POST /operator/models'
 > = {
   'PUT /operator/models/:model_id': ({ params, body }, services) =>
-    saveModel(services, params.model_id, body, true),
+    saveModel({ ...editOptions(services), dryRun: true }, params.model_id, body),
+  'POST /operator/models': ({ body }, services) =>
+    saveModels({ ...editOptions(services), dryRun: true }, body),
+}
+
+function editOptions({ sql, secrets, upstreams }: AdminServices): EditOptions {
+  return { sql, secrets, upstreams: Object.fromEntries(upstreams), environment: process.env }
 }
 
 type Draft = z.output<(typeof operatorModelsContract)['PUT /operator/models/:model_id']['body']>
 
-function saveModel(services: AdminServices, id: string, body: Draft, dryRun = false) {
-  const { sql, secrets, upstreams } = services
-  const { currency, ...members } = body
-  const known = Object.fromEntries(upstreams)
-  const options = { sql, secrets, upstreams: known, environment: process.env, dryRun }
+function saveModel(options: EditOptions, id: string, { currency, ...members }: Draft) {
   return withOperatorErrors(editModel(options, currency, { ...members, id }))
+}
+
+type Drafts = z.output<(typeof operatorModelsContract)['POST /operator/models']['body']>
+
+function saveModels(options: EditOptions, { currency, models }: Drafts) {
+  return withOperatorErrors(addModels(options, currency, models), 'several')
 }
 
 export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> = {
@@ -135,13 +143,25 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
   },
 
   async 'PUT /operator/models/:model_id'({ params, body, note }, services) {
-    const diff = await saveModel(services, params.model_id, body)
+    const diff = await saveModel(editOptions(services), params.model_id, body)
     note({
       changes: diff.changes.flatMap(({ what }) => what),
       differences: diff.changes.flatMap(({ differences = [] }) => differences),
     })
     await services.catalog.refresh()
     return showStored(services, params.model_id)
+  },
+
+  async 'POST /operator/models'({ body, note }, services) {
+    const diff = await saveModels(editOptions(services), body)
+    const ids = body.models.map(({ id }) => id)
+    note({ models: ids.join(', '), changes: diff.changes.flatMap(({ what }) => what) })
+    await services.catalog.refresh()
+    const rows = (await listModelSummaries(services.sql, false)).filter(({ id }) =>
+      ids.includes(id),
+    )
+    const takenOut = await readTakenOut(services.sql)
+    return { data: rows.map((row) => showModel(row, services, takenOut)) }
   },
 
   async 'POST /operator/models/:model_id/planned-prices'({ params, body, note }, services) {
