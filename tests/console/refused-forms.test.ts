@@ -123,6 +123,7 @@ describe('forms', { skip: noBrowser }, () => {
     const ask = page.getByRole('dialog', { name: 'Save sim-chat with these changes?' })
     const save = drawer.getByRole('button', { name: 'Save', exact: true })
     await drawer.getByRole('button', { name: 'Edit', exact: true }).click()
+    await drawer.getByRole('button', { name: 'Advanced' }).click()
     await drawer.getByLabel('Limits').fill('{')
     await save.click()
     await expectMarked(page, drawer.getByLabel('Limits'), /not valid JSON/)

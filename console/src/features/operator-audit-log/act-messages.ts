@@ -12,6 +12,7 @@ export const messages = defineMessages(
     'POST /operator/channels/:channel_id/wake': 'ended the cooldown of the channel {target}',
     'POST /operator/vendors/:vendor_id': 'added from the price book of {target}',
     'PUT /operator/models/:model_id': 'saved the model {target}',
+    'POST /operator/models': 'added models: {models}',
     'POST /operator/models/:model_id/planned-prices': 'planned prices of the model {target}',
     'DELETE /operator/models/:model_id/planned-prices/:version':
       'withdrew planned prices of {target}',
@@ -95,6 +96,7 @@ export const messages = defineMessages(
     'POST /operator/channels/:channel_id/wake': '结束了渠道 {target} 的冷却',
     'POST /operator/vendors/:vendor_id': '从 {target} 的价格表添加',
     'PUT /operator/models/:model_id': '保存了模型 {target}',
+    'POST /operator/models': '添加了模型：{models}',
     'POST /operator/models/:model_id/planned-prices': '为模型 {target} 设定了计划价格',
     'DELETE /operator/models/:model_id/planned-prices/:version': '撤回了 {target} 的计划价格',
     'DELETE /operator/models/:model_id': '下线了模型 {target}',

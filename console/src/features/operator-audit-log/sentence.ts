@@ -34,6 +34,7 @@ export function useAct(): (row: LogEntry) => string {
     }
     values.key_id = toText(details.key_id)
     values.name = toText(details.name)
+    values.models = toText(details.models)
     return fillText(acts[language][action], values).replace(/[:：]\s*$/, '')
   }
   return (row) => (wasDone(row) ? done(row) : t('attempted', { act: done(row) }))

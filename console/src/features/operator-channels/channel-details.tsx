@@ -13,6 +13,7 @@ import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { ChannelForm, type EditedChannel, type UpstreamListing } from './channel-form.tsx'
 import { messages } from './messages.ts'
+import { NextStep } from './next-step.tsx'
 import { TestChannel } from './test-channel.tsx'
 
 interface ChannelDetailsProps {
@@ -69,6 +70,7 @@ export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsPr
           { label: t('models'), value: models.length > 0 ? models.join(', ') : t('none') },
         ]}
       />
+      {channel.status === 'active' ? <NextStep channel={channel} upstreams={upstreams} /> : null}
       <Group gap="xs" align="flex-start">
         <TestChannel id={id} />
         {channel.status === 'active' ? <Switches channel={channel} /> : null}

@@ -1,5 +1,5 @@
 /** Form for the settings of a channel, built from its upstream's schema. */
-import { Button, Group, Select, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { ChangesDialog } from '../../components/form/changes-dialog.tsx'
 import { CheckedForm } from '../../components/form/checked-form.tsx'
@@ -19,6 +19,7 @@ import {
   toSettings,
 } from './setting-fields.ts'
 import { SettingInputs } from './setting-inputs.tsx'
+import { UpstreamSelect } from './upstream-select.tsx'
 
 export type UpstreamListing = AdminAnswer<'GET /operator/upstreams'>['data'][number]
 export type EditedChannel = AdminAnswer<'GET /operator/channels/:channel_id'>
@@ -31,26 +32,12 @@ interface ChannelFormProps {
 }
 
 export function ChannelForm({ upstreams, channel, onSaved }: ChannelFormProps) {
-  const t = useMessages(messages)
   const [id, setId] = useState(channel?.id ?? '')
   const [name, setName] = useState(channel?.upstream ?? upstreams[0]?.name ?? '')
   const upstream = upstreams.find((one) => one.name === name)
   return (
     <Stack gap="sm">
-      {channel ? null : (
-        <Select
-          label={t('upstream')}
-          description={t('upstreamNote')}
-          data={upstreams.map((one) => ({
-            value: one.name,
-            label: `${one.name} — ${one.serves.join(', ')}`,
-          }))}
-          value={name}
-          allowDeselect={false}
-          searchable
-          onChange={(chosen) => setName(chosen ?? name)}
-        />
-      )}
+      {channel ? null : <UpstreamSelect upstreams={upstreams} value={name} onChange={setName} />}
       {upstream ? (
         <SettingsForm
           key={upstream.name}

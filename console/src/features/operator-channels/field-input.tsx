@@ -4,7 +4,7 @@ import { useFieldError } from '../../components/form/checked-form.tsx'
 import { SecretInput } from '../../components/form/secret-input.tsx'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
-import type { Field } from './setting-fields.ts'
+import { exampleOf, type Field } from './setting-fields.ts'
 import { messages as words } from './setting-messages.ts'
 
 interface FieldInputProps {
@@ -75,6 +75,9 @@ export function FieldInput({ field, value, isStored, onChange }: FieldInputProps
       return (
         <TextInput
           {...shared}
+          {...(field.name === 'base_url'
+            ? { placeholder: t('example', { example: exampleOf(field.initial) }) }
+            : {})}
           required={isRequired}
           inputMode={kind === 'number' ? 'decimal' : 'text'}
           onChange={({ currentTarget }) => onChange(currentTarget.value)}

@@ -112,6 +112,14 @@ export function listSettingChanges(
 
 const isSecretKind = (kind: FieldKind) => kind.startsWith('secret')
 
+/** The example of an address for protocols that have none of their own. */
+const ADDRESS = 'https://api.example.com/v1'
+
+/** Returns an address as the vendors of a protocol have it: its default, or an invented one. */
+export function exampleOf(initial: string): string {
+  return initial === '' ? ADDRESS : initial
+}
+
 /** A line each, or separated by commas. */
 function splitLines(text: string): string[] {
   return text

@@ -1,10 +1,6 @@
 /** Inputs of a channel's settings: the usual ones, and the others on demand. */
-import { Button, Group } from '@mantine/core'
-import { useState } from 'react'
-import { Icon } from '../../components/icon.tsx'
-import { useMessages } from '../../lib/i18n.tsx'
+import { Advanced } from '../../components/form/advanced.tsx'
 import { FieldInput } from './field-input.tsx'
-import { messages } from './messages.ts'
 import type { Field, Settings, SettingValues } from './setting-fields.ts'
 
 /** Settings that are shown at once, besides required ones. */
@@ -28,8 +24,6 @@ interface SettingInputsProps {
 }
 
 export function SettingInputs({ fields, values, stored, onChange }: SettingInputsProps) {
-  const t = useMessages(messages)
-  const [isAdvanced, setAdvanced] = useState(false)
   const isPlain = ({ name, isRequired }: Field) => isRequired || PLAIN.includes(name)
   const input = (field: Field) => (
     <FieldInput
@@ -44,20 +38,7 @@ export function SettingInputs({ fields, values, stored, onChange }: SettingInput
   return (
     <>
       {fields.filter(isPlain).map(input)}
-      {others.length > 0 ? (
-        <Group>
-          <Button
-            variant="subtle"
-            size="compact-sm"
-            aria-expanded={isAdvanced}
-            leftSection={<Icon name={isAdvanced ? 'up' : 'down'} size={14} />}
-            onClick={() => setAdvanced(!isAdvanced)}
-          >
-            {t('advanced')}
-          </Button>
-        </Group>
-      ) : null}
-      {isAdvanced ? others.map(input) : null}
+      {others.length > 0 ? <Advanced>{others.map(input)}</Advanced> : null}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { defineMessages } from '../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     label_base_url: 'Address of the API',
-    help_base_url: 'Where the vendor’s API is, as its documentation names it.',
+    help_base_url: 'As the vendor’s documentation names it, mostly with its version: …/v1.',
     label_api_key: 'API key',
     label_api_keys: 'Further API keys',
     help_api_keys: 'One per line. Calls are spread over all keys; each has its own cooldown.',
@@ -51,7 +51,7 @@ export const messages = defineMessages(
   },
   {
     label_base_url: 'API 地址',
-    help_base_url: '供应商文档中给出的 API 地址。',
+    help_base_url: '供应商文档中给出的 API 地址，多数以版本结尾：…/v1。',
     label_api_key: 'API 密钥',
     label_api_keys: '更多 API 密钥',
     help_api_keys: '每行一个。调用分摊到所有密钥，各自独立冷却。',

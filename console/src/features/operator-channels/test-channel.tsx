@@ -2,7 +2,7 @@
 import { Alert, Button, List, Stack } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -13,6 +13,7 @@ const isStep = (step: string): step is (typeof STEPS)[number] =>
 
 export function TestChannel({ id }: { readonly id: string }) {
   const t = useMessages(messages)
+  const textOf = useServerText()
   const test = useAdminChange('POST /operator/channels/:channel_id/test', { refreshes: [] })
   const { data } = test
   return (
@@ -30,12 +31,14 @@ export function TestChannel({ id }: { readonly id: string }) {
           color={data.ok ? 'teal' : 'red'}
           icon={<Icon name={data.ok ? 'check' : 'warning'} />}
           title={data.ok ? t('testPassed') : t('testFailed')}
+          styles={{ label: { color: 'var(--mantine-color-text)' } }}
           role="status"
         >
           <List size="sm">
             {data.steps.map(({ step, ok, detail, milliseconds }) => (
               <List.Item key={step}>
-                {isStep(step) ? t(step) : step}: {detail} {ok ? `(${milliseconds} ms)` : null}
+                {isStep(step) ? t(step) : step}: {textOf(detail)}{' '}
+                {ok ? `(${milliseconds} ms)` : null}
               </List.Item>
             ))}
           </List>

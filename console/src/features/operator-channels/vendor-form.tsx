@@ -10,7 +10,7 @@ import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { vendorName } from '../../lib/words/vendor-names.ts'
 import type { UpstreamListing } from './channel-form.tsx'
 import { IdInput } from './id-input.tsx'
-import { listSettingFields, readValues, toSettings } from './setting-fields.ts'
+import { exampleOf, listSettingFields, readValues, toSettings } from './setting-fields.ts'
 import { SettingInputs } from './setting-inputs.tsx'
 import { messages as settingMessages } from './setting-messages.ts'
 import { listNeeded, listPresets, type Needed, nameOf, toChannels } from './vendor-choice.ts'
@@ -145,6 +145,7 @@ function NeededInput({ needed, isOnly, keyPage, value, onChange }: NeededInputPr
           {!needed.isSet && !isOnly && !isAddress ? t('keyEmpty') : null}
         </>
       }
+      {...(isAddress ? { placeholder: exampleOf('') } : {})}
       required={isOnly && !needed.isSet}
       error={error}
       aria-invalid={error !== undefined}

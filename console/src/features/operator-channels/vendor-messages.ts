@@ -11,8 +11,8 @@ export const messages = defineMessages(
       'The demo account and its play money stay, but “Enter the demo” disappears: sign in with ' +
       'the e-mail and password that were printed at the start (also in data/demo.json).',
     none: 'No vendor matches.',
-    other: 'Another vendor, or a server of your own',
-    otherText: 'Any address that speaks one of the supported protocols.',
+    other: 'Another vendor (OpenAI-compatible), or a server of your own',
+    otherText: 'Not in the list below: any address that speaks a supported protocol.',
     back: 'All vendors',
     keyPage: 'Create a key at {host}',
     keyOf: 'API key for {channels}',
@@ -36,8 +36,8 @@ export const messages = defineMessages(
       '演示账户及其虚拟余额会保留，但“进入演示”按钮将消失：请使用启动时打印的邮箱与密码登录' +
       '（data/demo.json 中也有）。',
     none: '没有匹配的供应商。',
-    other: '其他供应商或自建服务',
-    otherText: '任何支持的协议的地址。',
+    other: '其他供应商（OpenAI 兼容）或自建服务',
+    otherText: '不在下方列表中：任何使用所支持协议的地址。',
     back: '所有供应商',
     keyPage: '在 {host} 创建密钥',
     keyOf: '{channels} 的 API 密钥',

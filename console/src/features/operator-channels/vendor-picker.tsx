@@ -39,6 +39,14 @@ export function VendorPicker({ vendors, onChoose }: VendorPickerProps) {
         value={search}
         onChange={({ currentTarget }) => setSearch(currentTarget.value)}
       />
+      <UnstyledButton className={classes.choice} onClick={() => onChoose('other')}>
+        <Text size="sm" fw={500}>
+          {t('other')}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {t('otherText')}
+        </Text>
+      </UnstyledButton>
       <div className={classes.list}>
         {shown.map((vendor) => (
           <UnstyledButton
@@ -62,14 +70,6 @@ export function VendorPicker({ vendors, onChoose }: VendorPickerProps) {
           </UnstyledButton>
         ))}
         {shown.length === 0 ? <Text size="sm">{t('none')}</Text> : null}
-        <UnstyledButton className={classes.choice} onClick={() => onChoose('other')}>
-          <Text size="sm" fw={500}>
-            {t('other')}
-          </Text>
-          <Text size="xs" c="dimmed">
-            {t('otherText')}
-          </Text>
-        </UnstyledButton>
       </div>
     </Stack>
   )

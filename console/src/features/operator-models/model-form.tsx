@@ -1,17 +1,25 @@
 /** Form that adds or changes a model: prices, routes, limits. */
 import { Button, Group, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { Advanced } from '../../components/form/advanced.tsx'
 import { ChangesDialog } from '../../components/form/changes-dialog.tsx'
 import { CheckedForm, useFieldError } from '../../components/form/checked-form.tsx'
 import { InvalidField } from '../../components/form/invalid-field.ts'
 import { listChanges } from '../../components/form/list-changes.ts'
 import { useConfirmedSave } from '../../components/form/use-confirmed-save.ts'
+import { CallCost } from '../../components/prices/call-cost.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useModelTypeName } from '../../components/text/model-type.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { type ModelDraft, type PriceDraft, toModelBody, type UnpricedTools } from './draft.ts'
+import {
+  type ModelDraft,
+  type PriceDraft,
+  readDrafts,
+  toModelBody,
+  type UnpricedTools,
+} from './draft.ts'
 import { messages } from './messages.ts'
 import { PriceRows, RouteRows } from './row-fields.tsx'
 
@@ -80,32 +88,41 @@ function Fields({ draft, isNew, set }: FieldsProps) {
     <>
       <Basics draft={draft} isNew={isNew} set={set} />
       {draft.isFree ? null : (
-        <PriceRows
-          param="prices"
-          title={t('prices')}
-          act={t('addPrice')}
-          rows={draft.prices}
-          onChange={(prices) => set({ prices })}
-        />
+        <>
+          <PriceRows
+            param="prices"
+            title={t('prices')}
+            act={t('addPrice')}
+            rows={draft.prices}
+            onChange={(prices) => set({ prices })}
+          />
+          <CallCost
+            currency={draft.currency}
+            prices={readDrafts(draft.prices)}
+            hasOutput={draft.type !== 'embedding'}
+          />
+        </>
       )}
       <RouteRows
         rows={draft.routes}
         channels={(channels.data?.data ?? []).map((channel) => channel.id)}
         onChange={(routes) => set({ routes })}
       />
-      {draft.isFree ? null : <ToolsField draft={draft} set={set} />}
-      <JsonField
-        param="limits"
-        label={t('limits')}
-        value={draft.limits}
-        set={(limits) => set({ limits })}
-      />
-      <JsonField
-        param="details"
-        label={t('details')}
-        value={draft.details}
-        set={(details) => set({ details })}
-      />
+      <Advanced>
+        {draft.isFree ? null : <ToolsField draft={draft} set={set} />}
+        <JsonField
+          param="limits"
+          label={t('limits')}
+          value={draft.limits}
+          set={(limits) => set({ limits })}
+        />
+        <JsonField
+          param="details"
+          label={t('details')}
+          value={draft.details}
+          set={(details) => set({ details })}
+        />
+      </Advanced>
     </>
   )
 }

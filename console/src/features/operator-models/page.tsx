@@ -1,6 +1,5 @@
 /** Every model with its prices and routes. */
 import { Button, Switch, Text } from '@mantine/core'
-import { useState } from 'react'
 import { SimulatorsNotice } from '../../components/form/simulators-notice.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
@@ -18,11 +17,10 @@ import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
-import { NEW_DRAFT } from './draft.ts'
+import { AddModel } from './add/add-model.tsx'
 import { MarginShare, smallestMargin } from './margins.tsx'
 import { messages } from './messages.ts'
 import { ModelDetails } from './model-details.tsx'
-import { ModelForm } from './model-form.tsx'
 import { PriceBook } from './price-book.tsx'
 import { sortProblems, useProblemWords } from './price-problems.tsx'
 import { useToolName } from './taken-out.tsx'
@@ -30,21 +28,24 @@ import { useToolName } from './taken-out.tsx'
 const KEY = 'GET /operator/models'
 type Row = AdminAnswer<typeof KEY>['data'][number]
 
+function usePageState() {
+  return useUrlState(['search', 'type', 'retired', 'id', 'book', 'add', 'channel'])
+}
+
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState(['search', 'type', 'retired', 'id', 'book'])
-  const { id, book, ...filters } = url.values
+  const url = usePageState()
+  const { id, search, type, retired } = url.values
+  const filters = { search, type, retired }
   const models = useAdmin(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
-  const [isAdding, setAdding] = useState(false)
   const add = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+    <Button
+      leftSection={<Icon name="plus" size={16} />}
+      onClick={() => url.push({ add: 'choose' })}
+    >
       {t('newModel')}
     </Button>
   )
-  const added = (model: string) => {
-    setAdding(false)
-    url.push({ id: model })
-  }
   return (
     <>
       <PageHeader
@@ -81,6 +82,17 @@ export function Page() {
         }
       />
       <OpenModel id={id} onClose={() => url.push({ id: '' })} />
+      <AddDrawers url={url} />
+    </>
+  )
+}
+
+/** The drawers in which models are added: from a price book, or from a channel. */
+function AddDrawers({ url }: { readonly url: ReturnType<typeof usePageState> }) {
+  const t = useMessages(messages)
+  const { book, add: step, channel } = url.values
+  return (
+    <>
       <DetailDrawer
         isOpen={book !== ''}
         title={t('fromBook')}
@@ -88,8 +100,21 @@ export function Page() {
       >
         <PriceBook book={book} onChoose={(chosen) => url.set({ book: chosen })} />
       </DetailDrawer>
-      <DetailDrawer isOpen={isAdding} title={t('newModel')} onClose={() => setAdding(false)}>
-        <ModelForm initial={NEW_DRAFT} isNew onSaved={added} />
+      <DetailDrawer
+        isOpen={step !== ''}
+        title={t('newModel')}
+        onClose={() => url.push({ add: '', channel: '' })}
+      >
+        {step === '' ? null : (
+          <AddModel
+            key={`${step} ${channel}`}
+            step={step}
+            channel={channel}
+            onStep={(next, from) => url.set({ add: next, channel: from })}
+            onBook={(vendor) => url.push({ add: '', channel: '', book: vendor })}
+            onOpen={(model) => url.push({ add: '', channel: '', id: model })}
+          />
+        )}
       </DetailDrawer>
     </>
   )

@@ -2,6 +2,7 @@
 import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { usePriceWords } from '../../components/prices/price-words.ts'
 import { UNIT_ORDER } from '../../components/prices/units.ts'
 import { formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
@@ -71,6 +72,7 @@ interface PriceRowProps {
 
 function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
   const t = useMessages(messages)
+  const words = usePriceWords()
   const { unit, amount, per, when } = row
   return (
     <Group gap={6} align="flex-end" wrap="wrap">
@@ -78,7 +80,7 @@ function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
         label={t('unit')}
         size="xs"
         w={190}
-        data={UNIT_ORDER}
+        data={UNIT_ORDER.map((value) => ({ value, label: words.units(value) }))}
         searchable
         allowDeselect={false}
         error={useFieldError(`${param}.unit`)}
@@ -106,6 +108,11 @@ function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
         onChange={(text) => onChange({ when: text })}
       />
       <RemoveRow onRemove={onRemove} />
+      {Number(per) > 0 ? (
+        <Text size="xs" c="dimmed" w="100%">
+          {amount} {words.per(Number(per), unit)}
+        </Text>
+      ) : null}
     </Group>
   )
 }
