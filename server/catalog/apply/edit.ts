@@ -160,7 +160,8 @@ async function withMistakes<T>(mistakes: readonly Mistake[], work: Promise<T>): 
     if (found.length === 0) return result
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error
-    found.push(...error.mistakes)
+    // A source is made from the name: only the name is the caller's to correct.
+    found.push(...error.mistakes.filter(({ path }) => !/^models\[\d+\]\.source$/.test(path)))
   }
   throw new CatalogError(found)
 }
