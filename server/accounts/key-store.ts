@@ -24,6 +24,8 @@ export interface ApiKeyRow {
   readonly created_by: string | null
   /** Determined by the database's clock. */
   readonly state: 'active' | 'disabled' | 'expired'
+  /** Of its account. */
+  readonly currency: string
 }
 
 export type KeyColumns = Pick<
@@ -56,10 +58,11 @@ export function selectKeys(
 ): Promise<ApiKeyRow[]> {
   return sql<ApiKeyRow[]>`
     select k.id, k.account_id, k.name, k.display, k.models, k.limits, k.spend_limit,
-      s.spent, s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at, k.created_by,
+      a.currency, s.spent, s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at,
+      k.created_by,
       case when k.disabled_at is not null then 'disabled'
         when k.expires_at <= now() then 'expired' else 'active' end as state
-    from api_key k
+    from api_key k join account a on a.id = k.account_id
     left join key_spend s
       on s.key_id = coalesce(k.counter_key_id, k.id) and k.spend_limit is not null
     where true

@@ -104,7 +104,7 @@ test('keys: create, list, disable, enable, rotate, update', async (t) => {
   assert.ok(days > 29.9 && days < 30.1)
   const listed = await run('key', 'list', '--account', account)
   assert.equal(listed.out.includes(created.key), false)
-  assert.match(listed.out, /0 of 2\.5/)
+  assert.match(listed.out, /0 of 2\.5 CNY/)
   assert.equal((await json('key', 'disable', created.id)).state, 'disabled')
   assert.equal((await json('key', 'enable', created.id)).state, 'active')
   const rotated = await json('key', 'rotate', created.id, '--overlap', '1h')

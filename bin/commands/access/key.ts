@@ -202,9 +202,9 @@ function printKeys(rows: readonly ApiKeyRow[], options: JsonOption): void {
   )
 }
 
-function describeSpend({ spend_limit, spent }: ApiKeyRow): string {
+function describeSpend({ spend_limit, spent, currency }: ApiKeyRow): string {
   if (spend_limit === null) return ''
-  return `${formatAmount(spent ?? 0n)} of ${formatAmount(spend_limit)}`
+  return `${formatAmount(spent ?? 0n)} of ${formatAmount(spend_limit)} ${currency}`
 }
 
 function show(row: ApiKeyRow & { readonly key?: string }, options: JsonOption): void {

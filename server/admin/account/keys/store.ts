@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { ApiKeyRow } from '../../../accounts/manage-keys.ts'
 
-export interface UsedKeyRow extends ApiKeyRow {
+export interface UsedKeyRow extends Omit<ApiKeyRow, 'currency'> {
   readonly calls: bigint
   readonly charged: bigint
   readonly last_used_at: Date | null
