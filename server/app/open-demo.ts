@@ -6,6 +6,9 @@ import type { Config } from '../config/config.ts'
 import type { OpenedDatabase } from '../database/open.ts'
 import type { Log } from '../lib/log.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
+import { listFactors } from '../sign-in/factors/factors.ts'
+import type { SignInParts } from '../sign-in/parts.ts'
+import { findByEmail } from '../sign-in/person-store.ts'
 import type { UPSTREAMS } from '../upstreams/index.ts'
 import { type Demo, demoLines, readLastDemo, startDemo } from './demo.ts'
 import type { OpenedCallbacks } from './open-callbacks.ts'
@@ -54,26 +57,46 @@ export async function maybeDemo(parts: {
   return demo
 }
 
+type TidyParts = Pick<
+  Parameters<typeof maybeDemo>[0],
+  'config' | 'database' | 'catalog' | 'openedSignIn' | 'log'
+>
+
 /** Retires what a demo on this data directory left: its simulators are not started again. */
-async function tidyUp({
-  config,
-  database,
-  catalog,
-  log,
-}: Pick<Parameters<typeof maybeDemo>[0], 'config' | 'database' | 'catalog' | 'log'>) {
+async function tidyUp({ config, database, catalog, openedSignIn, log }: TidyParts) {
   const last = readLastDemo(config.dataDir)
   if (!last) return
   const { channels, models } = await retireSimulators(database.sql, ({ id, settings }) => {
     const address = typeof settings.base_url === 'string' ? settings.base_url : ''
     return isSimulator(id) && address.replace(/^ws/, 'http').startsWith(`${last.simulators}/`)
   })
-  if (channels.length === 0) return
-  await catalog.refresh()
+  const isEnding = channels.length > 0
+  if (isEnding) {
+    await catalog.refresh()
+    log.warn(
+      {},
+      `the demo is over: its ${channels.length} channels and ${models.length} models are ` +
+        'retired, its records and balances stay',
+    )
+  }
+  await explainSignIn(openedSignIn.signIn.parts, { email: last.email, isEnding, log })
+}
+
+/**
+ * Says how to sign in after the demo: when it ends and, since an operator may have removed its
+ * channels before, at every start until its user has the second factor that is now required.
+ */
+async function explainSignIn(
+  parts: SignInParts,
+  { email, isEnding, log }: { email: string; isEnding: boolean; log: Log },
+): Promise<void> {
+  const person = await findByEmail(parts.sql, email)
+  if (!person || person.disabled_at) return
+  const lacksFactor = parts.operatorsNeedFactor() && (await listFactors(parts, person)).length === 0
+  if (!isEnding && !lacksFactor) return
   log.warn(
     {},
-    `the demo is over: its ${channels.length} channels and ${models.length} models are retired, ` +
-      'its records and balances stay. ' +
-      '"Enter the demo" is gone, and operators need a second factor from now on ' +
-      `(OPERATOR_SECOND_FACTOR): sign in as ${last.email} with the password in demo.json`,
+    `"Enter the demo" is gone: sign in as ${email} with the password in demo.json` +
+      (lacksFactor ? '; operators need a second factor now (OPERATOR_SECOND_FACTOR)' : ''),
   )
 }

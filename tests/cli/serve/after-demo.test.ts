@@ -49,6 +49,8 @@ test('a channel of one’s own ends the demo, and its end brings the demo back',
   const second = await restart(first)
   const url = await listening(second)
   assert.match(second.said(), /the demo is over: its 11 channels and \d+ models are retired/)
+  const changedSignIn = /is gone: sign in as demo@example\.com .*; operators need a second factor/
+  assert.match(second.said(), changedSignIn)
   const headers = { authorization: `Bearer ${demo.api_key}`, 'content-type': 'application/json' }
   const models = JSON.parse(await (await fetch(`${url}/v1/models`, { headers })).text())
   assert.deepEqual(
