@@ -76,8 +76,23 @@ test('the audit log has what the command line changed, by whom', async (t) => {
     ],
   )
   assert.ok(rows.every(({ actor }) => /^cli/.test(actor)))
-  assert.deepEqual(rows.at(-1)?.details, { amount: '2.5', kind: 'top_up', reason: 'invoice 17' })
+  assert.deepEqual(rows.at(-1)?.details, {
+    amount: '2.5',
+    currency: 'CNY',
+    kind: 'top_up',
+    reason: 'invoice 17',
+  })
   assert.ok(!JSON.stringify(rows).includes(key.key))
+})
+
+test('a second account of one name is created with a warning', async (t) => {
+  const { run, json } = await openCommandLine(t)
+  const { id } = await json('account', 'create', '--name', 'Acme')
+  const other = await run('account', 'create', '--name', 'Acme', '--currency', 'USD')
+  assert.equal(other.code, 0)
+  assert.ok(other.err.includes(`other accounts have this name: ${id} (CNY)`), other.err)
+  const third = await run('account', 'create', '--name', 'Acme Ltd')
+  assert.equal(third.err, '')
 })
 
 test('tables are aligned, wide characters included', async (t) => {

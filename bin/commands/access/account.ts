@@ -114,6 +114,7 @@ function addCreate(account: Command): void {
         const { id } = created
         await recordAct(sql, 'POST /operator/accounts', ofAccount(id), { account: id, name })
         await warnOfCurrency(sql, currency)
+        await warnOfName(sql, created)
         show(created, options)
       }),
     )
@@ -124,6 +125,14 @@ async function warnOfCurrency(sql: Sql, currency: string): Promise<void> {
   const sold = await listSoldCurrencies(sql)
   if (sold.length === 0 || sold.includes(currency)) return
   console.error(`warning: no model is sold in ${currency} yet, only in ${sold.join(', ')}`)
+}
+
+/** Not refused: a customer who pays in two currencies has two accounts. */
+async function warnOfName(sql: Sql, { id, name }: AccountRow): Promise<void> {
+  const others = (await listAccounts(sql)).filter((one) => one.name === name && one.id !== id)
+  if (others.length === 0) return
+  const ids = others.map((one) => `${one.id} (${one.currency})`).join(', ')
+  console.error(`warning: other accounts have this name: ${ids}`)
 }
 
 function addStatus(

@@ -62,8 +62,9 @@ async function credit({ sql }: CommandSession, options: CreditOptions): Promise<
   })
   const { account: target, kind, reason } = options
   const amount = formatAmount(options.amount)
+  const details = { amount, currency: before.currency, kind, reason }
   const subject = { target, accountId: target }
-  if (posted) await recordAct(sql, POST_CREDIT, subject, { amount, kind, reason })
+  if (posted) await recordAct(sql, POST_CREDIT, subject, details)
   const { available, held, debt, currency } = await showAccount(sql, options.account)
   if (options.json) {
     const account = { account_id: options.account, currency, available, held, debt }

@@ -1,6 +1,7 @@
 /** Reads and changes the account, issues playground keys and opens live events. */
 import { createPlaygroundKey } from '../../../accounts/playground-key.ts'
 import { formatAmount, parseAmount } from '../../../lib/money.ts'
+import { describeChange } from '../../describe-change.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
@@ -22,7 +23,8 @@ export const accountHandlers: HandlersOf<typeof accountContract> = {
     describeAccount(services, params.account_id),
   async 'PATCH /accounts/:account_id'({ params, body, note }, services) {
     const { name, low_balance_at: low } = body
-    note({ changed: Object.keys(body) })
+    const before = await describeAccount(services, params.account_id)
+    note(describeChange(before, body))
     await updateAccountSettings(services.sql, params.account_id, {
       ...(name === undefined ? {} : { name }),
       ...(low === undefined

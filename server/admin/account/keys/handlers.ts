@@ -9,6 +9,7 @@ import {
   setKeyDisabled,
 } from '../../../accounts/manage-keys.ts'
 import { formatAmount, type Nanos, parseAmount } from '../../../lib/money.ts'
+import { describeChange } from '../../describe-change.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
 import { toPage } from '../../page.ts'
@@ -91,7 +92,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
     return describeKey(await readKey(services, params))
   },
   async 'PATCH /accounts/:account_id/keys/:key_id'({ params, body, note }, services) {
-    const { id } = await readKey(services, params)
+    const stored = await readKey(services, params)
     const { name, models, limits, spend_limit: spendLimit, expires_at: expiresAt } = body
     const change: KeyChange = {
       ...(name === undefined ? {} : { name }),
@@ -100,8 +101,8 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
       ...(spendLimit === undefined ? {} : { spendLimitNanos: toNanos(spendLimit) }),
       ...(expiresAt === undefined ? {} : { expiresAt: toDate(expiresAt) }),
     }
-    note({ changed: Object.keys(body) })
-    await withOperatorErrors(changeKey(services.sql, id, change))
+    note(describeChange(describeKey(stored), body))
+    await withOperatorErrors(changeKey(services.sql, stored.id, change))
     return describeKey(await readKey(services, params))
   },
   'POST /accounts/:account_id/keys/:key_id/disable': ({ params }, services) =>

@@ -49,7 +49,7 @@ export const operatorAccountsContract = {
     summary: 'List accounts with their balances',
     query: z.object({
       ...paging,
-      search: text(200).optional().describe('Part of the name, or an id.'),
+      search: text(200).optional().describe('Part of the name or of the id.'),
       status: z.enum(['active', 'suspended']).optional(),
       in_debt: z.stringbool().optional(),
     }),

@@ -11,6 +11,7 @@ import { GatewayError, invalidField } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { formatAmount, type Nanos, parseAmount } from '../../../lib/money.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
+import { describeChange } from '../../describe-change.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
 import { toPage } from '../../page.ts'
@@ -75,7 +76,7 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
     const row = await withOperatorErrors(
       createAccount(sql, { ...newAccount, actor: session.user.email }),
     )
-    note({ account: row.id, balance })
+    note({ account: row.id, name, balance, currency })
     return describeAccount(row)
   },
 
@@ -86,7 +87,7 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
   async 'PATCH /operator/accounts/:account_id'({ params, body, note }, services) {
     const { account_id: id } = params
     const before = await findAccount(services, id)
-    note({ ...body, before: { name: before.name, limits: before.limits } })
+    note(describeChange(before, body))
     if (body.name !== undefined) await renameAccount(services.sql, id, body.name)
     if (body.limits) await setAccountLimits(services.sql, id, readLimits(body.limits))
     return describeAccount(await findAccount(services, id))
@@ -126,7 +127,7 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
       throw invalidField('amount', 'only an adjustment can be negative')
     }
     const before = await findAccount(services, params.account_id)
-    note({ amount: body.amount, kind, reason })
+    note({ amount: body.amount, currency: before.currency, kind, reason })
     const credit = { accountId: params.account_id, kind, amountNanos, reason, eventId }
     const posting = postCredit(services.sql, {
       ...credit,

@@ -33,7 +33,7 @@ export function selectAccountPage(sql: Sql, filter: AccountListFilter): Promise<
       (select count(*)::int from api_key k where k.account_id = a.id) as keys
     from account a join balance b on b.account_id = a.id
     where (${status}::text is null or a.status = ${status})
-      and (${pattern}::text is null or a.name ilike ${pattern} or a.id = ${search})
+      and (${pattern}::text is null or a.name ilike ${pattern} or a.id ilike ${pattern})
       ${inDebt === undefined ? sql`` : inDebt ? sql`and b.debt > 0` : sql`and b.debt = 0`}
       and (${after}::text is null or (a.created_at, a.id) <
         (select p.created_at, p.id from account p where p.id = ${after}))

@@ -32,6 +32,10 @@ export const operatorAuditLogContract = {
         action: z.string(),
         target: z.string(),
         details: z.record(z.string(), z.unknown()),
+        names: z
+          .record(z.string(), z.string())
+          .describe('Today’s names of the accounts, keys, people, tokens and codes it mentions.'),
+        currency: z.string().nullable().describe('Of its amounts; null if it has none.'),
       }),
     ),
   },

@@ -3,7 +3,29 @@ import { invalidField } from '../../../lib/errors.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { toPage } from '../../page.ts'
 import type { operatorAuditLogContract } from './contract.ts'
-import { selectAuditLog } from './store.ts'
+import { type AuditLogRow, type NamedRow, selectAuditLog, selectNames } from './store.ts'
+
+/** Ids of what has a name: see lib/ids.ts. */
+const NAMED_ID = /^(?:acct|key|user|tok|code)_[0-9A-Za-z]{22}$/
+
+/** Returns the ids in an entry whose names say more than they do. */
+function mentionedIds({ account_id: accountId, target, details }: AuditLogRow): readonly string[] {
+  const texts = [accountId, ...target.split(' '), ...Object.values(details)]
+  return texts.filter((one) => typeof one === 'string').filter((one) => NAMED_ID.test(one))
+}
+
+/** Returns the names for one entry, and the currency: its own, else that of its account. */
+function describeMentioned(row: AuditLogRow, named: ReadonlyMap<string, NamedRow>) {
+  const own = mentionedIds(row).flatMap((id) => named.get(id) ?? [])
+  const { currency } = row.details
+  return {
+    names: Object.fromEntries(own.map(({ id, name }) => [id, name])),
+    currency:
+      typeof currency === 'string'
+        ? currency
+        : (own.find((one) => one.currency !== null)?.currency ?? null),
+  }
+}
 
 export const operatorAuditLogHandlers: HandlersOf<typeof operatorAuditLogContract> = {
   async 'GET /operator/audit-log'({ query }, { sql }) {
@@ -12,12 +34,15 @@ export const operatorAuditLogHandlers: HandlersOf<typeof operatorAuditLogContrac
       throw invalidField('cursor', 'not a cursor of this list')
     }
     const rows = await selectAuditLog(sql, { ...rest, after: cursor, limit: limit + 1 })
+    const mentioned = await selectNames(sql, [...new Set(rows.flatMap(mentionedIds))])
+    const named = new Map(mentioned.map((one) => [one.id, one]))
     return toPage(
       rows,
       limit,
       ({ id }) => id.toString(),
       ({ id, at, actor, ip, ...shown }) => ({
         ...shown,
+        ...describeMentioned({ id, at, actor, ip, ...shown }, named),
         id: id.toString(),
         at: at.toISOString(),
         user_id: actor,

@@ -24,6 +24,25 @@ export interface AuditLogFilter {
   readonly account?: string | undefined
 }
 
+export interface NamedRow {
+  readonly id: string
+  readonly name: string
+  /** Of an account. */
+  readonly currency: string | null
+}
+
+/** Returns what the ids stand for today; unknown and removed ones are absent. */
+export function selectNames(sql: Sql, ids: readonly string[]): Promise<NamedRow[]> {
+  const known = sql`any(${[...ids]}::text[])`
+  return sql<NamedRow[]>`
+    select id, name, currency from account where id = ${known}
+    union all
+    select id, coalesce(nullif(name, ''), display), null from api_key where id = ${known}
+    union all select id, email, null from person where id = ${known}
+    union all select id, name, null from access_token where id = ${known}
+    union all select id, '…' || display, null from redeem_code where id = ${known}`
+}
+
 const escapePattern = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /** Wildcards in the texts are escaped. */

@@ -1,0 +1,8 @@
+/** Returns a change for the audit log: its members, and what these were before. */
+export function describeChange(
+  before: object,
+  change: object,
+): Readonly<Record<string, unknown>> & { readonly before: object } {
+  const changed = Object.entries(before).filter(([name]) => Object.hasOwn(change, name))
+  return { ...change, before: Object.fromEntries(changed) }
+}
