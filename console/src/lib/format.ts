@@ -35,6 +35,8 @@ const relativeFormat = remember(
 export const CHARGE_PLACES = 4
 export const BALANCE_PLACES = 2
 const PLACES_MAX = 9
+/** Others share their sign with one of these, or with each other: `¥` is JPY's too. */
+const OWN_SIGN = new Set(['CNY', 'USD', 'EUR', 'GBP'])
 
 interface MoneyOptions {
   readonly currency: string
@@ -72,7 +74,7 @@ function currencyFormat(currency: string, language: Language, style: Intl.Number
     const format = numberFormat(language, {
       style: 'currency',
       currency,
-      currencyDisplay: 'narrowSymbol',
+      currencyDisplay: OWN_SIGN.has(currency) ? 'narrowSymbol' : 'code',
       ...style,
     })
     return (amount: Decimal) => format.format(amount)
@@ -196,6 +198,32 @@ export function formatShortTime(time: string, language: Language): string {
     ...(isThisYear ? {} : { year: 'numeric' }),
     ...CLOCK,
   }).format(date)
+}
+
+/**
+ * Formats a period, or the bound that it has: days where it begins and ends at midnight, the last
+ * one included, else times.
+ */
+export function formatPeriod(
+  from: string | undefined,
+  to: string | undefined,
+  language: Language,
+): string {
+  const given = [from, to].flatMap((time) => time ?? [])
+  const bounds = given.map((time) => new Date(time))
+  if (bounds.some((bound) => Number.isNaN(bound.getTime()))) return given.join(' – ')
+  const isWhole = bounds.every((bound) => bound.getHours() + bound.getMinutes() === 0)
+  const begin = from === undefined ? [] : [new Date(from)]
+  const end = to === undefined ? [] : [new Date(Date.parse(to) - (isWhole ? 1 : 0))]
+  const [one = new Date(), other = one] = [...begin, ...end]
+  const thisYear = new Date().getFullYear()
+  const isThisYear = one.getFullYear() === thisYear && other.getFullYear() === thisYear
+  return timeFormat(language, {
+    month: 'short',
+    day: 'numeric',
+    ...(isThisYear ? {} : { year: 'numeric' }),
+    ...(isWhole ? {} : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  }).formatRange(one, other)
 }
 
 /** The time zone of the browser, for the head of a column of times: `UTC`, `GMT+8`. */

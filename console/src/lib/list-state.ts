@@ -14,6 +14,8 @@ export interface ListState<Name extends string> {
   readonly filters: Values<Name>
   readonly isFiltered: boolean
   readonly field: (name: Name) => Field
+  /** Sets several at once. */
+  readonly setFilters: (changes: Partial<Values<Name>>) => void
   readonly clearFilters: () => void
   /** '' when no row is open. */
   readonly openId: string
@@ -34,6 +36,7 @@ export function useListState<const Name extends string>(
     filters,
     isFiltered: names.some((name) => filters[name] !== ''),
     field: (name) => ({ value: filters[name], onChange: (value) => set({ [name]: value }) }),
+    setFilters: (changes) => set(changes),
     clearFilters: () => set(fill(() => '')),
     openId: values[opens] ?? '',
     open: (id) => push({ [opens]: id }),

@@ -68,19 +68,19 @@ describe('a charge explained', { skip: noBrowser }, () => {
     await page.getByRole('dialog').getByRole('link', { name: 'Explain this charge' }).click()
     const lines = page.getByRole('dialog').getByRole('table', { name: 'Calculation' })
     assert.ok(amountOf(await lines.locator('tfoot th').last().innerText()) > 0n)
-    await page.getByText(/operator in the account test\./).waitFor()
+    await page.getByText(/operator in the account test …/).waitFor()
     // The pages that follow stay with the account, also after a reload.
     await page.keyboard.press('Escape')
     await page.locator('nav a[href="/console/keys"]').click()
     await page.reload()
-    await page.getByText(/operator in the account test\./).waitFor()
+    await page.getByText(/operator in the account test …/).waitFor()
     // A filter of an operator page is no choice of an account.
     await page.goto(`${stage.console}/operator/calls?account=${other.id}`)
     await page.getByRole('heading', { name: 'Calls' }).waitFor()
     await page.goto(`${stage.console}/keys`)
-    await page.getByText(/operator in the account test\./).waitFor()
+    await page.getByText(/operator in the account test …/).waitFor()
     await page.goto(`${stage.console}/usage?account=${other.id}`)
-    await page.getByText(/in the account another customer\./).waitFor()
+    await page.getByText(/in the account another customer …/).waitFor()
     await leave(watched)
   })
 

@@ -2,6 +2,7 @@
 import { Button, Menu, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { Icon } from '../../components/icon.tsx'
+import { AccountName } from '../../components/text/account-name.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
 import { messages } from '../messages.ts'
@@ -47,7 +48,7 @@ export function AccountSwitcher() {
               void navigate({ to: '.', search: {} })
             }}
           >
-            {account_name}
+            <AccountName id={account_id} name={account_name} />
           </Menu.Item>
         ))}
       </Menu.Dropdown>

@@ -7,6 +7,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Icon, type IconName } from '../../components/icon.tsx'
+import { nameAccount } from '../../components/text/name-account.ts'
 import { askGateway, useIsOffline } from '../../lib/connection.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { checkBuild, useIsOutdated } from '../../lib/new-build.ts'
@@ -69,7 +70,7 @@ function Acting({ accountId }: { readonly accountId: string }) {
   }
   return (
     <Bar tone="warning" icon="eye" act={t('leaveAccount')} onAct={() => void back()}>
-      {t('acting', { account: name })}
+      {t('acting', { account: nameAccount({ id: accountId, name }) })}
     </Bar>
   )
 }

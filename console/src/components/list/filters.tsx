@@ -2,7 +2,6 @@
 import { Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
-import { fromLocalField, toLocalField } from '../../lib/format.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { Icon } from '../icon.tsx'
 import { messages } from '../messages.ts'
@@ -71,19 +70,6 @@ export function TextFilter({ label, value, onChange }: TextFilterProps) {
         setTyped(currentTarget.value)
         report(currentTarget.value.trim())
       }}
-    />
-  )
-}
-
-/** A filter by time in the browser's zone. Its value is ISO 8601, or ''. */
-export function TimeFilter({ label, value, onChange }: TextFilterProps) {
-  return (
-    <TextInput
-      type="datetime-local"
-      label={label}
-      size="xs"
-      value={value === '' ? '' : toLocalField(new Date(value))}
-      onChange={({ currentTarget }) => onChange(fromLocalField(currentTarget.value))}
     />
   )
 }

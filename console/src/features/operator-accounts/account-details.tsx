@@ -10,6 +10,7 @@ import { WorkStatus } from '../../components/state/work-status.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
+import { nameAccount } from '../../components/text/name-account.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
@@ -90,7 +91,7 @@ function AccountActions({ account }: { readonly account: Account }) {
           notifyDone(t('resumed', { name: account.name }))
         }}
       >
-        {account.name}
+        {nameAccount(account)}
       </ConfirmDialog>
     </Group>
   )

@@ -10,6 +10,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { plainNumber } from '../../lib/nanos.ts'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
+import { SameNameNote } from './same-name-note.tsx'
 
 interface NewAccountProps {
   readonly isOpen: boolean
@@ -52,6 +53,8 @@ function Form({ onCreated }: Pick<NewAccountProps, 'onCreated'>) {
         {(error) => (
           <TextInput
             label={t('name')}
+            description={<SameNameNote name={name} />}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
             required
             maxLength={200}
             data-autofocus

@@ -7,7 +7,9 @@ import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
+import { AccountName } from '../../components/text/account-name.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
+import { nameAccount } from '../../components/text/name-account.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -72,7 +74,7 @@ function OpenAccount({ id, onClose }: { readonly id: string; readonly onClose: (
   )
   const shown = id === '' ? undefined : account.data
   return (
-    <DetailDrawer isOpen={id !== ''} title={shown?.name ?? id} onClose={onClose}>
+    <DetailDrawer isOpen={id !== ''} title={shown ? nameAccount(shown) : id} onClose={onClose}>
       {shown ? <AccountDetails key={shown.id} account={shown} /> : null}
     </DetailDrawer>
   )
@@ -84,7 +86,7 @@ function useColumns(): Column<Account>[] {
     <MoneyText amount={amount} currency={currency} places={2} />
   )
   return [
-    { key: 'name', header: t('name'), render: (row) => row.name },
+    { key: 'name', header: t('name'), render: (row) => <AccountName {...row} /> },
     { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
     {
       key: 'available',

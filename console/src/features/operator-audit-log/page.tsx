@@ -4,30 +4,26 @@ import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
+import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
+import { nameAccount } from '../../components/text/name-account.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
-import {
-  changesOf,
-  type LogEntry,
-  type ShownChange,
-  useAct,
-  useActor,
-  wasDone,
-} from './sentence.ts'
+import { type ShownChange, useAct, useActor, useChanges, wasDone } from './sentence.ts'
+import { type LogEntry, wordTarget } from './wording.ts'
 
 const KEY = 'GET /operator/audit-log'
 
 export function Page() {
   const t = useMessages(messages)
-  const list = useListState(['actor', 'action', 'account'])
+  const list = useListState(['actor', 'action', 'account', 'from', 'to'])
   const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
   const open = pages.rows.find(({ id }) => id === list.openId)
   return (
@@ -39,6 +35,7 @@ export function Page() {
           <TextFilter label={t('actor')} {...list.field('actor')} />
           <TextFilter label={t('action')} {...list.field('action')} />
           <TextFilter label={t('account')} {...list.field('account')} />
+          <PeriodPicker value={list.filters} onChange={list.setFilters} />
         </>
       }
       list={list}
@@ -95,12 +92,15 @@ function nameToken({ name, last4 }: NonNullable<LogEntry['token']>): string {
 function Details({ row }: { readonly row: LogEntry }) {
   const t = useMessages(messages)
   const actor = useActor()
+  const { account_id: id } = row
+  const name = id === null ? undefined : row.names[id]
+  const account = id && name ? nameAccount({ id, name }) : (id ?? undefined)
   return (
     <Stack gap="md">
       <Text>
         <Sentence row={row} />
       </Text>
-      <Changes changes={changesOf(row)} />
+      <Changes changes={useChanges()(row)} />
       <KeyValue
         facts={[
           { label: t('at'), value: <TimeText time={row.at} form="full" /> },
@@ -108,8 +108,8 @@ function Details({ row }: { readonly row: LogEntry }) {
           { label: t('actedBy'), value: actor(row) },
           { label: t('token'), value: row.token ? nameToken(row.token) : undefined },
           { label: t('ip'), value: row.ip ?? undefined },
-          { label: t('account'), value: row.account_id ?? undefined },
-          { label: t('target'), value: row.target || undefined },
+          { label: t('account'), value: account },
+          { label: t('target'), value: wordTarget(row) || undefined },
           { label: t('action'), value: row.action },
         ]}
       />

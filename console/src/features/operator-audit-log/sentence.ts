@@ -1,10 +1,8 @@
 /** An entry of the audit log as a sentence: who did what to what. */
 import { fillText, useLanguage, useMessages } from '../../lib/i18n.tsx'
-import type { RowOf } from '../../lib/use-admin.ts'
 import { messages as acts } from './act-messages.ts'
 import { messages } from './messages.ts'
-
-export type LogEntry = RowOf<'GET /operator/audit-log'>
+import { type LogEntry, wordTarget, wordValue } from './wording.ts'
 
 const CLI = /^cli(?::(.+))?$/
 
@@ -22,19 +20,22 @@ function isKnown(action: string): action is keyof (typeof acts)['en'] {
   return Object.hasOwn(acts.en, action)
 }
 
+/** Members of the details that sentences name. */
+const NAMED = [
+  ...(['reason', 'amount', 'account', 'count', 'email', 'role', 'key_id', 'name', 'models'] as const),
+  'effective_from',
+] as const
+
 /** Returns what was done; an unknown action as the log names it. */
 export function useAct(): (row: LogEntry) => string {
   const { language } = useLanguage()
   const t = useMessages(messages)
-  const done = ({ action, target, details }: LogEntry) => {
+  const done = (row: LogEntry) => {
+    const { action, details } = row
+    const target = wordTarget(row)
     if (!isKnown(action)) return target ? `${action} ${target}` : action
     const values: Record<string, string> = { target }
-    for (const name of ['reason', 'amount', 'account', 'count', 'currency', 'email', 'role']) {
-      values[name] = toText(details[name])
-    }
-    values.key_id = toText(details.key_id)
-    values.name = toText(details.name)
-    values.models = toText(details.models)
+    for (const path of NAMED) values[path] = wordValue(details[path], { path, row, language })
     return fillText(acts[language][action], values).replace(/[:：]\s*$/, '')
   }
   return (row) => (wasDone(row) ? done(row) : t('attempted', { act: done(row) }))
@@ -45,39 +46,52 @@ export function wasDone({ details: { outcome = 'done' } }: LogEntry): boolean {
   return outcome === 'done'
 }
 
-function toText(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-}
-
 export interface ShownChange {
   readonly path: string
   readonly from: string
   readonly to: string
 }
 
-/** Returns the values before and after, where the entry has them. */
-export function changesOf({ details }: LogEntry): readonly ShownChange[] {
+/** Returns a function that lists the values before and after, where the entry has them. */
+export function useChanges(): (row: LogEntry) => readonly ShownChange[] {
+  const { language } = useLanguage()
+  return (row) =>
+    changesOf(row).map(({ path, from, to }) => ({
+      path,
+      from: wordValue(from, { path, row, language }),
+      to: wordValue(to, { path, row, language }),
+    }))
+}
+
+interface Change {
+  readonly path: string
+  readonly from: unknown
+  readonly to: unknown
+}
+
+function changesOf({ details }: LogEntry): readonly Change[] {
   const { differences, before } = details
   if (Array.isArray(differences)) {
-    return differences.filter(isRecord).map(({ path, from, to }) => ({
-      path: toText(path),
-      from: toText(from),
-      to: toText(to),
-    }))
+    return differences
+      .filter(isRecord)
+      .map(({ path, from, to }) => ({ path: String(path ?? ''), from, to }))
   }
   if (!isRecord(before)) return []
   return Object.entries(before)
     .filter(([name]) => details[name] !== undefined)
-    .map(([name, value]) => ({
-      path: name,
-      from: show(value),
-      to: show(isRecord(value) ? { ...value, ...asRecord(details[name]) } : details[name]),
-    }))
-    .filter(({ from, to }) => from !== to)
+    .flatMap(([name, value]) => compare(name, value, details[name]))
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to))
 }
 
-const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-const asRecord = (value: unknown) => (isRecord(value) ? value : {})
+/** A group of limits is compared limit by limit; those that the change leaves out stay. */
+function compare(path: string, from: unknown, to: unknown): readonly Change[] {
+  if (!isRecord(from) || !isRecord(to)) return [{ path, from, to }]
+  return Object.keys(to).map((name) => ({
+    path: `${path}.${name}`,
+    from: from[name] ?? null,
+    to: to[name],
+  }))
+}
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,7 +5,9 @@ import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
+import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
+import { AccountName } from '../../components/text/account-name.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
@@ -21,7 +23,10 @@ import { Tries } from './tries.tsx'
 
 const KEY = 'GET /operator/calls'
 type Call = RowOf<typeof KEY>
-const FILTERS = ['account', 'model', 'endpoint', 'status', 'review', 'loss', 'request_id'] as const
+const FILTERS = [
+  ...(['account', 'model', 'endpoint', 'status', 'review', 'loss', 'request_id'] as const),
+  ...(['from', 'to'] as const),
+] as const
 
 export function Page() {
   const t = useMessages(messages)
@@ -55,6 +60,7 @@ function CallFilters({ list }: CallFiltersProps) {
   const states = useStatusOptions(['succeeded', 'failed', 'cancelled', 'lost'])
   return (
     <>
+      <PeriodPicker value={list.filters} onChange={list.setFilters} />
       <TextFilter label={t('request')} {...list.field('request_id')} />
       <TextFilter label={t('filterAccount')} {...list.field('account')} />
       <TextFilter label={t('model')} {...list.field('model')} />
@@ -88,7 +94,7 @@ function useColumns(): Column<Call>[] {
     {
       key: 'account',
       header: t('account'),
-      render: (row) => <OneLine text={row.account_name} />,
+      render: (row) => <AccountName id={row.account_id} name={row.account_name} />,
       minor: true,
     },
     { key: 'model', header: t('model'), render: (row) => <OneLine text={row.model} /> },

@@ -5,12 +5,14 @@ import { useSubmit } from '../../components/form/use-submit.ts'
 import { TextLink } from '../../components/links.tsx'
 import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { SelectFilter, TextFilter, TimeFilter } from '../../components/list/filters.tsx'
+import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
+import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useWorkKind } from '../../components/state/work-kind.ts'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
+import { AccountName } from '../../components/text/account-name.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
@@ -50,8 +52,7 @@ export function Page() {
           <TextFilter label={t('filterAccount')} {...list.field('account')} />
           <TextFilter label={t('host')} {...list.field('host')} />
           <SelectFilter label={t('state')} options={states} {...list.field('state')} />
-          <TimeFilter label={t('from')} {...list.field('from')} />
-          <TimeFilter label={t('to')} {...list.field('to')} />
+          <PeriodPicker value={list.filters} onChange={list.setFilters} withTime />
         </>
       }
       list={list}
@@ -82,7 +83,11 @@ function useColumns(): Column<Delivery>[] {
       render: (row) => <TimeText time={row.created_at} />,
       isTime: true,
     },
-    { key: 'account', header: t('account'), render: (row) => row.account_name },
+    {
+      key: 'account',
+      header: t('account'),
+      render: (row) => <AccountName id={row.account_id} name={row.account_name} />,
+    },
     { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind), minor: true },
     {
       key: 'url',

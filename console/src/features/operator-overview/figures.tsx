@@ -1,6 +1,6 @@
-/** The figures of the period, a row for each currency. */
-import { Stack } from '@mantine/core'
-import { Fragment } from 'react'
+/** The figures of the period: each tile has one amount for each currency, never a sum of them. */
+import { Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatNumber, formatShare, isZero } from '../../lib/format.ts'
@@ -10,27 +10,27 @@ import { messages } from './messages.ts'
 
 type Currency = OperatorOverview['currencies'][number]
 
+interface TilesProps {
+  readonly rows: readonly Currency[]
+}
+
 export function OperatorFigures({ overview }: { readonly overview: OperatorOverview }) {
-  const last = overview.currencies.at(-1)
+  const { currencies } = overview
+  const hasAccounts = currencies.length > 0
+  const used = currencies.filter(({ calls }) => calls > 0)
+  const earning = used.length > 0 ? used : currencies
   return (
     <Stack gap="md">
-      {overview.currencies.map((one) => (
-        <Fragment key={one.currency}>
-          <StatTiles>
-            <Earnings figures={one} />
-            <Work figures={one} />
-          </StatTiles>
-          <StatTiles>
-            <Balances figures={one} />
-            {one === last ? <Now overview={overview} /> : null}
-          </StatTiles>
-        </Fragment>
-      ))}
-      {last ? null : (
+      {hasAccounts ? (
         <StatTiles>
-          <Now overview={overview} />
+          <Earnings rows={earning} />
+          <Work rows={currencies} />
         </StatTiles>
-      )}
+      ) : null}
+      <StatTiles>
+        {hasAccounts ? <Balances rows={currencies} /> : null}
+        <Now overview={overview} />
+      </StatTiles>
     </Stack>
   )
 }
@@ -56,83 +56,126 @@ function Now({ overview }: { readonly overview: OperatorOverview }) {
   )
 }
 
-interface TilesProps {
-  readonly figures: Currency
+interface AmountsProps extends TilesProps {
+  /** Null for an unknown one. */
+  readonly amountOf: (row: Currency) => string | null
+  readonly noteOf?: (row: Currency) => string | null
 }
 
-function Money({ amount, currency }: { readonly amount: string; readonly currency: string }) {
-  return <MoneyText amount={amount} currency={currency} places={2} />
+/** One line for each currency, with its note below it. */
+function Amounts({ rows, amountOf, noteOf }: AmountsProps): ReactNode {
+  return rows.map((row) => {
+    const amount = amountOf(row)
+    const note = noteOf?.(row)
+    return (
+      <div key={row.currency}>
+        {amount === null ? (
+          '–'
+        ) : (
+          <MoneyText amount={amount} currency={row.currency} places={2} />
+        )}
+        {note ? (
+          <Text size="xs" c="dimmed" fw={400} component="div">
+            {note}
+          </Text>
+        ) : null}
+      </div>
+    )
+  })
 }
 
 /** Revenue, upstream cost, and the margin where both are known. */
-function Earnings({ figures }: TilesProps) {
+function Earnings({ rows }: TilesProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const {
-    currency,
-    revenue,
-    upstream_cost: cost,
-    margin,
-    uncosted_share: unknown,
-    margin_share: share,
-  } = figures
-  const isKnown = margin !== null
+  const shareOf = (share: number) => ({ share: formatShare(share, language) })
   return (
     <>
       <StatTile
         label={t('revenue')}
-        value={<Money amount={revenue} currency={currency} />}
-        note={unknown ? t('ofUnknownCost', { share: formatShare(unknown, language) }) : null}
+        value={
+          <Amounts
+            rows={rows}
+            amountOf={({ revenue }) => revenue}
+            noteOf={({ uncosted_share: share }) =>
+              share ? t('ofUnknownCost', shareOf(share)) : null
+            }
+          />
+        }
         to="/operator/calls"
       />
       <StatTile
         label={t('cost')}
-        value={isKnown ? <Money amount={cost} currency={currency} /> : '–'}
-        note={isKnown ? null : t('costUnknown')}
+        value={
+          <Amounts
+            rows={rows}
+            amountOf={({ margin, upstream_cost: cost }) => (margin === null ? null : cost)}
+            noteOf={({ margin }) => (margin === null ? t('costUnknown') : null)}
+          />
+        }
         to="/operator/models"
       />
       <StatTile
         label={t('margin')}
-        value={isKnown ? <Money amount={margin} currency={currency} /> : '–'}
-        note={share === null ? null : t('ofRevenue', { share: formatShare(share, language) })}
+        value={
+          <Amounts
+            rows={rows}
+            amountOf={({ margin }) => margin}
+            noteOf={({ margin_share: share }) =>
+              share === null ? null : t('ofRevenue', shareOf(share))
+            }
+          />
+        }
         to="/operator/calls"
         search={{ loss: 'true' }}
       />
-      <NotCharged figures={figures} />
+      <NotCharged rows={rows} />
     </>
   )
 }
 
 /** Upstream cost that nobody paid; shown only if there is any. */
-function NotCharged({ figures }: TilesProps) {
+function NotCharged({ rows }: TilesProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const { currency, uncharged_count: count, uncharged, written_off: forgiven } = figures
+  const uncharged = rows.filter((row) => row.uncharged_count > 0)
+  const forgiven = rows.filter((row) => !isZero(row.written_off))
   return (
     <>
-      {count > 0 ? (
+      {uncharged.length > 0 ? (
         <StatTile
           label={t('uncharged')}
-          value={<Money amount={uncharged} currency={currency} />}
-          note={t('unchargedCount', { count: formatNumber(count, language) })}
+          value={
+            <Amounts
+              rows={uncharged}
+              amountOf={(row) => row.uncharged}
+              noteOf={({ uncharged_count: count }) =>
+                t('unchargedCount', { count: formatNumber(count, language) })
+              }
+            />
+          }
           to="/operator/proof"
         />
       ) : null}
-      {isZero(forgiven) ? null : (
+      {forgiven.length > 0 ? (
         <StatTile
           label={t('writtenOff')}
-          value={<Money amount={forgiven} currency={currency} />}
+          value={<Amounts rows={forgiven} amountOf={(row) => row.written_off} />}
           to="/operator/accounts"
         />
-      )}
+      ) : null}
     </>
   )
 }
 
-function Work({ figures }: TilesProps) {
+/** Calls have no currency: those of all of them together. */
+function Work({ rows }: TilesProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const { calls, errors } = figures
+  const sum = (countOf: (row: Currency) => number) =>
+    rows.reduce((all, row) => all + countOf(row), 0)
+  const calls = sum((row) => row.calls)
+  const errors = sum((row) => row.errors)
   return (
     <>
       <StatTile label={t('calls')} value={formatNumber(calls, language)} to="/operator/calls" />
@@ -147,24 +190,23 @@ function Work({ figures }: TilesProps) {
   )
 }
 
-function Balances({ figures }: TilesProps) {
+function Balances({ rows }: TilesProps) {
   const t = useMessages(messages)
-  const { currency, available, held, debt } = figures
   return (
     <>
       <StatTile
         label={t('available')}
-        value={<Money amount={available} currency={currency} />}
+        value={<Amounts rows={rows} amountOf={({ available }) => available} />}
         to="/operator/accounts"
       />
       <StatTile
         label={t('held')}
-        value={<Money amount={held} currency={currency} />}
+        value={<Amounts rows={rows} amountOf={({ held }) => held} />}
         to="/operator/proof"
       />
       <StatTile
         label={t('debt')}
-        value={<Money amount={debt} currency={currency} />}
+        value={<Amounts rows={rows} amountOf={({ debt }) => debt} />}
         to="/operator/accounts"
         search={{ in_debt: 'true' }}
       />

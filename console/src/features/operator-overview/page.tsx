@@ -5,9 +5,11 @@ import { useMemo } from 'react'
 import { fillBuckets } from '../../components/charts/fill-buckets.ts'
 import { type Share, ShareList } from '../../components/charts/share-list.tsx'
 import { TimeChart } from '../../components/charts/time-chart.tsx'
+import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
+import { nameAccount } from '../../components/text/name-account.ts'
 import {
   CHARGE_PLACES,
   formatCompact,
@@ -16,7 +18,7 @@ import {
   placesFor,
 } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { RANGES, readRangeName, spanOf } from '../../lib/range.ts'
+import { chartSpan } from '../../lib/period.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { type OperatorOverview, OVERVIEW_ROUTE } from './answer.ts'
@@ -31,11 +33,14 @@ import { OperatorFigures } from './figures.tsx'
 import { messages } from './messages.ts'
 
 const REFRESH_MS = 15_000
+/** Of the figures where no period is chosen. */
+const FIGURE_DAYS = 1
+
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState(['range', 'order', 'currency'])
-  const range = readRangeName(url.values.range)
-  const span = useMemo(() => spanOf(range, Date.now()), [range])
+  const url = useUrlState(['from', 'to', 'order', 'currency'])
+  const { from, to } = url.values
+  const span = useMemo(() => chartSpan({ from, to }, Date.now(), FIGURE_DAYS), [from, to])
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const { data, error, refetch } = useAdmin(
     OVERVIEW_ROUTE,
@@ -43,34 +48,21 @@ export function Page() {
     { refetchEveryMs: REFRESH_MS, keepPrevious: true },
   )
   const shown = data && ofCurrency(data, url.values.currency)
-  const names = Object.keys(RANGES) as (keyof typeof RANGES)[]
-  const period = (
-    <Group gap="xs">
-      {data && data.currencies.length > 1 ? (
-        <SegmentedControl
-          size="xs"
-          aria-label={t('currency')}
-          value={shown?.currencies[0]?.currency ?? ''}
-          data={data.currencies.map(({ currency }) => currency)}
-          onChange={(currency) => url.set({ currency })}
-        />
-      ) : null}
-      <SegmentedControl
-        size="xs"
-        aria-label={t('range')}
-        value={range}
-        data={names.map((value) => ({ value, label: t(value) }))}
-        onChange={(value) => url.set({ range: value === 'day' ? '' : value })}
-      />
-    </Group>
-  )
+  const period = <PeriodPicker value={url.values} onChange={url.set} unset={t('lastDay')} />
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} actions={period} />
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
-      {shown ? (
+      {data && shown ? (
         <Stack gap="md">
-          <OperatorFigures overview={shown} />
+          <OperatorFigures overview={data} />
+          {data.currencies.length > 1 ? (
+            <CurrencyChoice
+              overview={data}
+              value={shown.currencies[0]?.currency ?? ''}
+              onChange={(currency) => url.set({ currency })}
+            />
+          ) : null}
           <Charts overview={shown} />
           <Earners
             overview={shown}
@@ -82,6 +74,28 @@ export function Page() {
         </Stack>
       ) : null}
     </>
+  )
+}
+
+interface CurrencyChoiceProps {
+  readonly overview: OperatorOverview
+  readonly value: string
+  readonly onChange: (currency: string) => void
+}
+
+/** Chooses what charts and lists below are in: amounts of two currencies have no common scale. */
+function CurrencyChoice({ overview, value, onChange }: CurrencyChoiceProps) {
+  const t = useMessages(messages)
+  return (
+    <Group justify="flex-end">
+      <SegmentedControl
+        size="xs"
+        aria-label={t('currency')}
+        value={value}
+        data={overview.currencies.map(({ currency }) => currency)}
+        onChange={onChange}
+      />
+    </Group>
   )
 }
 
@@ -201,7 +215,7 @@ function Accounts({ overview }: PartProps) {
   const { language } = useLanguage()
   const shares: Share[] = overview.accounts.map((row) => ({
     id: row.account_id,
-    label: row.name,
+    label: nameAccount({ id: row.account_id, name: row.name }),
     value: Number(row.revenue),
     text: formatMoney(row.revenue, { currency: row.currency, language, places: CHARGE_PLACES }),
     note: t('callsOf', { count: formatNumber(row.calls, language) }),

@@ -6,6 +6,7 @@ import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
+import { AccountName } from '../../components/text/account-name.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
@@ -85,7 +86,11 @@ function useColumns(): Column<Task>[] {
       render: (row) => <TimeText time={row.created_at} />,
       isTime: true,
     },
-    { key: 'account', header: t('account'), render: (row) => row.account_name },
+    {
+      key: 'account',
+      header: t('account'),
+      render: (row) => <AccountName id={row.account_id} name={row.account_name} />,
+    },
     { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
     { key: 'model', header: t('model'), render: (row) => row.model, minor: true },
     { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },

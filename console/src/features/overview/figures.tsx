@@ -1,9 +1,10 @@
 /** Spend, calls, errors and latency of a period; each figure links to its calls. */
-import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core'
+import { Group, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core'
 import { useMemo } from 'react'
+import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
-import { RANGES, type RangeName, readRangeName, spanOf } from '../../lib/range.ts'
+import { chartSpan, type Period } from '../../lib/period.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin } from '../../lib/use-admin.ts'
@@ -12,43 +13,26 @@ import { messages } from './messages.ts'
 import { Shares } from './shares.tsx'
 import { UsageTotals } from './totals.tsx'
 
+/** Of the charts where no period is chosen. */
+const CHART_DAYS = 1
+
 export function AccountFigures() {
   const t = useMessages(messages)
-  const url = useUrlState(['range'])
-  const range = readRangeName(url.values.range)
+  const { values, set } = useUrlState(['from', 'to'])
   return (
     <Stack gap="md" component="section">
       <Group justify="space-between" mt="sm">
         <Title order={2}>{t('activity')}</Title>
-        <RangeControl range={range} onChange={(value) => url.set({ range: value })} />
+        <PeriodPicker value={values} onChange={set} unset={t('lastDay')} />
       </Group>
-      <Activity range={range} />
+      <Activity from={values.from} to={values.to} />
     </Stack>
   )
 }
 
-interface RangeControlProps {
-  readonly range: RangeName
-  /** '' for the default period. */
-  readonly onChange: (range: string) => void
-}
-
-function RangeControl({ range, onChange }: RangeControlProps) {
-  const t = useMessages(messages)
-  return (
-    <SegmentedControl
-      size="xs"
-      aria-label={t('range')}
-      value={range}
-      onChange={(value) => onChange(value === 'day' ? '' : value)}
-      data={(Object.keys(RANGES) as RangeName[]).map((value) => ({ value, label: t(value) }))}
-    />
-  )
-}
-
-function Activity({ range }: { readonly range: RangeName }) {
+function Activity({ from, to }: Period) {
   const account = useAccount()
-  const span = useMemo(() => spanOf(range, Date.now()), [range])
+  const span = useMemo(() => chartSpan({ from, to }, Date.now(), CHART_DAYS), [from, to])
   const query = { ...span, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone }
   const { data, error, refetch } = useAdmin(
     'GET /accounts/:account_id/usage/summary',

@@ -1,6 +1,6 @@
-/** Filters of the list, all kept in the URL: pickers with names, and days of the local calendar. */
-import { TextInput } from '@mantine/core'
+/** Filters of the list, all kept in the URL: pickers with names, and a period. */
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { ListState } from '../../lib/list-state.ts'
@@ -40,8 +40,7 @@ export function UsageFilters({ list, endpoints }: UsageFiltersProps) {
   const hasKey = key === '' || keyOptions.some(({ value }) => value === key)
   return (
     <>
-      <DayFilter label={t('from')} field={list.field('from')} />
-      <DayFilter label={t('to')} field={list.field('to')} isEnd />
+      <PeriodPicker value={list.filters} onChange={list.setFilters} />
       <SelectFilter label={t('model')} options={toOptions(modelIds)} {...list.field('model')} />
       <SelectFilter
         label={t('key')}
@@ -74,41 +73,4 @@ const toOptions = (names: readonly string[]) => names.map((name) => ({ value: na
 /** Keeps what the address names selectable, even if it is not known here. */
 function withChosen(names: readonly string[], chosen: string): readonly string[] {
   return chosen === '' || names.includes(chosen) ? names : [...names, chosen]
-}
-
-interface DayFilterProps {
-  readonly label: string
-  readonly field: { readonly value: string; readonly onChange: (value: string) => void }
-  /** The chosen day is included: the address has the beginning of the next one. */
-  readonly isEnd?: boolean
-}
-
-function DayFilter({ label, field, isEnd = false }: DayFilterProps) {
-  return (
-    <TextInput
-      type="date"
-      size="xs"
-      aria-label={label}
-      leftSection={<span style={{ fontSize: 11 }}>{label}</span>}
-      leftSectionWidth={44}
-      value={toDay(field.value, isEnd)}
-      onChange={({ currentTarget }) => field.onChange(fromDay(currentTarget.value, isEnd))}
-    />
-  )
-}
-
-/** Converts a time to the local day that it stands for: `2026-11-22`. */
-function toDay(time: string, isEnd: boolean): string {
-  const at = new Date(time)
-  if (time === '' || Number.isNaN(at.getTime())) return ''
-  const day = isEnd ? new Date(at.getTime() - 1) : at
-  const pad = (value: number) => String(value).padStart(2, '0')
-  return `${day.getFullYear()}-${pad(day.getMonth() + 1)}-${pad(day.getDate())}`
-}
-
-/** Converts a local day to its beginning, or to the beginning of the next day. */
-function fromDay(text: string, isEnd: boolean): string {
-  const [year = 0, month = 1, day = 1] = text.split('-').map(Number)
-  if (text === '') return ''
-  return new Date(year, month - 1, day + (isEnd ? 1 : 0)).toISOString()
 }

@@ -14,6 +14,7 @@ import { adminUrl } from '../../lib/api.ts'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type ListState, useListState } from '../../lib/list-state.ts'
+import { chartSpan } from '../../lib/period.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin, useAdminPages } from '../../lib/use-admin.ts'
@@ -22,10 +23,11 @@ import { ColumnChoice, exportedMembers, readColumnNames, useCallColumns } from '
 import { CallExplanation } from './explanation.tsx'
 import { FILTERS, UsageFilters } from './filters.tsx'
 import { messages } from './messages.ts'
-import { readPeriod } from './period.ts'
 
 const LIST = 'GET /accounts/:account_id/usage'
 const EXPORT = 'GET /accounts/:account_id/usage/export'
+/** Of the chart and the figures where no period is chosen. */
+const CHART_DAYS = 30
 
 export function Page() {
   const t = useMessages(messages)
@@ -92,7 +94,7 @@ const readOrder = (text: string): Order => (text === 'oldest' ? 'oldest' : 'newe
 function useSummary(filters: UsageList['filters'], by: Grouping) {
   const { id } = useAccount()
   const { from, to, model, endpoint, key, member } = filters
-  const period = useMemo(() => readPeriod({ from, to }, Date.now()), [from, to])
+  const period = useMemo(() => chartSpan({ from, to }, Date.now(), CHART_DAYS), [from, to])
   const query = {
     ...period,
     by,

@@ -7,7 +7,8 @@ import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter, TimeFilter } from '../../components/list/filters.tsx'
+import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useWorkKind } from '../../components/state/work-kind.ts'
@@ -74,8 +75,7 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
         <TextFilter label={t('taskId')} {...list.field('task_id')} />
         <TextFilter label={t('host')} {...list.field('host')} />
         <SelectFilter label={t('status')} options={states} {...list.field('status')} />
-        <TimeFilter label={t('from')} {...list.field('from')} />
-        <TimeFilter label={t('to')} {...list.field('to')} />
+        <PeriodPicker value={list.filters} onChange={list.setFilters} withTime />
         <RedeliverDropped
           filters={list.filters}
           onSend={(body) => again.mutateAsync({ params, body })}

@@ -1,0 +1,68 @@
+/** Several currencies in one gateway: figures are never added up, and accounts are told apart. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createAccount } from '../../../server/accounts/manage-accounts.ts'
+import { parseAmount } from '../../../server/lib/money.ts'
+import { noBrowser } from '../../support/browser.ts'
+import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+
+const OPERATOR = { operator: true }
+
+describe('accounts in several currencies', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  let ids: string[]
+  before(async () => {
+    stage = await startConsoleStage()
+    const open = async (currency: string, balance: string) => {
+      const openingBalanceNanos = parseAmount(balance) ?? 0n
+      const account = { name: 'Acme', currency, openingBalanceNanos, actor: 'test' }
+      return (await createAccount(stage.sql, account)).id
+    }
+    ids = [await open('USD', '1234.5'), await open('JPY', '5000')]
+    await (await stage.post('/v1/search', { Type: 'web', Query: 'rivers' })).text()
+  })
+  after(() => stage?.stop())
+
+  test('a tile has an amount for each currency', async () => {
+    const { page, complaints } = await stage.signedIn('/operator', OPERATOR)
+    const tile = page.getByRole('link', { name: /^Customers’ balances/ })
+    await tile.getByText('$1,234.50').waitFor()
+    await tile.getByText('JPY 5,000.00').waitFor()
+    await tile.getByText(/^¥9\d\d\.\d\d$/).waitFor()
+    await page.getByRole('link', { name: /^Calls 1$/ }).waitFor()
+    await page.getByRole('radiogroup', { name: 'Currency' }).getByText('USD').click()
+    await page.getByRole('figure', { name: 'Revenue and upstream cost in USD' }).waitFor()
+    await tile.getByText('JPY 5,000.00').waitFor()
+    await expectAccessible(page)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+    const phone = await stage.signedIn('/operator', OPERATOR, PHONE)
+    await phone.page.getByText('JPY 5,000.00').waitFor()
+    await expectFits(phone.page)
+    await phone.page.context().close()
+  })
+
+  test('accounts of one name differ by the end of their ids, which finds them', async () => {
+    const { page, complaints } = await stage.signedIn('/operator/accounts', OPERATOR)
+    const table = page.getByRole('table', { name: 'Accounts' })
+    const [dollars = '', yen = ''] = ids.map((id) => `…${id.slice(-4)}`)
+    await table.getByText(dollars).waitFor()
+    await table.getByText(yen).waitFor()
+    await page.getByRole('textbox', { name: 'Name or id' }).fill(ids[0]?.slice(-6) ?? '')
+    await table.getByText(yen).waitFor({ state: 'detached' })
+    await table.getByRole('button', { name: 'Acme' }).click()
+    await page.getByRole('dialog', { name: `Acme ${dollars}` }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'New account' }).click()
+    const create = page.getByRole('dialog', { name: 'New account' })
+    await create.getByRole('textbox', { name: 'Name' }).fill('acme ')
+    const note = create.getByText(/^Accounts with this name exist/)
+    await note.getByText(`${dollars} (USD)`).waitFor()
+    await create.getByRole('textbox', { name: 'Name' }).fill('Acme Ltd')
+    await note.waitFor({ state: 'detached' })
+    await expectAccessible(page)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+})
