@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
-import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, expectUncut, PHONE } from './support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
 const CALL = { Type: 'web', Query: 'rivers' }
@@ -58,7 +58,9 @@ describe('the overview of an account', { skip: noBrowser }, () => {
       await stage.post('/v1/search', CALL)
       const { page, complaints } = await stage.signedIn('/', {}, look)
       await page.getByRole('slider').first().waitFor()
+      await page.getByRole('link', { name: 'vendor-web-search' }).first().waitFor()
       await expectFits(page)
+      await expectUncut(page)
       await expectAccessible(page)
       assert.deepEqual(complaints, [])
       await page.context().close()

@@ -1,5 +1,6 @@
 /** The theme: one accent, muted greys, small type, tabular figures. */
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+import { paletteVariables } from '../components/charts/palette.ts'
 
 /** Contrast of at least 4.5:1: white on the darker half, black on the lighter half. */
 const river: MantineColorsTuple = [
@@ -76,12 +77,14 @@ export const theme = createTheme({
 export const colorVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    ...paletteVariables('light'),
     '--mantine-color-text': '#1a1f26',
     '--mantine-color-dimmed': 'var(--quiet)',
     '--mantine-color-placeholder': '#6b7280',
     '--mantine-color-error': '#c92a2a',
   },
   dark: {
+    ...paletteVariables('dark'),
     '--mantine-color-text': '#d5d9de',
     '--mantine-color-dimmed': 'var(--quiet)',
     '--mantine-color-placeholder': '#868f9b',

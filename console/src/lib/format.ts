@@ -31,9 +31,10 @@ const relativeFormat = remember(
   (locale, options: Intl.RelativeTimeFormatOptions) => new Intl.RelativeTimeFormat(locale, options),
 )
 
-/** Decimal places of a call's charge, and of a balance. */
+/** Decimal places of balances and sums. All digits are on hover, in copies and in exports. */
+export const SUM_PLACES = 2
+/** Decimal places of single charges: most are below a cent, and would all read `< $0.01`. */
 export const CHARGE_PLACES = 4
-export const BALANCE_PLACES = 2
 const PLACES_MAX = 9
 /** Others share their sign with one of these, or with each other: `¥` is JPY's too. */
 const OWN_SIGN = new Set(['CNY', 'USD', 'EUR', 'GBP'])
@@ -100,7 +101,7 @@ export function placesFor(amount: string | number): number {
 
 /** Returns the places of a sum of charges: those of a balance once it is worth a whole unit. */
 export function sumPlaces(amount: string): number {
-  return Math.abs(Number(amount)) >= 1 ? BALANCE_PLACES : CHARGE_PLACES
+  return Math.abs(Number(amount)) >= 1 ? SUM_PLACES : CHARGE_PLACES
 }
 
 export function isZero(amount: string): boolean {

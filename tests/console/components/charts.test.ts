@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fillBuckets } from '../../../console/src/components/charts/fill-buckets.ts'
+import { fillBuckets, fromFirst } from '../../../console/src/components/charts/fill-buckets.ts'
 import {
   axisMarks,
   axisWidth,
@@ -39,6 +39,19 @@ test('hours without a call are in the chart as nothing', () => {
       ['04', undefined],
     ],
   )
+})
+
+test('a chart begins with the first data, with six slots at least', () => {
+  const span = {
+    from: '2026-11-01T00:00:00.000Z',
+    to: '2026-11-21T05:00:00.000Z',
+    step: 'hour',
+  } as const
+  const at = (time: string) => fromFirst([{ at: '2026-11-21T04:00:00Z' }, { at: time }], span).from
+  assert.equal(at('2026-11-20T07:00:00Z'), '2026-11-20T07:00:00.000Z')
+  assert.equal(at('2026-11-21T03:00:00Z'), '2026-11-20T23:00:00.000Z')
+  assert.equal(at('2026-10-01T00:00:00Z'), span.from)
+  assert.deepEqual(fromFirst([], span), span)
 })
 
 test('days begin at this place’s midnight', () => {

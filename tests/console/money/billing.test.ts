@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { addUp, chargeOf } from '../../../console/src/lib/nanos.ts'
 import { noBrowser } from '../../support/browser.ts'
-import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
+import { expectAccessible, expectFits, expectUncut, PHONE } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 test('amounts are added without a float', () => {
@@ -32,20 +33,34 @@ describe('billing', { skip: noBrowser }, () => {
   after(() => stage?.stop())
 
   const digits = (text: string) => text.replace(/[^\d.-]/g, '')
+  /** Returns the amounts of a column as they are copied: to the last digit. */
+  const readExact = (page: Page, label: string) =>
+    page.locator(`td[data-label="${label}"]`).evaluateAll((cells) =>
+      cells.map((cell) => {
+        const exact = cell.querySelector('[data-copy]')?.getAttribute('data-copy')
+        return exact ?? cell.textContent ?? ''
+      }),
+    )
 
   test('each balance is the one below it plus its amount, to the last digit', async () => {
     const { page, complaints } = await stage.signedIn('/billing?view=transactions')
     await page.getByRole('cell', { name: 'Top-up' }).waitFor()
-    const amounts = await page.locator('td[data-label="Amount"]').allInnerTexts()
-    const balances = await page.locator('td[data-label="Balance after"]').allInnerTexts()
+    const amounts = await readExact(page, 'Amount')
+    const balances = await readExact(page, 'Balance after')
     assert.equal(amounts.length, 4)
     for (const [index, balance] of balances.entries()) {
       const below = balances[index + 1] ?? '0'
       const expected = addUp([digits(below), digits(amounts[index] ?? '')])
       assert.equal(addUp([digits(balance)]), expected)
     }
-    const lengths = new Set([...amounts, ...balances].map((text) => text.split('.')[1]?.length))
-    assert.equal(lengths.size, 1)
+    const shown = await page.locator('td[data-label="Balance after"]').allInnerTexts()
+    for (const text of shown) assert.match(text, /\.\d\d$/)
+    assert.ok(balances.some((exact, index) => exact !== shown[index]))
+    const last = page.locator('td[data-label="Balance after"] [data-copy]').first()
+    await last.hover()
+    await page
+      .getByRole('tooltip', { name: (await last.getAttribute('data-copy')) ?? '' })
+      .waitFor()
     const download = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Export as CSV' }).click()
     const lines = readFileSync(await (await download).path(), 'utf8')
@@ -62,6 +77,14 @@ describe('billing', { skip: noBrowser }, () => {
     await days.locator('tbody tr').first().waitFor()
     const credits = page.getByRole('table', { name: 'Credits' })
     await expectAccessible(page)
+    const sums = page.locator('dl[data-figures] dd')
+    for (const text of await sums.allInnerTexts()) assert.match(text, /\.\d\d$/)
+    const alignments = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('dl[data-figures] dd, td[data-label="Charge"]')]
+        .map((one) => getComputedStyle(one).textAlign)
+    `)
+    assert.ok(alignments.length > 4)
+    assert.deepEqual([...new Set(alignments)], ['right'])
     await page.emulateMedia({ media: 'print' })
     assert.equal(await page.getByRole('navigation').isVisible(), false)
     assert.equal(await days.isVisible(), true)
@@ -74,9 +97,11 @@ describe('billing', { skip: noBrowser }, () => {
     assert.equal(await receipt.isVisible(), true)
     assert.deepEqual(complaints, [])
     await page.context().close()
-    const phone = await stage.signedIn('/billing', {}, PHONE)
+    const phone = await stage.signedIn('/billing', {}, { ...PHONE, width: 390 })
     await phone.page.getByRole('table', { name: 'By day' }).locator('tbody tr').first().waitFor()
     await expectFits(phone.page)
+    await expectUncut(phone.page)
+    await expectAccessible(phone.page)
     await phone.page.context().close()
   })
 })

@@ -18,8 +18,9 @@ describe('money on the pages', { skip: noBrowser }, () => {
 
   test('a column has the same decimals in each row; a sliver is not shown as zero', async () => {
     const { page } = await stage.signedIn('/usage')
-    await page.getByRole('table', { name: 'Usage' }).getByText('sim-chat').waitFor()
-    const cells = await page.locator('td[data-label="Charged"]').allInnerTexts()
+    const table = page.getByRole('table', { name: 'Usage' })
+    await table.getByText('sim-chat').waitFor()
+    const cells = await table.locator('td[data-label="Charged"]').allInnerTexts()
     assert.ok(cells.includes('< ¥0.0001'), cells.join())
     for (const cell of cells) assert.match(cell, /^(?:< )?¥\d+\.\d{4}$/)
     await page.context().close()

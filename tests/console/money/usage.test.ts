@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../../support/browser.ts'
-import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
+import { expectAccessible, expectFits, expectUncut, PHONE } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 const CHAT = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
@@ -121,6 +121,7 @@ describe('the usage page', { skip: noBrowser }, () => {
       const { page } = await stage.signedIn('/usage', {}, look)
       await page.getByRole('cell', { name: 'sim-chat' }).first().waitFor()
       await expectFits(page)
+      await expectUncut(page)
       await page.context().close()
     }
   })

@@ -84,3 +84,13 @@ export async function expectFits(page: Page): Promise<void> {
   )
   assert.ok(reach <= width, `the page is ${reach} wide in a window of ${width}`)
 }
+
+/** Throws if a table is wider than its place: on a phone rows are cards, and nothing is cut off. */
+export async function expectUncut(page: Page): Promise<void> {
+  const cut = await page.evaluate<string[]>(`
+    [...document.querySelectorAll('.mantine-ScrollArea-viewport')]
+      .filter((one) => one.scrollWidth > one.clientWidth)
+      .map((one) => one.getAttribute('aria-label') ?? one.innerText.slice(0, 60))
+  `)
+  assert.deepEqual(cut, [])
+}

@@ -6,10 +6,29 @@ interface Bucket {
   readonly at: string
 }
 
+interface Span {
+  readonly from: string
+  readonly to: string
+  readonly step: BucketStep
+}
+
+/** The fewest slots: a chart of one column says nothing about time. */
+const SLOTS_MIN = 6
+const STEP_MS = { hour: 3_600_000, day: 24 * 3_600_000 } as const
+
+/** Returns the span from the first data on: a first day’s chart would be void but for its end. */
+export function fromFirst(rows: readonly Bucket[], { from, to, step }: Span): Span {
+  if (rows.length === 0) return { from, to, step }
+  const first = Math.min(...rows.map(({ at }) => Date.parse(at)))
+  const latest = Date.parse(to) - SLOTS_MIN * STEP_MS[step]
+  const begin = Math.max(Date.parse(from), Math.min(first, latest))
+  return { from: new Date(begin).toISOString(), to, step }
+}
+
 /** Returns one entry for each step from `from` to `to`, with its bucket if there is one. */
 export function fillBuckets<Row extends Bucket>(
   rows: readonly Row[],
-  { from, to, step }: { readonly from: string; readonly to: string; readonly step: BucketStep },
+  { from, to, step }: Span,
 ): readonly { readonly at: string; readonly row: Row | undefined }[] {
   const byTime = new Map(rows.map((row) => [new Date(row.at).getTime(), row]))
   const filled: { at: string; row: Row | undefined }[] = []

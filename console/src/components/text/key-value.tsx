@@ -8,9 +8,15 @@ export interface Fact {
   readonly value: ReactNode
 }
 
-export function KeyValue({ facts }: { readonly facts: readonly Fact[] }) {
+interface KeyValueProps {
+  readonly facts: readonly Fact[]
+  /** True for amounts that add up: their digits stand below each other. */
+  readonly areFigures?: boolean
+}
+
+export function KeyValue({ facts, areFigures = false }: KeyValueProps) {
   return (
-    <dl className={classes.list}>
+    <dl className={classes.list} data-figures={areFigures || undefined}>
       {facts
         .filter(({ value }) => value !== undefined && value !== null)
         .map(({ label, value }) => (

@@ -11,7 +11,7 @@ import { notifyDone } from '../../components/state/notify.ts'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { type AdminAnswer, adminUrl } from '../../lib/api.ts'
-import { columnPlaces, formatMoney } from '../../lib/format.ts'
+import { formatMoney, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { addUp } from '../../lib/nanos.ts'
 import { useAccount } from '../../lib/session.tsx'
@@ -59,7 +59,7 @@ export function Page() {
   )
 }
 
-/** Every charge and credit, exactly: each balance is the one below it plus the amount. */
+/** Every charge and credit: each balance is the one below it plus the amount. */
 function Transactions({ currency }: { readonly currency: string }) {
   const t = useMessages(messages)
   const { id } = useAccount()
@@ -84,7 +84,7 @@ function Transactions({ currency }: { readonly currency: string }) {
       <DataTable
         label={t('ledger')}
         pages={pages}
-        columns={useColumns(currency, pages.rows)}
+        columns={useColumns(currency)}
         rowId={(row) => row.id}
         empty={
           <EmptyState icon="card" title={t('emptyTitle')}>
@@ -106,7 +106,11 @@ function Balance({ balance }: BalanceProps) {
   const t = useMessages(messages)
   // No figure is better than a zero that stands there for a moment.
   const money = (amountOf: (known: Known) => string) =>
-    balance ? <MoneyText amount={amountOf(balance)} currency={balance.currency} places={2} /> : '–'
+    balance ? (
+      <MoneyText amount={amountOf(balance)} currency={balance.currency} places={SUM_PLACES} />
+    ) : (
+      '–'
+    )
   const total = ({ available, held, debt }: Known) => addUp([available, held], [debt])
   return (
     <StatTiles>
@@ -158,10 +162,11 @@ function Redeem({ accountId }: { readonly accountId: string }) {
   )
 }
 
-function useColumns(currency: string, rows: readonly Movement[]): Column<Movement>[] {
+function useColumns(currency: string): Column<Movement>[] {
   const t = useMessages(messages)
-  const amounts = rows.flatMap((row) => [row.amount, row.balance_after])
-  const places = columnPlaces(amounts)
+  const money = (amount: string) => (
+    <MoneyText amount={amount} currency={currency} places={SUM_PLACES} />
+  )
   return [
     { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} />, isTime: true },
     { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
@@ -180,13 +185,13 @@ function useColumns(currency: string, rows: readonly Movement[]): Column<Movemen
     {
       key: 'amount',
       header: t('amount'),
-      render: (row) => <MoneyText amount={row.amount} currency={currency} places={places} />,
+      render: (row) => money(row.amount),
       align: 'right',
     },
     {
       key: 'balance',
       header: t('balance'),
-      render: (row) => <MoneyText amount={row.balance_after} currency={currency} places={places} />,
+      render: (row) => money(row.balance_after),
       align: 'right',
       minor: true,
     },

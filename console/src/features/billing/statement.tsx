@@ -1,15 +1,15 @@
 /** A month's statement: charges by day and by model, credits apart, to print or save as PDF. */
-import { Button, Group, Select, Skeleton, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Button, Group, Select, Skeleton, Stack, Text } from '@mantine/core'
 import { type ReactNode, useMemo, useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
+import { type Column, RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
-import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
-import { columnPlaces, formatNumber, localeOf, zoneName } from '../../lib/format.ts'
+import { formatNumber, localeOf, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
@@ -83,21 +83,15 @@ interface ShownProps {
 function Shown({ statement, title }: ShownProps) {
   const t = useMessages(messages)
   const account = useAccount()
-  const { currency, opening, charged, credited, closing, days } = statement
-  const places = columnPlaces([
-    opening,
-    charged,
-    credited,
-    closing,
-    ...days.flatMap((day) => [day.charged, day.credited, day.balance_after]),
-  ])
+  const { currency, opening, charged, credited, closing } = statement
   const money = (amount: string) => (
-    <MoneyText amount={amount} currency={currency} places={places} />
+    <MoneyText amount={amount} currency={currency} places={SUM_PLACES} />
   )
   return (
     <>
       <Panel title={t('statement', { period: title })} aside={account.name}>
         <KeyValue
+          areFigures
           facts={[
             { label: t('opening'), value: money(opening) },
             { label: t('credited'), value: money(credited) },
@@ -107,51 +101,55 @@ function Shown({ statement, title }: ShownProps) {
         />
       </Panel>
       <Days statement={statement} money={money} />
-      <Credits credits={statement.credits} currency={currency} />
-      <Models statement={statement} />
+      <Credits credits={statement.credits} money={money} currency={currency} />
+      <Models statement={statement} money={money} />
     </>
   )
 }
 
 const minus = (amount: string) => (/^0(?:\.0*)?$/.test(amount) ? amount : `-${amount}`)
 
-interface DaysProps {
+interface PartProps {
   readonly statement: StatementAnswer
   readonly money: (amount: string) => ReactNode
 }
 
-function Days({ statement, money }: DaysProps) {
+const RIGHT = { align: 'right' } as const
+
+function Days({ statement, money }: PartProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const day = new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'medium' })
+  const columns: readonly Column<StatementAnswer['days'][number]>[] = [
+    { key: 'day', header: t('day'), isTime: true, render: ({ at }) => day.format(new Date(at)) },
+    {
+      key: 'calls',
+      header: t('calls'),
+      ...RIGHT,
+      render: ({ calls }) => formatNumber(calls, language),
+    },
+    {
+      key: 'charge',
+      header: t('charge'),
+      ...RIGHT,
+      render: ({ charged }) => money(minus(charged)),
+    },
+    {
+      key: 'credits',
+      header: t('credits'),
+      ...RIGHT,
+      render: ({ credited }) => money(credited),
+    },
+    {
+      key: 'balance',
+      header: t('balance'),
+      ...RIGHT,
+      render: ({ balance_after: after }) => money(after),
+    },
+  ]
   return (
     <Panel title={t('byDay')} flush>
-      <SideScroll label={t('byDay')} minWidth={480}>
-        <Table aria-label={t('byDay')}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>
-                {t('day')} ({zoneName(language)})
-              </Table.Th>
-              <Table.Th ta="right">{t('calls')}</Table.Th>
-              <Table.Th ta="right">{t('charge')}</Table.Th>
-              <Table.Th ta="right">{t('credits')}</Table.Th>
-              <Table.Th ta="right">{t('balance')}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {statement.days.map(({ at, calls, charged, credited, balance_after: after }) => (
-              <Table.Tr key={at}>
-                <Table.Td>{day.format(new Date(at))}</Table.Td>
-                <Table.Td ta="right">{formatNumber(calls, language)}</Table.Td>
-                <Table.Td ta="right">{money(minus(charged))}</Table.Td>
-                <Table.Td ta="right">{money(credited)}</Table.Td>
-                <Table.Td ta="right">{money(after)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </SideScroll>
+      <RowTable label={t('byDay')} rows={statement.days} columns={columns} rowId={({ at }) => at} />
       {statement.days.length === 0 ? (
         <Text size="sm" c="dimmed" p="md">
           {t('emptyMonth')}
@@ -161,55 +159,40 @@ function Days({ statement, money }: DaysProps) {
   )
 }
 
-interface CreditsProps {
+interface CreditsProps extends Pick<PartProps, 'money'> {
   readonly credits: readonly Credit[]
   readonly currency: string
 }
 
-function Credits({ credits, currency }: CreditsProps) {
+function Credits({ credits, money, currency }: CreditsProps) {
   const t = useMessages(messages)
-  const { language } = useLanguage()
   const [open, setOpen] = useState<Credit>()
   if (credits.length === 0) return null
-  const places = columnPlaces(credits.map(({ amount }) => amount))
+  const columns: readonly Column<Credit>[] = [
+    {
+      key: 'at',
+      header: t('at'),
+      isTime: true,
+      render: (credit) => <TimeText time={credit.created_at} />,
+    },
+    { key: 'kind', header: t('kind'), render: ({ kind }) => t(kind) },
+    { key: 'about', header: t('about'), render: ({ reason }) => reason },
+    { key: 'amount', header: t('amount'), ...RIGHT, render: ({ amount }) => money(amount) },
+    {
+      key: 'receipt',
+      header: '',
+      ...RIGHT,
+      noPrint: true,
+      render: (credit) => (
+        <Button variant="subtle" size="compact-xs" onClick={() => setOpen(credit)}>
+          {t('receipt')}
+        </Button>
+      ),
+    },
+  ]
   return (
     <Panel title={t('credits')} flush>
-      <SideScroll label={t('credits')} minWidth={420}>
-        <Table aria-label={t('credits')}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>
-                {t('at')} ({zoneName(language)})
-              </Table.Th>
-              <Table.Th>{t('kind')}</Table.Th>
-              <Table.Th>{t('about')}</Table.Th>
-              <Table.Th ta="right">{t('amount')}</Table.Th>
-              <Table.Th data-no-print>
-                <VisuallyHidden>{t('receipt')}</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {credits.map((credit) => (
-              <Table.Tr key={credit.id}>
-                <Table.Td>
-                  <TimeText time={credit.created_at} />
-                </Table.Td>
-                <Table.Td>{t(credit.kind)}</Table.Td>
-                <Table.Td>{credit.reason}</Table.Td>
-                <Table.Td ta="right">
-                  <MoneyText amount={credit.amount} currency={currency} places={places} />
-                </Table.Td>
-                <Table.Td ta="right" data-no-print>
-                  <Button variant="subtle" size="compact-xs" onClick={() => setOpen(credit)}>
-                    {t('receipt')}
-                  </Button>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </SideScroll>
+      <RowTable label={t('credits')} rows={credits} columns={columns} rowId={({ id }) => id} />
       <Dialog isOpen={open !== undefined} onClose={() => setOpen(undefined)} title={t('receipt')}>
         {open ? <Receipt credit={open} currency={currency} /> : null}
       </Dialog>
@@ -249,34 +232,29 @@ function Receipt({ credit, currency }: ReceiptProps) {
   )
 }
 
-function Models({ statement }: { readonly statement: StatementAnswer }) {
+function Models({ statement, money }: PartProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const { models, currency } = statement
+  const { models } = statement
   if (models.length === 0) return null
-  const places = columnPlaces(models.map(({ charged }) => charged))
+  const columns: readonly Column<StatementAnswer['models'][number]>[] = [
+    { key: 'model', header: t('model'), render: ({ model }) => model },
+    {
+      key: 'calls',
+      header: t('calls'),
+      ...RIGHT,
+      render: ({ calls }) => formatNumber(calls, language),
+    },
+    {
+      key: 'charge',
+      header: t('charge'),
+      ...RIGHT,
+      render: ({ charged }) => money(charged),
+    },
+  ]
   return (
     <Panel title={t('byModel')} flush>
-      <Table aria-label={t('byModel')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('model')}</Table.Th>
-            <Table.Th ta="right">{t('calls')}</Table.Th>
-            <Table.Th ta="right">{t('charge')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {models.map(({ model, calls, charged }) => (
-            <Table.Tr key={model}>
-              <Table.Td>{model}</Table.Td>
-              <Table.Td ta="right">{formatNumber(calls, language)}</Table.Td>
-              <Table.Td ta="right">
-                <MoneyText amount={charged} currency={currency} places={places} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <RowTable label={t('byModel')} rows={models} columns={columns} rowId={({ model }) => model} />
     </Panel>
   )
 }

@@ -4,7 +4,7 @@ import type { Column } from '../../components/list/data-table.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import { formatMoney, formatNumber } from '../../lib/format.ts'
+import { formatMoney, formatNumber, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { type ApiKey, STATE_TONES } from './api-key.ts'
 import { messages } from './messages.ts'
@@ -88,14 +88,13 @@ export function Spend({ apiKey, currency, align = 'flex-end' }: SpendProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { spent, spend_limit: limit } = apiKey
-  if (limit === null) return <MoneyText amount={spent} currency={currency} places={4} />
+  if (limit === null) return <MoneyText amount={spent} currency={currency} places={SUM_PLACES} />
   // A limit of zero is used up from the start.
   const share = Number(limit) > 0 ? Math.min(FULL, (Number(spent) / Number(limit)) * FULL) : FULL
-  const money = (amount: string, places: number) =>
-    formatMoney(amount, { currency, language, places })
+  const money = (amount: string) => formatMoney(amount, { currency, language, places: SUM_PLACES })
   return (
     <Stack gap={4} align={align}>
-      <span>{t('spendOf', { spent: money(spent, 4), limit: money(limit, 2) })}</span>
+      <span>{t('spendOf', { spent: money(spent), limit: money(limit) })}</span>
       <Progress
         value={share}
         size={4}

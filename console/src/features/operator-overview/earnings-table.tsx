@@ -5,7 +5,7 @@ import { TextLink } from '../../components/links.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { formatNumber, formatShare } from '../../lib/format.ts'
+import { formatNumber, formatShare, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { asPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -86,7 +86,7 @@ function useColumns(): Column<Earner>[] {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const money = (amount: string, currency: string) => (
-    <MoneyText amount={amount} currency={currency} />
+    <MoneyText amount={amount} currency={currency} places={SUM_PLACES} />
   )
   const figure = (key: string, header: string, render: (row: Earner) => ReactNode) => {
     return { key, header, render, align: 'right' } as const

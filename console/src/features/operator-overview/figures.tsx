@@ -3,7 +3,7 @@ import { Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { formatNumber, formatShare, isZero } from '../../lib/format.ts'
+import { formatNumber, formatShare, isZero, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { OperatorOverview } from './answer.ts'
 import { messages } from './messages.ts'
@@ -72,7 +72,7 @@ function Amounts({ rows, amountOf, noteOf }: AmountsProps): ReactNode {
         {amount === null ? (
           '–'
         ) : (
-          <MoneyText amount={amount} currency={row.currency} places={2} />
+          <MoneyText amount={amount} currency={row.currency} places={SUM_PLACES} />
         )}
         {note ? (
           <Text size="xs" c="dimmed" fw={400} component="div">

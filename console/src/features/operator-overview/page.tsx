@@ -2,7 +2,8 @@
 
 import { Group, SegmentedControl, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useMemo } from 'react'
-import { fillBuckets } from '../../components/charts/fill-buckets.ts'
+import { fillBuckets, fromFirst } from '../../components/charts/fill-buckets.ts'
+import { FAILED_COLOR, seriesColor } from '../../components/charts/palette.ts'
 import { type Share, ShareList } from '../../components/charts/share-list.tsx'
 import { TimeChart } from '../../components/charts/time-chart.tsx'
 import { PeriodPicker } from '../../components/list/period-picker.tsx'
@@ -130,7 +131,7 @@ function Charts({ overview }: PartProps) {
         const own = series.filter((row) => row.currency === currency)
         const money = (amount: string, places: number) =>
           formatMoney(amount, { currency, language, places })
-        const filled = fillBuckets(own, overview)
+        const filled = fillBuckets(own, fromFirst(own, overview))
         return [
           <Panel key={`${currency} revenue`} title={t('revenueIn', { currency })}>
             <TimeChart
@@ -138,8 +139,8 @@ function Charts({ overview }: PartProps) {
               step={step}
               label={t('revenueIn', { currency })}
               series={[
-                { label: t('revenue'), color: 'var(--mantine-color-river-6)' },
-                { label: t('cost'), color: 'var(--mantine-color-orange-6)' },
+                { label: t('revenue'), color: seriesColor(0) },
+                { label: t('cost'), color: seriesColor(1) },
               ]}
               points={filled.map(({ at, row }) => {
                 const amounts = [row?.revenue ?? '0', row?.upstream_cost ?? '0']
@@ -158,8 +159,8 @@ function Charts({ overview }: PartProps) {
               step={step}
               label={t('calls')}
               series={[
-                { label: t('calls'), color: 'var(--mantine-color-river-6)' },
-                { label: t('errors'), color: 'var(--mantine-color-red-6)' },
+                { label: t('calls'), color: seriesColor(0) },
+                { label: t('errors'), color: FAILED_COLOR },
               ]}
               points={filled.map(({ at, row }) => {
                 const { calls = 0, errors = 0 } = row ?? {}

@@ -1,9 +1,11 @@
 /** Open holds by age: an old hold needs investigation. */
-import { Table, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
+import { RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
+import { SUM_PLACES } from '../../lib/format.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 
@@ -26,26 +28,23 @@ export function OpenHolds({ proof }: { readonly proof: AdminAnswer<'GET /operato
   )
   return (
     <Panel title={t('openHolds')} aside={aside} flush>
-      <Table aria-label={t('openHolds')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('age')}</Table.Th>
-            <Table.Th ta="right">{t('count')}</Table.Th>
-            <Table.Th ta="right">{t('amount')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {holds.map(({ age, count, amount, currency }) => (
-            <Table.Tr key={`${age} ${currency}`}>
-              <Table.Td>{age}</Table.Td>
-              <Table.Td ta="right">{count}</Table.Td>
-              <Table.Td ta="right">
-                <MoneyText amount={amount} currency={currency} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <RowTable
+        label={t('openHolds')}
+        rows={holds}
+        rowId={({ age, currency }) => `${age} ${currency}`}
+        columns={[
+          { key: 'age', header: t('age'), render: ({ age }) => age },
+          { key: 'count', header: t('count'), align: 'right', render: ({ count }) => count },
+          {
+            key: 'amount',
+            header: t('amount'),
+            align: 'right',
+            render: ({ amount, currency }) => (
+              <MoneyText amount={amount} currency={currency} places={SUM_PLACES} />
+            ),
+          },
+        ]}
+      />
     </Panel>
   )
 }

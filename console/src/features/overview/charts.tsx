@@ -1,6 +1,7 @@
 /** Charts of the period: spend, calls by outcome, latency. A slot links to its calls. */
 import { SimpleGrid } from '@mantine/core'
-import { fillBuckets } from '../../components/charts/fill-buckets.ts'
+import { fillBuckets, fromFirst } from '../../components/charts/fill-buckets.ts'
+import { FAILED_COLOR, OTHER_COLOR, seriesColor } from '../../components/charts/palette.ts'
 import type { Point, Series } from '../../components/charts/points.ts'
 import { TimeChart } from '../../components/charts/time-chart.tsx'
 import { Panel } from '../../components/page/panel.tsx'
@@ -23,7 +24,7 @@ const STEP_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
 type Filled = ReturnType<typeof fillBuckets<Summary['series'][number]>>
 
 export function Charts({ summary }: { readonly summary: Summary }) {
-  const filled = fillBuckets(summary.series, summary)
+  const filled = fillBuckets(summary.series, fromFirst(summary.series, summary))
   const goTo = useGoTo()
   const open = ({ at }: Point) => {
     const to = new Date(new Date(at).getTime() + STEP_MS[summary.step]).toISOString()
@@ -63,7 +64,7 @@ function SpendChart({ summary, filled, open }: ChartProps) {
         step={step}
         kind="columns"
         label={t('spend')}
-        series={[{ label: t('spend'), color: 'var(--mantine-color-river-6)' }]}
+        series={[{ label: t('spend'), color: seriesColor(0) }]}
         format={(value) => money(String(value), placesFor(value))}
         onPick={open}
       />
@@ -75,9 +76,9 @@ function CallsChart({ summary, filled, open }: ChartProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const series: Series[] = [
-    { label: t('succeeded'), color: 'var(--mantine-color-river-6)' },
-    { label: t('cancelled'), color: 'var(--mantine-color-gray-5)' },
-    { label: t('failed'), color: 'var(--mantine-color-red-6)' },
+    { label: t('succeeded'), color: seriesColor(0) },
+    { label: t('cancelled'), color: OTHER_COLOR },
+    { label: t('failed'), color: FAILED_COLOR },
   ]
   const points = filled.map(({ at, row }) => {
     const { calls = 0, errors = 0, cancelled = 0 } = row ?? {}
@@ -103,8 +104,8 @@ function LatencyChart({ summary, filled, open }: ChartProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const series: Series[] = [
-    { label: t('median'), color: 'var(--mantine-color-river-6)' },
-    { label: t('slowest'), color: 'var(--mantine-color-yellow-7)' },
+    { label: t('median'), color: seriesColor(0) },
+    { label: t('slowest'), color: seriesColor(1) },
   ]
   const points = filled.map(({ at, row }) => {
     const values = [row?.latency.p50_ms ?? null, row?.latency.p95_ms ?? null]

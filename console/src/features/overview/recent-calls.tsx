@@ -1,8 +1,8 @@
 /** The latest calls; each links to the explanation of its charge. */
-import { Table, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
+import { type Column, RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
-import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
@@ -22,6 +22,7 @@ const TONES: Readonly<Record<Call['status'], Tone>> = {
 
 export function RecentCalls({ calls }: { readonly calls: readonly Call[] }) {
   const t = useMessages(messages)
+  const columns = useColumns()
   if (calls.length === 0) return null
   return (
     <Panel
@@ -33,35 +34,55 @@ export function RecentCalls({ calls }: { readonly calls: readonly Call[] }) {
         </TextLink>
       }
     >
-      <SideScroll label={t('recent')} minWidth={300}>
-        <Table aria-label={t('recent')} fz="sm" horizontalSpacing="md">
-          <Table.Tbody>
-            {calls.map((call) => (
-              <Table.Tr key={call.request_id}>
-                <Table.Td>
-                  <TextLink to="/usage" search={{ id: call.request_id }} inherit>
-                    {call.model || call.endpoint}
-                  </TextLink>
-                </Table.Td>
-                <Table.Td visibleFrom="sm">
-                  <Text inherit c="dimmed" ff="monospace" fz="xs">
-                    {call.endpoint}
-                  </Text>
-                </Table.Td>
-                <Table.Td>
-                  <StatusBadge tone={TONES[call.status]} label={t(call.status)} />
-                </Table.Td>
-                <Table.Td ta="right">
-                  <MoneyText amount={call.charged} currency={call.currency} />
-                </Table.Td>
-                <Table.Td ta="right">
-                  <TimeText time={call.created_at} form="relative" />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </SideScroll>
+      <RowTable
+        label={t('recent')}
+        rows={calls}
+        columns={columns}
+        rowId={(call) => call.request_id}
+        hasHiddenHead
+      />
     </Panel>
   )
+}
+
+function useColumns(): readonly Column<Call>[] {
+  const t = useMessages(messages)
+  return [
+    {
+      key: 'model',
+      header: t('model'),
+      render: (call) => (
+        <TextLink to="/usage" search={{ id: call.request_id }} inherit>
+          {call.model || call.endpoint}
+        </TextLink>
+      ),
+    },
+    {
+      key: 'endpoint',
+      header: t('endpoint'),
+      minor: true,
+      render: (call) => (
+        <Text inherit c="dimmed" ff="monospace" fz="xs">
+          {call.endpoint}
+        </Text>
+      ),
+    },
+    {
+      key: 'status',
+      header: t('status'),
+      render: (call) => <StatusBadge tone={TONES[call.status]} label={t(call.status)} />,
+    },
+    {
+      key: 'charge',
+      header: t('cost'),
+      align: 'right',
+      render: (call) => <MoneyText amount={call.charged} currency={call.currency} />,
+    },
+    {
+      key: 'time',
+      header: t('time'),
+      align: 'right',
+      render: (call) => <TimeText time={call.created_at} form="relative" />,
+    },
+  ]
 }

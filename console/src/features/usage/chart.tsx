@@ -1,9 +1,10 @@
 /** Spend over the period, stacked by model, key or endpoint; and each model's percentiles. */
-import { Group, SegmentedControl, Skeleton, Table } from '@mantine/core'
-import { fillBuckets } from '../../components/charts/fill-buckets.ts'
+import { Group, SegmentedControl, Skeleton } from '@mantine/core'
+import { fillBuckets, fromFirst } from '../../components/charts/fill-buckets.ts'
+import { OTHER_COLOR, seriesColor } from '../../components/charts/palette.ts'
 import { TimeChart } from '../../components/charts/time-chart.tsx'
+import { type Column, RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
-import { SideScroll } from '../../components/page/side-scroll.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
@@ -14,6 +15,7 @@ import {
   formatNumber,
   formatShare,
   placesFor,
+  SUM_PLACES,
 } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { useAdmin } from '../../lib/use-admin.ts'
@@ -28,10 +30,6 @@ export type Grouping = (typeof GROUPINGS)[number]
 export function readGrouping(text: string): Grouping {
   return GROUPINGS.find((one) => one === text) ?? 'model'
 }
-
-/** Distinct in both looks; the last is for all others. */
-const COLORS = ['river-6', 'orange-6', 'violet-5', 'teal-6', 'pink-6', 'yellow-7'] as const
-const OTHERS = 'var(--mantine-color-gray-5)'
 
 interface UsageChartProps {
   readonly summary: ReturnType<typeof useAdmin<typeof SUMMARY>>
@@ -68,10 +66,11 @@ function Stacked({ summary }: { readonly summary: Summary }) {
     formatMoney(amount, { currency, language, places })
   const series = groups.map(({ name, label }, index) => ({
     label: name === '' ? t('others') : label || name,
-    color: name === '' ? OTHERS : `var(--mantine-color-${COLORS[index] ?? 'gray-6'})`,
+    color: name === '' ? OTHER_COLOR : seriesColor(index),
   }))
-  const rows = groups.map((group) => fillBuckets(group.series, summary))
-  const slots = fillBuckets(summary.series, summary)
+  const span = fromFirst(summary.series, summary)
+  const rows = groups.map((group) => fillBuckets(group.series, span))
+  const slots = fillBuckets(summary.series, span)
   const points = slots.map(({ at }, slot) => {
     const charges = rows.map((row) => row[slot]?.row?.charged ?? '0')
     return {
@@ -108,41 +107,58 @@ function Stacked({ summary }: { readonly summary: Summary }) {
 
 export function ModelFigures({ summary }: { readonly summary: Summary }) {
   const t = useMessages(messages)
-  const { language } = useLanguage()
+  const columns = useModelColumns(summary.currency)
   if (summary.models.length === 0) return null
-  const duration = (ms: number | null) => (ms === null ? '–' : formatDuration(ms, language))
   return (
     <Panel title={t('byModel')} flush>
-      <SideScroll label={t('byModel')} minWidth={520}>
-        <Table aria-label={t('byModel')}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t('model')}</Table.Th>
-              <Table.Th ta="right">{t('calls')}</Table.Th>
-              <Table.Th ta="right">{t('errors')}</Table.Th>
-              <Table.Th ta="right">{t('median')}</Table.Th>
-              <Table.Th ta="right">{t('slowest')}</Table.Th>
-              <Table.Th ta="right">{t('charged')}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {summary.models.map(({ model, calls, errors, charged, latency }) => (
-              <Table.Tr key={model}>
-                <Table.Td>{model}</Table.Td>
-                <Table.Td ta="right">{formatNumber(calls, language)}</Table.Td>
-                <Table.Td ta="right">
-                  {formatShare(calls > 0 ? errors / calls : 0, language)}
-                </Table.Td>
-                <Table.Td ta="right">{duration(latency.p50_ms)}</Table.Td>
-                <Table.Td ta="right">{duration(latency.p95_ms)}</Table.Td>
-                <Table.Td ta="right">
-                  <MoneyText amount={charged} currency={summary.currency} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </SideScroll>
+      <RowTable
+        label={t('byModel')}
+        rows={summary.models}
+        columns={columns}
+        rowId={({ model }) => model}
+      />
     </Panel>
   )
+}
+
+function useModelColumns(currency: string): readonly Column<Summary['models'][number]>[] {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const duration = (ms: number | null) => (ms === null ? '–' : formatDuration(ms, language))
+  const right = { align: 'right' } as const
+  return [
+    { key: 'model', header: t('model'), render: ({ model }) => model },
+    {
+      key: 'calls',
+      header: t('calls'),
+      ...right,
+      render: ({ calls }) => formatNumber(calls, language),
+    },
+    {
+      key: 'errors',
+      header: t('errors'),
+      ...right,
+      render: ({ calls, errors }) => formatShare(calls > 0 ? errors / calls : 0, language),
+    },
+    {
+      key: 'median',
+      header: t('median'),
+      ...right,
+      render: ({ latency }) => duration(latency.p50_ms),
+    },
+    {
+      key: 'slowest',
+      header: t('slowest'),
+      ...right,
+      render: ({ latency }) => duration(latency.p95_ms),
+    },
+    {
+      key: 'charged',
+      header: t('charged'),
+      ...right,
+      render: ({ charged }) => (
+        <MoneyText amount={charged} currency={currency} places={SUM_PLACES} />
+      ),
+    },
+  ]
 }

@@ -4,7 +4,7 @@ import { ButtonLink } from '../../../../components/links.tsx'
 import { Arithmetic } from '../../../../components/prices/arithmetic.tsx'
 import { Notice } from '../../../../components/state/notice.tsx'
 import { ApiError } from '../../../../lib/api.ts'
-import { BALANCE_PLACES, formatMoney } from '../../../../lib/format.ts'
+import { formatMoney, SUM_PLACES } from '../../../../lib/format.ts'
 import { useLanguage, useMessages, useServerText } from '../../../../lib/i18n.tsx'
 import { useAccount } from '../../../../lib/session.tsx'
 import { useAdmin } from '../../../../lib/use-admin.ts'
@@ -83,7 +83,7 @@ function Available() {
   )
   if (!data) return null
   const { available, currency } = data
-  const amount = formatMoney(available, { currency, language, places: BALANCE_PLACES })
+  const amount = formatMoney(available, { currency, language, places: SUM_PLACES })
   return <Note>{t('available', { amount })}</Note>
 }
 
