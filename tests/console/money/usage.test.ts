@@ -122,6 +122,9 @@ describe('the usage page', { skip: noBrowser }, () => {
       await page.getByRole('cell', { name: 'sim-chat' }).first().waitFor()
       await expectFits(page)
       await expectUncut(page)
+      await page.locator('tbody button').first().click()
+      await page.getByRole('dialog').getByRole('table').last().waitFor()
+      await expectUncut(page)
       await page.context().close()
     }
   })

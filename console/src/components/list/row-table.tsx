@@ -39,10 +39,14 @@ export interface RowTableProps<Row> {
   readonly isStale?: boolean
   /** True to have headers for screen readers only, where the cells speak for themselves. */
   readonly hasHiddenHead?: boolean
+  /** True for small type, in drawers and beside forms. */
+  readonly isDense?: boolean
+  /** The sum of the last column. */
+  readonly total?: { readonly label: string; readonly value: ReactNode }
 }
 
 export function RowTable<Row>(props: RowTableProps<Row>) {
-  const { label, rows, columns, rowId, isPending = false, isStale = false } = props
+  const { label, rows, columns, rowId, isPending = false, isStale = false, total } = props
   const { language } = useLanguage()
   const t = useMessages(messages)
   return (
@@ -54,6 +58,7 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
         aria-label={label}
         aria-busy={isPending}
         horizontalSpacing={8}
+        {...(props.isDense ? { fz: 'xs', verticalSpacing: 4 } : {})}
       >
         <Table.Thead>
           <Table.Tr>
@@ -71,6 +76,14 @@ export function RowTable<Row>(props: RowTableProps<Row>) {
             <DataRow key={rowId(row)} {...props} row={row} />
           ))}
         </Table.Tbody>
+        {total ? (
+          <Table.Tfoot>
+            <Table.Tr className={classes.total}>
+              <Table.Th colSpan={columns.length - 1}>{total.label}</Table.Th>
+              <Table.Th ta="right">{total.value}</Table.Th>
+            </Table.Tr>
+          </Table.Tfoot>
+        ) : null}
       </Table>
     </SideScroll>
   )

@@ -58,7 +58,13 @@ function useColumns({ ledger, currency }: ExplainedCall): readonly Column<Entry>
       header: t('fromTo'),
       render: ({ from, to }) => `${place(from)} → ${place(to)}`,
     },
-    { key: 'at', header: t('at'), isTime: true, render: ({ at }) => <TimeText time={at} /> },
+    {
+      key: 'at',
+      header: t('at'),
+      isTime: true,
+      wide: true,
+      render: ({ at }) => <TimeText time={at} />,
+    },
     {
       key: 'amount',
       header: t('amount'),
