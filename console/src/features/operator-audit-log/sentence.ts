@@ -22,7 +22,17 @@ function isKnown(action: string): action is keyof (typeof acts)['en'] {
 
 /** Members of the details that sentences name. */
 const NAMED = [
-  ...(['reason', 'amount', 'account', 'count', 'email', 'role', 'key_id', 'name', 'models'] as const),
+  ...([
+    'reason',
+    'amount',
+    'account',
+    'count',
+    'email',
+    'role',
+    'key_id',
+    'name',
+    'models',
+  ] as const),
   'effective_from',
 ] as const
 
