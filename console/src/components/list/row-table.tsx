@@ -23,6 +23,10 @@ export interface Column<Row> {
   readonly minor?: boolean
   /** True to give it a line of its own on a phone. */
   readonly wide?: boolean
+  /** True to give it the room of two figures on a phone. */
+  readonly isBroad?: boolean
+  /** True to show it without a label on a phone. */
+  readonly isPlain?: boolean
   /** True to leave it out of printed pages. */
   readonly noPrint?: boolean
 }
@@ -123,10 +127,11 @@ function DataRow<Row>({
   )
 }
 
-function cell<Row>({ align, width, minor, wide, noPrint }: Column<Row>) {
+function cell<Row>({ align, width, minor, wide, isBroad, noPrint }: Column<Row>) {
   return {
     ...(align ? { 'data-align': align } : {}),
     ...(wide ? { 'data-wide': true } : {}),
+    ...(isBroad ? { 'data-broad': true } : {}),
     ...(width === undefined ? {} : { w: width }),
     ...(minor ? { visibleFrom: 'sm' } : {}),
     ...(noPrint ? { 'data-no-print': true } : {}),
@@ -134,8 +139,8 @@ function cell<Row>({ align, width, minor, wide, noPrint }: Column<Row>) {
 }
 
 /** On a phone the table head is hidden, so each cell has a label. */
-function labelOf<Row>({ header }: Column<Row>): string | undefined {
-  return typeof header === 'string' && header !== '' ? header : undefined
+function labelOf<Row>({ header, isPlain }: Column<Row>): string | undefined {
+  return typeof header === 'string' && header !== '' && !isPlain ? header : undefined
 }
 
 const EXPECTED_ROWS = ['60%', '45%', '70%', '52%', '64%', '48%'] as const

@@ -7,20 +7,11 @@ export type Tone = 'good' | 'bad' | 'busy' | 'warning' | 'quiet'
 interface StatusBadgeProps {
   readonly tone: Tone
   readonly label: string
-  /** True for a sentence, which may take several lines. */
-  readonly isLong?: boolean
 }
 
-export function StatusBadge({ tone, label, isLong = false }: StatusBadgeProps) {
+export function StatusBadge({ tone, label }: StatusBadgeProps) {
   return (
-    <Group
-      gap={6}
-      wrap="nowrap"
-      className={classes.badge}
-      data-tone={tone}
-      data-long={isLong || undefined}
-      component="span"
-    >
+    <Group gap={6} wrap="nowrap" className={classes.badge} data-tone={tone} component="span">
       <span className={classes.dot} />
       <Text component="span" size="sm" inherit>
         {label}

@@ -1,24 +1,14 @@
-/** Names for the kinds of tasks and of their webhooks. */
+/** Names the kinds of tasks and of their webhooks: those of a type of models by its name. */
 import { defineMessages, useLanguage } from '../../lib/i18n.tsx'
+import { useModelTypeName } from '../text/model-type.ts'
 
 const messages = defineMessages(
-  {
-    video: 'Video',
-    minutes: 'Minutes',
-    erase: 'Subtitle erase',
-    image: 'Image',
-    response: 'Response',
-    test: 'Test',
-  },
-  {
-    video: '视频',
-    minutes: '纪要',
-    erase: '字幕擦除',
-    image: '图片',
-    response: '响应',
-    test: '测试',
-  },
+  { response: 'Response', test: 'Test' },
+  { response: '响应', test: '测试' },
 )
+
+/** The kinds of tasks, in the order of filters. */
+const TASK_KINDS = ['video', 'minutes', 'erase', 'image', 'response'] as const
 
 function isKnown(kind: string): kind is keyof (typeof messages)['en'] {
   return Object.hasOwn(messages.en, kind)
@@ -26,5 +16,12 @@ function isKnown(kind: string): kind is keyof (typeof messages)['en'] {
 
 export function useWorkKind(): (kind: string) => string {
   const { language } = useLanguage()
-  return (kind) => (isKnown(kind) ? messages[language][kind] : kind)
+  const typeName = useModelTypeName()
+  return (kind) => (isKnown(kind) ? messages[language][kind] : typeName(kind))
+}
+
+/** Returns the options of a filter by the kind of task. */
+export function useTaskKindOptions() {
+  const kindName = useWorkKind()
+  return TASK_KINDS.map((value) => ({ value, label: kindName(value) }))
 }

@@ -5,6 +5,7 @@ import { PriceLines } from '../../components/prices/price-list.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
+import { useModelTypeName } from '../../components/text/model-type.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { formatNumber } from '../../lib/format.ts'
@@ -12,7 +13,6 @@ import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { Calculator } from './calculator.tsx'
 import { messages } from './messages.ts'
-import { useKindName } from './model-kinds.ts'
 
 const ONE = 'GET /accounts/:account_id/models/:model_id'
 type Model = AdminAnswer<typeof ONE>
@@ -68,7 +68,7 @@ function ModelLinks({ model: { id } }: { readonly model: Model }) {
 
 function Facts({ model }: { readonly model: Model }) {
   const t = useMessages(messages)
-  const kindName = useKindName()
+  const typeName = useModelTypeName()
   const limits = useLimits(model.limits)
   const paths = model.endpoints.map((path) => (
     <Text key={path} size="xs" ff="monospace">
@@ -79,7 +79,7 @@ function Facts({ model }: { readonly model: Model }) {
     <KeyValue
       facts={[
         { label: t('id'), value: <CopyText value={model.id} /> },
-        { label: t('type'), value: kindName(model.type) },
+        { label: t('type'), value: typeName(model.type) },
         { label: t('by'), value: model.owned_by || undefined },
         { label: t('about'), value: model.description ?? undefined },
         { label: t('prices'), value: <Prices model={model} /> },

@@ -5,6 +5,7 @@ import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
 import { CopyButton } from '../../components/text/copy-button.tsx'
+import { useModelTypeName } from '../../components/text/model-type.ts'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
@@ -13,7 +14,6 @@ import { useAccount } from '../../lib/session.tsx'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 import { Details, Prices } from './model-details.tsx'
-import { useKindName } from './model-kinds.ts'
 
 const LIST = 'GET /accounts/:account_id/models'
 const SHOWN_PRICES = 3
@@ -24,7 +24,7 @@ export function Page() {
   const { id: accountId } = useAccount()
   const list = useListState(['search', 'type'])
   const { openId } = list
-  const kindName = useKindName()
+  const typeName = useModelTypeName()
   const request = { params: { account_id: accountId }, query: asQuery(LIST, list.filters) }
   const pages = useAdminPages(LIST, request, { keepPrevious: true })
   return (
@@ -36,7 +36,7 @@ export function Page() {
           <TextFilter label={t('search')} {...list.field('search')} />
           <SelectFilter
             label={t('type')}
-            options={MODEL_TYPE_ORDER.map((value) => ({ value, label: kindName(value) }))}
+            options={MODEL_TYPE_ORDER.map((value) => ({ value, label: typeName(value) }))}
             {...list.field('type')}
           />
         </>
@@ -56,15 +56,16 @@ export function Page() {
 
 function useColumns(): Column<Model>[] {
   const t = useMessages(messages)
-  const kindName = useKindName()
+  const typeName = useModelTypeName()
   return [
     { key: 'model', header: t('model'), render: (row) => <Name model={row} /> },
-    { key: 'type', header: t('type'), render: (row) => kindName(row.type) },
+    { key: 'type', header: t('type'), render: (row) => typeName(row.type) },
     {
       key: 'prices',
       header: t('prices'),
       render: (row) => <Prices model={row} most={SHOWN_PRICES} />,
       wide: true,
+      isPlain: true,
     },
     {
       key: 'endpoints',

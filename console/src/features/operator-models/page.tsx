@@ -8,12 +8,10 @@ import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
 import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
-import { StatusBadge } from '../../components/state/status-badge.tsx'
-import { WorkStatus } from '../../components/state/work-status.tsx'
 import { useModelTypeName } from '../../components/text/model-type.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { asQuery } from '../../lib/as-query.ts'
-import { useMessages, useServerText } from '../../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
 import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
@@ -21,9 +19,8 @@ import { AddModel } from './add/add-model.tsx'
 import { MarginShare, smallestMargin } from './margins.tsx'
 import { messages } from './messages.ts'
 import { ModelDetails } from './model-details.tsx'
+import { ModelState } from './model-state.tsx'
 import { PriceBook } from './price-book.tsx'
-import { sortProblems, useProblemWords } from './price-problems.tsx'
-import { useToolName } from './taken-out.tsx'
 
 const KEY = 'GET /operator/models'
 type Row = AdminAnswer<typeof KEY>['data'][number]
@@ -169,12 +166,13 @@ function useColumns(): Column<Row>[] {
   const t = useMessages(messages)
   const typeName = useModelTypeName()
   return [
-    { key: 'id', header: t('id'), render: (row) => row.id },
-    { key: 'type', header: t('type'), render: (row) => typeName(row.type) },
+    { key: 'id', header: t('id'), render: (row) => <NameAndType row={row} /> },
+    { key: 'type', header: t('type'), render: (row) => typeName(row.type), minor: true },
     {
       key: 'prices',
       header: t('prices'),
       wide: true,
+      isPlain: true,
       render: ({ free, currency, prices }) =>
         free ? (
           <Text size="sm" c="dimmed">
@@ -183,17 +181,6 @@ function useColumns(): Column<Row>[] {
         ) : (
           <PriceLines currency={currency ?? 'CNY'} prices={prices} most={2} />
         ),
-    },
-    {
-      key: 'costs',
-      header: t('cost'),
-      render: ({ routes: [first] }) =>
-        first?.costs ? (
-          <PriceLines currency={first.currency ?? 'CNY'} prices={first.costs} most={2} />
-        ) : (
-          '–'
-        ),
-      minor: true,
     },
     {
       key: 'margin',
@@ -212,28 +199,21 @@ function useColumns(): Column<Row>[] {
     {
       key: 'status',
       header: t('status'),
-      wide: true,
+      isBroad: true,
       render: (row) => <ModelState row={row} />,
     },
   ]
 }
 
-/** Sort order: losses, then problems, then tools that are taken out, then planned prices. */
-function ModelState({ row }: { readonly row: Row }) {
-  const t = useMessages(messages)
-  const say = useProblemWords()
-  const textOf = useServerText()
-  const nameOf = useToolName()
-  const { status, warnings, price_problems: problems, planned_prices: plans } = row
-  const [loss] = sortProblems(problems).filter(({ problem }) => problem !== 'unknown_cost')
-  if (status === 'active' && loss) return <StatusBadge tone="bad" label={say(loss)} isLong />
-  const [warning] = warnings
-  if (warning) return <StatusBadge tone="warning" label={textOf(warning)} isLong />
-  const [takenOut] = status === 'active' ? row.tools_taken_out : []
-  if (takenOut) {
-    const tool = nameOf(takenOut.tool)
-    return <StatusBadge tone="quiet" label={t('takenOutState', { tool })} isLong />
-  }
-  if (plans.length > 0) return <StatusBadge tone="busy" label={t('planned')} />
-  return <WorkStatus status={status} />
+/** On a phone the type stands beside the name, so that a card has one line less. */
+function NameAndType({ row: { id, type } }: { readonly row: Row }) {
+  const typeName = useModelTypeName()
+  return (
+    <>
+      <span>{id}</span>
+      <Text component="span" hiddenFrom="sm" size="xs" fw={400} c="dimmed" ml={8}>
+        {typeName(type)}
+      </Text>
+    </>
+  )
 }

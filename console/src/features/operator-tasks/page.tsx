@@ -5,6 +5,7 @@ import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
+import { useTaskKindOptions, useWorkKind } from '../../components/state/work-kind.ts'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
 import { AccountName } from '../../components/text/account-name.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
@@ -17,7 +18,6 @@ import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 const KEY = 'GET /operator/tasks'
-const KINDS = ['video', 'minutes', 'erase', 'image', 'response'] as const
 type Task = RowOf<typeof KEY>
 const FILTERS = ['account', 'kind', 'status', 'channel', 'id'] as const
 /** Refetches while the task is open. */
@@ -28,6 +28,7 @@ export function Page() {
   const list = useListState(FILTERS, 'task')
   const request = { query: asQuery(KEY, list.filters) }
   const pages = useAdminPages(KEY, request, { keepPrevious: true, refetchEveryMs: REFRESH_MS })
+  const kindName = useWorkKind()
   const open = pages.rows.find(({ id }) => id === list.openId)
   return (
     <ListPage
@@ -42,7 +43,7 @@ export function Page() {
     >
       <DetailDrawer
         isOpen={open !== undefined}
-        title={open ? t(open.kind) : ''}
+        title={open ? kindName(open.kind) : ''}
         onClose={list.close}
       >
         {open ? <TaskDetails task={open} /> : null}
@@ -62,11 +63,7 @@ function TaskFilters({ list }: TaskFiltersProps) {
     <>
       <TextFilter label={t('anyId')} {...list.field('id')} />
       <TextFilter label={t('filterAccount')} {...list.field('account')} />
-      <SelectFilter
-        label={t('kind')}
-        options={KINDS.map((value) => ({ value, label: t(value) }))}
-        {...list.field('kind')}
-      />
+      <SelectFilter label={t('kind')} options={useTaskKindOptions()} {...list.field('kind')} />
       <SelectFilter
         label={t('status')}
         options={[{ value: 'open', label: t('open') }, ...states]}
@@ -79,6 +76,7 @@ function TaskFilters({ list }: TaskFiltersProps) {
 
 function useColumns(): Column<Task>[] {
   const t = useMessages(messages)
+  const kindName = useWorkKind()
   return [
     {
       key: 'created',
@@ -91,7 +89,7 @@ function useColumns(): Column<Task>[] {
       header: t('account'),
       render: (row) => <AccountName id={row.account_id} name={row.account_name} />,
     },
-    { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
+    { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind) },
     { key: 'model', header: t('model'), render: (row) => row.model, minor: true },
     { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
     { key: 'channel', header: t('channel'), render: (row) => row.channel, minor: true },

@@ -8,6 +8,7 @@ import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
+import { useModelTypeName } from '../../components/text/model-type.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount, useSession } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
@@ -43,6 +44,7 @@ export function Page() {
 
 function Kinds({ models }: { readonly models: readonly PlaygroundModel[] }) {
   const t = useMessages(messages)
+  const typeName = useModelTypeName()
   const url = useUrlState(['kind', 'model'])
   const { kind, model } = url.values
   const named = models.find(({ id }) => id === model)
@@ -65,7 +67,7 @@ function Kinds({ models }: { readonly models: readonly PlaygroundModel[] }) {
             leftSection={<Icon name={icon} size={16} />}
             ref={id === tried.id ? showWhole : undefined}
           >
-            {t(label)}
+            {label === 'compare' ? t(label) : typeName(label)}
           </Tabs.Tab>
         ))}
       </Tabs.List>

@@ -2,6 +2,7 @@
 import { Text } from '@mantine/core'
 import type { Column } from '../../components/list/data-table.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
+import { useWorkKind } from '../../components/state/work-kind.ts'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
@@ -16,6 +17,7 @@ export type ShownTask = RowOf<typeof TASKS>
 
 export function useTaskColumns(): readonly Column<ShownTask>[] {
   const t = useMessages(messages)
+  const kindName = useWorkKind()
   return [
     {
       key: 'created',
@@ -23,7 +25,7 @@ export function useTaskColumns(): readonly Column<ShownTask>[] {
       render: (row) => <TimeText time={row.created_at} />,
       isTime: true,
     },
-    { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
+    { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind) },
     { key: 'model', header: t('model'), render: (row) => row.model, minor: true },
     { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
     {

@@ -3,6 +3,7 @@
 import { ButtonLink } from '../../components/links.tsx'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
+import { useTaskKindOptions } from '../../components/state/work-kind.ts'
 import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -13,7 +14,6 @@ import { TASKS, useTaskColumns } from './columns.tsx'
 import { messages } from './messages.ts'
 import { TaskDrawer } from './task-drawer.tsx'
 
-const KINDS = ['video', 'minutes', 'erase', 'image', 'response'] as const
 const FILTERS = ['search', 'kind', 'status', 'model'] as const
 
 export function Page() {
@@ -56,11 +56,7 @@ function TaskFilters({ list }: TaskFiltersProps) {
   return (
     <>
       <TextFilter label={t('anyId')} {...list.field('search')} />
-      <SelectFilter
-        label={t('kind')}
-        options={KINDS.map((value) => ({ value, label: t(value) }))}
-        {...list.field('kind')}
-      />
+      <SelectFilter label={t('kind')} options={useTaskKindOptions()} {...list.field('kind')} />
       <SelectFilter
         label={t('status')}
         options={useStatusOptions(['queued', 'processing', 'succeeded', 'failed'])}

@@ -6,6 +6,7 @@ import { ButtonLink } from '../../components/links.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
+import { useWorkKind } from '../../components/state/work-kind.ts'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
@@ -44,7 +45,8 @@ export function TaskDrawer({ id, onClose }: TaskDrawerProps) {
     { params: { account_id: account.id, task_id: id } },
     { enabled: id !== '', live: ['tasks', 'deliveries'], refetchWhile: COPYING },
   )
-  const title = data ? `${t(data.kind)} · ${data.model}` : t('title')
+  const kindName = useWorkKind()
+  const title = data ? `${kindName(data.kind)} · ${data.model}` : t('title')
   return (
     <DetailDrawer isOpen={id !== ''} title={title} onClose={onClose}>
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}

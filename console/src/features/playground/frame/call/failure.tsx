@@ -2,6 +2,7 @@
 import { Alert, Group, Text } from '@mantine/core'
 import { Icon } from '../../../../components/icon.tsx'
 import { ButtonLink } from '../../../../components/links.tsx'
+import { CodeText } from '../../../../components/text/code-text.tsx'
 import { ApiError } from '../../../../lib/api.ts'
 import { useMessages, useServerText } from '../../../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
@@ -14,7 +15,9 @@ export function Failure({ error }: { readonly error: Error }) {
   const advice = status === undefined ? undefined : adviceFor(status)
   return (
     <Alert color="red" role="alert" icon={<Icon name="warning" />} title={t('failed')}>
-      <Text size="sm">{status === 0 ? t('unreachable') : textOf(error.message)}</Text>
+      <Text size="sm">
+        <CodeText text={status === 0 ? t('unreachable') : textOf(error.message)} />
+      </Text>
       {advice ? (
         <Text size="sm" mt={4}>
           {t(advice)}
