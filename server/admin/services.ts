@@ -6,6 +6,14 @@ import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import type { Live } from './live/live.ts'
 
+export interface ShownVariable {
+  readonly name: string
+  /** The value in effect; a secret is masked. */
+  readonly value: string
+  readonly default: string
+  readonly description: string
+}
+
 export interface AdminServices extends PlainServices {
   readonly sql: Sql
   readonly catalog: Catalog
@@ -21,7 +29,7 @@ export interface AdminServices extends PlainServices {
     readonly topUpSecret: string | undefined
     /** Returns false while live gateways keep files in different places. */
     readonly areFilesShared: () => boolean
-    /** Returns every variable with its value, secrets masked. */
-    readonly describeConfiguration: () => { name: string; value: string; description: string }[]
+    /** Returns every environment variable. */
+    readonly describeConfiguration: () => ShownVariable[]
   }
 }

@@ -54,13 +54,9 @@ export function loadConfig(
  * Returns one line per variable for the log at startup: `PORT=8080 (default)`. Secrets are masked.
  */
 export function describeConfig(environment: Environment = process.env): string[] {
-  const variables = dropAbsent(environment)
-  const defaults: Readonly<Record<string, unknown>> = environmentSchema.parse({})
-  return Object.keys(VARIABLES).map((name) => {
-    const value = variables[name]
-    if (value !== undefined) return `${name}=${show(name, value)}`
-    return `${name}=${defaults[name] === undefined ? '' : String(defaults[name])} (default)`
-  })
+  return showConfig(environment).map(
+    ({ name, value, set }) => `${name}=${value}${set ? '' : ' (default)'}`,
+  )
 }
 
 /** Returns the name, default and description of each variable, for the command-line reference. */
@@ -73,18 +69,23 @@ export function listVariables(): { name: string; default: string; description: s
   }))
 }
 
-/** Returns the current value and description of each variable. Secrets are masked. */
-export function showConfig(
-  environment: Environment = process.env,
-): { name: string; value: string; description: string }[] {
-  const values = new Map(
-    describeConfig(environment).map((line) => {
-      const equals = line.indexOf('=')
-      return [line.slice(0, equals), line.slice(equals + 1)] as const
-    }),
-  )
-  return listVariables().map(({ name, description }) => {
-    return { name, value: values.get(name) ?? '', description }
+export interface VariableInEffect {
+  readonly name: string
+  /** The value in effect, masked where it is a secret. */
+  readonly value: string
+  /** True if the environment has it, whatever its value. */
+  readonly set: boolean
+  readonly default: string
+  readonly description: string
+}
+
+/** Returns the current value, default and description of each variable. */
+export function showConfig(environment: Environment = process.env): VariableInEffect[] {
+  const variables = dropAbsent(environment)
+  return listVariables().map((variable) => {
+    const text = variables[variable.name]
+    const value = text === undefined ? variable.default : show(variable.name, text)
+    return { ...variable, value, set: text !== undefined }
   })
 }
 

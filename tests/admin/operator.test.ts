@@ -258,6 +258,10 @@ describe('operators', () => {
         .sort(),
     )
     assert.ok(!text.includes('a-secret-key-that-only-tests-would-ever-use'))
+    for (const { name, value, default: usual, changed } of json.configuration) {
+      assert.deepEqual([name, changed], [name, value !== usual])
+      assert.doesNotMatch(value, /\(default\)/)
+    }
   })
 
   test('cursors page through every list and refuse nonsense', async () => {

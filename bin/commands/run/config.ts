@@ -32,7 +32,7 @@ function show({ json = false }: Options): void {
     rows,
     [
       { title: 'variable', cell: ({ name }) => name },
-      { title: 'value', cell: ({ value }) => value },
+      { title: 'value', cell: ({ value, set }) => (set ? value : `${value} (default)`) },
       { title: 'meaning', cell: ({ description }) => description },
     ],
     '',

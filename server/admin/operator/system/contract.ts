@@ -40,7 +40,13 @@ export const operatorSystemContract = {
         migrations: z.array(z.string()),
       }),
       configuration: z.array(
-        z.object({ name: z.string(), value: z.string(), description: z.string() }),
+        z.object({
+          name: z.string(),
+          value: z.string().describe('The value in effect; a secret is masked.'),
+          default: z.string(),
+          changed: z.boolean().describe('True if the value is another one than the default.'),
+          description: z.string(),
+        }),
       ),
     }),
   },

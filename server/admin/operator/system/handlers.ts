@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SignInParts } from '../../../sign-in/parts.ts'
 import type { HandlersOf } from '../../handler.ts'
+import type { ShownVariable } from '../../services.ts'
 import type { operatorSystemContract } from './contract.ts'
 import { selectDatabase, selectGateways, selectTables } from './store.ts'
 
@@ -21,6 +22,12 @@ const SECOND_FACTOR = 'OPERATOR_SECOND_FACTOR'
 function secondFactorOf({ operatorsNeedFactor }: SignInParts, configured: string): string {
   const effective = operatorsNeedFactor() ? 'required' : 'optional'
   return effective === configured ? configured : `${effective} (demo mode)`
+}
+
+function showVariable(variable: ShownVariable, parts: SignInParts) {
+  const { name, default: usual, description } = variable
+  const value = name === SECOND_FACTOR ? secondFactorOf(parts, variable.value) : variable.value
+  return { name, value, default: usual, changed: value !== usual, description }
 }
 
 export const operatorSystemHandlers: HandlersOf<typeof operatorSystemContract> = {
@@ -49,10 +56,9 @@ export const operatorSystemHandlers: HandlersOf<typeof operatorSystemContract> =
         this: row.id === system.ownerId,
       })),
       database: { ...database, tables: [...tables] },
-      configuration: system.describeConfiguration().map((one) => ({
-        ...one,
-        value: one.name === SECOND_FACTOR ? secondFactorOf(signIn.parts, one.value) : one.value,
-      })),
+      configuration: system
+        .describeConfiguration()
+        .map((variable) => showVariable(variable, signIn.parts)),
     }
   },
 }

@@ -1,0 +1,3 @@
+import type { AdminAnswer } from '../../lib/api.ts'
+
+export type System = AdminAnswer<'GET /operator/system'>
