@@ -75,7 +75,7 @@ describe('forms', { skip: noBrowser }, () => {
     const drawer = page.getByRole('dialog', { name: 'test' })
     await drawer.getByLabel(/^Amount/).fill('0')
     await drawer.getByLabel('Reason').fill('nothing')
-    await drawer.getByRole('button', { name: 'Post' }).click()
+    await drawer.getByRole('button', { name: 'Add credit' }).click()
     await expectMarked(page, drawer.getByLabel(/^Amount/), /zero changes nothing/)
     await page.goto(`${stage.console}/operator/redeem-codes`)
     await page.getByRole('button', { name: 'Create codes' }).first().click()

@@ -96,7 +96,17 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'server/endpoints/text': ['billing', 'references', 'socket', 'door'],
   'server/admin': `door live services.ts handler.ts operator account people contract.ts handlers.ts
     endpoints.ts`.split(/\s+/),
-  'console/src/components': ['door', 'text', 'state', 'charts', 'page', 'list', 'prices', 'form'],
+  'console/src/components': [
+    'door',
+    'text',
+    'state',
+    'charts',
+    'page',
+    'list',
+    'prices',
+    'fields',
+    'form',
+  ],
   'console/src/features/playground/frame':
     'door bench.module.css fields call cost task upload send-bar.tsx bench.tsx'.split(' '),
 }

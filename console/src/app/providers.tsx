@@ -44,7 +44,8 @@ export function Providers({ children }: { readonly children: ReactNode }) {
     >
       <LanguageProvider>
         <QueryClientProvider client={client}>
-          <Notifications position="bottom-right" limit={3} />
+          {/* Over the header, where they hide no field of a drawer, a dialog or a page. */}
+          <Notifications position="top-center" />
           {children}
         </QueryClientProvider>
       </LanguageProvider>

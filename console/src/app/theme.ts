@@ -64,6 +64,7 @@ export const theme = createTheme({
   },
   components: {
     Button: { defaultProps: { size: 'sm', fw: 500 } },
+    Badge: { defaultProps: { tt: 'none', fw: 500 } },
     TextInput: { defaultProps: { size: 'sm' } },
     PasswordInput: { defaultProps: { size: 'sm' } },
     NumberInput: { defaultProps: { size: 'sm' } },

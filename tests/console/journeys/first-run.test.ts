@@ -105,7 +105,7 @@ async function openAccount(page: Page): Promise<void> {
   await proveUntil(page, drawer.getByLabel(/^Amount/))
   await drawer.getByLabel(/^Amount/).fill('5')
   await drawer.getByLabel('Reason').fill('first payment')
-  await drawer.getByRole('button', { name: 'Post' }).click()
+  await drawer.getByRole('button', { name: 'Add credit' }).click()
   await proveUntil(page, drawer.getByText(/^first payment · By/))
   await drawer.getByRole('button', { name: 'View as owner' }).click()
   await arrive(page, 'Overview')

@@ -35,7 +35,7 @@ describe('an operator', { skip: noBrowser }, () => {
     await drawer.getByLabel(/^Amount/).fill('25')
     await drawer.getByLabel('Reason').fill('invoice 17')
     await stage.sql`update console_session set stepped_up_until = null`
-    await drawer.getByRole('button', { name: 'Post' }).click()
+    await drawer.getByRole('button', { name: 'Add credit' }).click()
     await page.getByRole('dialog', { name: 'Confirm your identity' }).waitFor()
     await proveUntil(page, drawer.getByText(/^invoice 17 · By/))
     assert.equal(await call(), 200)

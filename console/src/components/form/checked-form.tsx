@@ -1,19 +1,17 @@
 /** A form that marks the fields named by a refusal and moves the focus to the first. */
 import { Stack } from '@mantine/core'
-import { createContext, type ReactNode, useContext, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
 import { useServerText } from '../../lib/i18n.tsx'
+import classes from '../fields/fields.module.css'
+import {
+  type RefusedField,
+  RefusedFieldsContext,
+  useFieldErrors,
+} from '../fields/refused-fields.ts'
 import { useErrorText } from '../state/error-state.tsx'
 import { InvalidField } from './invalid-field.ts'
 import { Refusal } from './refusal.tsx'
-
-interface RefusedField {
-  /** The server's name of the field, for example `prices[0].amount`. */
-  readonly param: string
-  readonly text: string
-}
-
-const RefusedFieldsContext = createContext<readonly RefusedField[]>([])
 
 interface CheckedFormProps {
   readonly failure: Error | null | undefined
@@ -42,6 +40,7 @@ export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFor
   return (
     <form
       ref={form}
+      className={classes.form}
       onSubmit={(event) => {
         event.preventDefault()
         onSubmit(event.currentTarget)
@@ -49,7 +48,9 @@ export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFor
     >
       <Stack gap="sm">
         <RefusedFieldsContext value={refused}>{children}</RefusedFieldsContext>
-        <Refusal failure={isMarked ? undefined : (failure ?? undefined)} />
+        <div className={classes.refusal}>
+          <Refusal failure={isMarked ? undefined : (failure ?? undefined)} />
+        </div>
         {actions}
       </Stack>
     </form>
@@ -58,12 +59,7 @@ export function CheckedForm({ failure, onSubmit, actions, children }: CheckedFor
 
 /** Returns the `error` of an input: the first refusal that names `param` or a part of it. */
 export function useFieldError(param: string): string | undefined {
-  const refused = useContext(RefusedFieldsContext)
-  return refused.find((one) => names(one.param, param))?.text
-}
-
-function names(refused: string, param: string): boolean {
-  return refused.startsWith(param) && /^$|^[.[]/.test(refused.slice(param.length))
+  return useFieldErrors()(param)
 }
 
 interface CheckedFieldProps {

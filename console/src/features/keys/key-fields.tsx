@@ -1,5 +1,6 @@
 /** The fields of a key, for creating and for changing one. */
-import { Group, NumberInput, TagsInput, TextInput } from '@mantine/core'
+import { NumberInput, TagsInput, TextInput } from '@mantine/core'
+import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { fromLocalField, toLocalField } from '../../lib/format.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -97,7 +98,14 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
         value={draft.spendLimit}
         onChange={(event) => change({ spendLimit: event.currentTarget.value })}
       />
-      <Group grow align="flex-end">
+      <CheckedRow
+        fields={[
+          { param: 'limits.requests_per_minute', label: t('requestsPerMinute') },
+          { param: 'limits.tokens_per_minute', label: t('tokensPerMinute') },
+          { param: 'limits.concurrent_calls', label: t('concurrentCalls') },
+        ]}
+        grow
+      >
         <LimitInput
           param="limits.requests_per_minute"
           label={t('requestsPerMinute')}
@@ -116,7 +124,7 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
           value={draft.concurrentCalls}
           onChange={(concurrentCalls) => change({ concurrentCalls })}
         />
-      </Group>
+      </CheckedRow>
       <TextInput
         type="datetime-local"
         label={t('expires')}

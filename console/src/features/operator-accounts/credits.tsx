@@ -1,7 +1,9 @@
 /** Manual credits and corrections, and the form that books them. */
-import { Box, Button, Group, Select, Stack, Table, Text, TextInput, Title } from '@mantine/core'
+import { Box, Select, Stack, Table, Text, TextInput, Title } from '@mantine/core'
 import { useRef, useState } from 'react'
+import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { CheckedField, CheckedForm } from '../../components/form/checked-form.tsx'
+import { SubmitButtons } from '../../components/form/submit-form.tsx'
 import { useSubmit } from '../../components/form/use-submit.ts'
 import { notifyDone } from '../../components/state/notify.ts'
 import { MoneyText } from '../../components/text/money-text.tsx'
@@ -42,18 +44,12 @@ function CreditForm({ account }: { readonly account: Account }) {
     <CheckedForm
       failure={failure}
       onSubmit={() => submit(undefined)}
-      actions={
-        <Group justify="flex-end">
-          <Button type="submit" loading={isBusy}>
-            {t('post')}
-          </Button>
-        </Group>
-      }
+      actions={<SubmitButtons act={t(`act_${kind}`)} isBusy={isBusy} isInline />}
     >
       <Title order={3} size="h4">
         {t('creditTitle')}
       </Title>
-      <Group gap="xs" grow align="flex-start">
+      <CheckedRow fields={[{ param: 'amount', label: t('amount') }]} grow>
         <CheckedField param="amount">
           {(error) => (
             <TextInput
@@ -75,7 +71,7 @@ function CreditForm({ account }: { readonly account: Account }) {
             if (isKind(chosen)) setKind(chosen)
           }}
         />
-      </Group>
+      </CheckedRow>
       <CheckedField param="reason">
         {(error) => (
           <TextInput

@@ -1,7 +1,9 @@
 /** The limits of an account; an empty field means none. */
-import { Button, Group, NumberInput, Title } from '@mantine/core'
+import { NumberInput, Title } from '@mantine/core'
 import { useState } from 'react'
+import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { CheckedField, CheckedForm } from '../../components/form/checked-form.tsx'
+import { SubmitButtons } from '../../components/form/submit-form.tsx'
 import { useSubmit } from '../../components/form/use-submit.ts'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -27,17 +29,26 @@ export function LimitsForm({ account }: { readonly account: Account }) {
     await change.mutateAsync({ params: { account_id: account.id }, body: { limits } })
     notifyDone(t('saved'))
   })
-  const field = (
-    name: string,
-    label: string,
-    value: number | string,
-    set: (value: number | string) => void,
-  ) => (
-    <CheckedField param={`limits.${name}`}>
+  const fields = [
+    {
+      param: 'limits.requests_per_minute',
+      label: t('requestsPerMinute'),
+      value: requests,
+      set: setRequests,
+    },
+    {
+      param: 'limits.tokens_per_minute',
+      label: t('tokensPerMinute'),
+      value: tokens,
+      set: setTokens,
+    },
+    { param: 'limits.concurrent_calls', label: t('concurrentCalls'), value: calls, set: setCalls },
+  ]
+  const inputs = fields.map(({ param, label, value, set }) => (
+    <CheckedField key={param} param={param}>
       {(error) => (
         <NumberInput
           label={label}
-          size="xs"
           w={160}
           min={1}
           allowDecimal={false}
@@ -48,20 +59,17 @@ export function LimitsForm({ account }: { readonly account: Account }) {
         />
       )}
     </CheckedField>
-  )
+  ))
   return (
-    <CheckedForm failure={failure} onSubmit={() => submit(undefined)}>
+    <CheckedForm
+      failure={failure}
+      onSubmit={() => submit(undefined)}
+      actions={<SubmitButtons act={t('save')} isBusy={isBusy} isInline />}
+    >
       <Title order={3} size="h4">
         {t('limits')}
       </Title>
-      <Group gap="xs" align="flex-end">
-        {field('requests_per_minute', t('requestsPerMinute'), requests, setRequests)}
-        {field('tokens_per_minute', t('tokensPerMinute'), tokens, setTokens)}
-        {field('concurrent_calls', t('concurrentCalls'), calls, setCalls)}
-        <Button type="submit" variant="default" size="xs" loading={isBusy}>
-          {t('save')}
-        </Button>
-      </Group>
+      <CheckedRow fields={fields}>{inputs}</CheckedRow>
     </CheckedForm>
   )
 }

@@ -1,6 +1,7 @@
 /** Dialog that creates a batch of codes and shows them once. */
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
@@ -85,7 +86,13 @@ function Form({ onCreated, onCancel }: FormProps) {
         onCreated(data.map(({ code }) => code))
       }}
     >
-      <Group grow align="flex-start">
+      <CheckedRow
+        fields={[
+          { param: 'amount', label: t('amount') },
+          { param: 'currency', label: t('currency') },
+        ]}
+        grow
+      >
         <NumberInput name="count" label={t('count')} required min={1} max={1000} defaultValue={1} />
         <CheckedField param="amount">
           {(error) => (
@@ -110,7 +117,7 @@ function Form({ onCreated, onCancel }: FormProps) {
             />
           )}
         </CheckedField>
-      </Group>
+      </CheckedRow>
       <Group grow>
         <Select name="kind" label={t('kind')} data={kinds} defaultValue="promotion" />
         <TextInput name="expires" label={t('expires')} type="date" />

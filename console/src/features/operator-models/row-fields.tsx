@@ -1,5 +1,6 @@
 /** Form rows for prices and routes, which can be added and removed. */
 import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { usePriceWords } from '../../components/prices/price-words.ts'
@@ -11,9 +12,6 @@ import { messages } from './messages.ts'
 import { shareRoutes } from './route-shares.ts'
 
 const EXAMPLE = '{"resolution": "720p"}'
-
-/** Room for the reason of a refusal below a narrow field. */
-const REASON_WIDTH = 260
 
 function replaceAt<Item>(items: readonly Item[], index: number, item: Item): Item[] {
   return items.map((one, at) => (at === index ? item : one))
@@ -75,7 +73,15 @@ function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
   const words = usePriceWords()
   const { unit, amount, per, when } = row
   return (
-    <Group gap={6} align="flex-end" wrap="wrap">
+    <CheckedRow
+      fields={[
+        { param: `${param}.unit`, label: t('unit') },
+        { param: `${param}.amount`, label: t('amount') },
+        { param: `${param}.per`, label: t('per') },
+        { param: `${param}.when`, label: t('when') },
+      ]}
+      gap={6}
+    >
       <Select
         label={t('unit')}
         size="xs"
@@ -113,7 +119,7 @@ function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
           {amount} {words.per(Number(per), unit)}
         </Text>
       ) : null}
-    </Group>
+    </CheckedRow>
   )
 }
 
@@ -161,7 +167,15 @@ function RouteRow({ param, row, share, channels, onChange, onRemove }: RouteRowP
   const { language } = useLanguage()
   return (
     <Stack gap={6}>
-      <Group gap={6} align="flex-end" wrap="wrap">
+      <CheckedRow
+        fields={[
+          { param: `${param}.channel`, label: t('channel') },
+          { param: `${param}.upstream_model`, label: t('upstreamModel') },
+          { param: `${param}.priority`, label: t('priority') },
+          { param: `${param}.weight`, label: t('weight') },
+        ]}
+        gap={6}
+      >
         <Select
           label={t('channel')}
           size="xs"
@@ -196,7 +210,7 @@ function RouteRow({ param, row, share, channels, onChange, onRemove }: RouteRowP
           onChange={(weight) => onChange({ weight })}
         />
         <RemoveRow onRemove={onRemove} />
-      </Group>
+      </CheckedRow>
       <Box pl="md">
         <PriceRows
           param={`${param}.costs`}
@@ -223,12 +237,11 @@ interface FieldProps {
 
 function Field(props: FieldProps) {
   const { param, label, value, width = 90, placeholder = '', suffix, onChange } = props
-  const error = useFieldError(param)
   return (
     <TextInput
       label={label}
       size="xs"
-      w={error ? Math.max(width, REASON_WIDTH) : width}
+      w={width}
       placeholder={placeholder}
       {...(suffix
         ? {
@@ -240,7 +253,7 @@ function Field(props: FieldProps) {
             rightSectionWidth: 58,
           }
         : {})}
-      error={error}
+      error={useFieldError(param)}
       value={value}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}
     />
