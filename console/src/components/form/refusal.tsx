@@ -1,6 +1,7 @@
 /** The reason why a form was refused, read out by screen readers. */
 import { Text } from '@mantine/core'
 import { useErrorText } from '../state/error-state.tsx'
+import { CodeText } from '../text/code-text.tsx'
 
 export function Refusal({ failure }: { readonly failure: Error | undefined }) {
   const textOf = useErrorText()
@@ -8,7 +9,7 @@ export function Refusal({ failure }: { readonly failure: Error | undefined }) {
     <div role="alert">
       {failure ? (
         <Text size="sm" c="var(--mantine-color-error)">
-          {textOf(failure)}
+          <CodeText text={textOf(failure)} />
         </Text>
       ) : null}
     </div>

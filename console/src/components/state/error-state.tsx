@@ -4,6 +4,7 @@ import { ApiError } from '../../lib/api.ts'
 import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { Icon } from '../icon.tsx'
 import { messages } from '../messages.ts'
+import { CodeText } from '../text/code-text.tsx'
 
 interface ErrorStateProps {
   readonly error: Error
@@ -21,7 +22,9 @@ export function ErrorState({ error, title, onRetry }: ErrorStateProps) {
       title={title ?? t('failed')}
       maw={640}
     >
-      <Text size="sm">{useErrorText()(error)}</Text>
+      <Text size="sm">
+        <CodeText text={useErrorText()(error)} />
+      </Text>
       <Group gap="sm" mt="xs">
         {onRetry ? (
           <Button variant="default" size="compact-sm" onClick={onRetry}>

@@ -3,6 +3,7 @@ import { Box, Switch, Text } from '@mantine/core'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
 import { Filters, TextFilter } from '../../components/list/filters.tsx'
 import { Panel } from '../../components/page/panel.tsx'
+import { CodeText } from '../../components/text/code-text.tsx'
 import { formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { Language } from '../../lib/language.ts'
@@ -77,7 +78,7 @@ function Setting({ variable }: { readonly variable: Variable }) {
           {name}
         </Text>
         <Text size="xs" c="dimmed">
-          {description}
+          <CodeText text={description} />
         </Text>
       </dt>
       <dd className={classes.value}>
