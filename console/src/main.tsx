@@ -4,9 +4,11 @@ import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import '@mantine/spotlight/styles.css'
 import './app/styles.css'
+import './app/early-sign-in.css'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { dropEarlySignIn } from './app/early-sign-in.ts'
 import { Providers } from './app/providers.tsx'
 import { router } from './app/router.tsx'
 import { copyExactAmounts } from './lib/copy-exact.ts'
@@ -17,6 +19,7 @@ watchBuild()
 
 const root = document.getElementById('root')
 if (root) {
+  dropEarlySignIn(root)
   createRoot(root).render(
     <StrictMode>
       <Providers>

@@ -33,7 +33,7 @@ export function createConsoleEndpoints(options: ConsoleOptions): PlainEndpoint[]
     const file = build?.files.get(name)
     if (file) sendFile(context, name, file)
     else if (name.startsWith('assets/')) throw new GatewayError('not_found')
-    else if (build) sendPage(context, build.page, origins)
+    else if (build) sendPage(context, name, build.page, origins)
     else sendHtml(context, 503, NOT_BUILT, "default-src 'none'; frame-ancestors 'none'")
   }
 
@@ -57,9 +57,30 @@ function redirectHome(context: Context): void {
   sendBytes(context, 302, { location: '/console/' }, Buffer.alloc(0))
 }
 
-function sendPage(context: Context, page: string, origins: readonly string[]): void {
+/** The marks around the sign-in page that is seen until the console's script has run. */
+const EARLY_BEGINS = '<!-- early sign-in'
+const EARLY_ENDS = '<!-- /early sign-in -->'
+const OTHER_SIGNED_OUT_PAGES: ReadonlySet<string> = new Set(['setup', 'invite', 'reset'])
+
+function withoutEarlySignIn(page: string): string {
+  const begin = page.indexOf(EARLY_BEGINS)
+  const end = page.indexOf(EARLY_ENDS)
+  return begin < 0 || end < begin
+    ? page
+    : page.slice(0, begin) + page.slice(end + EARLY_ENDS.length)
+}
+
+/** A session may have ended: then the console leads to the sign-in page as it always does. */
+function startsWithSignIn(context: Context, name: string): boolean {
+  if (name === 'sign-in') return true
+  const isSignedIn = /\btributary_session=/.test(context.request.headers.cookie ?? '')
+  return !isSignedIn && !OTHER_SIGNED_OUT_PAGES.has(name)
+}
+
+function sendPage(context: Context, name: string, page: string, origins: readonly string[]): void {
   const nonce = randomBytes(NONCE_BYTES).toString('base64url')
-  const html = page.replaceAll('CSP_NONCE', nonce)
+  const shown = startsWithSignIn(context, name) ? page : withoutEarlySignIn(page)
+  const html = shown.replaceAll('CSP_NONCE', nonce)
   sendHtml(context, 200, html, contentSecurityPolicy(nonce, origins))
 }
 

@@ -1,0 +1,81 @@
+/** The sign-in page is there before its script, as it looks after it, and only for its readers. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { noBrowser } from '../../support/browser.ts'
+import { until } from '../../support/until.ts'
+import { expectAccessible, type Look, openPage } from '../support/browser.ts'
+import { leave } from '../support/journey.ts'
+import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+
+const LOOKS: readonly Look[] = [
+  {},
+  { width: 390, height: 844, colorScheme: 'dark' },
+  { colorScheme: 'dark', locale: 'zh-CN' },
+]
+
+/** Each piece of text that is seen, with its place and its color; inputs by their place alone. */
+const SEEN = `(root) => {
+  const seen = []
+  const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+  while (walk.nextNode()) {
+    const text = walk.currentNode.data.replace(/\\s+/g, ' ').trim()
+    const range = document.createRange()
+    range.selectNodeContents(walk.currentNode)
+    const { x, y, width } = range.getBoundingClientRect()
+    const { color, fontSize, fontWeight } = getComputedStyle(walk.currentNode.parentElement)
+    if (text && width) seen.push([text, Math.round(x), Math.round(y), color, fontSize, fontWeight].join(' '))
+  }
+  return seen
+}`
+
+const see = (page: Page, selector: string) =>
+  page.evaluate<string[]>(`(${SEEN})(document.querySelector('${selector}'))`)
+
+describe('the sign-in page before its script', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  for (const look of LOOKS) {
+    test(`looks as it does afterwards, ${JSON.stringify(look)}`, async () => {
+      const watched = await openPage(stage.browser, look)
+      const { page } = watched
+      let release = () => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await page.route('**/console/assets/*.js', async (route) => {
+        await held
+        await route.continue()
+      })
+      await page.goto(`${stage.console}/`, { waitUntil: 'commit' })
+      await page.locator('#early-sign-in').waitFor()
+      const early = await see(page, '#early-sign-in')
+      assert.ok(early.length >= 8, early.join('\n'))
+      release()
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await until('the early page to go', async () =>
+        (await page.locator('#early-sign-in').count()) === 0 ? true : undefined,
+      )
+      assert.deepEqual(early, await see(page, '#root'))
+      await expectAccessible(page)
+      await leave(watched)
+    })
+  }
+
+  test('is not in the page of those who are signed in, nor in that of an invitation', async () => {
+    const early = async (path: string, page: Page) =>
+      (await (await page.request.get(`${stage.console}${path}`)).text()).includes('early-sign-in"')
+    const signedIn = await stage.signedIn('/usage')
+    assert.equal(await early('/usage', signedIn.page), false)
+    assert.equal(await early('/sign-in', signedIn.page), true)
+    await leave(signedIn)
+    const nobody = await openPage(stage.browser)
+    assert.equal(await early('/usage', nobody.page), true)
+    assert.equal(await early('/invite', nobody.page), false)
+    await leave(nobody)
+  })
+})
