@@ -146,7 +146,9 @@ export function formatDuration(milliseconds: number, language: Language): string
   const seconds = milliseconds / 1_000
   if (seconds < 60) return formatUnit(seconds, 'second', language, seconds < 10 ? 1 : 0)
   const parts = (big: number, bigUnit: string, small: number, smallUnit: string) =>
-    `${formatUnit(big, bigUnit, language)} ${formatUnit(small, smallUnit, language)}`
+    [formatUnit(big, bigUnit, language), formatUnit(small, smallUnit, language)].join(
+      language === 'zh' ? '' : ' ',
+    )
   const minutes = Math.floor(seconds / 60)
   if (minutes < 60) return parts(minutes, 'minute', Math.floor(seconds % 60), 'second')
   const hours = Math.floor(minutes / 60)

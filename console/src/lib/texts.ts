@@ -36,5 +36,24 @@ export function defineMessages<
 
 /** Fills a text whose key is only known at run time; all others go through `useMessages`. */
 export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
+  if (!text.includes('{')) return text
+  const filled = text.replace(
+    /\{(\w+)\}/g,
+    (whole, name: string) => EDGE + String(values[name] ?? whole) + EDGE,
+  )
+  return filled.replace(LOOSE, '').replaceAll(EDGE, '')
 }
+
+/** Stands at both ends of a value while its text is filled; no text has it. */
+const EDGE = '\uE000'
+
+const HAN = '\\p{Script=Han}'
+
+/**
+ * A space between a value and the text around it, where both are Chinese: `每 {unit}` is `每 5 秒`,
+ * but `每秒`. Spaces within a value are its own.
+ */
+const LOOSE = new RegExp(
+  `(?<=${HAN}${EDGE}?) (?=${EDGE}${HAN})|(?<=${HAN}${EDGE}) (?=${HAN})`,
+  'gu',
+)

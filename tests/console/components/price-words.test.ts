@@ -48,3 +48,20 @@ test('lists, passes and lengths read as people say them', () => {
     'output tokens · advisor claude-opus-4-7',
   )
 })
+
+test('Chinese prices have no space between Chinese words', () => {
+  const { per, when } = wordPrices('zh')
+  assert.equal(per(1_000_000, 'input_token'), '每百万输入 token')
+  assert.equal(per(1_000, 'call'), '每千次调用')
+  assert.equal(per(10_000, 'character'), '每万字符')
+  assert.equal(per(500, 'call'), '每 500 次调用')
+  assert.equal(per(1, 'second'), '每秒')
+  assert.equal(per(1, 'image'), '每张图片')
+  assert.equal(per(1, 'cache_write_5m_token'), '每个 5 分钟缓存写入 token')
+  assert.equal(when({ quality: 'high' }), 'high 质量')
+  for (const unit of UNITS) {
+    for (const count of [1, 60, 1_000, 10_000, 1_000_000, 20_000_000]) {
+      assert.doesNotMatch(per(count, unit), /\p{Script=Han} \p{Script=Han}/u)
+    }
+  }
+})

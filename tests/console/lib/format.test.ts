@@ -42,7 +42,7 @@ test('durations and sizes are as short as they stay distinct', () => {
     durations.map((one) => formatDuration(one, 'en')),
     ['0 ms', '999 ms', '1.5 sec', '59 sec', '1 min 1 sec', '1 hr 0 min', '2 days 1 hr'],
   )
-  assert.equal(formatDuration(61_000, 'zh'), '1分钟 1秒')
+  assert.equal(formatDuration(61_000, 'zh'), '1分钟1秒')
   const sizes = [0, 999, 1_000, 1_500_000, 2_000_000_000_000_000]
   assert.deepEqual(
     sizes.map((size) => formatBytes(size, 'en')),

@@ -4,6 +4,7 @@ import { defineMessages } from '../../lib/texts.ts'
 export const messages = defineMessages(
   {
     per: 'per {unit}',
+    many: '{count} {unit}',
     unit_input_token: 'input token',
     unit_cached_input_token: 'cached input token',
     unit_cache_write_token: 'token written to a cache',
@@ -90,6 +91,7 @@ export const messages = defineMessages(
   },
   {
     per: '每 {unit}',
+    many: '{count} {unit}',
     unit_input_token: '个输入 token',
     unit_cached_input_token: '个缓存命中 token',
     unit_cache_write_token: '个缓存写入 token',

@@ -47,8 +47,10 @@ export function wordPrices(language: Language) {
     per(count: number, unit: string): string {
       const longer = unit === 'second' ? LONGER[count] : undefined
       if (longer) return say('per', { unit: say(longer) })
-      const many = `${formatCompact(count, language)} ${word(`units_${unit}`, unit)}`
-      return say('per', { unit: count === 1 ? word(`unit_${unit}`, unit) : many })
+      if (count === 1) return say('per', { unit: word(`unit_${unit}`, unit) })
+      const spoken = language === 'zh' ? SPOKEN[count] : undefined
+      const many = { count: spoken ?? formatCompact(count, language) }
+      return say('per', { unit: say('many', { ...many, unit: word(`units_${unit}`, unit) }) })
     },
     /** `at 1080p, without sound`. */
     when: (conditions: Readonly<Record<string, unknown>>) =>
@@ -57,6 +59,13 @@ export function wordPrices(language: Language) {
         .join(language === 'zh' ? '，' : ', '),
     more: (count: number) => say('more', { count: String(count) }),
   }
+}
+
+/** Round numbers as Chinese price lists have them: 每百万, not 每 100万. */
+const SPOKEN: Readonly<Record<number, string>> = {
+  1000: '千',
+  10000: '万',
+  1000000: '百万',
 }
 
 /** Units of time by their seconds. */
