@@ -15,6 +15,9 @@ const CONNECTION_CODES = new Set([
   'EPIPE',
   'ETIMEDOUT',
   'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
 ])
 
 /** SQLSTATE of a replica that is asked to write. */

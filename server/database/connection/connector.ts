@@ -25,6 +25,13 @@ export type Open = (timeoutMs: number) => Promise<DatabaseSession>
 /** Opens a session within this time, unless `signal` aborts. */
 export type OpenUnless = (timeoutMs: number, signal: AbortSignal) => Promise<DatabaseSession>
 
+export interface ConnectorEvents {
+  /** Called when connections are refused from now on. */
+  readonly onClosed: (error: unknown) => void
+  /** Called when they are opened again. */
+  readonly onOpened: () => void
+}
+
 export class Connector {
   private readonly queue: (() => void)[] = []
   private running = 0
@@ -32,11 +39,10 @@ export class Connector {
   private lastOpenedAtMs = Number.NEGATIVE_INFINITY
   private closedBy: unknown
   private timeoutMs = TIMEOUT_MS_MIN
-  private readonly onClosed: (error: unknown) => void
+  private readonly events: ConnectorEvents
 
-  /** `onClosed` is called when connections are refused from now on. */
-  constructor(onClosed: (error: unknown) => void) {
-    this.onClosed = onClosed
+  constructor(events: ConnectorEvents) {
+    this.events = events
   }
 
   /** Rejects at once while nobody is admitted. */
@@ -56,7 +62,7 @@ export class Connector {
   close(error: unknown): void {
     const isNew = this.closedBy === undefined
     this.closedBy = error
-    if (isNew) this.onClosed(error)
+    if (isNew) this.events.onClosed(error)
   }
 
   isClosed(): boolean {
@@ -98,7 +104,9 @@ export class Connector {
       this.lastOpenedAtMs = performance.now()
       this.lastTookMs = this.lastOpenedAtMs - startMs
       this.timeoutMs = clamp(this.lastTookMs * TIMEOUT_FACTOR, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX)
+      const wasClosed = this.isClosed()
       this.closedBy = undefined
+      if (wasClosed) this.events.onOpened()
       return session
     } catch (error) {
       if (readErrorCode(error) === 'CONNECT_TIMEOUT') {

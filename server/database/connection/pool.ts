@@ -10,6 +10,8 @@ import type { ClientQuery, DatabaseSession } from './session.ts'
 /** A session that takes longer to open is not waited for: a few statements follow others. */
 const OPENING_MS = 100
 const FOLLOWING_MEANWHILE = 3
+/** Over a slow network they share its round trips. */
+const FOLLOWING_WHEN_SLOW = 10
 /** The same where no session will be added. */
 const FOLLOWING_MAX = 100
 const IDLE_MS = 60_000
@@ -50,6 +52,8 @@ export class Pool {
   private opening = 0
   private isSlow = false
   private waitsUntilMs = 0
+  /** Since there was a session. */
+  private hasRejected = false
   private isEnded = false
   private readonly ending = new AbortController()
   private onEmpty: (() => void) | undefined
@@ -81,6 +85,14 @@ export class Pool {
   /** Rejects what waits, unless a session may come to it beside the one refused. */
   refuse(error: unknown): void {
     if (this.sessions.length === 0 && this.opening <= 1) this.rejectAll(error)
+  }
+
+  /** Opens sessions where statements were rejected for lack of one: the next come at any moment. */
+  welcome(): void {
+    if (!this.hasRejected || this.sessions.length > 0 || this.isEnded) return
+    this.hasRejected = false
+    this.waitsUntilMs = 0
+    while (this.opening < Math.min(KEPT, this.options.size)) this.openOne()
   }
 
   /** Statements that wait or run have `graceSeconds` to end. */
@@ -153,6 +165,7 @@ export class Pool {
   private countFollowing(isTransaction: boolean): number {
     if (isTransaction) return 0
     if (!this.mayGrow()) return FOLLOWING_MAX
+    if (this.countAtOnce() > 1) return FOLLOWING_WHEN_SLOW
     return this.isSlow ? FOLLOWING_MEANWHILE : 0
   }
 
@@ -162,8 +175,12 @@ export class Pool {
 
   /** Opens sessions for what waits, as many as may be opened at the same time. */
   private grow(): void {
-    const most = Math.min(this.countWaiting(), this.options.atOnce?.() ?? 1)
+    const most = Math.min(this.countWaiting(), this.countAtOnce())
     while (this.opening < most && this.mayOpen()) this.openOne()
+  }
+
+  private countAtOnce(): number {
+    return this.options.atOnce?.() ?? 1
   }
 
   private mayOpen(): boolean {
@@ -190,8 +207,18 @@ export class Pool {
 
   private readonly take = (session: DatabaseSession): void => {
     if (this.ending.signal.aborted) return void session.close(0)
+    if (this.sessions.length === 0) this.letCallsGoFirst()
     this.sessions.push(session)
+    this.hasRejected = false
     this.timer ??= setInterval(this.tick, TICK_MS).unref()
+  }
+
+  /** While there was no session background work has let nobody go first. */
+  private letCallsGoFirst(): void {
+    const soonestMs = performance.now() + YIELDING_MS
+    this.yielding = this.yielding.map((one) => {
+      return { ...one, turnMs: Math.max(one.turnMs, soonestMs) }
+    })
   }
 
   /** No session could be added: statements share those that there are, or will be. */
@@ -224,6 +251,7 @@ export class Pool {
     const waiting = [...this.waiting, ...this.yielding]
     this.waiting = []
     this.yielding = []
+    if (waiting.length > 0) this.hasRejected = true
     for (const { reject } of waiting) reject(error)
   }
 }

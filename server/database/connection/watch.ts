@@ -35,6 +35,8 @@ export interface Watched {
   drop(error: unknown): void
   /** No connection can be opened. */
   refuse(error: unknown): void
+  /** Connections can be opened again. */
+  welcome(): void
 }
 
 /** Opens the connection of the watch. */
@@ -42,7 +44,10 @@ export type OpenWatch = (opening: Opening) => Promise<DatabaseSession>
 
 export class ServerWatch {
   private readonly openWatch: OpenWatch
-  private readonly connector = new Connector((error) => this.onClosed(error))
+  private readonly connector = new Connector({
+    onClosed: (error) => this.onClosed(error),
+    onOpened: () => this.onOpened(),
+  })
   private readonly clients = new Set<Watched>()
   private readonly channels = new Map<string, Set<Listener>>()
   private readonly stopping = new AbortController()
@@ -192,6 +197,10 @@ export class ServerWatch {
   private onClosed(error: unknown): void {
     for (const client of this.clients) client.refuse(error)
     void this.connect()
+  }
+
+  private onOpened(): void {
+    for (const client of this.clients) client.welcome()
   }
 }
 

@@ -210,6 +210,15 @@ test('over a slow network a few connections are opened side by side, and no more
   assert.equal(openings.length, 4)
 })
 
+test('over a slow network statements follow others at once', async (t) => {
+  const { openings, ask } = stage(t, 4, 3)
+  ask()
+  const session = await openings[0]?.admit()
+  for (let statement = 0; statement < 5; statement += 1) ask()
+  assert.equal(session?.running.length, 6)
+  assert.equal(openings.length, 1)
+})
+
 test('a connection that is refused leaves what waits to another that is under way', async (t) => {
   const { openings, rejected, ask } = stage(t, 4, 3)
   for (let statement = 0; statement < 5; statement += 1) ask()
@@ -217,6 +226,39 @@ test('a connection that is refused leaves what waits to another that is under wa
   assert.deepEqual(rejected, [])
   const session = await openings[1]?.admit()
   assert.ok(session && session.running.length > 0)
+})
+
+test('a server that is back is connected to at once, where statements were rejected', async (t) => {
+  const { pool, openings, ask, settle } = stage(t)
+  pool.welcome()
+  assert.equal(openings.length, 0, 'nobody has asked')
+  ask()
+  await openings[0]?.refuse()
+  ask()
+  await openings[1]?.refuse()
+  pool.welcome()
+  assert.equal(openings.length, 4)
+  const session = await openings[2]?.admit()
+  pool.welcome()
+  assert.equal(openings.length, 4, 'once is enough')
+  // Another one is not put off by the refusals of before.
+  await openings[3]?.admit()
+  for (let statement = 0; statement < 3; statement += 1) ask()
+  await settle()
+  assert.equal(openings.length, 5)
+  assert.equal(session?.running.length, 1)
+})
+
+test('background work that waited for a server lets calls go first again', async (t) => {
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
+  const { openings, askAs, settle } = stage(t, 1)
+  for (const name of ['one', 'two']) askAs(name, true)
+  nowMs += 20_000
+  askAs('call')
+  const session = await openings[0]?.admit()
+  await settle()
+  assert.deepEqual(session?.names, ['call', 'one', 'two'])
 })
 
 test('statements of calls go before those of background work, which still have their turn', async (t) => {

@@ -18,6 +18,7 @@ class FakeServer {
   opened = 0
   dropped = 0
   refused = 0
+  welcomed = 0
   listened = 0
   readonly watch: ServerWatch
   private readonly waiting: (() => void)[] = []
@@ -34,6 +35,9 @@ class FakeServer {
       },
       refuse: () => {
         this.refused += 1
+      },
+      welcome: () => {
+        this.welcomed += 1
       },
     })
     t.after(() => this.watch.stop())
@@ -131,8 +135,10 @@ test('a silent server gets few attempts, of which each has longer', async (t) =>
   const expected = [4_000, 1_000, 8_000, 5_000, 2_000, 16_000, ...others, 30_000]
   assert.deepEqual(server.attempts.slice(0, expected.length), expected)
   assert.equal(server.dropped, 1)
+  assert.equal(server.welcomed, 0)
   server.goOn()
   await server.pass(2_500)
+  assert.equal(server.welcomed, 1)
   assert.equal(await server.open(), undefined)
   assert.equal(server.listened, 2, 'what was missed is read again')
 })
