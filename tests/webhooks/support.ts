@@ -79,6 +79,8 @@ export async function startReceiver(
 ): Promise<Receiver> {
   const received: Received[] = []
   const server = createServer(async (request, response) => {
+    // Another process may ask this port whether its server is up, which had the port before.
+    if (request.method !== 'POST') return void response.writeHead(404).end()
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const { headers, url: path = '' } = request

@@ -27,13 +27,13 @@ export function readTlsOptions(address: string): TlsOptions {
   if (!url) return { url: address, tls: undefined }
   const [sslmode, ssl, path, negotiation] = SETTINGS.map((name) => url.searchParams.get(name))
   for (const name of SETTINGS) url.searchParams.delete(name)
-  const named = sslmode || ssl || process.env.PGSSL
+  const named = sslmode || ssl
   const mode = ALIASES[named ?? ''] ?? (named || (path ? 'verify-full' : 'disable'))
   if (!MODES.includes(mode)) {
     throw new DatabaseProblem(`the sslmode of DATABASE_URL must be one of ${MODES.join(', ')}`)
   }
   if (mode === 'disable') return { url: url.href, tls: undefined }
-  const isDirect = (negotiation ?? process.env.PGSSLNEGOTIATION) === 'direct'
+  const isDirect = negotiation === 'direct'
   const isOptional = mode === 'prefer'
   return { url: url.href, tls: { isOptional, isDirect, options: verify(url, mode, path) } }
 }

@@ -66,11 +66,14 @@ function sampleOfObject({ properties = {}, required = [] }: JsonSchema): unknown
   )
 }
 
-/** Compares types only, with those of a schema's variants too. */
+/** Compares types only, with those of items and of a schema's variants too. */
 function takes(schema: JsonSchema, value: unknown): boolean {
   const variants = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
   if (variants.length > 0)
     return variants.some((one) => typeof one === 'object' && takes(one, value))
   if (schema.type === undefined) return true
-  return schema.type === (Array.isArray(value) ? 'array' : typeof value)
+  const { type, items } = schema
+  if (!Array.isArray(value)) return type === typeof value
+  const takesItem = (one: unknown) => typeof items !== 'object' || takes(items as JsonSchema, one)
+  return type === 'array' && value.every(takesItem)
 }

@@ -111,10 +111,10 @@ test('slow calls of one account leave room for the others, and for itself once t
   // The rest of an account that has its share is refused as well, and no other's.
   assert.equal((await gateway.get('/v1/balance', busy.key)).status, 503)
   assert.equal((await gateway.get('/v1/balance', other.key)).status, 200)
-  await until('the calls that were let in', () => waiting.length > SLOTS * 0.8)
+  await until('the calls that were let in', () => waiting.length > SLOTS * 0.7)
   for (const response of waiting.splice(0)) response.end(ANSWER)
   const statuses = (await Promise.all(calls)).map(({ status }) => status)
-  assert.ok(statuses.filter((status) => status === 200).length >= SLOTS * 0.8, statuses.join())
+  assert.ok(statuses.filter((status) => status === 200).length >= SLOTS * 0.7, statuses.join())
   assert.equal((await gateway.post(CHAT, busy.key, chat('hello'))).status, 200)
 })
 
