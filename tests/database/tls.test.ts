@@ -1,13 +1,16 @@
 /** TLS as a managed PostgreSQL offers it: the authority in `sslrootcert`, the name verified. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { openClient } from '../../server/database/connection/open-client.ts'
 import { chooseUser } from '../../server/database/embedded/binaries.ts'
 import { openDatabase } from '../../server/database/open.ts'
+import { isUnavailable } from '../../server/database/unavailable.ts'
 import { createRandom } from '../../testbed/random.ts'
 import {
   createCluster,
@@ -141,5 +144,21 @@ test('connections that are given up in the middle of TLS leave no error behind',
     void sql.end({ timeout: 0 })
     dropped.abort()
     await answered
+  }
+})
+
+test('a server that closes the connection, or fails, before TLS is unavailable, not without TLS', async () => {
+  for (const answer of [undefined, 'E']) {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', () => (answer ? socket.end(answer) : socket.destroy()))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    const sql = openClient({ url: `postgres://u@127.0.0.1:${port}/x?sslmode=require` }, {})
+    await assert.rejects(sql`select 1`, (error) => isUnavailable(error))
+    await sql.end({ timeout: 0 })
+    server.close()
   }
 })

@@ -23,13 +23,22 @@ class NoTls extends Error {
   }
 }
 
+/** As the client names it, so that it is waited for like any other loss. */
+class ClosedEarly extends Error {
+  readonly code = 'CONNECTION_CLOSED'
+
+  constructor() {
+    super('CONNECTION_CLOSED: the database closed the connection before TLS began')
+  }
+}
+
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 const ACCEPTED = 'S'
 const REFUSED = 'N'
 
 /**
- * Resolves with the connection to use, which closes the one below it. Rejects with NoTls, with the
- * error of either connection, or with the reason of `signal`; then both are closed.
+ * Resolves with the connection to use, which closes the one below it. Rejects with NoTls, with ClosedEarly,
+ * with the error of either connection, or with the reason of `signal`; then both are closed.
  */
 export async function secure(
   socket: Socket,
@@ -41,7 +50,8 @@ export async function secure(
   if (answer === REFUSED && isOptional) return socket.resume()
   if (answer !== ACCEPTED) {
     socket.destroy()
-    throw new NoTls()
+    // Anything else is an error, such as that of a server without a free process.
+    throw answer === REFUSED ? new NoTls() : new ClosedEarly()
   }
   const servername = isIP(host) ? {} : { servername: host }
   const alpn = isDirect ? { ALPNProtocols: ['postgresql'] } : {}
@@ -71,7 +81,7 @@ function first<T, Value>(
       // Nothing more of it is of interest.
       socket.on('error', () => undefined)
       socket.destroy()
-      reject(cause instanceof Error ? cause : new Error('the database closed the connection'))
+      reject(cause instanceof Error ? cause : new ClosedEarly())
     }
     const onAbort = () => fail(signal.reason)
     const onEvent = (value: Value) => {
