@@ -37,8 +37,8 @@ const ACCEPTED = 'S'
 const REFUSED = 'N'
 
 /**
- * Resolves with the connection to use, which closes the one below it. Rejects with NoTls, with ClosedEarly,
- * with the error of either connection, or with the reason of `signal`; then both are closed.
+ * Resolves with the connection to use, which closes the one below it. Rejects with NoTls,
+ * ClosedEarly, the error of either connection, or the reason of `signal`; then both are closed.
  */
 export async function secure(
   socket: Socket,
