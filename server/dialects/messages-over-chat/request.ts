@@ -72,10 +72,7 @@ export function translateMessageRequest(
       prefill: repeats ? prefill : '',
       showsThinking: asksThinking(request),
     },
-    ignored: [
-      ...listIgnoredByChat(request, parameters, quirks),
-      ...listIgnoredTools(request, tools),
-    ],
+    ignored: [...listIgnoredByChat(request, parameters, quirks), ...listIgnoredTools(request)],
   }
 }
 

@@ -12,12 +12,15 @@ export interface MessageChatTools {
 }
 
 /**
- * Tools of the vendor's own server that agents always offer: they are left out, the model answers
- * without them, and the answer's header names them.
+ * Tools of the vendor's own server that agents always offer: unless one is demanded, they are left
+ * out, the model answers without them, and the answer's header names them.
  */
 const HOSTED = /^(?:(?:web_search|web_fetch|code_execution|tool_search_tool)_.*|mcp_toolset)$/
 
-/** Throws for tools that neither the caller nor the vendor's own server is known to run. */
+/**
+ * Throws for tools that neither the caller nor the vendor's own server is known to run, and for a
+ * request that demands one of those that are left out.
+ */
 export function translateMessageTools(
   request: JsonObject,
   quirks: ChatQuirks,
@@ -26,7 +29,10 @@ export function translateMessageTools(
   const { tool_choice: choice } = request
   const definitions = listTools(request)
   const tools = definitions.flatMap((tool, position) => translateTool(tool, position, names))
-  if (tools.length === 0) return {}
+  if (tools.length === 0) {
+    if (definitions.length > 0 && isForced(choice)) throw refuseChoice()
+    return {}
+  }
   const toolChoice = translateChoice(choice, names, tools)
   checkToolChoice(toolChoice, quirks)
   const single = member(choice, 'disable_parallel_tool_use') === true && quirks.parallelToolCalls
@@ -37,13 +43,12 @@ export function translateMessageTools(
   }
 }
 
-/** Returns the tools that are left out, by place and type, and a choice of one of only those. */
-export function listIgnoredTools(request: JsonObject, { tools }: MessageChatTools): string[] {
-  const hosted = listTools(request).flatMap((tool, position) => {
+/** Returns the tools that are left out, by place and type. */
+export function listIgnoredTools(request: JsonObject): string[] {
+  return listTools(request).flatMap((tool, position) => {
     const type = asString(member(tool, 'type')) ?? ''
     return HOSTED.test(type) ? [`tools[${position}]=${type}`] : []
   })
-  return !tools && isForced(request.tool_choice) ? [...hosted, 'tool_choice'] : hosted
 }
 
 function listTools({ tools }: JsonObject): readonly unknown[] {
@@ -97,6 +102,10 @@ function translateChoice(choice: unknown, names: ToolNames, tools: readonly Json
       if (choice === undefined || choice === null) return undefined
       throw new InvalidRequest('tool_choice.type', 'must be auto, any, none or tool')
   }
+}
+
+function refuseChoice(): InvalidRequest {
+  return new InvalidRequest('tool_choice', 'requires a tool that this model does not support')
 }
 
 /** Returns true if a call is demanded. */

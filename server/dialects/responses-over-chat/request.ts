@@ -95,7 +95,7 @@ export function toChatRequest(
     context: { tools: map, echo: readEcho(request), sealsReasoning, showsSources },
     ignored: [
       ...listIgnoredSettings(request, parameters),
-      ...listResponseToolsLeftOut(request, tools, search),
+      ...listResponseToolsLeftOut(request, search),
     ],
   }
 }

@@ -19,14 +19,17 @@ export interface ResponseChatTools {
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
 /**
- * Tools of the vendor's own server, which agents always offer: they are left out, the model answers
- * without them, and the answer's header names them.
+ * Tools of the vendor's own server, which agents always offer: unless one is demanded, they are
+ * left out, the model answers without them, and the answer's header names them.
  */
 const HOSTED_NAMES =
   'web_search.*|tool_search|file_search|image_generation|mcp|local_shell|shell|code_interpreter'
 const HOSTED = new RegExp(`^(?:${HOSTED_NAMES})$`)
 
-/** Registers every tool in `map`, also those that the client's search found in earlier turns. */
+/**
+ * Registers every tool in `map`, also those that the client's search found in earlier turns. Throws
+ * for a request that demands a tool that is left out.
+ */
 export function translateResponseTools(
   request: JsonObject,
   quirks: ChatQuirks,
@@ -34,7 +37,8 @@ export function translateResponseTools(
   search?: WebSearch,
 ): ResponseChatTools {
   const functions = new Map<string, JsonObject>()
-  for (const [param, tool] of [...listTools(request.tools), ...listDiscovered(request.input)]) {
+  const offered = [...listTools(request.tools), ...listDiscovered(request.input)]
+  for (const [param, tool] of offered) {
     for (const one of translateTool(tool, param, map)) {
       functions.set(asString(one.name) ?? '', one)
     }
@@ -45,7 +49,7 @@ export function translateResponseTools(
     .filter(([name]) => allowed === undefined || allowed.has(name))
     .map(([, one]) => ({ type: 'function', function: one }))
   if (tools.length === 0 && !search) {
-    if (functions.size > 0 && isForced(choice)) throw refuseChoice()
+    if (offered.length > 0 && isForced(choice)) throw refuseChoice()
     return {}
   }
   const toolChoice = translateChoice(choice, map, search)
@@ -59,19 +63,14 @@ export function translateResponseTools(
   }
 }
 
-/** Returns the tools that are left out, by place and type, and a choice of one of only those. */
-export function listResponseToolsLeftOut(
-  request: JsonObject,
-  { tools }: ResponseChatTools,
-  search?: WebSearch,
-): string[] {
+/** Returns the tools that are left out, by place and type. */
+export function listResponseToolsLeftOut(request: JsonObject, search?: WebSearch): string[] {
   const all = [...listTools(request.tools), ...listDiscovered(request.input)]
-  const hosted = all.flatMap(([param, tool]) => {
+  return all.flatMap(([param, tool]) => {
     if (search && tool === search.tool) return listIgnoredOfSearch(tool, param)
     const type = asString(member(tool, 'type')) ?? ''
     return HOSTED.test(type) && !isClientSearch(tool) ? [`${param}=${type}`] : []
   })
-  return !tools && !search && isForced(request.tool_choice) ? [...hosted, 'tool_choice'] : hosted
 }
 
 function listTools(tools: unknown): [string, unknown][] {
