@@ -1,11 +1,9 @@
 /** Streams of events over a real socket: sessions that end, and the last viewer leaving. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createStreams, type Streams } from '../../server/admin/live/streams.ts'
 import { createContext } from '../../server/http/context.ts'
+import { startServer } from '../support/local-server.ts'
 import { testMemory } from '../support/memory.ts'
 
 const ROUTE = {
@@ -20,15 +18,12 @@ const ROUTE = {
 async function serve(t: TestContext, mayStay: () => Promise<boolean>) {
   const left = Promise.withResolvers<void>()
   const streams: Streams = createStreams(left.resolve)
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     const context = createContext(request, response, ROUTE, testMemory())
     streams.open({ context, accountId: 'acct_1', sessionId: 'ses_1', mayStay })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
-  return { streams, left: left.promise, open: () => fetch(`http://127.0.0.1:${port}/events`) }
+  t.after(server.stop)
+  return { streams, left: left.promise, open: () => fetch(`${server.url}/events`) }
 }
 
 test('a valid session gets heartbeats; the stream of an ended one is closed', async (t) => {

@@ -1,6 +1,6 @@
 /** A vendor's result store with scripted faults: it fails, stalls, vanishes or redirects. */
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import { startServer } from '../support/local-server.ts'
 
 export interface Origin {
   readonly url: string
@@ -27,23 +27,15 @@ export const MP4 = Buffer.concat([
 
 export async function startOrigin(content: Buffer): Promise<Origin> {
   const origin = { content, requests: [] as string[], faults: [] as Fault[] }
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     origin.requests.push(request.url ?? '')
     const fault = origin.faults.shift()
     if (fault) fault(response, origin.content)
     else response.writeHead(200, { 'content-length': origin.content.length }).end(origin.content)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
   return Object.assign(origin, {
-    url: `http://127.0.0.1:${port}`,
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    url: server.url,
+    stop: server.stop,
   })
 }
 

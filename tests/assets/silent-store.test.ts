@@ -1,14 +1,13 @@
 /** An object store that accepts connections and says nothing, and one that stops in the middle. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { createS3Storage } from '../../server/assets/storage/s3-storage.ts'
 import { StorageUnavailable } from '../../server/assets/storage/storage.ts'
 import { readWatched, ServerAway } from '../../server/outbound/fetch-watched.ts'
+import { startServer } from '../support/local-server.ts'
 import { until } from '../support/until.ts'
 
 const TIMES = { patienceMs: 50, probeMs: 50, retryMsMin: 20, retryMsMax: 40 }
@@ -18,24 +17,20 @@ async function startStore(t: TestContext) {
   let slowPuts = false
   const seen: string[] = []
   const held: ServerResponse[] = []
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     seen.push(request.method ?? '')
     request.resume()
     const isHeld = isSilent || (slowPuts && request.method === 'PUT')
     if (isHeld) held.push(response)
     else response.writeHead(200, { etag: '"x"' }).end('content')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
+  t.after(async () => {
+    await server.stop()
   })
   const changes: boolean[] = []
-  const { port } = server.address() as AddressInfo
   const storage = createS3Storage(
     {
-      endpoint: `http://127.0.0.1:${port}`,
+      endpoint: server.url,
       bucket: 'b',
       region: 'r',
       accessKeyId: 'a',

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -10,6 +8,7 @@ import { createConsoleEndpoints } from '../../server/console/serve.ts'
 import type { PlainEndpoint, PlainServices } from '../../server/endpoints/endpoint.ts'
 import { createListener } from '../../server/http/listener.ts'
 import { createRoutes } from '../../server/http/router.ts'
+import { type LocalServer, startServer } from '../support/local-server.ts'
 import { testMemory } from '../support/memory.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tributary-console-'))
@@ -18,7 +17,7 @@ const page = (name: string) =>
   '<script type="module" src="/console/assets/a-1.js" nonce="CSP_NONCE"></script>'
 const script = `console.log(${'1+'.repeat(2_000)}1)`
 
-let server: Server
+let server: LocalServer
 let url = ''
 
 before(async () => {
@@ -36,12 +35,11 @@ before(async () => {
     run: (endpoint, context) => endpoint.handle(context, {} as unknown as PlainServices),
     onDone() {},
   })
-  server = createServer(listener).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await startServer(listener)
+  url = server.url
 })
-after(() => {
-  server.close()
+after(async () => {
+  await server.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { listVariables } from '../../server/config/config.ts'
+import { startServer } from '../support/local-server.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -152,13 +151,11 @@ describe('files that run the gateway', () => {
 
 test('the health check follows /healthz', async (t) => {
   let status = 200
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     response.writeHead(request.url === '/healthz' ? status : 404).end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
+  t.after(server.stop)
+  const { port } = server
   const script = join(ROOT, 'deploy', 'docker', 'health.mjs')
   const run = async () => {
     const child = spawn(process.execPath, [script], { env: { PORT: String(port) } })
@@ -167,8 +164,7 @@ test('the health check follows /healthz', async (t) => {
   assert.equal(await run(), 0)
   status = 503
   assert.equal(await run(), 1)
-  server.close()
-  server.closeAllConnections()
+  await server.stop()
   assert.equal(await run(), 1)
 })
 

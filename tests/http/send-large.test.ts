@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { createContext } from '../../server/http/context.ts'
 import { sendBytes } from '../../server/http/reply.ts'
+import { startServer } from '../support/local-server.ts'
 import { testMemory } from '../support/memory.ts'
 import { until } from '../support/until.ts'
 
@@ -16,12 +16,11 @@ const DOCUMENT = randomBytes(24 * MB)
 const ROUTE = { path: '/', pattern: '/', query: new URLSearchParams(), params: {} }
 
 async function ask(memory = testMemory()) {
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     const context = createContext(request, response, { ...ROUTE, envelope: 'flat' }, memory)
     request.on('end', () => sendBytes(context, 200, {}, DOCUMENT)).resume()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  })
+  const socket = connect(server.port, '127.0.0.1')
   socket.on('error', () => undefined)
   socket.pause()
   socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
@@ -45,7 +44,7 @@ for (const [name, memory] of [
     const start = all.indexOf('\r\n\r\n') + 4
     assert.ok(all.subarray(start).equals(DOCUMENT))
     await until('nothing kept', () => usedBy(memory).every((used) => used === 0))
-    server.close()
+    await server.stop()
   })
 }
 
@@ -58,6 +57,6 @@ test('a reader that leaves, or for whom there is no room, leaves nothing behind'
   await once(refused.socket, 'close')
   for (const { memory, server } of [left, refused]) {
     await until('nothing kept', () => usedBy(memory).every((used) => used === 0))
-    server.close()
+    await server.stop()
   }
 })

@@ -1,12 +1,10 @@
 /** Free requests of a channel: the test of its address and key, and the list of its models. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { Agent } from 'undici'
 import { probeOf, readVendorModels } from '../../server/pipeline/send/probe-channel.ts'
 import { openaiCompatible } from '../../server/upstreams/openai-compatible/index.ts'
+import { startServer } from '../support/local-server.ts'
 
 type Answers = Readonly<Record<string, number | string>>
 
@@ -16,17 +14,15 @@ async function atVendor<Result>(
   answers: Answers,
   run: (settings: unknown, dispatcher: Agent) => Promise<Result>,
 ): Promise<Result> {
-  const server = createServer(({ url = '', headers }, response) => {
+  const server = await startServer(({ url = '', headers }, response) => {
     const answer = answers[new URL(url, 'http://a').pathname] ?? 404
     const status = headers.authorization === 'Bearer k' ? answer : 401
     if (typeof status === 'number') response.writeHead(status, { location: '/' }).end('{}')
     else response.end(answer)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  })
   const dispatcher = new Agent()
   const settings = openaiCompatible.settings.parse({
-    base_url: `http://127.0.0.1:${port}${base}`,
+    base_url: `${server.url}${base}`,
     api_key: 'k',
     api_keys: ['not-asked'],
     query: { secret: 'not-shown' },
@@ -35,7 +31,7 @@ async function atVendor<Result>(
     return await run(settings, dispatcher)
   } finally {
     await dispatcher.destroy()
-    server.close()
+    await server.stop()
   }
 }
 

@@ -1,23 +1,20 @@
 /** Upstream answers that are not what they claim, and refusals for quota: 502 or 429, no charge. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { type LocalServer, startServer } from '../support/local-server.ts'
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let script: (response: ServerResponse) => unknown = () => undefined
 
 before(async () => {
-  vendor = createServer((request, response) => {
+  vendor = await startServer((request, response) => {
     request.resume().on('end', () => script(response))
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway()
-  const { port } = vendor.address() as AddressInfo
-  const base = `http://127.0.0.1:${port}`
+  const base = vendor.url
   const settings = { base_url: base, api_key: 'a-key' }
   const model = (id: string, type: string, channel: string, unit: string) => ({
     id,
@@ -49,8 +46,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 
 const EVENT_STREAM = 'text/event-stream'

@@ -1,10 +1,8 @@
 /** A container's session is charged once, however the calls that use it are answered. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
+import { type LocalServer, startServer } from '../support/local-server.ts'
 import { until } from '../support/until.ts'
 
 const RESPONSES = '/v1/responses'
@@ -19,7 +17,7 @@ interface Answer {
 }
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let tenant: Tenant
 /** The containers of the next answers; background responses have theirs in their id. */
 let next: Answer = { containers: [] }
@@ -73,7 +71,7 @@ function answer(path: string, body: { stream?: boolean; background?: boolean }):
 }
 
 before(async () => {
-  vendor = createServer(async (request, response) => {
+  vendor = await startServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const body = JSON.parse(Buffer.concat(chunks).toString() || '{}')
@@ -81,11 +79,9 @@ before(async () => {
     if (open) await new Promise<void>((resolve) => open?.push(resolve))
     response.setHeader('content-type', body.stream ? 'text/event-stream' : 'application/json')
     response.end(text)
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway({ TASK_POLL_INTERVAL_MIN_MS: '40' })
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key' }
+  const settings = { base_url: `${vendor.url}/v1`, api_key: 'a-key' }
   const prices = (container: string, per: number) => [
     { unit: 'input_token', per: 1, amount: '1' },
     { unit: 'output_token', per: 1, amount: '1' },
@@ -115,8 +111,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 
 const codes = { type: 'code_interpreter', container: { type: 'auto' } }

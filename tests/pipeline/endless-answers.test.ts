@@ -1,11 +1,11 @@
 /** Answers that never end, or never end a line, are cut and cost no more than the hold. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { drip } from '../support/drip.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { type LocalServer, startServer } from '../support/local-server.ts'
 
 const PATH = '/v1/chat/completions'
 /** Long enough for a connection on a busy machine, short enough for a test. */
@@ -15,30 +15,28 @@ const CHUNK = (text: string) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 /** The behaviour of the next answer; resolves when its connection is closed. */
 let script: (response: ServerResponse) => Promise<void> = async () => undefined
 let closed: Promise<unknown> = Promise.resolve()
 
 before(async () => {
-  vendor = createServer((request, response) => {
+  vendor = await startServer((request, response) => {
     request.resume()
     closed = once(response, 'close')
     script(response).catch(() => response.destroy())
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway({
     UPSTREAM_TOTAL_TIMEOUT_MS: TOTAL_MS,
     UPSTREAM_STREAM_TIMEOUT_MS: TOTAL_MS,
   })
-  const { port } = vendor.address() as AddressInfo
   const price = (unit: string) => ({ unit, per: 1, amount: '0.001' })
   await gateway.apply({
     channels: [
       {
         id: 'endless',
         upstream: 'openai-compatible',
-        settings: { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key' },
+        settings: { base_url: `${vendor.url}/v1`, api_key: 'a-key' },
       },
     ],
     models: [
@@ -61,7 +59,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.close()
+  await vendor.stop()
 })
 
 const chatBody = (model: string, stream: boolean) => ({

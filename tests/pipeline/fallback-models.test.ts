@@ -1,10 +1,10 @@
 /** Other models that serve a call: by the model's routes, and by the caller's list. */
 import assert from 'node:assert/strict'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { startServer } from '../support/local-server.ts'
 
 const CHAT = '/v1/chat/completions'
 const SERVED = 'x-tributary-model'
@@ -229,14 +229,12 @@ test('a fallback at another channel serves every call of a model that is down', 
       response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
     }
   }
-  const vendor = createServer((request, response) => {
+  const vendor = await startServer((request, response) => {
     request.resume()
     waiting.push(response)
     answerAll()
   })
-  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}`, api_key: 'x' }
+  const settings = { base_url: vendor.url, api_key: 'x' }
   const routes = [{ channel: 'slow', upstream_model: 'slow' }]
   await gateway.apply(
     {
@@ -254,7 +252,7 @@ test('a fallback at another channel serves every call of a model that is down', 
       return status
     }),
   )
-  vendor.close()
+  await vendor.stop()
   assert.deepEqual(statuses, Array(CALLS).fill(200))
 })
 

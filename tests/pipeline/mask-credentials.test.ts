@@ -1,34 +1,31 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { Agent } from 'undici'
 import { openReadingWire } from '../../server/pipeline/send/wire.ts'
+import { type LocalServer, startServer } from '../support/local-server.ts'
 
 const KEY = '5f0c1d52-b0de-4c1f-9d3e-0d6f'
 const MASKED = '*'.repeat(KEY.length)
 
-let server: Server
+let server: LocalServer
 const dispatcher = new Agent()
 let origin = ''
 
 /** A vendor that repeats the request's credentials twice, with a content length. */
 before(async () => {
-  server = createServer((request, response) => {
+  server = await startServer((request, response) => {
     const body = JSON.stringify([request.headers, request.headers])
     response.writeHead(request.url === '/good' ? 200 : 401, {
       'content-length': Buffer.byteLength(body),
     })
     response.end(body)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  origin = server.url
 })
 after(async () => {
   await dispatcher.close()
-  server.close()
+  await server.stop()
 })
 
 const send = async (path: string, headers: Record<string, string>) => {

@@ -1,8 +1,6 @@
 /** Answers in unusual forms are charged as stated. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import {
   brotliCompressSync,
@@ -12,6 +10,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
+import { type LocalServer, startServer } from '../support/local-server.ts'
 import { until } from '../support/until.ts'
 
 const CHAT = '/v1/chat/completions'
@@ -28,17 +27,15 @@ const SIZES = ['1', '3'].map((amount) => {
 })
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let script: (response: ServerResponse) => unknown = () => undefined
 
 before(async () => {
-  vendor = createServer((request, response) => {
+  vendor = await startServer((request, response) => {
     request.resume().on('end', () => script(response))
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway()
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key' }
+  const settings = { base_url: `${vendor.url}/v1`, api_key: 'a-key' }
   const model = (id: string, type: string, units: readonly string[], channel = 'odd') => ({
     id,
     type,
@@ -67,8 +64,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 
 const chatBody = (stream = false) => ({

@@ -1,10 +1,9 @@
 /** Usage that is stated in unusual places, and requests whose usage would be stated nowhere. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { type LocalServer, startServer } from '../support/local-server.ts'
 
 const CHAT = '/v1/chat/completions'
 const MESSAGES = '/v1/messages'
@@ -18,17 +17,15 @@ const UNITS = [
 ]
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let script: (response: ServerResponse) => unknown = () => undefined
 
 before(async () => {
-  vendor = createServer((request, response) => {
+  vendor = await startServer((request, response) => {
     request.resume().on('end', () => script(response))
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway()
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key' }
+  const settings = { base_url: `${vendor.url}/v1`, api_key: 'a-key' }
   const model = (id: string, type: string, channel: string, units: readonly string[]) => ({
     id,
     type,
@@ -51,8 +48,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 
 const HI = { max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }

@@ -3,9 +3,6 @@
  * that keep cookies as browsers do.
  */
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Sql } from 'postgres'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
 import { createAdminEndpoints } from '../../server/admin/endpoints.ts'
@@ -17,6 +14,7 @@ import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { createPerson, type NewPerson } from '../../server/sign-in/people/people.ts'
 import { putMembership } from '../../server/sign-in/person-store.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../server/sign-in/sign-in.ts'
+import { startServer } from '../support/local-server.ts'
 import { testMemory } from '../support/memory.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
@@ -81,10 +79,8 @@ export async function startConsole(
     nowMs: () => nowMs ?? Date.now(),
     ...options,
   })
-  const server = createServer(createApi({ sql, secrets, signIn }))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = await startServer(createApi({ sql, secrets, signIn }))
+  const url = server.url
 
   return {
     url,
@@ -109,8 +105,7 @@ export async function startConsole(
       return browser
     },
     async stop() {
-      server.close()
-      server.closeAllConnections()
+      await server.stop()
       await database.drop()
     },
   }

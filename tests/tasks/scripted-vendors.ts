@@ -2,9 +2,8 @@
  * The protocols of every vendor of tasks on one server whose answers to creations a test writes
  * down. Everything else about its tasks is answered as the vendors do.
  */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { startServer } from '../support/local-server.ts'
 
 /** What happens to a creation. */
 export interface Script {
@@ -35,21 +34,13 @@ export interface ScriptedVendors {
 }
 
 export async function startScriptedVendors(): Promise<ScriptedVendors> {
-  const server = createServer((request, response) => {
-    handle(vendors, request, response).catch(() => request.socket.destroy())
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const server = await startServer((request, response) => handle(vendors, request, response))
   const vendors: ScriptedVendors = {
-    url: `http://127.0.0.1:${port}`,
+    url: server.url,
     scripts: new Map(),
     creations: [],
     taken: [],
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    stop: server.stop,
   }
   return vendors
 }

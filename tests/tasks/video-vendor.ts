@@ -2,9 +2,9 @@
  * A tiny video vendor for tests of the task engine: its own book of what it took, states that a
  * test moves by hand, and the ways in which an answer can be lost.
  */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { drip } from '../support/drip.ts'
+import { startServer } from '../support/local-server.ts'
 
 export interface VendorTask {
   readonly id: string
@@ -87,27 +87,17 @@ export async function startVideoVendor(): Promise<VideoVendor> {
     losing: [],
     count: 0,
   }
-  const server = createServer((request, response) => {
-    handle(state, request, response).catch(() => request.socket.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
+  const server = await startServer((request, response) => handle(state, request, response))
   return Object.assign(state, {
-    url: `http://127.0.0.1:${port}/api/v3`,
+    url: `${server.url}/api/v3`,
     fail(method: string, status: number, code: string, times = 1, retryAfter?: string) {
       state.faults.push({ method, status, code, times, retryAfter })
     },
     loseAnswers(times: number) {
       state.lose += times
     },
-    cutConnections: () => server.closeAllConnections(),
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    cutConnections: () => server.server.closeAllConnections(),
+    stop: server.stop,
   })
 }
 

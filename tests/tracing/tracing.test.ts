@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { parseTraceParent } from '../../server/http/trace-context.ts'
 import type { Span } from '../../server/tracing/span.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
+import { startServer } from '../support/local-server.ts'
 
 describe('the caller’s trace', () => {
   const trace = '0af7651916cd43dd8448eb211c80319c'
@@ -40,23 +38,20 @@ async function startCollector() {
   const bodies: string[] = []
   const metrics: string[] = []
   const state = { status: 200 }
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += String(chunk)
     if (request.url === '/base/v1/traces') bodies.push(text)
     if (request.url === '/base/v1/metrics') metrics.push(text)
     response.writeHead(state.status).end('{}')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
   return {
     bodies,
     metrics,
     state,
-    url: `http://127.0.0.1:${port}/base/`,
+    url: `${server.url}/base/`,
     spans: () => bodies.flatMap((body) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans),
-    stop: () => server.close(),
+    stop: server.stop,
   }
 }
 

@@ -1,11 +1,9 @@
 /** Translated requests to vendors that demand reasoning beside calls, and failed calls of tools. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { after, before, beforeEach, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { type LocalServer, startServer } from '../support/local-server.ts'
 
 interface Message {
   readonly role: string
@@ -15,7 +13,7 @@ interface Message {
 }
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let isDemanding = true
 let wantsSignature = false
 const UNTHOUGHT = 'thinking is enabled but reasoning_content is missing in assistant message'
@@ -28,7 +26,7 @@ const COMPLETION = {
 }
 
 before(async () => {
-  vendor = createServer(async (request, response) => {
+  vendor = await startServer(async (request, response) => {
     const chunks = await Readable.from(request).toArray()
     const body = JSON.parse(Buffer.concat(chunks).toString())
     seen.push(body)
@@ -42,12 +40,10 @@ before(async () => {
     const answer = isUnsigned ? [refusal] : isRefused ? refusal : COMPLETION
     response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer))
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway()
-  const { port } = vendor.address() as AddressInfo
   const settings = {
-    base_url: `http://127.0.0.1:${port}`,
+    base_url: vendor.url,
     api_key: 'k',
     responses: 'translate',
   }
@@ -65,8 +61,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 beforeEach(() => {
   seen.length = 0

@@ -1,10 +1,9 @@
 /** Answers that a test wrote down, over a real socket, and the wire that reaches them. */
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import type { Wire } from '../../server/upstreams/wire.ts'
+import { startServer } from '../support/local-server.ts'
 
 export interface Recorded {
   readonly status?: number
@@ -27,7 +26,7 @@ export async function startRecorded(
   answers: (url: string) => Record<string, Recorded>,
 ) {
   const seen: Seen[] = []
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     const path = request.url ?? ''
     const chunks = await Readable.from(request).toArray()
     seen.push({ path, headers: request.headers, body: Buffer.concat(chunks).toString() })
@@ -36,11 +35,9 @@ export async function startRecorded(
     if (code !== undefined) response.setHeader('X-Api-Status-Code', String(code))
     if (message !== undefined) response.setHeader('X-Api-Message', message)
     response.writeHead(status).end(body === undefined ? '' : JSON.stringify(body))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  })
+  t.after(server.stop)
+  const url = server.url
   return { url, seen }
 }
 

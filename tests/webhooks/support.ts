@@ -1,7 +1,6 @@
 /** Support of webhook tests: receivers, a manual clock, senders, and reads of the queue. */
 import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { Sql } from 'postgres'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
@@ -11,6 +10,7 @@ import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { createGuard, type Guard } from '../../server/outbound/guard.ts'
 import { enqueueDelivery } from '../../server/webhooks/enqueue.ts'
 import { type Sender, type SenderOptions, startSender } from '../../server/webhooks/sender.ts'
+import { startServer } from '../support/local-server.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const ignore = () => undefined
@@ -78,7 +78,7 @@ export async function startReceiver(
     void response.writeHead(204).end(),
 ): Promise<Receiver> {
   const received: Received[] = []
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     // Another process may ask this port whether its server is up, which had the port before.
     if (request.method !== 'POST') return void response.writeHead(404).end()
     const chunks: Buffer[] = []
@@ -87,15 +87,11 @@ export async function startReceiver(
     received.push({ headers, path, body: Buffer.concat(chunks) })
     answer(response, received.length)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
+  t.after(async () => {
+    await server.stop()
   })
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  return { url: `http://127.0.0.1:${port}/hook`, port, received }
+  const { port } = server
+  return { url: `${server.url}/hook`, port, received }
 }
 
 /** Enqueues a delivery of a new task. Returns its id. */

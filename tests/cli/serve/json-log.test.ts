@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startServer } from '../../support/local-server.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { ROOT, runWith } from '../support.ts'
 import { readDemo, start } from './running.ts'
@@ -47,10 +46,9 @@ test('a first start with its demo, its calls and its end', async (t) => {
 })
 
 test('starts that fail: a wrong setting, no database, a taken port, with workers too', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const server = await startServer()
+  t.after(server.stop)
+  const { port } = server
   const database = await createTestDatabase()
   t.after(() => database.drop())
   const good = {

@@ -1,10 +1,8 @@
 /** POST and GET /v1/audio/minutes, black box: both products, every rule, money, the webhook. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
+import { startServer } from '../../support/local-server.ts'
 import { until } from '../../support/until.ts'
 import { QUICK } from '../../tasks/stage.ts'
 import { startReceiver } from '../../webhooks/support.ts'
@@ -36,17 +34,15 @@ const summarised = (model: string | undefined) => ({
 async function startRecogniser(t: TestContext) {
   let code = 20000001
   const body = { audio_info: { duration: 10_000 }, result: { text: 'x', utterances: [] } }
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     request.resume()
     const isQuery = request.url?.endsWith('/query') ?? false
     response.setHeader('X-Api-Status-Code', isQuery ? code : 20000000)
     response.end(isQuery ? JSON.stringify(body) : '')
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
+  })
+  t.after(server.stop)
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: server.url,
     finish: () => {
       code = 20000000
     },
@@ -203,14 +199,11 @@ describe(PATH, () => {
 
   test('a missing file or one of 1 GB is refused before the hold; HEAD is optional', async (t) => {
     let length = 1024 ** 3
-    const server = createServer((_request, response) => {
+    const server = await startServer((_request, response) => {
       response.writeHead(length < 0 ? 405 : 200, { 'content-length': Math.max(length, 0) }).end()
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    t.after(() => server.close())
-    const address = server.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const body = { ...ALL, file_url: `http://127.0.0.1:${port}/a.wav?x=${scripted(3)}` }
+    t.after(server.stop)
+    const body = { ...ALL, file_url: `${server.url}/a.wav?x=${scripted(3)}` }
     const tenant = await gateway.tenant()
     const large = await create(tenant, body)
     assert.equal(large.status, 400, large.text)

@@ -1,11 +1,8 @@
 /** POST /v1/responses/compact: passed to a vendor that has it, refused by name elsewhere. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
+import { type LocalServer, readBody, startServer } from '../../support/local-server.ts'
 
 const PATH = '/v1/responses/compact'
 const OUTPUT = [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'c2VjcmV0' }]
@@ -22,21 +19,19 @@ const COMPACTED = {
 }
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let answer: unknown = COMPACTED
 const seen: { path: string; body: Record<string, unknown> }[] = []
 
 before(async () => {
-  vendor = createServer(async (request, response) => {
-    const body = JSON.parse(Buffer.concat(await Readable.from(request).toArray()).toString())
+  vendor = await startServer(async (request, response) => {
+    const body = JSON.parse(await readBody(request))
     seen.push({ path: request.url ?? '', body })
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(answer))
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway()
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'k' }
+  const settings = { base_url: `${vendor.url}/v1`, api_key: 'k' }
   const prices = [
     { unit: 'input_token', per: 1, amount: '0.001' },
     { unit: 'cached_input_token', per: 1, amount: '0.0001' },
@@ -62,7 +57,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.close()
+  await vendor.stop()
 })
 
 test('a native model compacts: bytes pass, and the stated tokens are charged', async () => {

@@ -1,9 +1,9 @@
 /** Stored responses of a vendor that fails, sends endlessly or is silent. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
+import { type LocalServer, startServer } from '../../support/local-server.ts'
 import { until } from '../../support/until.ts'
 
 const PATH = '/v1/responses'
@@ -17,7 +17,7 @@ const KEPT = {
 }
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let answer: (response: ServerResponse) => void
 let sentBytes = 0
 let wasLeft = false
@@ -25,7 +25,7 @@ let count = 0
 let odd: object = {}
 
 before(async () => {
-  vendor = createServer((request, response) => {
+  vendor = await startServer((request, response) => {
     request.resume()
     response.on('close', () => {
       wasLeft ||= !response.writableFinished
@@ -35,17 +35,13 @@ before(async () => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ ...KEPT, id: `resp_${count}`, ...odd }))
   })
-  vendor.listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
-  const address = vendor.address()
-  const port = typeof address === 'object' ? address?.port : 0
   gateway = await startTestGateway({ UPSTREAM_ANSWER_BYTES_MAX: String(MB) })
   await gateway.apply({
     channels: [
       {
         id: 'odd',
         upstream: 'openai-compatible',
-        settings: { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'k' },
+        settings: { base_url: `${vendor.url}/v1`, api_key: 'k' },
       },
     ],
     models: [
@@ -63,8 +59,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 
 async function keep(tenant: Tenant): Promise<string> {

@@ -1,8 +1,6 @@
 /** What streams hold of events that do not end is in the memory of their account. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { createChatRelay } from '../../../server/dialects/chat/relay.ts'
 import { createChatUnfolder } from '../../../server/dialects/chat/unfold-body.ts'
@@ -23,6 +21,7 @@ import { openRoom } from '../../../server/pipeline/answer/receive-whole.ts'
 import { answerOptions } from '../../dialects/messages-over-chat/answer-options.ts'
 import { answerOptions as responseOptions } from '../../dialects/responses-over-chat/answer-options.ts'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
+import { type LocalServer, startServer } from '../../support/local-server.ts'
 import { testMemory } from '../../support/memory.ts'
 import { until } from '../../support/until.ts'
 
@@ -38,28 +37,26 @@ const USAGE = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
 const END = `data: ${JSON.stringify({ choices: [], usage: USAGE })}\n\ndata: [DONE]\n\n`
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 const answers: ServerResponse[] = []
 
 before(async () => {
-  vendor = createServer((request, response) => {
+  vendor = await startServer((request, response) => {
     request.resume()
     response.on('error', () => undefined)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(CHUNK)
     response.write(LONG_START)
     answers.push(response)
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway({ MEMORY_BYTES_MAX: '16MB', CHAT_BODY_BYTES_MAX: '1MB' })
-  const { port } = vendor.address() as AddressInfo
   const price = (unit: string) => ({ unit, per: 1, amount: '0.001' })
   await gateway.apply({
     channels: [
       {
         id: 'long',
         upstream: 'openai-compatible',
-        settings: { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key' },
+        settings: { base_url: `${vendor.url}/v1`, api_key: 'a-key' },
       },
     ],
     models: [
@@ -75,7 +72,7 @@ before(async () => {
 after(async () => {
   for (const answer of answers) answer.destroy()
   await gateway.stop()
-  vendor.close()
+  await vendor.stop()
 })
 
 test('thirty events that do not end, of one account', async () => {

@@ -3,12 +3,11 @@
  * follows is passed on as it is, and charged as it ended.
  */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
+import { type LocalServer, startServer } from '../../support/local-server.ts'
 
 const PATH = '/v1/audio/speech/unidirectional?model=voice'
 const BODY = { req_params: { text: 'four', speaker: 'x' } }
@@ -18,20 +17,18 @@ const AUDIO = `{"code":0,"data":"${Buffer.alloc(30).toString('base64')}"}\n`
 const END = '{"code":20000000,"message":"OK","data":null,"usage":{"text_words":4}}\n'
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 /** Answers that have a head and wait for their lines. */
 const waiting: ServerResponse[] = []
 
 before(async () => {
-  vendor = createServer((request, response) => {
+  vendor = await startServer((request, response) => {
     request.resume()
     response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
     waiting.push(response)
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway()
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}`, api_key: 'a-key' }
+  const settings = { base_url: vendor.url, api_key: 'a-key' }
   await gateway.apply({
     channels: [{ id: 'slow', upstream: 'doubao-speech', settings }],
     models: [
@@ -46,8 +43,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 
 const ENDINGS: readonly (readonly [

@@ -1,11 +1,10 @@
 /** Compressed answers that no header labels are decompressed, or refused without a charge. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
+import { type LocalServer, startServer } from '../../support/local-server.ts'
 
 const CHAT = '/v1/chat/completions'
 const MEGABYTE = 1024 * 1024
@@ -26,17 +25,15 @@ const STREAM = [
 ].join('')
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let script: (response: ServerResponse) => unknown = () => undefined
 
 before(async () => {
-  vendor = createServer((request, response) => {
+  vendor = await startServer((request, response) => {
     request.resume().on('end', () => script(response))
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway()
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key' }
+  const settings = { base_url: `${vendor.url}/v1`, api_key: 'a-key' }
   const model = (id: string, type: string, units: readonly string[]) => ({
     id,
     type,
@@ -53,8 +50,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 
 const chatBody = (stream = false) => ({

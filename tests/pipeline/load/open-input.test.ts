@@ -3,11 +3,10 @@
  * balance is what one call may cost. The vendor bills the whole window for each.
  */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
+import { type LocalServer, startServer } from '../../support/local-server.ts'
 import { until } from '../../support/until.ts'
 
 const CHAT = '/v1/chat/completions'
@@ -18,7 +17,7 @@ const NANOS = 1_000_000_000n
 const BILL = 128n * NANOS
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 /** Calls that wait for their answers; undefined: all are answered at once. */
 let waiting: ServerResponse[] | undefined
 
@@ -31,16 +30,14 @@ function answer(response: ServerResponse): void {
 }
 
 before(async () => {
-  vendor = createServer((request, response) => {
+  vendor = await startServer((request, response) => {
     request.resume().on('end', () => {
       if (waiting) waiting.push(response)
       else answer(response)
     })
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway()
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key', stored_ids: 'any' }
+  const settings = { base_url: `${vendor.url}/v1`, api_key: 'a-key', stored_ids: 'any' }
   const prices = [
     { unit: 'input_token', per: 1, amount: '0.001' },
     { unit: 'output_token', per: 1, amount: '0' },
@@ -60,8 +57,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 
 const document = { type: 'file', file: { file_id: 'file-1' } }

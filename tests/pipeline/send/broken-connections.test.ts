@@ -1,32 +1,29 @@
 /** What arrived before a connection broke is read before its error: it may state the usage. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { after, before, beforeEach, test } from 'node:test'
 import { Agent } from 'undici'
 import { exchange } from '../../../server/pipeline/send/exchange.ts'
+import { type LocalServer, startServer } from '../../support/local-server.ts'
 
 const TIMES = { firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 }
 const PARTS = ['one ', 'two ', 'three']
-let server: Server
+let server: LocalServer
 let url = ''
 /** Resolved when the vendor may close the connection. */
 let leaving = Promise.withResolvers<void>()
 
 before(async () => {
   // Some vendors close the connection behind the last event, without the end of the framing.
-  server = createServer(async (_request, response) => {
+  server = await startServer(async (_request, response) => {
     for (const part of PARTS) await new Promise((resolve) => response.write(part, resolve))
     await leaving.promise
     response.socket?.end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`
+  url = `${server.url}/`
 })
-after(() => server.close())
+after(() => server.stop())
 beforeEach(() => {
   leaving = Promise.withResolvers()
 })

@@ -1,8 +1,7 @@
 // What the tests of asynchronous services share: waiting for a state, and a plain receiver.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
+import { startServer } from '../../support/local-server.ts'
 import type { Answer, Json } from '../support.ts'
 
 export const isOver = ({ json }: Answer): boolean =>
@@ -16,7 +15,7 @@ export interface Receiver {
 /** Accepts every POST and keeps its JSON body. `answer` makes the body of the reply. */
 export async function receiver(answer: (body: Json) => string = () => ''): Promise<Receiver> {
   const received: Json[] = []
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -25,8 +24,6 @@ export async function receiver(answer: (body: Json) => string = () => ''): Promi
       response.end(answer(body))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  after(() => server.close())
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/called`, received }
+  after(server.stop)
+  return { url: `${server.url}/called`, received }
 }

@@ -1,6 +1,6 @@
 /** A way to a vendor on which a request can be stopped, and its answer replaced. */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { startServer } from '../../support/local-server.ts'
 import { until } from '../../support/until.ts'
 
 export interface Stopped {
@@ -32,17 +32,13 @@ export async function openVendorGate(vendorUrl: string): Promise<VendorGate> {
     return place === -1 ? undefined : traps.splice(place, 1)[0]
   }
 
-  const server = createServer(async (incoming, response) => {
+  const server = await startServer(async (incoming, response) => {
     const trap = findTrap(incoming)
     if (trap) trap.hasArrived = true
     pass(incoming, response, vendorUrl, await trap?.released.promise)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: server.url,
     stopNext(method, path) {
       const released = Promise.withResolvers<number | undefined>()
       const trap: Trap = { method, path, released, hasArrived: false }
@@ -52,10 +48,7 @@ export async function openVendorGate(vendorUrl: string): Promise<VendorGate> {
         release: released.resolve,
       }
     },
-    close() {
-      server.close()
-      server.closeAllConnections()
-    },
+    close: () => void server.stop(),
   }
 }
 

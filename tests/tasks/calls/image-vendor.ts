@@ -2,9 +2,9 @@
  * A tiny vendor of images for tests of deferred calls: a record of its requests, answers that wait
  * until a test releases them, and the ways in which an answer can be lost.
  */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PNG } from '../../assets/png.ts'
+import { startServer } from '../../support/local-server.ts'
 
 export interface ImageVendor {
   readonly url: string
@@ -36,24 +36,16 @@ export async function startImageVendor(): Promise<ImageVendor> {
     base64: false,
     usage: undefined,
   }
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     answer(state, request, response).catch(() => request.socket.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
   return Object.assign(state, {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: `${server.url}/v1`,
     letGo() {
       state.waits = false
       for (const go of state.waiting.splice(0)) go()
     },
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    stop: server.stop,
   })
 }
 

@@ -1,9 +1,8 @@
 /** Long polls keep their lease, and a stop of the gateway does not wait for a model. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway } from '../../support/in-process.ts'
+import { type LocalServer, startServer } from '../../support/local-server.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 import { QUICK, SHORT_LEASES, startTaskStage, type TaskStage } from '../stage.ts'
@@ -66,26 +65,21 @@ test('a stop hands a long poll over to the next worker', { timeout: 240_000 }, a
 })
 
 describe('a stop during a follow-up call to a model', () => {
-  let model: Server
+  let model: LocalServer
   let requests = 0
   before(async () => {
     // A model that thinks for longer than anybody waits.
-    model = createServer(() => {
+    model = await startServer(() => {
       requests += 1
     })
-    model.listen(0, '127.0.0.1')
-    await once(model, 'listening')
   })
-  after(() => {
-    model.closeAllConnections()
-    model.close()
+  after(async () => {
+    await model.stop()
   })
 
   test('does not wait for its answer', { timeout: 240_000 }, async () => {
     const gateway = await startTestGateway({ ...QUICK, ALLOW_PRIVATE_TARGETS: 'true' })
-    const address = model.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'key' }
+    const settings = { base_url: `${model.url}/v1`, api_key: 'key' }
     await gateway.apply({
       channels: [
         { id: 'thinker', upstream: 'openai-compatible', settings },

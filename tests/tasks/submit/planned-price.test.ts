@@ -1,9 +1,9 @@
 /** A hold from before a planned price is settled at its own price, whenever it ends. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant } from '../../support/in-process.ts'
+import { startServer } from '../../support/local-server.ts'
 import { until } from '../../support/until.ts'
 import { CHARGE, startTaskStage, type TaskStage } from '../stage.ts'
 
@@ -30,28 +30,21 @@ async function pass({ gateway }: TaskStage, at: Date): Promise<void> {
 /** A vendor that holds its answers until a test releases them. */
 async function startPatientVendor() {
   const waiting: ServerResponse[] = []
-  const server = createServer((_request, response) => void waiting.push(response))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
+  const server = await startServer((_request, response) => void waiting.push(response))
   const choices = [
     { index: 0, message: { role: 'assistant', content: 'y' }, finish_reason: 'stop' },
   ]
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
   const body = JSON.stringify({ id: 'x', object: 'chat.completion', model: 'x', choices, usage })
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: server.url,
     waitFor: (calls: number) => until(`${calls} calls`, () => waiting.length >= calls),
     answer() {
       for (const response of waiting) {
         response.setHeader('content-type', 'application/json').end(body)
       }
     },
-    async stop() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    stop: server.stop,
   }
 }
 

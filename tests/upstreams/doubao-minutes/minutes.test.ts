@@ -1,11 +1,9 @@
 /** The minutes product's driver, against answers in the shapes that clients have recorded. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { doubaoMinutesDriver as driver } from '../../../server/upstreams/doubao-minutes/minutes.ts'
 import type { UpstreamFailure } from '../../../server/upstreams/failure.ts'
+import { startServer } from '../../support/local-server.ts'
 import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
 
 const ID = '7534280011223344556'
@@ -146,12 +144,9 @@ test('files are read, with times as numbers or as strings, and without words', a
 })
 
 test('a result file that is no JSON is fetched again at the next poll', async (t) => {
-  const server = createServer((_request, response) => response.end('<html>'))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const file = `http://127.0.0.1:${port}/t`
+  const server = await startServer((_request, response) => response.end('<html>'))
+  t.after(server.stop)
+  const file = `${server.url}/t`
   const { pollTask } = await vendor(t, () => ({
     [QUERY]: {
       code: 20000000,

@@ -3,11 +3,10 @@
  * nothing else. The vendor of this test stores what it answers, and notes what reaches it.
  */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../../../support/in-process.ts'
+import { type LocalServer, startServer } from '../../../support/local-server.ts'
 import { until } from '../../../support/until.ts'
 
 const RESPONSES = '/v1/responses'
@@ -20,7 +19,7 @@ const INPUT = 90_000
 const OUTPUT = 40_000
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let owner: Tenant
 let stranger: Tenant
 let answered = 0
@@ -75,7 +74,7 @@ async function readAll(request: IncomingMessage): Promise<string> {
 }
 
 before(async () => {
-  vendor = createServer(async (request, response) => {
+  vendor = await startServer(async (request, response) => {
     const [, channel = '', ...rest] = (request.url ?? '').split('/')
     const path = `/${rest.join('/')}`
     const text = await readAll(request)
@@ -91,14 +90,12 @@ before(async () => {
     else if (path.endsWith('/completions')) response.end(JSON.stringify(chatOf(answered)))
     else if (body.background) response.end(JSON.stringify(responseOf(answered, 'queued')))
     else response.end(body.stream ? eventsOf(answered) : JSON.stringify(responseOf(answered)))
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway({ TASK_POLL_MS: '20' })
-  const { port } = vendor.address() as AddressInfo
   const channel = (id: string, upstream = 'openai-compatible', more = {}) => ({
     id,
     upstream,
-    settings: { base_url: `http://127.0.0.1:${port}/${id}/v1`, api_key: 'a-key', ...more },
+    settings: { base_url: `${vendor.url}/${id}/v1`, api_key: 'a-key', ...more },
   })
   const units = ['input_token', 'output_token', 'container_minute', 'file_search_call']
   const model = (id: string, channels: readonly string[]) => ({
@@ -128,8 +125,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 
 const VERSION = { 'anthropic-version': '2023-06-01' }

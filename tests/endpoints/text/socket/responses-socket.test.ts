@@ -1,14 +1,13 @@
 /** GET /v1/responses with an upgrade: calls of POST /v1/responses as messages of a WebSocket. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
+import type { ServerResponse } from 'node:http'
 import { after, before, beforeEach, test } from 'node:test'
 import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
 import { WebSocket } from 'ws'
 import { startTestGateway, type TestGateway } from '../../../support/in-process.ts'
+import { type LocalServer, readBody, startServer } from '../../../support/local-server.ts'
 import { until } from '../../../support/until.ts'
 
 interface Sent {
@@ -26,7 +25,7 @@ interface SocketEvent {
 }
 
 let gateway: TestGateway
-let vendor: Server
+let vendor: LocalServer
 let seen: Sent[] = []
 /** Answers a request of the vendor. */
 let answer: (body: Sent, response: ServerResponse) => void
@@ -66,16 +65,14 @@ function answerWell(body: Sent, response: ServerResponse): void {
 }
 
 before(async () => {
-  vendor = createServer(async (request, response) => {
-    const body = JSON.parse(Buffer.concat(await Readable.from(request).toArray()).toString())
+  vendor = await startServer(async (request, response) => {
+    const body = JSON.parse(await readBody(request))
     seen.push(body)
     response.setHeader('content-type', 'text/event-stream')
     answer(body, response)
-  }).listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
+  })
   gateway = await startTestGateway()
-  const { port } = vendor.address() as AddressInfo
-  const base = { base_url: `http://127.0.0.1:${port}`, api_key: 'k' }
+  const base = { base_url: vendor.url, api_key: 'k' }
   const channel = (id: string, responses: string) => ({
     id,
     upstream: 'openai-compatible',
@@ -95,8 +92,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.closeAllConnections()
-  vendor.close()
+  await vendor.stop()
 })
 beforeEach(() => {
   seen = []
@@ -337,8 +333,7 @@ test('the handshake: 401 without a key, 404 on other paths, 426 without an upgra
 
 test('a message has a limit; a shutdown closes idle connections and lets a response end', async () => {
   const stopping = await startTestGateway({ CHAT_BODY_BYTES_MAX: '2000' })
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}`, api_key: 'k', responses: 'translate' }
+  const settings = { base_url: vendor.url, api_key: 'k', responses: 'translate' }
   await stopping.apply({
     channels: [{ id: 'v', upstream: 'openai-compatible', settings }],
     models: [
