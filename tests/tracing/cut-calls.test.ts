@@ -1,11 +1,9 @@
 /** A call that is cut is one line of the log and one span, with how it ended and what it cost. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { type Stage, startStage } from '../support/gateway.ts'
+import { startServer } from '../support/local-server.ts'
 import { until } from '../support/until.ts'
 
 interface Span {
@@ -18,7 +16,7 @@ const PATIENCE_MS = 60_000
 
 let stage: Stage
 const spans: Span[] = []
-const collector = createServer((request, response) => {
+const collector = await startServer((request, response) => {
   void text(request).then((body) => {
     if (request.url === '/v1/traces') {
       spans.push(...JSON.parse(body).resourceSpans[0].scopeSpans[0].spans)
@@ -28,22 +26,18 @@ const collector = createServer((request, response) => {
 })
 
 before(async () => {
-  collector.listen(0, '127.0.0.1')
-  await once(collector, 'listening')
-  const { port } = collector.address() as AddressInfo
   stage = await startStage({
     env: {
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
       DRAIN_SECONDS: '1',
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     },
   })
 })
 after(async () => {
   await stage.stop()
-  collector.closeAllConnections()
-  collector.close()
+  await collector.stop()
 })
 
 function send(script: string, stream: boolean, signal?: AbortSignal): Promise<Response> {

@@ -1,17 +1,16 @@
 /** The address of a vendor: its query goes with every request, and it shows no credentials. */
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { describeChannel } from '../../server/catalog/describe.ts'
 import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { SECRET_KEY, startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { startServer } from '../support/local-server.ts'
 
 const SECRET = 'a-secret-of-the-query'
 let gateway: TestGateway
 let seen: string | undefined
 
-const vendor = createServer((request, response) => {
+const vendor = await startServer((request, response) => {
   seen = request.url
   request.resume()
   request.once('end', () => response.writeHead(400, { 'content-type': 'text/plain' }).end('no'))
@@ -19,8 +18,7 @@ const vendor = createServer((request, response) => {
 
 /** Applies a channel, and a model of the same name. */
 async function define(id: string, upstream: string, address: string, more = {}): Promise<void> {
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}${address}`, ...more }
+  const settings = { base_url: `${vendor.url}${address}`, ...more }
   await gateway.apply({
     source: id,
     channels: [{ id, upstream, settings }],
@@ -30,12 +28,10 @@ async function define(id: string, upstream: string, address: string, more = {}):
 
 before(async () => {
   gateway = await startTestGateway()
-  vendor.listen(0, '127.0.0.1')
-  await new Promise((resolve) => vendor.once('listening', resolve))
 })
 after(async () => {
   await gateway.stop()
-  vendor.close()
+  await vendor.stop()
 })
 
 for (const { upstream, address, more = {}, url } of [

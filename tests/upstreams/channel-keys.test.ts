@@ -1,16 +1,16 @@
 /** The key of a channel: absent, in another header, refused in other vendors' words. */
 import assert from 'node:assert/strict'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { startServer } from '../support/local-server.ts'
 
 const CHAT = '/v1/chat/completions'
 let gateway: TestGateway
 let seen: IncomingHttpHeaders = {}
 let refusal: { readonly status: number; readonly body: string } | undefined
 
-const vendor = createServer((request, response) => {
+const vendor = await startServer((request, response) => {
   seen = request.headers
   request.resume()
   request.once('end', () => {
@@ -30,13 +30,10 @@ const ANSWER = {
 
 before(async () => {
   gateway = await startTestGateway()
-  vendor.listen(0, '127.0.0.1')
-  await new Promise((resolve) => vendor.once('listening', resolve))
-  const { port } = vendor.address() as AddressInfo
   const channel = (id: string, more: object, upstream = 'openai-compatible') => ({
     id,
     upstream,
-    settings: { base_url: `http://127.0.0.1:${port}/v1`, ...more },
+    settings: { base_url: `${vendor.url}/v1`, ...more },
   })
   const channels = [
     channel('keyless', {}),
@@ -52,7 +49,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.close()
+  await vendor.stop()
 })
 
 const ask = (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }] })

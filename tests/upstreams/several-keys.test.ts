@@ -1,12 +1,12 @@
 /** Several keys in one channel, each with its own cooldown, and the channel's concurrency limit. */
 import assert from 'node:assert/strict'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { after, before, beforeEach, test } from 'node:test'
 import { Agent } from 'undici'
 import { probeOf } from '../../server/pipeline/send/probe-channel.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { startServer } from '../support/local-server.ts'
 import { until } from '../support/until.ts'
 
 const CHAT = '/v1/chat/completions'
@@ -31,7 +31,7 @@ const answer = (id: string) =>
     usage: { prompt_tokens: 1, completion_tokens: 1, input_tokens: 1, output_tokens: 1 },
   })
 
-const vendor = createServer((request, response) => {
+const vendor = await startServer((request, response) => {
   const key = (request.headers.authorization ?? '').replace('Bearer ', '')
   seen.push(key)
   request.resume()
@@ -46,13 +46,11 @@ const vendor = createServer((request, response) => {
 
 before(async () => {
   gateway = await startTestGateway()
-  vendor.listen(0, '127.0.0.1')
-  await new Promise((resolve) => vendor.once('listening', resolve))
   await define('many', ['k-1', 'k-2', 'k-3'])
 })
 after(async () => {
   await gateway.stop()
-  vendor.close()
+  await vendor.stop()
 })
 beforeEach(() => {
   seen = []
@@ -61,8 +59,7 @@ beforeEach(() => {
 
 /** Defines a channel with a model of the same name. */
 async function define(id: string, keys: readonly string[] | string, more: object = {}) {
-  const { port } = vendor.address() as AddressInfo
-  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_keys: keys, ...more }
+  const settings = { base_url: `${vendor.url}/v1`, api_keys: keys, ...more }
   const routes = [{ channel: id }]
   await gateway.apply(
     {

@@ -1,13 +1,14 @@
 /** One account cannot take the gateway from the others: slow calls, slow bodies, slow uploads. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { WebSocket } from 'ws'
 import { createKey } from '../../../server/accounts/manage-keys.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../../support/in-process.ts'
+import { startServer } from '../../support/local-server.ts'
 import { until } from '../../support/until.ts'
 
 const CHAT = '/v1/chat/completions'
@@ -26,7 +27,7 @@ let gateway: TestGateway
 
 /** A vendor that answers `slow` calls once they are released, and all others at once. */
 const waiting: ServerResponse[] = []
-const vendor = createServer((request, response) => {
+const vendor = await startServer((request, response) => {
   let body = ''
   request.on('data', (chunk) => {
     body += chunk
@@ -44,11 +45,7 @@ before(async () => {
     UPLOADS_MAX: `${UPLOADS}`,
     REFUSALS_PER_MINUTE: `${REFUSALS}`,
   })
-  vendor.listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
-  const address = vendor.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'x' }
+  const settings = { base_url: `${vendor.url}/v1`, api_key: 'x' }
   const routes = [{ channel: 'own', upstream_model: 'free' }]
   await gateway.apply({
     channels: [{ id: 'own', upstream: 'openai-compatible', settings }],
@@ -57,7 +54,7 @@ before(async () => {
 })
 after(async () => {
   await gateway.stop()
-  vendor.close()
+  await vendor.stop()
 })
 
 const chat = (content: string) => ({ model: 'free', messages: [{ role: 'user', content }] })

@@ -1,11 +1,9 @@
 /** Recordings made by ffmpeg, a server of callers' files, and a vendor that takes MP3 alone. */
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readBody, startServer } from '../../support/local-server.ts'
 
 const SOUND = ['-f', 'lavfi', '-i', 'sine=f=440']
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=160x120:r=5']
@@ -33,12 +31,6 @@ export const makeVideo = (name: string, seconds: number): Buffer =>
 export const makeSilentVideo = (name: string): Buffer =>
   make(name, PICTURE, ['-t', '1', '-c:v', 'mpeg4'])
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
 export interface FileServer {
   readonly url: string
   /** The paths that were fetched or asked for. */
@@ -52,7 +44,7 @@ export interface FileServer {
 export async function serveFiles(): Promise<FileServer> {
   const files = new Map<string, { content: Buffer; type?: string; cutAt?: number }>()
   const seen: string[] = []
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     const path = request.url ?? ''
     seen.push(path)
     const file = files.get(path)
@@ -62,15 +54,14 @@ export async function serveFiles(): Promise<FileServer> {
     if (cutAt === undefined || request.method === 'HEAD') return void response.end(content)
     response.write(content.subarray(0, cutAt), () => response.destroy())
   })
-  const url = await listen(server)
   return {
-    url,
+    url: server.url,
     seen,
     put(path, content, more = {}) {
       files.set(path, { content, ...more })
-      return url + path
+      return server.url + path
     },
-    stop: () => void server.closeAllConnections(),
+    stop: () => void server.stop(),
   }
 }
 
@@ -88,13 +79,13 @@ export async function startRecogniser(): Promise<Recogniser> {
   const sounds: { format: string; content: Buffer; url: string }[] = []
   const lengths = new Map<string, number>()
   let refusal: number | undefined
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     const id = String(request.headers['x-api-request-id'])
     const body = await readBody(request)
     if (request.url?.endsWith('/submit')) {
       response.setHeader('X-Api-Status-Code', refusal ?? 20000000)
       if (refusal !== undefined) return void response.end('{}')
-      const { url, format } = JSON.parse(body.toString()).audio
+      const { url, format } = JSON.parse(body).audio
       const content = Buffer.from(await (await fetch(url)).arrayBuffer())
       sounds.push({ format, content, url })
       lengths.set(id, Math.round((content.length / 8000) * 1000))
@@ -107,22 +98,13 @@ export async function startRecogniser(): Promise<Recogniser> {
     )
   })
   return {
-    url: await listen(server),
+    url: server.url,
     sounds,
     refuse(code) {
       refusal = code
     },
-    stop: () => {
-      server.close()
-      server.closeAllConnections()
-    },
+    stop: () => void server.stop(),
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks)
 }
 
 /** A model of minutes at that vendor, a second of which costs 1. */

@@ -1,11 +1,8 @@
 /** Searches of a messages vendor for callers of chat and responses: sold, or left out by name. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
 import { after, before, beforeEach, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
+import { readBody, startServer } from '../../support/local-server.ts'
 
 const CHAT = '/v1/chat/completions'
 const RESPONSES = '/v1/responses'
@@ -15,9 +12,9 @@ let gateway: TestGateway
 let searches = 0
 const sent: { tools?: unknown }[] = []
 
-const vendor = createServer(async (request, response) => {
-  const body = Buffer.concat(await Readable.from(request).toArray())
-  sent.push(JSON.parse(body.toString()))
+const vendor = await startServer(async (request, response) => {
+  const body = await readBody(request)
+  sent.push(JSON.parse(body))
   const usage = {
     input_tokens: 10,
     output_tokens: 10,
@@ -30,9 +27,6 @@ const vendor = createServer(async (request, response) => {
 })
 
 before(async () => {
-  vendor.listen(0, '127.0.0.1')
-  await once(vendor, 'listening')
-  const { port } = vendor.address() as AddressInfo
   gateway = await startTestGateway()
   const price = (unit: string, amount: string) => ({ unit, per: 1, amount })
   const tokens = [price('input_token', '0'), price('output_token', '0')]
@@ -45,7 +39,7 @@ before(async () => {
       {
         id: 'searcher',
         upstream: 'anthropic',
-        settings: { base_url: `http://127.0.0.1:${port}`, api_key: 'k' },
+        settings: { base_url: vendor.url, api_key: 'k' },
       },
     ],
     models: [
@@ -55,7 +49,7 @@ before(async () => {
   })
 })
 after(async () => {
-  vendor.close()
+  await vendor.stop()
   await gateway.stop()
 })
 beforeEach(() => {
