@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createStreams, type Streams } from '../../server/admin/live/streams.ts'
 import { createContext } from '../../server/http/context.ts'
-import { startServer } from '../support/local-server.ts'
 import { testMemory } from '../support/memory.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 const ROUTE = {
   path: '/events',

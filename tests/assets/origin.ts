@@ -1,6 +1,6 @@
 /** A vendor's result store with scripted faults: it fails, stalls, vanishes or redirects. */
 import type { ServerResponse } from 'node:http'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 export interface Origin {
   readonly url: string

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { createS3Storage } from '../../server/assets/storage/s3-storage.ts'
 import { StorageUnavailable } from '../../server/assets/storage/storage.ts'
 import { readWatched, ServerAway } from '../../server/outbound/fetch-watched.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 import { until } from '../support/until.ts'
 
 const TIMES = { patienceMs: 50, probeMs: 50, retryMsMin: 20, retryMsMax: 40 }

@@ -8,8 +8,8 @@ import { createConsoleEndpoints } from '../../server/console/serve.ts'
 import type { PlainEndpoint, PlainServices } from '../../server/endpoints/endpoint.ts'
 import { createListener } from '../../server/http/listener.ts'
 import { createRoutes } from '../../server/http/router.ts'
-import { type LocalServer, startServer } from '../support/local-server.ts'
 import { testMemory } from '../support/memory.ts'
+import { type LocalServer, startServer } from '../support/servers/local-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tributary-console-'))
 const page = (name: string) =>

@@ -6,7 +6,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { listVariables } from '../../server/config/config.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')

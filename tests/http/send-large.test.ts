@@ -6,8 +6,8 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { createContext } from '../../server/http/context.ts'
 import { sendBytes } from '../../server/http/reply.ts'
-import { startServer } from '../support/local-server.ts'
 import { testMemory } from '../support/memory.ts'
+import { startServer } from '../support/servers/local-server.ts'
 import { until } from '../support/until.ts'
 
 const MB = 1024 ** 2

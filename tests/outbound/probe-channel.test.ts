@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Agent } from 'undici'
 import { probeOf, readVendorModels } from '../../server/pipeline/send/probe-channel.ts'
 import { openaiCompatible } from '../../server/upstreams/openai-compatible/index.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 type Answers = Readonly<Record<string, number | string>>
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
-import { drip } from '../support/drip.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
-import { type LocalServer, startServer } from '../support/local-server.ts'
+import { drip } from '../support/servers/drip.ts'
+import { type LocalServer, startServer } from '../support/servers/local-server.ts'
 
 const PATH = '/v1/chat/completions'
 /** Long enough for a connection on a busy machine, short enough for a test. */

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 const CHAT = '/v1/chat/completions'
 const SERVED = 'x-tributary-model'

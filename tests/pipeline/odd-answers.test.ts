@@ -10,7 +10,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
-import { type LocalServer, startServer } from '../support/local-server.ts'
+import { type LocalServer, startServer } from '../support/servers/local-server.ts'
 import { until } from '../support/until.ts'
 
 const CHAT = '/v1/chat/completions'

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { after, before, test } from 'node:test'
 import { Agent, buildConnector } from 'undici'
 import { skipInterim } from '../../server/pipeline/send/skip-interim.ts'
-import { drip } from '../support/drip.ts'
+import { drip } from '../support/servers/drip.ts'
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n'

@@ -5,8 +5,8 @@ import { Agent } from 'undici'
 import { openReadingWire } from '../../server/pipeline/send/wire.ts'
 import { UpstreamFailure } from '../../server/upstreams/failure.ts'
 import { readJsonAnswer } from '../../server/upstreams/read-json.ts'
-import { drip } from '../support/drip.ts'
-import { type LocalServer, startServer } from '../support/local-server.ts'
+import { drip } from '../support/servers/drip.ts'
+import { type LocalServer, startServer } from '../support/servers/local-server.ts'
 
 const DRIP_MS = 20
 let server: LocalServer

@@ -14,9 +14,9 @@ import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { createPerson, type NewPerson } from '../../server/sign-in/people/people.ts'
 import { putMembership } from '../../server/sign-in/person-store.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../server/sign-in/sign-in.ts'
-import { startServer } from '../support/local-server.ts'
 import { testMemory } from '../support/memory.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 export const PASSWORD = 'a river runs through 7 hills'
 

@@ -3,7 +3,7 @@
  * down. Everything else about its tasks is answered as the vendors do.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 /** What happens to a creation. */
 export interface Script {

@@ -3,8 +3,8 @@
  * test moves by hand, and the ways in which an answer can be lost.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { drip } from '../support/drip.ts'
-import { startServer } from '../support/local-server.ts'
+import { drip } from '../support/servers/drip.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 export interface VendorTask {
   readonly id: string

@@ -7,7 +7,7 @@ import { lineOf, type SourceFile } from './read-tree.ts'
 /** Files with timers of their own, each with its reason. */
 const TIMERS: Readonly<Record<string, string>> = {
   'tests/support/until.ts': 'waits for a state',
-  'tests/support/drip.ts': 'is a peer that writes slowly',
+  'tests/support/servers/drip.ts': 'is a peer that writes slowly',
   'tests/support/processes.ts': 'kills a process that does not end',
   'tests/support/raw.ts': 'reports a request that gets no answer',
   'tests/http/connections/slow-readers.test.ts': 'is a reader that is slow, but not too slow',

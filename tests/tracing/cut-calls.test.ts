@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { type Stage, startStage } from '../support/gateway.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 import { until } from '../support/until.ts'
 
 interface Span {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { parseTraceParent } from '../../server/http/trace-context.ts'
 import type { Span } from '../../server/tracing/span.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 describe('the caller’s trace', () => {
   const trace = '0af7651916cd43dd8448eb211c80319c'

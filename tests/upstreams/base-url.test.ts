@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { describeChannel } from '../../server/catalog/describe.ts'
 import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { SECRET_KEY, startTestGateway, type TestGateway } from '../support/in-process.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 const SECRET = 'a-secret-of-the-query'
 let gateway: TestGateway

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 const CHAT = '/v1/chat/completions'
 let gateway: TestGateway

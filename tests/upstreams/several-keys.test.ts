@@ -6,7 +6,7 @@ import { Agent } from 'undici'
 import { probeOf } from '../../server/pipeline/send/probe-channel.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
-import { startServer } from '../support/local-server.ts'
+import { startServer } from '../support/servers/local-server.ts'
 import { until } from '../support/until.ts'
 
 const CHAT = '/v1/chat/completions'

@@ -10,8 +10,8 @@ import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { createGuard, type Guard } from '../../server/outbound/guard.ts'
 import { enqueueDelivery } from '../../server/webhooks/enqueue.ts'
 import { type Sender, type SenderOptions, startSender } from '../../server/webhooks/sender.ts'
-import { startServer } from '../support/local-server.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { startServer } from '../support/servers/local-server.ts'
 
 const ignore = () => undefined
 const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
-import { startServer } from '../../support/local-server.ts'
+import { startServer } from '../../support/servers/local-server.ts'
 import { until } from '../../support/until.ts'
 import { QUICK } from '../../tasks/stage.ts'
 import { startReceiver } from '../../webhooks/support.ts'

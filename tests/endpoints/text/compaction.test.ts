@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
-import { type LocalServer, readBody, startServer } from '../../support/local-server.ts'
+import { type LocalServer, readBody, startServer } from '../../support/servers/local-server.ts'
 
 const PATH = '/v1/responses/compact'
 const OUTPUT = [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'c2VjcmV0' }]

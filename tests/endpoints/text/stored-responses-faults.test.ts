@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
-import { type LocalServer, startServer } from '../../support/local-server.ts'
+import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 import { until } from '../../support/until.ts'
 
 const PATH = '/v1/responses'

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { expectUpload } from '../../../server/http/connections/slow-uploads.ts'
 import { createHttpServer } from '../../../server/http/server.ts'
-import { drip } from '../../support/drip.ts'
+import { drip } from '../../support/servers/drip.ts'
 import { until } from '../../support/until.ts'
 
 /**

@@ -21,8 +21,8 @@ import { openRoom } from '../../../server/pipeline/answer/receive-whole.ts'
 import { answerOptions } from '../../dialects/messages-over-chat/answer-options.ts'
 import { answerOptions as responseOptions } from '../../dialects/responses-over-chat/answer-options.ts'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
-import { type LocalServer, startServer } from '../../support/local-server.ts'
 import { testMemory } from '../../support/memory.ts'
+import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 import { until } from '../../support/until.ts'
 
 const MB = 1024 ** 2

@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
-import { type LocalServer, startServer } from '../../support/local-server.ts'
+import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 
 const PATH = '/v1/audio/speech/unidirectional?model=voice'
 const BODY = { req_params: { text: 'four', speaker: 'x' } }

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
-import { type LocalServer, startServer } from '../../support/local-server.ts'
+import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 
 const CHAT = '/v1/chat/completions'
 const MEGABYTE = 1024 * 1024

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { WebSocket } from 'ws'
 import { createKey } from '../../../server/accounts/manage-keys.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../../support/in-process.ts'
-import { startServer } from '../../support/local-server.ts'
+import { startServer } from '../../support/servers/local-server.ts'
 import { until } from '../../support/until.ts'
 
 const CHAT = '/v1/chat/completions'

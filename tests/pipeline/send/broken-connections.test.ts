@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises'
 import { after, before, beforeEach, test } from 'node:test'
 import { Agent } from 'undici'
 import { exchange } from '../../../server/pipeline/send/exchange.ts'
-import { type LocalServer, startServer } from '../../support/local-server.ts'
+import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 
 const TIMES = { firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 }
 const PARTS = ['one ', 'two ', 'three']

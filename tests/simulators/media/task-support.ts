@@ -1,7 +1,7 @@
 // What the tests of asynchronous services share: waiting for a state, and a plain receiver.
 
 import { after } from 'node:test'
-import { startServer } from '../../support/local-server.ts'
+import { startServer } from '../../support/servers/local-server.ts'
 import type { Answer, Json } from '../support.ts'
 
 export const isOver = ({ json }: Answer): boolean =>

@@ -1,6 +1,6 @@
 /** A way to a vendor on which a request can be stopped, and its answer replaced. */
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { startServer } from '../../support/local-server.ts'
+import { startServer } from '../../support/servers/local-server.ts'
 import { until } from '../../support/until.ts'
 
 export interface Stopped {

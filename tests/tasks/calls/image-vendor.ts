@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PNG } from '../../assets/png.ts'
-import { startServer } from '../../support/local-server.ts'
+import { startServer } from '../../support/servers/local-server.ts'
 
 export interface ImageVendor {
   readonly url: string

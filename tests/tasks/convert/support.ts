@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readBody, startServer } from '../../support/local-server.ts'
+import { readBody, startServer } from '../../support/servers/local-server.ts'
 
 const SOUND = ['-f', 'lavfi', '-i', 'sine=f=440']
 const PICTURE = ['-f', 'lavfi', '-i', 'testsrc=s=160x120:r=5']

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway } from '../../support/in-process.ts'
-import { type LocalServer, startServer } from '../../support/local-server.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
+import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 import { until } from '../../support/until.ts'
 import { QUICK, SHORT_LEASES, startTaskStage, type TaskStage } from '../stage.ts'
 

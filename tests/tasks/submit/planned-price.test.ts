@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant } from '../../support/in-process.ts'
-import { startServer } from '../../support/local-server.ts'
+import { startServer } from '../../support/servers/local-server.ts'
 import { until } from '../../support/until.ts'
 import { CHARGE, startTaskStage, type TaskStage } from '../stage.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
-import { readBody, startServer } from '../../support/local-server.ts'
+import { readBody, startServer } from '../../support/servers/local-server.ts'
 
 const CHAT = '/v1/chat/completions'
 const RESPONSES = '/v1/responses'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { doubaoMinutesDriver as driver } from '../../../server/upstreams/doubao-minutes/minutes.ts'
 import type { UpstreamFailure } from '../../../server/upstreams/failure.ts'
-import { startServer } from '../../support/local-server.ts'
+import { startServer } from '../../support/servers/local-server.ts'
 import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
 
 const ID = '7534280011223344556'

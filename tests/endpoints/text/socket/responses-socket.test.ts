@@ -7,7 +7,7 @@ import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
 import { WebSocket } from 'ws'
 import { startTestGateway, type TestGateway } from '../../../support/in-process.ts'
-import { type LocalServer, readBody, startServer } from '../../../support/local-server.ts'
+import { type LocalServer, readBody, startServer } from '../../../support/servers/local-server.ts'
 import { until } from '../../../support/until.ts'
 
 interface Sent {
