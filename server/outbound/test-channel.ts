@@ -23,6 +23,8 @@ export async function testChannel(channel: {
   readonly problem: string | undefined
   /** Uses the key; undefined if the vendor has no free request. */
   readonly probe: (() => Promise<string>) | undefined
+  /** Says which endpoints the address serves; undefined if that is not in doubt. */
+  readonly endpoints?: (() => Promise<string>) | undefined
 }): Promise<{ readonly ok: boolean; readonly steps: TestStep[] }> {
   const steps: TestStep[] = []
   const run = async (step: string, work: () => Promise<string>) => {
@@ -43,7 +45,8 @@ export async function testChannel(channel: {
     const host = address.hostname.replace(/^\[|\]$/g, '')
     const resolved = await run('address', async () => (await lookup(host)).address)
     const connected = resolved && (await run('connection', () => tryConnection(address, host)))
-    if (connected) await run('key', channel.probe ?? (async () => NO_PROBE))
+    const accepted = connected && (await run('key', channel.probe ?? (async () => NO_PROBE)))
+    if (accepted && channel.endpoints) await run('endpoints', channel.endpoints)
   }
   return { ok: steps.every(({ ok }) => ok), steps }
 }

@@ -211,6 +211,11 @@ export interface Upstream<Settings = unknown> {
    * reads.
    */
   readonly listModels?: (wire: Wire, settings: Settings) => Promise<WireResponse>
+  /**
+   * Asks at a path of the channel's address with a GET, which tells whether something is there;
+   * absent where no path is in doubt. The wire only reads.
+   */
+  readonly askAt?: (wire: Wire, settings: Settings, path: string) => Promise<WireResponse>
   /** Submits and polls tasks; see task-driver.ts. */
   readonly tasks?: TaskDrivers<Settings>
 }

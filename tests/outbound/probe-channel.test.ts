@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Agent } from 'undici'
 import { probeOf, readVendorModels } from '../../server/pipeline/send/probe-channel.ts'
+import { endpointsOf } from '../../server/pipeline/send/probe-endpoints.ts'
 import { openaiCompatible } from '../../server/upstreams/openai-compatible/index.ts'
 import { startServer } from '../support/servers/local-server.ts'
 
@@ -97,4 +98,39 @@ test('a list that cannot be read says why', async () => {
   const settings = openaiCompatible.settings.parse(nowhere)
   const { detail } = await readVendorModels(openaiCompatible, settings, new Agent())
   assert.equal(detail, 'connection: ECONNREFUSED')
+})
+
+const endpoints = (answers: Answers, mode: 'pass' | 'translate' = 'pass') =>
+  atVendor('/v1', answers, async (settings, dispatcher) => {
+    const run = endpointsOf(
+      openaiCompatible,
+      Object.assign(settings as object, { responses: mode }),
+      dispatcher,
+    )
+    assert.ok(run)
+    return await run()
+  })
+
+test('the endpoints of an address are told apart by a GET where the vendor does', async () => {
+  const [chat, responses, messages] = [
+    '/v1/chat/completions',
+    '/v1/responses',
+    '/v1/messages',
+  ] as const
+  const all = await endpoints({ [chat]: 405, [responses]: 405, [messages]: 400 })
+  assert.equal(all, 'chat/completions yes, responses yes, messages yes')
+  const some = await endpoints({ [chat]: 405 })
+  assert.match(some, /^chat\/completions yes, responses no, messages no; set responses to "trans/)
+  assert.doesNotMatch(await endpoints({ [chat]: 405 }, 'translate'), /set responses/)
+})
+
+test('an endpoint stays unknown where a GET does not tell', async () => {
+  const unknown = 'chat/completions unknown, responses unknown, messages unknown'
+  assert.equal(await endpoints({}), unknown)
+  const chat = '/v1/chat/completions'
+  // A list of stored completions says nothing about how the vendor answers a wrong method.
+  const listed = 'chat/completions yes, responses unknown, messages unknown'
+  assert.equal(await endpoints({ [chat]: 200 }), listed)
+  assert.equal(await endpoints({ [chat]: 405, '/v1/no-such-endpoint': 405 }), unknown)
+  assert.match(await endpoints({ [chat]: 405, '/v1/responses': 500 }), /responses unknown/)
 })

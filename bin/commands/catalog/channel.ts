@@ -13,6 +13,7 @@ import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { testChannel } from '../../../server/outbound/test-channel.ts'
 import { probeOf } from '../../../server/pipeline/send/probe-channel.ts'
+import { endpointsOf } from '../../../server/pipeline/send/probe-endpoints.ts'
 import {
   type ChannelUse,
   nameFailure,
@@ -156,8 +157,11 @@ async function runTest({ sql, config }: CommandSession, id: string) {
   }
   const dispatcher = createDispatcher(config)
   try {
-    const probe = probeOf(UPSTREAMS.get(row.upstream), opened.settings, dispatcher)
-    return await testChannel({ settings: opened.settings, problem: undefined, probe })
+    const upstream = UPSTREAMS.get(row.upstream)
+    const { settings } = opened
+    const probe = probeOf(upstream, settings, dispatcher)
+    const endpoints = endpointsOf(upstream, settings, dispatcher)
+    return await testChannel({ settings, problem: undefined, probe, endpoints })
   } finally {
     await dispatcher.destroy()
   }

@@ -27,10 +27,14 @@ export function probeOf(
   const [first = settings, ...others] = upstream?.eachKey?.(settings) ?? []
   return async () => {
     let verdict = ''
-    for (const keyed of [first, ...others]) {
+    const keys = [first, ...others]
+    for (const [index, keyed] of keys.entries()) {
       const { response, addresses } = await ask(probe, keyed, dispatcher)
       const judged = judge(response.status, readMessage(await readErrorBody(response)), addresses)
-      if (judged.kind === 'refused') throw new Error(judged.text)
+      if (judged.kind === 'refused') {
+        const which = keys.length > 1 ? ` (key ${index + 1} of ${keys.length})` : ''
+        throw new Error(`${judged.text}${which}`)
+      }
       verdict = judged.kind === 'untested' ? `not tested: ${judged.text}` : judged.text
     }
     return verdict
@@ -80,6 +84,17 @@ async function readList(
   return { ok: true, detail: tried, models }
 }
 
+/** A wire for free requests, which only reads. */
+export function openProbeWire(dispatcher: Dispatcher): Wire {
+  return openReadingWire({
+    dispatcher,
+    firstByteTimeoutMs: PROBE_MS,
+    idleTimeoutMs: PROBE_MS,
+    totalTimeoutMs: PROBE_MS,
+    socketsMax: 1,
+  })
+}
+
 interface Asked {
   readonly response: WireResponse
   /** The requested addresses without their queries, which may hold a key. */
@@ -92,13 +107,7 @@ async function ask(
   keyed: unknown,
   dispatcher: Dispatcher,
 ): Promise<Asked> {
-  const wire = openReadingWire({
-    dispatcher,
-    firstByteTimeoutMs: PROBE_MS,
-    idleTimeoutMs: PROBE_MS,
-    totalTimeoutMs: PROBE_MS,
-    socketsMax: 1,
-  })
+  const wire = openProbeWire(dispatcher)
   const addresses: string[] = []
   const noting: Wire = {
     ...wire,
@@ -124,7 +133,7 @@ function judge(status: number, message: string | undefined, addresses: readonly 
   // The second address is that of calls, which a GET cannot try.
   const isOfCalls = addresses.length > 1
   if (status === 404 && isOfCalls) {
-    const hint = 'does the base_url end as the vendor says, usually in /v1?'
+    const hint = 'does the address (base_url) end as the vendor says, usually in /v1?'
     return { kind: 'refused', text: `nothing is at ${tried} (404): ${hint}` }
   }
   if (isOfCalls && status !== 401 && status !== 403) {

@@ -11,7 +11,7 @@ import { imageEdit, imageVariation } from './image-edit.ts'
 import { judgeCompatibleImage } from './judge-image.ts'
 import { sendCompatibleMessages } from './messages.ts'
 import { moderation } from './moderation.ts'
-import { listCompatibleModels } from './request.ts'
+import { askCompatible, listCompatibleModels } from './request.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings, readQuirks } from './settings.ts'
 import { background, stored } from './stored.ts'
@@ -31,6 +31,7 @@ export const openaiCompatible = defineUpstream({
   background,
   probe: listCompatibleModels,
   listModels: listCompatibleModels,
+  askAt: askCompatible,
   calls: {
     chat,
     compaction,

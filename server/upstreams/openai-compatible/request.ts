@@ -71,14 +71,22 @@ export async function listCompatibleModels(
   wire: Wire,
   settings: OpenaiCompatibleSettings,
 ): Promise<WireResponse> {
-  const get = (path: string) =>
-    wire.send({
-      method: 'GET',
-      url: buildUrl(settings, path),
-      headers: identityHeaders(settings),
-    })
+  const get = (path: string) => askCompatible(wire, settings, path)
   const models = await get('/models')
   if (models.status !== 404) return models
   await readErrorBody(models)
   return get('/chat/completions')
+}
+
+/** Sends a GET with the channel's key to a path of its address. */
+export function askCompatible(
+  wire: Wire,
+  settings: OpenaiCompatibleSettings,
+  path: string,
+): Promise<WireResponse> {
+  return wire.send({
+    method: 'GET',
+    url: buildUrl(settings, path),
+    headers: identityHeaders(settings),
+  })
 }
