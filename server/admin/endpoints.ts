@@ -117,7 +117,10 @@ async function serveRoute(serving: Serving): Promise<void> {
 /** A draft that is not valid: nothing was attempted yet. */
 class InvalidDraft extends Error {}
 
-/** Reads and checks the input. Throws InvalidDraft with the 400 as its cause, or other errors. */
+/** A name in use is the draft’s fault too. */
+const OF_DRAFTS: ReadonlySet<string> = new Set(['invalid_request', 'conflict'])
+
+/** Reads and checks the input. Throws InvalidDraft, whose cause is the refusal, or other errors. */
 async function checkInput({ context, key, declared, services }: Serving, session?: Session) {
   const { params } = context
   try {
@@ -126,7 +129,7 @@ async function checkInput({ context, key, declared, services }: Serving, session
     await ADMIN_CHECKS[key]?.({ context, session, params, note, ...input }, services)
     return input
   } catch (error) {
-    if (!(error instanceof GatewayError) || error.row !== 'invalid_request') throw error
+    if (!(error instanceof GatewayError) || !OF_DRAFTS.has(error.row)) throw error
     throw new InvalidDraft('', { cause: error })
   }
 }

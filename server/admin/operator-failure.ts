@@ -5,7 +5,8 @@ import { OperatorError } from '../lib/operator-error.ts'
 
 /**
  * An OperatorError becomes a 400 with its message, which is written for operators. A catalog's
- * error names the fields of its mistakes: in a request of one entry without the entry.
+ * error names the fields of its mistakes, in a request of one entry without the entry; it is a 409
+ * if only names are in use.
  */
 export async function withOperatorErrors<T>(
   work: Promise<T>,
@@ -22,8 +23,14 @@ export async function withOperatorErrors<T>(
       cause: error,
       ...(first ? { ...first, problems } : {}),
     }
-    throw new GatewayError('invalid_request', details)
+    throw new GatewayError(isOfNames(error) ? 'conflict' : 'invalid_request', details)
   }
+}
+
+/** True if nothing but names in use is wrong. */
+function isOfNames(error: OperatorError): boolean {
+  const mistakes = error instanceof CatalogError ? error.mistakes : []
+  return mistakes.length > 0 && mistakes.every(({ isTaken }) => isTaken)
 }
 
 /** In a request of one channel, `channels[0].settings.key` is its `settings.key`. */

@@ -8,6 +8,8 @@ export interface Mistake {
   readonly file: string
   readonly path: string
   readonly problem: string
+  /** The name of a new entry is in use. */
+  readonly isTaken?: true
 }
 
 /** Returns the problems that zod found as mistakes of the file. */

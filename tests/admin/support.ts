@@ -15,6 +15,8 @@ export interface AdminRequest {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
   readonly body?: unknown
+  /** Creates only. */
+  readonly isNew?: boolean
 }
 
 export interface AdminReply<Key extends AdminKey> {
@@ -54,7 +56,7 @@ export async function startAdmin(
 
   async function ask<Key extends AdminKey>(
     key: Key,
-    { as, params = {}, query, body }: AdminRequest = {},
+    { as, params = {}, query, body, isNew }: AdminRequest = {},
   ): Promise<AdminReply<Key>> {
     const [method = 'GET', pattern = ''] = key.split(' ')
     const path = pattern.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
@@ -63,6 +65,7 @@ export async function startAdmin(
       method,
       headers: {
         'x-tributary-console': '1',
+        ...(isNew ? { 'if-none-match': '*' } : {}),
         ...(as ? { cookie: `session=${as}` } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },

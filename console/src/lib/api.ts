@@ -22,7 +22,10 @@ type OptionalMembers<Request> = {
 type Loose<Request> = Omit<Request, OptionalMembers<Request>> &
   Partial<Pick<Request, OptionalMembers<Request>>>
 
-export type RequestOf<Key extends AdminKey> = Loose<AdminRequest<Key>>
+export type RequestOf<Key extends AdminKey> = Loose<AdminRequest<Key>> & {
+  /** Creates only: refused if the name is in use. */
+  readonly isNew?: boolean
+}
 
 /** A field that the server refused, and why. */
 interface FieldFault {
@@ -95,6 +98,7 @@ interface AnyRequest {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, unknown>> | undefined
   readonly body?: unknown
+  readonly isNew?: boolean
 }
 
 async function sendRequest(
@@ -111,6 +115,7 @@ async function sendRequest(
     headers: {
       'x-tributary-console': '1',
       ...(isJson ? { 'content-type': 'application/json' } : {}),
+      ...(request.isNew ? { 'if-none-match': '*' } : {}),
     },
     ...(isJson ? { body: JSON.stringify(body) } : {}),
     ...(body instanceof FormData ? { body } : {}),

@@ -18,11 +18,12 @@ import {
 } from '../store.ts'
 import { applyChannels } from './apply-channels.ts'
 import { applyModels } from './apply-models.ts'
-import type { ApplyOptions, CatalogChange, ConfigurationChange } from './change.ts'
+import type { ApplyOptions, CatalogChange, ConfigurationChange, EntryKind } from './change.ts'
 import { findLostFallbacks } from './check-fallbacks.ts'
 import { CatalogError, type NamedCatalogFile } from './file.ts'
 import { findMistakes, findWarnings } from './file-checks.ts'
 import { openSealedChannels } from './open-sealed.ts'
+import { findTakenNames } from './taken-names.ts'
 
 export interface CatalogDiff {
   readonly changes: readonly ConfigurationChange[]
@@ -59,6 +60,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   await lockCatalog(sql)
   const channels = await listChannels(sql)
   const models = await selectModels(sql)
+  refuseTakenNames(options, { channels, models })
   const changes = [
     ...(await applyChannels(sql, channels, options)),
     ...(await applyModels(sql, models, options)),
@@ -86,6 +88,18 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
     changes: [...all, ...further],
     revision: all.length > 0 ? await bumpRevision(sql) : await readRevision(sql),
   }
+}
+
+/** Throws CatalogError unless the entries to be created are new, under the catalog's lock. */
+function refuseTakenNames(
+  { creates, files }: ApplyOptions,
+  stored: Readonly<Record<EntryKind, readonly Retirable[]>>,
+): void {
+  if (!creates) return
+  const mistakes = files.flatMap(({ name, content }) =>
+    findTakenNames(name, creates, content[creates], stored[creates]),
+  )
+  if (mistakes.length > 0) throw new CatalogError(mistakes)
 }
 
 /** Returns the file's own source and those that its entries name. */

@@ -5,6 +5,8 @@ import type { KnownUpstreams } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
 import type { NamedCatalogFile } from './file.ts'
 
+export type EntryKind = 'channels' | 'models'
+
 export interface ApplyOptions {
   readonly sql: Sql
   readonly files: readonly NamedCatalogFile[]
@@ -15,6 +17,8 @@ export interface ApplyOptions {
   readonly replace?: boolean
   /** Retires nothing: the files hold some of their entries. */
   readonly partial?: boolean
+  /** Entries of this kind must be new: names in use are mistakes. */
+  readonly creates?: EntryKind | undefined
   /** Reports the changes without making them. */
   readonly dryRun?: boolean
   /** Further changes in the same transaction. */

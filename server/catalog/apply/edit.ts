@@ -19,7 +19,9 @@ import {
   selectModels,
 } from '../store.ts'
 import { applyCatalog, type CatalogDiff } from './apply.ts'
+import type { ApplyOptions, EntryKind } from './change.ts'
 import { CatalogError, type NamedCatalogFile, parseCatalogFile } from './file.ts'
+import { findTakenNames } from './taken-names.ts'
 
 /** Prefix of the sources of entries that the console changes. */
 const SOURCE = 'console'
@@ -33,6 +35,8 @@ export interface EditOptions {
   readonly environment: Environment
   /** Checks the change and writes nothing. */
   readonly dryRun?: boolean
+  /** The entry must be new: a name in use is a mistake. */
+  readonly isNew?: boolean
 }
 
 /**
@@ -43,16 +47,17 @@ export async function editChannel(
   options: EditOptions,
   channel: { readonly id: string; readonly upstream: string; readonly settings: ChannelSettings },
 ): Promise<CatalogDiff> {
-  const kept = await readKeptSecrets(options, channel)
+  const kept = options.isNew ? {} : await readKeptSecrets(options, channel)
   const merged = { ...channel, settings: { ...kept, ...channel.settings } }
   try {
-    return await applyEntries(options, { channels: [merged] })
+    return await applyEntries(options, 'channels', [merged])
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error
     if (!error.mistakes.some(({ path }) => path === 'channels[0].id')) throw error
     // A name that is not valid ends the reading before the settings are checked.
-    const renamed = { channels: [{ ...merged, id: 'new' }] }
-    return await withMistakes(error.mistakes, applyEntries({ ...options, dryRun: true }, renamed))
+    const renamed = { ...merged, id: 'new' }
+    const checked = applyEntries({ ...options, dryRun: true, isNew: false }, 'channels', [renamed])
+    return await withMistakes(error.mistakes, checked)
   }
 }
 
@@ -60,30 +65,21 @@ export async function editChannel(
 export function editModel(
   options: EditOptions,
   currency: string,
-  model: Readonly<Record<string, unknown>>,
+  model: Model,
 ): Promise<CatalogDiff> {
-  return applyEntries(options, { currency, models: [model] })
+  return applyEntries(options, 'models', [model], currency)
 }
 
-type NewModel = Readonly<Record<string, unknown>> & { readonly id: string }
+type Model = Readonly<Record<string, unknown>> & { readonly id: string }
 
 /** Adds models, all or none. Throws CatalogError also for names that are for sale already. */
-export async function addModels(
+export function addModels(
   options: EditOptions,
   currency: string,
-  models: readonly NewModel[],
+  models: readonly Model[],
 ): Promise<CatalogDiff> {
-  const stored = await selectModels(options.sql)
-  const taken = new Set(stored.filter(({ status }) => status === 'active').map(({ id }) => id))
-  const mistakes = models.flatMap(({ id }, index) => {
-    if (!taken.has(id)) return []
-    const problem = `there is a model "${id}" already`
-    return [{ file: REQUEST, path: `models[${index}].id`, problem }]
-  })
-  const dryRun = options.dryRun === true || mistakes.length > 0
   const entries = models.map((one) => ({ ...one, source: `${SOURCE}:${one.id}` }))
-  const added = applyEntries({ ...options, dryRun }, { currency, models: entries })
-  return await withMistakes(mistakes, added)
+  return applyEntries({ ...options, isNew: true }, 'models', entries, currency)
 }
 
 /**
@@ -166,14 +162,28 @@ async function withMistakes<T>(mistakes: readonly Mistake[], work: Promise<T>): 
   throw new CatalogError(found)
 }
 
-/** Applies entries under a source of their own, so that they retire nothing else. */
+/**
+ * Applies entries under a source of their own, so that they retire nothing else. Names in use are
+ * found beside the other mistakes, and once more under the catalog's lock.
+ */
 async function applyEntries(
   options: EditOptions,
-  content: {
-    readonly currency?: string
-    readonly channels?: unknown[]
-    readonly models?: unknown[]
-  },
+  kind: EntryKind,
+  entries: readonly { readonly id: string }[],
+  currency?: string,
+): Promise<CatalogDiff> {
+  const { sql, isNew = false } = options
+  const stored = isNew ? await (kind === 'channels' ? listChannels(sql) : selectModels(sql)) : []
+  const taken = findTakenNames(REQUEST, kind, entries, stored)
+  const creates = isNew && taken.length === 0 ? kind : undefined
+  const dryRun = options.dryRun === true || taken.length > 0
+  const content = { ...(currency === undefined ? {} : { currency }), [kind]: entries }
+  return await withMistakes(taken, applyContent({ ...options, creates, dryRun }, content))
+}
+
+async function applyContent(
+  options: Omit<ApplyOptions, 'files'>,
+  content: object,
 ): Promise<CatalogDiff> {
   // Input from the network must not read the process's environment variables.
   const file = parseCatalogFile(REQUEST, JSON.stringify(content), {})

@@ -8,7 +8,7 @@ import { listChannels, type ModelRow, selectModels } from '../store.ts'
 import { applyCatalog, type CatalogDiff } from './apply.ts'
 import type { Difference } from './change.ts'
 import type { EditOptions } from './edit.ts'
-import { CatalogError, parseCatalogFile } from './file.ts'
+import { parseCatalogFile } from './file.ts'
 import type { FileModel } from './file-schema.ts'
 import type { Vendor } from './vendors.ts'
 
@@ -76,12 +76,9 @@ export async function applyVendor(
   choice: VendorChoice,
 ): Promise<CatalogDiff> {
   const raw: RawFile = JSON.parse(vendor.text)
-  const existing = await listChannels(options.sql)
-  const taken = new Set(existing.filter(isActive).map(({ id }) => id))
   const content = {
     ...raw,
-    channels: choice.channels.map(({ preset, id, settings }, index) => {
-      if (taken.has(id)) throw refuse(`channels[${index}].id`, `there is a channel "${id}" already`)
+    channels: choice.channels.map(({ preset, id, settings }) => {
       const known = pick(vendor, raw.channels, preset)
       return { ...known, id, settings: { ...known.settings, ...settings } }
     }),
@@ -89,7 +86,7 @@ export async function applyVendor(
   }
   // Input from the network must not read the process's environment variables.
   const file = parseCatalogFile(vendor.name, JSON.stringify(content), {})
-  return await applyCatalog({ ...options, files: [file], partial: true })
+  return await applyCatalog({ ...options, files: [file], partial: true, creates: 'channels' })
 }
 
 interface RawFile {
@@ -105,10 +102,6 @@ function pick<Entry extends { readonly id: string }>(
   const found = entries.find((one) => one.id === id)
   if (found) return found
   throw new OperatorError(`the price book of ${vendor.name} has no "${id}"`)
-}
-
-function refuse(path: string, problem: string): CatalogError {
-  return new CatalogError([{ file: 'the request', path, problem }])
 }
 
 function isActive({ status }: { readonly status: string }): boolean {

@@ -108,7 +108,7 @@ describe('new models', { concurrency: false }, () => {
       ...AS,
       body: { models: [model('new'), model('sim-chat')] },
     })
-    assert.equal(half.status, 400)
+    assert.equal(half.status, 409)
     assert.match(half.text, /there is a model \\"sim-chat\\" already/)
     assert.equal(await count(), before)
     const body = { currency: 'USD', models: [model('own/a'), model('own/b')] }

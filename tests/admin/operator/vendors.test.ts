@@ -167,7 +167,7 @@ describe('vendors', { concurrency: false }, () => {
     assert.match(none.text, /the price book of deepseek has no/)
     const taken = { preset: 'deepseek', id: 'deepseek', settings: {} }
     const twice = await stage.ask(ADD, { ...DEEPSEEK, body: { channels: [taken] } })
-    assert.equal(twice.status, 400)
+    assert.equal(twice.status, 409)
     assert.match(twice.text, /"param":"id"/)
     const second = { preset: 'deepseek', id: 'deepseek-2', settings: { base_url: 'nonsense' } }
     const bad = await stage.ask(ADD, { ...DEEPSEEK, body: { channels: [second] } })

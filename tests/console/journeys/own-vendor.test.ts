@@ -68,8 +68,17 @@ describe('a vendor of one’s own', { skip: noBrowser }, () => {
     await add.click()
     await invalid(adding).nth(1).waitFor()
     assert.equal(await invalid(adding).count(), 2)
-    await adding.getByRole('textbox', { name: 'Channel', exact: true }).fill('relay')
+    // A name in use is refused: nothing of the other channel changes.
+    const name = adding.getByRole('textbox', { name: 'Channel', exact: true })
+    await name.fill('test-openai')
     await address.fill(`${stage.simulators.url}/openai`)
+    await add.click()
+    await adding.getByText('there is a channel "test-openai" already').waitFor()
+    assert.equal(await invalid(adding).count(), 1)
+    await expectAccessible(page)
+    const [same] = await stage.sql`select version from channel where id = 'test-openai'`
+    assert.equal(same?.version, 1)
+    await name.fill('relay')
     await add.click()
     const drawer = page.getByRole('dialog', { name: 'relay', exact: true })
     await proveUntil(page, drawer.getByText('Next: its models'))
@@ -92,6 +101,8 @@ describe('a vendor of one’s own', { skip: noBrowser }, () => {
     await models.getByRole('link', { name: 'To the channel' }).click()
     await drawer.getByRole('textbox', { name: 'Address of the API' }).fill(`${url}/openai/v1`)
     await save(page, drawer, 2)
+    // What the test said about the settings before is gone.
+    assert.equal(await drawer.getByText('Test failed').count(), 0)
     await run.click()
     await drawer.getByText(/the vendor refuses the key \(401\)/).waitFor()
     await drawer.getByRole('textbox', { name: 'API key', exact: true }).fill('sim-openai-key')
@@ -99,12 +110,17 @@ describe('a vendor of one’s own', { skip: noBrowser }, () => {
     await run.click()
     await drawer.getByText('Test passed').waitFor()
     await drawer.getByText(`the vendor accepts the key at ${url}/openai/v1/models`).waitFor()
+    // The simulator answers a GET like a path that does not exist: nothing is claimed.
+    await drawer.getByText(/^Endpoints: chat\/completions unknown, responses unknown/).waitFor()
     await expectAccessible(page)
   }
 
   async function save(page: Page, drawer: Locator, version: number): Promise<void> {
     await drawer.getByRole('button', { name: 'Save as new version' }).click()
     const ask = page.getByRole('dialog', { name: 'Save relay with these changes?' })
+    await ask
+      .getByRole('cell', { name: version === 2 ? 'Address of the API' : 'API key' })
+      .waitFor()
     await ask.getByRole('button', { name: 'Save as new version' }).click()
     await proveUntil(page, drawer.locator('dd').getByText(String(version), { exact: true }))
   }
@@ -194,8 +210,8 @@ describe('a vendor of one’s own', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: '添加模型' }).first().click()
     const drawer = page.getByRole('dialog', { name: '添加模型' })
     await drawer.getByRole('button', { name: /^test-openai/ }).click()
+    // A name that is typed counts, also without “Add”.
     await drawer.getByLabel('其他模型（供应商使用的名称）').fill('sim-dollars')
-    await drawer.getByRole('button', { name: '添加', exact: true }).click()
     await expectFits(page)
     await drawer.getByRole('button', { name: '设置价格（1）' }).click()
     await drawer.getByRole('textbox', { name: '币种' }).fill('usd')

@@ -72,7 +72,7 @@ export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsPr
       />
       {channel.status === 'active' ? <NextStep channel={channel} upstreams={upstreams} /> : null}
       <Group gap="xs" align="flex-start">
-        <TestChannel id={id} />
+        <TestChannel key={channel.version} id={id} />
         {channel.status === 'active' ? <Switches channel={channel} /> : null}
         {channel.status === 'active' ? <Retire id={id} onRetired={onClose} /> : null}
       </Group>

@@ -9,6 +9,7 @@ import { notifyDone } from '../../components/state/notify.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
+import { useSettingLabel } from './field-input.tsx'
 import { IdInput } from './id-input.tsx'
 import { messages } from './messages.ts'
 import {
@@ -69,17 +70,20 @@ function SettingsForm({ id, upstream, channel, onSaved, children }: SettingsForm
   const change = useAdminChange('PUT /operator/channels/:channel_id')
   const save = async (settings: Settings) => {
     const body = { upstream: upstream.name, settings }
-    await change.mutateAsync({ params: { channel_id: id }, body })
+    await change.mutateAsync({ params: { channel_id: id }, body, isNew: !channel })
     notifyDone(t('saved', { id }))
     onSaved(id)
   }
+  const labelOf = useSettingLabel()
   const confirmed = useConfirmedSave(save)
   const submit = () => {
     const read = toSettings(fields, values)
     if ('badJson' in read) {
       confirmed.fail(new InvalidField(`settings.${read.badJson}`, t('badJson')))
     } else if (channel) {
-      confirmed.ask(read.settings, listSettingChanges(fields, channel.settings, read.settings))
+      const changes = listSettingChanges(fields, channel.settings, read.settings)
+      const named = changes.map((one) => ({ ...one, path: labelOf(one.path) }))
+      confirmed.ask(read.settings, named)
     } else confirmed.save(read.settings)
   }
   return (

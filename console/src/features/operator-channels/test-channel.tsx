@@ -6,7 +6,7 @@ import { useMessages, useServerText } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
-const STEPS = ['settings', 'address', 'connection', 'key'] as const
+const STEPS = ['settings', 'address', 'connection', 'key', 'endpoints'] as const
 
 const isStep = (step: string): step is (typeof STEPS)[number] =>
   STEPS.some((known) => known === step)

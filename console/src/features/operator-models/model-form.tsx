@@ -41,7 +41,7 @@ export function ModelForm({ initial, added = [], isNew, onSaved }: ModelFormProp
   const set = (more: Partial<ModelDraft>) => setDraft({ ...draft, ...more })
   const id = draft.id.trim()
   const confirmed = useConfirmedSave(async (body: ReturnType<typeof toModelBody>) => {
-    await change.mutateAsync({ params: { model_id: id }, body })
+    await change.mutateAsync({ params: { model_id: id }, body, isNew })
     notifyDone(t('saved', { id }))
     onSaved(id)
   })

@@ -169,10 +169,23 @@ const PATTERNS: readonly Pattern[] = [
   [/^at most (\S+) ([A-Z]{3}) can be taken$/, (n, currency) => `最多可扣除 ${n} ${currency}`],
   [/^this account is in ([A-Z]{3})$/, (currency) => `此账户的币种是 ${currency}`],
   [/^this code is for accounts in ([A-Z]{3})$/, (currency) => `此兑换码仅限 ${currency} 账户使用`],
-  [/^there is a channel "(.+)" already$/, (id) => `渠道“${id}”已存在`],
-  [/^there is a model "(.+)" already$/, (id) => `模型“${id}”已存在：请换一个名称`],
   [
-    /^nothing is at (.+) \(404\): does the base_url end as the vendor says, usually in \/v1\?$/,
+    /^chat\/completions (\w+), responses (\w+), messages (\w+)(; set responses to .+)?$/,
+    (chat, responses, messages, hint) => {
+      const word = (served: string) => ({ yes: '有', no: '无' })[served] ?? '未知'
+      const texts = [
+        `chat/completions：${word(chat)}`,
+        `responses：${word(responses)}`,
+        `messages：${word(messages)}`,
+      ]
+      const advice = hint ? '；请将“Responses API”设为 translate' : ''
+      return `${texts.join('，')}${advice}`
+    },
+  ],
+  [/^there is a channel "(.+)" already: .+$/, (id) => `渠道“${id}”已存在：请换一个名称，或修改它`],
+  [/^there is a model "(.+)" already: .+$/, (id) => `模型“${id}”已存在：请换一个名称，或修改它`],
+  [
+    /^nothing is at (.+) \(404\): does the address \(base_url\) end as the vendor says, usually in \/v1\?$/,
     (tried) =>
       `${tried.replace(' and ', '、')} 不存在（404）：API 地址是否如供应商文档所写，通常以 /v1 结尾？`,
   ],

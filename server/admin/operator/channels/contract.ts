@@ -1,6 +1,7 @@
 /** Operators: channels, described by each upstream's own settings schema. */
 import { z } from 'zod'
 import { text, time } from '../../common-schemas.ts'
+import { CREATES_ONLY } from '../../is-new.ts'
 import type { Contract } from '../../route.ts'
 
 const channel = z.object({
@@ -94,7 +95,8 @@ export const operatorChannelsContract = {
     summary: 'Create a channel or change its settings',
     description:
       'Omitted secrets are kept. Every change creates a new version: open tasks keep the ' +
-      'credentials that submitted them.',
+      `credentials that submitted them. ${CREATES_ONLY}`,
+    errors: [409],
     body: z.strictObject({ upstream: text(100).min(1), settings }),
     stepUp: true,
     answer: channelDetail,

@@ -16,8 +16,10 @@ import { OperatorError } from '../../../lib/operator-error.ts'
 import { testChannel } from '../../../outbound/test-channel.ts'
 import type { CapFigures } from '../../../pipeline/load/channel-spending.ts'
 import { probeOf, readVendorModels } from '../../../pipeline/send/probe-channel.ts'
+import { endpointsOf } from '../../../pipeline/send/probe-endpoints.ts'
 import { type ChannelUse, nameFailure, stateOfUse } from '../../../usage/channel-use.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
+import { isCreation } from '../../is-new.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
 import type { AdminServices } from '../../services.ts'
 import { readUses } from './channel-uses.ts'
@@ -153,8 +155,12 @@ export const operatorChannelsChecks: ChecksOf<
   typeof operatorChannelsContract,
   'PUT /operator/channels/:channel_id'
 > = {
-  'PUT /operator/channels/:channel_id': ({ params, body }, services) =>
-    saveChannel({ ...editOptions(services), dryRun: true }, params.channel_id, body),
+  'PUT /operator/channels/:channel_id': ({ context, params, body }, services) =>
+    saveChannel(
+      { ...editOptions(services), dryRun: true, isNew: isCreation(context) },
+      params.channel_id,
+      body,
+    ),
 }
 
 type Draft = z.output<
@@ -187,9 +193,13 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
     return showChannel(services, params.channel_id)
   },
 
-  async 'PUT /operator/channels/:channel_id'({ params, body, note }, services) {
+  async 'PUT /operator/channels/:channel_id'({ context, params, body, note }, services) {
     const { channel_id: id } = params
-    const diff = await saveChannel(editOptions(services), id, body)
+    const diff = await saveChannel(
+      { ...editOptions(services), isNew: isCreation(context) },
+      id,
+      body,
+    )
     note({
       changes: diff.changes.flatMap(({ what }) => what),
       differences: diff.changes.flatMap(({ differences = [] }) => differences),
@@ -224,7 +234,8 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
   async 'POST /operator/channels/:channel_id/test'({ params }, services) {
     const { settings, upstream, problem } = await openChannel(services, params.channel_id)
     const probe = probeOf(upstream, settings, services.dispatcher)
-    return testChannel({ settings, problem, probe })
+    const endpoints = endpointsOf(upstream, settings, services.dispatcher)
+    return testChannel({ settings, problem, probe, endpoints })
   },
 
   async 'GET /operator/channels/:channel_id/models'({ params }, services) {

@@ -1,6 +1,7 @@
 /** Operators: models, their routes, limits and versioned prices. */
 import { z } from 'zod'
 import { text, time } from '../../common-schemas.ts'
+import { CREATES_ONLY } from '../../is-new.ts'
 import type { Contract } from '../../route.ts'
 
 const price = z.object({
@@ -137,7 +138,8 @@ export const operatorModelsContract = {
     summary: 'Create a model or change it',
     description:
       'Takes the members of a model in a catalog file. New prices create a version that ' +
-      'applies to calls from then on.',
+      `applies to calls from then on. ${CREATES_ONLY}`,
+    errors: [409],
     body: draft.extend({ currency }),
     stepUp: true,
     answer: model,
@@ -148,6 +150,7 @@ export const operatorModelsContract = {
     summary: 'Add several models',
     description:
       'All or none. Refused if one of them is for sale already: this changes no existing model.',
+    errors: [409],
     body: z.object({
       currency,
       models: z

@@ -12,6 +12,7 @@ import type { PlannedRow, StoredPrice } from '../../../catalog/store.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
+import { isCreation } from '../../is-new.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
 import type { AdminServices } from '../../services.ts'
 import type { operatorModelsContract } from './contract.ts'
@@ -93,8 +94,12 @@ export const operatorModelsChecks: ChecksOf<
   typeof operatorModelsContract,
   'PUT /operator/models/:model_id' | 'POST /operator/models'
 > = {
-  'PUT /operator/models/:model_id': ({ params, body }, services) =>
-    saveModel({ ...editOptions(services), dryRun: true }, params.model_id, body),
+  'PUT /operator/models/:model_id': ({ context, params, body }, services) =>
+    saveModel(
+      { ...editOptions(services), dryRun: true, isNew: isCreation(context) },
+      params.model_id,
+      body,
+    ),
   'POST /operator/models': ({ body }, services) =>
     saveModels({ ...editOptions(services), dryRun: true }, body),
 }
@@ -142,8 +147,12 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     }
   },
 
-  async 'PUT /operator/models/:model_id'({ params, body, note }, services) {
-    const diff = await saveModel(editOptions(services), params.model_id, body)
+  async 'PUT /operator/models/:model_id'({ context, params, body, note }, services) {
+    const diff = await saveModel(
+      { ...editOptions(services), isNew: isCreation(context) },
+      params.model_id,
+      body,
+    )
     note({
       changes: diff.changes.flatMap(({ what }) => what),
       differences: diff.changes.flatMap(({ differences = [] }) => differences),
