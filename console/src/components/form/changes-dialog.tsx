@@ -53,7 +53,7 @@ function ChangesTable({ changes }: Pick<ChangesDialogProps, 'changes'>) {
       <Table.Tbody>
         {changes.map(({ path, before, after, isSecret = false }) => (
           <Table.Tr key={path}>
-            <Table.Td>{path}</Table.Td>
+            <Table.Td miw={120}>{path}</Table.Td>
             <Table.Td>{isSecret ? '••••' : (before ?? '–')}</Table.Td>
             <Table.Td>{isSecret ? t('secretChanged') : (after ?? '–')}</Table.Td>
           </Table.Tr>

@@ -32,7 +32,7 @@ export function RedeliverDropped({ filters, onSend }: RedeliverDroppedProps) {
   const close = () => setOpen(false)
   return (
     <>
-      <Button variant="default" onClick={() => setOpen(true)}>
+      <Button variant="default" miw="max-content" onClick={() => setOpen(true)}>
         {t('title')}
       </Button>
       <Dialog isOpen={isOpen} title={t('title')} onClose={close}>

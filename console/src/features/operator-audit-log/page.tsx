@@ -23,7 +23,7 @@ const KEY = 'GET /operator/audit-log'
 
 export function Page() {
   const t = useMessages(messages)
-  const list = useListState(['actor', 'action', 'account', 'from', 'to'])
+  const list = useListState(['actor', 'action', 'account', 'target', 'from', 'to'])
   const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
   const open = pages.rows.find(({ id }) => id === list.openId)
   return (
@@ -35,6 +35,7 @@ export function Page() {
           <TextFilter label={t('actor')} {...list.field('actor')} />
           <TextFilter label={t('action')} {...list.field('action')} />
           <TextFilter label={t('account')} {...list.field('account')} />
+          <TextFilter label={t('target')} {...list.field('target')} />
           <PeriodPicker value={list.filters} onChange={list.setFilters} />
         </>
       }

@@ -99,12 +99,6 @@ function useColumns(): Column<Call>[] {
     },
     { key: 'model', header: t('model'), render: (row) => <OneLine text={row.model} /> },
     {
-      key: 'endpoint',
-      header: t('endpoint'),
-      render: (row) => <OneLine text={row.endpoint} />,
-      minor: true,
-    },
-    {
       key: 'status',
       header: t('status'),
       render: (row) => <WorkStatus status={row.review ? 'review' : row.status} />,
@@ -158,7 +152,14 @@ function CallDetails({ call }: { readonly call: Call }) {
         facts={[
           { label: t('request'), value: <CopyText value={call.request_id} /> },
           { label: t('status'), value: <WorkStatus status={call.status} /> },
-          { label: t('account'), value: `${call.account_name} · ${call.account_id}` },
+          {
+            label: t('account'),
+            value: (
+              <TextLink to="/operator/accounts" search={{ id: call.account_id }}>
+                {call.account_name} · {call.account_id}
+              </TextLink>
+            ),
+          },
           { label: t('endpoint'), value: call.endpoint },
           { label: t('attempts'), value: <Tries tries={call.tries} /> },
           { label: t('key'), value: <CopyText value={call.key_id} /> },

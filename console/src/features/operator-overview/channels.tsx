@@ -22,20 +22,33 @@ export function Channels({ channels }: { readonly channels: OperatorOverview['ch
   return (
     <Panel title={t('channels')} aside={aside}>
       <Stack gap="xs">
-        {cooling.map(({ channel, seconds }) => (
-          <Notice key={channel} tone="warning" title={t('coolingDown', { channel, seconds })} />
+        {cooling.map(({ channel, seconds, reason }) => (
+          <Notice
+            key={channel}
+            tone="warning"
+            title={t('coolingDown', { channel, seconds })}
+            action={<ToChannel id={channel} />}
+          >
+            {reason === 'unknown' ? null : textOf(reason)}
+          </Notice>
         ))}
         {failing.map(({ channel, since, reason }) => (
           <Notice
             key={channel}
             tone="bad"
             title={t('failing', { channel, since: formatTime(since, language) })}
+            action={<ToChannel id={channel} />}
           >
             {textOf(reason)}
           </Notice>
         ))}
         {unusable.map(({ channel, reason }) => (
-          <Notice key={channel} tone="bad" title={t('unusable', { channel, reason })} />
+          <Notice
+            key={channel}
+            tone="bad"
+            title={t('unusable', { channel, reason })}
+            action={<ToChannel id={channel} />}
+          />
         ))}
         {cooling.length + unusable.length + failing.length === 0 ? (
           <Text size="sm" c="dimmed">
@@ -44,5 +57,19 @@ export function Channels({ channels }: { readonly channels: OperatorOverview['ch
         ) : null}
       </Stack>
     </Panel>
+  )
+}
+
+function ToChannel({ id }: { readonly id: string }) {
+  const t = useMessages(messages)
+  return (
+    <TextLink
+      to="/operator/channels"
+      search={{ id }}
+      size="sm"
+      aria-label={`${t('toChannel')} ${id}`}
+    >
+      {t('toChannel')}
+    </TextLink>
   )
 }

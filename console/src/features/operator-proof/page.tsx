@@ -13,7 +13,9 @@ import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
 import { Audit } from './audit.tsx'
+import { Commands } from './commands.tsx'
 import { messages } from './messages.ts'
+import { OldestHolds } from './oldest-holds.tsx'
 import { OpenHolds } from './open-holds.tsx'
 import { Sealed } from './sealed.tsx'
 
@@ -36,8 +38,10 @@ export function Page() {
         ))}
         {proof.data ? <Attention proof={proof.data} /> : null}
         <Audit last={proof.data?.last_audit} />
-        {proof.data ? <Sealed proof={proof.data} /> : null}
+        {proof.data ? <Commands successes={proof.data.command_successes} /> : null}
         {proof.data ? <OpenHolds proof={proof.data} /> : null}
+        {proof.data ? <OldestHolds holds={proof.data.oldest_holds} /> : null}
+        {proof.data ? <Sealed proof={proof.data} /> : null}
         <UnchargedCosts />
       </InOrder>
     </>

@@ -1,6 +1,7 @@
 /** Extent of the sealed entries, and the last signed checkpoint. */
 import { Text } from '@mantine/core'
 import { Panel } from '../../components/page/panel.tsx'
+import { CodeText } from '../../components/text/code-text.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
@@ -33,7 +34,7 @@ export function Sealed({ proof: { sealed, last_checkpoint: checkpoint } }: Seale
   return (
     <Panel title={t('sealed')}>
       <Text size="sm" c="dimmed">
-        {t('sealedText')} {checkpoint ? null : t('noCheckpoint')}
+        <CodeText text={t('sealedText')} /> {checkpoint ? null : t('noCheckpoint')}
       </Text>
       <KeyValue facts={facts} />
     </Panel>

@@ -1,12 +1,12 @@
 /** This process, and the gateways beside it. */
 import { Alert, Stack } from '@mantine/core'
+import { RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { formatBytes, formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages, useServerText } from '../../lib/i18n.tsx'
-import { FactsTable } from './facts-table.tsx'
 import { messages } from './messages.ts'
 import type { System } from './system.ts'
 
@@ -61,18 +61,29 @@ function Gateways({ gateways }: { readonly gateways: System['gateways'] }) {
   const t = useMessages(messages)
   return (
     <Panel title={t('gateways')} flush>
-      <FactsTable
+      <RowTable
         label={t('gateways')}
-        head={[t('address'), t('state'), t('started')]}
-        rows={gateways.map((one) => [
-          one.this ? `${one.address} (${t('thisOne')})` : one.address,
-          <StatusBadge
-            key="state"
-            tone={one.alive ? 'good' : 'quiet'}
-            label={one.alive ? t('alive') : t('ended')}
-          />,
-          <TimeText key="started" time={one.started_at} form="full" />,
-        ])}
+        rows={gateways}
+        rowId={({ address, started_at: started }) => `${address} ${started}`}
+        columns={[
+          {
+            key: 'address',
+            header: t('address'),
+            render: (one) => (one.this ? `${one.address} (${t('thisOne')})` : one.address),
+          },
+          {
+            key: 'state',
+            header: t('state'),
+            render: ({ alive }) => (
+              <StatusBadge tone={alive ? 'good' : 'quiet'} label={t(alive ? 'alive' : 'ended')} />
+            ),
+          },
+          {
+            key: 'started',
+            header: t('started'),
+            render: (one) => <TimeText time={one.started_at} form="full" />,
+          },
+        ]}
       />
     </Panel>
   )

@@ -16,6 +16,7 @@ export const operatorAuditLogContract = {
       actor: text(200).optional().describe('A user id or part of the e-mail address.'),
       action: text(200).optional().describe('Part of the action.'),
       account: text(100).optional(),
+      target: text(200).optional().describe('What was acted on, for example a model.'),
     }),
     answer: page(
       z.object({

@@ -22,6 +22,7 @@ export interface AuditLogFilter {
   readonly actor?: string | undefined
   readonly action?: string | undefined
   readonly account?: string | undefined
+  readonly target?: string | undefined
 }
 
 export interface NamedRow {
@@ -47,7 +48,7 @@ const escapePattern = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /** Wildcards in the texts are escaped. */
 export function selectAuditLog(sql: Sql, filter: AuditLogFilter): Promise<AuditLogRow[]> {
-  const { limit, after, from, to, actor, action, account } = filter
+  const { limit, after, from, to, actor, action, account, target } = filter
   return sql<AuditLogRow[]>`
     select l.id, l.at, l.actor, p.email,
       case when t.id is not null then
@@ -60,6 +61,12 @@ export function selectAuditLog(sql: Sql, filter: AuditLogFilter): Promise<AuditL
       ${from ? sql`and l.at >= ${from}` : sql``}
       ${to ? sql`and l.at < ${to}` : sql``}
       ${account ? sql`and l.account_id = ${account}` : sql``}
+      ${
+        target
+          ? sql`and (l.target = ${target}
+        or ${target} = any(string_to_array(l.details->>'models', ', ')))`
+          : sql``
+      }
       ${action ? sql`and l.action ilike ${escapePattern(action)}` : sql``}
       ${actor ? sql`and (l.actor = ${actor} or p.email ilike ${escapePattern(actor)})` : sql``}
     order by l.id desc limit ${limit}`

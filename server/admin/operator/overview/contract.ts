@@ -65,7 +65,9 @@ export const operatorOverviewContract = {
         working: z.int().describe('The last call succeeded.'),
         untried: z.int().describe('No call in the last 31 days.'),
         failing: z.array(z.object({ channel: z.string(), since: time, reason: z.string() })),
-        cooling_down: z.array(z.object({ channel: z.string(), seconds: z.int() })),
+        cooling_down: z.array(
+          z.object({ channel: z.string(), seconds: z.int(), reason: z.string() }),
+        ),
         unusable: z.array(z.object({ channel: z.string(), reason: z.string() })),
       }),
       open_tasks: z.int(),

@@ -1,6 +1,11 @@
 /** Revenue, upstream cost, errors and health over all accounts. */
 import { formatAmount } from '../../../lib/money.ts'
-import { nameFailure, stateOfUse, type UseState } from '../../../usage/channel-use.ts'
+import {
+  type ChannelUse,
+  nameFailure,
+  stateOfUse,
+  type UseState,
+} from '../../../usage/channel-use.ts'
 import type { HandlersOf } from '../../handler.ts'
 import type { AdminServices } from '../../services.ts'
 import { readUses } from '../channels/channel-uses.ts'
@@ -37,17 +42,22 @@ async function describeChannels(services: AdminServices) {
   return {
     working: inState('working').length,
     untried: inState('untried').length,
-    failing: inState('failing').map(({ channel, use: { failingSince, failure } }) => ({
+    failing: inState('failing').map(({ channel, use }) => ({
       channel,
-      since: (failingSince ?? new Date()).toISOString(),
-      reason: failure ? nameFailure(failure) : 'unknown',
+      since: (use.failingSince ?? new Date()).toISOString(),
+      reason: reasonOf(use),
     })),
     cooling_down: coolingDown.map(({ channel, forMs }) => ({
       channel,
       seconds: Math.ceil(forMs / 1000),
+      reason: reasonOf(uses(channel)),
     })),
     unusable,
   }
+}
+
+function reasonOf({ failure }: ChannelUse): string {
+  return failure ? nameFailure(failure) : 'unknown'
 }
 
 function showLosses(losses: Losses | undefined) {

@@ -25,6 +25,24 @@ export const operatorProofContract = {
         z.object({ age: z.string(), count: z.number(), amount, currency: z.string() }),
       ),
       oldest_open_hold_at: time.nullable(),
+      oldest_holds: z
+        .array(
+          z.object({
+            request_id: z.string(),
+            account_id: z.string(),
+            account_name: z.string(),
+            model: z.string(),
+            endpoint: z.string(),
+            task_id: z.string().nullable().describe('Of a task, which holds until it ends.'),
+            amount,
+            currency: z.string(),
+            created_at: time,
+          }),
+        )
+        .describe('The 20 oldest open holds.'),
+      command_successes: z
+        .array(z.object({ command: z.string(), at: time }))
+        .describe('When `audit`, `backup` and `archive create` have last succeeded.'),
       in_review: z.number().describe('Calls whose charge differs from the stated usage.'),
       lost_calls: z.number().describe('Calls closed for a dead process, within 30 days.'),
       uncharged_costs: z.number(),

@@ -4,11 +4,13 @@ import { audit } from '../../../ledger/audit/audit.ts'
 import { readCheckpointSummary, readSealedSummary } from '../../../ledger/books/summary.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
+import { readCommandSuccesses } from '../../../usage/command-run-store.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { toPage } from '../../page.ts'
 import type { operatorProofContract } from './contract.ts'
 import {
   selectCounts,
+  selectOldestHolds,
   selectOpenHolds,
   selectToppedUp,
   selectTotals,
@@ -22,20 +24,25 @@ interface LastAudit {
   readonly broken: string[]
 }
 
+const OLDEST_MAX = 20
+
 /** An audit reads every row, so a process runs one at a time. */
 let running = false
 let last: LastAudit | null = null
 
 export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
   async 'GET /operator/proof'(_input, { sql }) {
-    const [totals, toppedUp, holds, counts, checkpoint, sealed] = await Promise.all([
+    const [totals, toppedUp, holds, oldest, successes, counts, ...seals] = await Promise.all([
       selectTotals(sql),
       selectToppedUp(sql),
       selectOpenHolds(sql),
+      selectOldestHolds(sql, OLDEST_MAX),
+      readCommandSuccesses(sql),
       selectCounts(sql),
       readCheckpointSummary(sql),
       readSealedSummary(sql),
     ])
+    const [checkpoint, sealed] = seals
     const credited = new Map(toppedUp.map((row) => [row.currency, row.topped_up]))
     return {
       ...counts,
@@ -53,6 +60,15 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
         }
       }),
       open_holds: holds.map((row) => ({ ...row, amount: formatAmount(row.amount) })),
+      oldest_holds: oldest.map(({ amount, created_at: createdAt, ...row }) => ({
+        ...row,
+        amount: formatAmount(amount),
+        created_at: createdAt.toISOString(),
+      })),
+      command_successes: successes.map(({ command, succeeded_at: seconds }) => ({
+        command,
+        at: new Date(seconds * 1000).toISOString(),
+      })),
       last_audit: last,
       last_checkpoint: checkpoint,
       sealed,

@@ -51,6 +51,28 @@ export function selectOpenHolds(sql: Sql): Promise<OpenHoldsRow[]> {
     group by age, currency order by max(created_at) desc, currency`
 }
 
+export interface OldHoldRow {
+  readonly request_id: string
+  readonly account_id: string
+  readonly account_name: string
+  readonly model: string
+  readonly endpoint: string
+  readonly task_id: string | null
+  readonly amount: bigint
+  readonly currency: string
+  readonly created_at: Date
+}
+
+/** Returns the oldest open holds: whose they are, and what they wait for. */
+export function selectOldestHolds(sql: Sql, limit: number): Promise<OldHoldRow[]> {
+  return sql<OldHoldRow[]>`
+    select h.request_id, h.account_id, a.name as account_name, h.model, h.endpoint, h.task_id,
+      h.amount, b.currency, h.created_at
+    from hold h join balance b on b.account_id = h.account_id
+      join account a on a.id = h.account_id
+    where h.state = 'open' order by h.created_at limit ${limit}`
+}
+
 export interface CountsRow {
   readonly oldest_open_hold_at: Date | null
   readonly in_review: number
