@@ -2,12 +2,13 @@
 
 import { InvalidField } from '../../components/form/invalid-field.ts'
 import { plainNumber } from '../../lib/nanos.ts'
+import { type ConditionDraft, toConditionDrafts, toConditions } from './conditions.ts'
 
 export interface PriceDraft {
   readonly unit: string
   readonly per: string
   readonly amount: string
-  readonly when: string
+  readonly when: readonly ConditionDraft[]
 }
 
 export interface RouteDraft {
@@ -41,7 +42,7 @@ export interface ModelDraft {
   readonly details: string
 }
 
-export const NEW_PRICE: PriceDraft = { unit: 'input_token', per: '1000000', amount: '', when: '' }
+export const NEW_PRICE: PriceDraft = { unit: 'input_token', per: '1000000', amount: '', when: [] }
 export const NEW_ROUTE: RouteDraft = {
   channel: '',
   upstreamModel: '',
@@ -111,7 +112,7 @@ export function toModelDraft(model: StoredModel): ModelDraft {
 }
 
 export function toPriceDraft({ unit, per, amount, when }: StoredPrice): PriceDraft {
-  return { unit, per: String(per), amount, when: when ? JSON.stringify(when) : '' }
+  return { unit, per: String(per), amount, when: toConditionDrafts(when) }
 }
 
 function toJson(value: object): string {
@@ -129,67 +130,50 @@ export function toModelBody(draft: ModelDraft, badJson: string) {
   return {
     type: draft.type,
     currency: draft.currency,
-    ...(draft.isFree
-      ? { free: true }
-      : { prices: toPrices(draft.prices, { param: 'prices', badJson }) }),
-    routes: [
-      ...draft.routes.map((route, index) => toRoute(route, { param: `routes[${index}]`, badJson })),
-      ...draft.fallbacks.map((one) => ({ ...one })),
-    ],
+    ...(draft.isFree ? { free: true } : { prices: toPrices(draft.prices) }),
+    routes: [...draft.routes.map(toRoute), ...draft.fallbacks.map((one) => ({ ...one }))],
     unpriced_tools: draft.unpricedTools,
     limits: readObject({ param: 'limits', badJson }, draft.limits),
     details: readObject({ param: 'details', badJson }, draft.details),
   }
 }
 
-function toRoute(route: RouteDraft, { param, badJson }: JsonPlace) {
-  const { channel, upstreamModel, priority, weight, costs } = route
+function toRoute({ channel, upstreamModel, priority, weight, costs }: RouteDraft) {
   return {
     channel,
     ...(upstreamModel.trim() === '' ? {} : { upstream_model: upstreamModel.trim() }),
     priority: Number(priority),
     weight: Number(weight),
-    ...(costs.length === 0 ? {} : { costs: toPrices(costs, { param: `${param}.costs`, badJson }) }),
+    ...(costs.length === 0 ? {} : { costs: toPrices(costs) }),
   }
 }
 
-/** Returns the prices of a request. Throws InvalidField. */
-export function toPrices(drafts: readonly PriceDraft[], { param, badJson }: JsonPlace) {
-  return drafts.map(({ unit, per, amount, when }, index) => ({
-    unit,
-    per: Number(per),
-    amount: plainNumber(amount),
-    ...(when.trim() === ''
-      ? {}
-      : { when: readJson({ param: `${param}[${index}].when`, badJson }, when) }),
-  }))
+/** Returns the prices of a request. */
+export function toPrices(drafts: readonly PriceDraft[]) {
+  return drafts.map(({ unit, per, amount, when: drafted }) => {
+    const when = toConditions(drafted)
+    const price = { unit, per: Number(per), amount: plainNumber(amount) }
+    return when ? { ...price, when } : price
+  })
 }
 
 /** Returns the prices that are complete, for a comparison while they are typed. */
 export function readDrafts(drafts: readonly PriceDraft[]): StoredPrice[] {
   return drafts.flatMap((draft) => {
     const isComplete = /^\d+(\.\d+)?$/.test(plainNumber(draft.amount)) && Number(draft.per) > 0
-    try {
-      return isComplete ? toPrices([draft], { param: 'prices', badJson: '' }) : []
-    } catch {
-      return []
-    }
-  }) as StoredPrice[]
+    return isComplete ? toPrices([draft]) : []
+  })
 }
 
 function readObject(place: JsonPlace, text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
-  const value = readJson(place, text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refuse(place)
-  return { ...value }
-}
-
-function readJson(place: JsonPlace, text: string): unknown {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    throw refuse(place)
+    // Refused below, like what is no object.
   }
+  throw refuse(place)
 }
 
 function refuse({ param, badJson }: JsonPlace): InvalidField {

@@ -144,7 +144,10 @@ function History({ model }: { readonly model: Model }) {
         {t('history')}
       </Title>
       <Text size="xs" c="dimmed" mb="xs">
-        {t('historyText')}
+        {t('historyText')}{' '}
+        <TextLink to="/operator/audit-log" search={{ target: model.id }} size="xs">
+          {t('whoChanged')}
+        </TextLink>
       </Text>
       <Stack gap="sm">
         {model.price_history.map((one) => (

@@ -107,7 +107,7 @@ function PlanForm({ model, onDone }: { readonly model: Model; readonly onDone: (
   const send = async () => {
     const body = {
       effective_from: new Date(at).toISOString(),
-      prices: toPrices(prices, { param: 'prices', badJson: t('badJson') }),
+      prices: toPrices(prices),
     }
     await change.mutateAsync({ params: { model_id: model.id }, body })
     notifyDone(t('plannedDone', { id: model.id }))

@@ -7,11 +7,11 @@ import { usePriceWords } from '../../components/prices/price-words.ts'
 import { UNIT_ORDER } from '../../components/prices/units.ts'
 import { formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { ConditionFields } from './condition-fields.tsx'
+import { toConditions } from './conditions.ts'
 import { NEW_PRICE, NEW_ROUTE, type PriceDraft, type RouteDraft } from './draft.ts'
 import { messages } from './messages.ts'
 import { shareRoutes } from './route-shares.ts'
-
-const EXAMPLE = '{"resolution": "720p"}'
 
 function replaceAt<Item>(items: readonly Item[], index: number, item: Item): Item[] {
   return items.map((one, at) => (at === index ? item : one))
@@ -72,6 +72,7 @@ function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
   const t = useMessages(messages)
   const words = usePriceWords()
   const { unit, amount, per, when } = row
+  const conditions = toConditions(when)
   return (
     <CheckedRow
       fields={[
@@ -105,18 +106,16 @@ function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
         value={per}
         onChange={(text) => onChange({ per: text })}
       />
-      <Field
-        param={`${param}.when`}
-        label={t('when')}
-        value={when}
-        width={190}
-        placeholder={t('whenNote', { example: EXAMPLE })}
-        onChange={(text) => onChange({ when: text })}
-      />
       <RemoveRow onRemove={onRemove} />
+      <ConditionFields
+        param={`${param}.when`}
+        rows={when}
+        onChange={(rows) => onChange({ when: rows })}
+      />
       {Number(per) > 0 ? (
         <Text size="xs" c="dimmed" w="100%">
           {amount} {words.per(Number(per), unit)}
+          {conditions ? ` · ${words.when(conditions)}` : null}
         </Text>
       ) : null}
     </CheckedRow>
@@ -229,20 +228,18 @@ interface FieldProps {
   readonly label: string
   readonly value: string
   readonly width?: number
-  readonly placeholder?: string
   /** Text at the end of the input. */
   readonly suffix?: string
   readonly onChange: (value: string) => void
 }
 
 function Field(props: FieldProps) {
-  const { param, label, value, width = 90, placeholder = '', suffix, onChange } = props
+  const { param, label, value, width = 90, suffix, onChange } = props
   return (
     <TextInput
       label={label}
       size="xs"
       w={width}
-      placeholder={placeholder}
       {...(suffix
         ? {
             rightSection: (

@@ -18,7 +18,8 @@ interface ModelChoiceProps {
   /** The vendor's names. */
   readonly chosen: readonly string[]
   readonly onChoose: (chosen: readonly string[]) => void
-  readonly onNext: () => void
+  /** Receives what is chosen, with a name that is typed but not added yet. */
+  readonly onNext: (chosen: readonly string[]) => void
 }
 
 export function ModelChoice({ channel, chosen, onChoose, onNext }: ModelChoiceProps) {
@@ -27,8 +28,9 @@ export function ModelChoice({ channel, chosen, onChoose, onNext }: ModelChoicePr
   const found = useAdmin(key, { params: { channel_id: channel } })
   const [typed, setTyped] = useState('')
   const name = typed.trim()
+  const all = name === '' ? chosen : [...new Set([...chosen, name])]
   const add = () => {
-    if (name !== '') onChoose([...new Set([...chosen, name])])
+    onChoose(all)
     setTyped('')
   }
   const { data } = found
@@ -71,8 +73,8 @@ export function ModelChoice({ channel, chosen, onChoose, onNext }: ModelChoicePr
         <Text size="sm">{t('chosen', { models: chosen.join(', ') })}</Text>
       ) : null}
       <Group justify="flex-end">
-        <Button disabled={chosen.length === 0} onClick={onNext}>
-          {chosen.length === 0 ? t('next') : t('nextCount', { count: chosen.length })}
+        <Button disabled={all.length === 0} onClick={() => onNext(all)}>
+          {all.length === 0 ? t('next') : t('nextCount', { count: all.length })}
         </Button>
       </Group>
     </Stack>

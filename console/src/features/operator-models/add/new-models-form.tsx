@@ -37,7 +37,7 @@ export function NewModelsForm(props: NewModelsFormProps) {
   const [currency, setCurrency] = useState(NEW_DRAFT.currency)
   const create = useAdminChange('POST /operator/models')
   const { isBusy, failure, submit } = useSubmit(async () => {
-    const body = { currency, models: models.map((one, at) => toModel(one, channel, at)) }
+    const body = { currency, models: models.map((one) => toModel(one, channel)) }
     const { data } = await create.mutateAsync({ body })
     onAdded(data.map(({ id }) => id))
   })
@@ -101,12 +101,11 @@ export function NewModelsForm(props: NewModelsFormProps) {
   )
 }
 
-function toModel(model: NewModel, channel: string, index: number) {
-  const place = { param: `models[${index}].prices`, badJson: '' }
+function toModel(model: NewModel, channel: string) {
   return {
     id: model.id.trim(),
     type: model.type,
-    prices: toPrices(listPrices(model), place),
+    prices: toPrices(listPrices(model)),
     routes: [{ channel, upstream_model: model.upstreamModel }],
   }
 }

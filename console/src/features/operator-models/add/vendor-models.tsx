@@ -68,8 +68,9 @@ export function VendorModels({ channel, onBook, onByHand, onOpen }: VendorModels
         channel={channel}
         chosen={chosen}
         onChoose={setChosen}
-        onNext={() => {
-          setDrafts(chosen.map((name) => drafts.find(isOf(name)) ?? draftModel(name)))
+        onNext={(all) => {
+          setChosen(all)
+          setDrafts(all.map((name) => drafts.find(isOf(name)) ?? draftModel(name)))
           setStep('price')
         }}
       />
