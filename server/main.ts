@@ -110,7 +110,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const admin = { ...services, ...pages, catalog, signIn: openedSignIn.signIn, live, system }
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   const tracer = openTracer(config, core.dispatcher, { metrics: core.metrics, log })
-  const gate = createGatewayServer(services, config, tracer)
+  const gate = createGatewayServer(services, config, tracer, openedSignIn.signIn.parts)
   const rehearsal = { ...core, ...gate, sql, rehearseMoves: () => rehearseMoves(sql), log }
   const warm = config.role === 'worker' ? undefined : warmUp(rehearsal)
   const entrance = await openPort(gate.server, config)
@@ -154,8 +154,9 @@ function createGatewayServer(
   services: PlainServices,
   config: Config,
   tracer: ReturnType<typeof openTracer>,
+  signIn: Parameters<typeof createGatewayListener>[3],
 ) {
-  const listener = createGatewayListener(services, config, tracer)
+  const listener = createGatewayListener(services, config, tracer, signIn)
   const server = createHttpServer(config.server, listener)
   services.sockets.serve(server)
   return { server, listener, drain: watchDrain(server, services.sockets) }

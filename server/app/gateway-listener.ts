@@ -11,6 +11,8 @@ import { createListener } from '../http/listener.ts'
 import { createRoutes } from '../http/router.ts'
 import { startTrace } from '../http/trace-context.ts'
 import { GatewayError } from '../lib/errors.ts'
+import type { SignInParts } from '../sign-in/parts.ts'
+import { demoFor } from '../sign-in/people/demo.ts'
 import { recordRequest } from './access-log.ts'
 import type { Telemetry } from './open-telemetry.ts'
 
@@ -37,12 +39,14 @@ export function createGatewayListener(
   services: PlainServices,
   { role, publicUrl, compressesResponses, corsOrigins, logsRequests, traceRatio }: Config,
   tracer: Telemetry | undefined,
+  signIn: Pick<SignInParts, 'demo'>,
 ) {
   const documented = services
     .endpoints()
     .filter(({ kind, documentation }) => role !== 'worker' || isOfWorkers(kind, documentation))
   // Console pages and vendor callbacks are not part of the reference.
-  const undocumented = [...createConsoleEndpoints({ publicUrl }), receiveVendorCallback]
+  const pages = createConsoleEndpoints({ publicUrl, demoFor: (one) => demoFor(signIn, one) })
+  const undocumented = [...pages, receiveVendorCallback]
   const offered: readonly Endpoint[] =
     role === 'worker' ? documented : [...documented, ...undocumented]
   // What the console calls carries cookies.

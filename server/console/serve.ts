@@ -20,6 +20,8 @@ interface ConsoleOptions {
   /** The origin of tasks' pictures and videos. */
   readonly publicUrl: string
   readonly folder?: string
+  /** Who may enter the demo with a button; undefined without a demo. */
+  readonly demoFor?: (request: Context['request']) => 'here' | 'elsewhere' | undefined
 }
 
 /** Returns the endpoints of the console, which are not part of the reference. */
@@ -27,13 +29,19 @@ export function createConsoleEndpoints(options: ConsoleOptions): PlainEndpoint[]
   const read = openConsoleFiles(options.folder ?? FOLDER)
   const origins = [new URL(options.publicUrl).origin]
 
+  /** The sign-in page has a part for the demo from the beginning, so that nothing moves. */
+  function markDemo(page: string, { request }: Context): string {
+    const demo = options.demoFor?.(request)
+    return demo ? page.replace('<html ', `<html data-demo="${demo}" `) : page
+  }
+
   async function serve(context: Context): Promise<void> {
     const name = context.params['*'] ?? ''
     const build = await read()
     const file = build?.files.get(name)
     if (file) sendFile(context, name, file)
     else if (name.startsWith('assets/')) throw new GatewayError('not_found')
-    else if (build) sendPage(context, name, build.page, origins)
+    else if (build) sendPage(context, name, markDemo(build.page, context), origins)
     else sendHtml(context, 503, NOT_BUILT, "default-src 'none'; frame-ancestors 'none'")
   }
 

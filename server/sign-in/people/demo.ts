@@ -26,6 +26,15 @@ export function isLocal({ socket, headers, httpVersion }: IncomingMessage): bool
   )
 }
 
+/** Returns whether the demo can be entered with a button by this request; undefined without one. */
+export function demoFor(
+  parts: Pick<SignInParts, 'demo'>,
+  request: IncomingMessage,
+): 'here' | 'elsewhere' | undefined {
+  if (!parts.demo()) return undefined
+  return isLocal(request) ? 'here' : 'elsewhere'
+}
+
 /** Throws 404 without a demo; 403 for another machine and after a second factor was set up. */
 export async function signInToDemo(parts: SignInParts, exchange: Exchange): Promise<void> {
   const demo = parts.demo()

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { noBrowser } from '../../support/browser.ts'
 import { until } from '../../support/until.ts'
 import { expectAccessible, type Look, openPage } from '../support/browser.ts'
+import { type DemoStage, startDemoStage } from '../support/demo.ts'
 import { leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
@@ -34,36 +35,53 @@ const see = (page: Page, selector: string) =>
 
 describe('the sign-in page before its script', { skip: noBrowser }, () => {
   let stage: ConsoleStage
+  let demo: DemoStage
   before(async () => {
     stage = await startConsoleStage()
+    demo = await startDemoStage()
   })
-  after(() => stage?.stop())
+  after(async () => {
+    await demo?.stop()
+    await stage?.stop()
+  })
 
   for (const look of LOOKS) {
     test(`looks as it does afterwards, ${JSON.stringify(look)}`, async () => {
       const watched = await openPage(stage.browser, look)
-      const { page } = watched
-      let release = () => {}
-      const held = new Promise<void>((resolve) => {
-        release = resolve
-      })
-      await page.route('**/console/assets/*.js', async (route) => {
-        await held
-        await route.continue()
-      })
-      await page.goto(`${stage.console}/`, { waitUntil: 'commit' })
-      await page.locator('#early-sign-in').waitFor()
-      const early = await see(page, '#early-sign-in')
-      assert.ok(early.length >= 8, early.join('\n'))
-      release()
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await until('the early page to go', async () =>
-        (await page.locator('#early-sign-in').count()) === 0 ? true : undefined,
-      )
-      assert.deepEqual(early, await see(page, '#root'))
-      await expectAccessible(page)
+      await expectSteady(watched.page, `${stage.console}/`)
       await leave(watched)
     })
+
+    test(`of a demo looks so too, ${JSON.stringify(look)}`, async () => {
+      const watched = await openPage(demo.browser, look)
+      const seen = await expectSteady(watched.page, `${demo.gateway.url}/console/`)
+      assert.ok(seen.some((one) => /^(?:Enter the demo|进入演示) /.test(one)))
+      await leave(watched)
+    })
+  }
+
+  /** Compares the page before its script with the one after it, and returns what is seen. */
+  async function expectSteady(page: Page, address: string): Promise<string[]> {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/console/assets/*.js', async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.goto(address, { waitUntil: 'commit' })
+    await page.locator('#early-sign-in').waitFor()
+    const early = await see(page, '#early-sign-in')
+    assert.ok(early.length >= 8, early.join('\n'))
+    release()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await until('the early page to go', async () =>
+      (await page.locator('#early-sign-in').count()) === 0 ? true : undefined,
+    )
+    assert.deepEqual(early, await see(page, '#root'))
+    await expectAccessible(page)
+    return early
   }
 
   test('is not in the page of those who are signed in, nor in that of an invitation', async () => {

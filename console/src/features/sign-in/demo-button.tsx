@@ -8,6 +8,9 @@ import { useAdmin } from '../../lib/use-admin.ts'
 import type { SignInAnswer } from './api.ts'
 import { messages } from './messages.ts'
 
+/** The gateway marks its page. */
+const TOLD = document.documentElement.dataset.demo
+
 interface DemoButtonProps {
   readonly onUse: (outcome: SignInAnswer) => Promise<void>
 }
@@ -18,13 +21,15 @@ export function DemoButton({ onUse }: DemoButtonProps) {
   const { isBusy, failure, submit } = useSubmit(async () =>
     onUse(await callAdmin('POST /session/demo', {})),
   )
-  if (!data?.demo) return null
+  // Before the answer the page itself says it, so that nothing moves.
+  const told = data ? (data.demo?.sign_in ? 'here' : data.demo && 'elsewhere') : TOLD
+  if (!told) return null
   return (
     <>
       <Text size="sm" mb="sm">
-        {t(data.demo.sign_in ? 'demoText' : 'demoElsewhere')}
+        {t(told === 'here' ? 'demoText' : 'demoElsewhere')}
       </Text>
-      {data.demo.sign_in ? (
+      {told === 'here' ? (
         <>
           <Button fullWidth loading={isBusy} onClick={() => submit(undefined)}>
             {t('enterDemo')}
