@@ -21,7 +21,7 @@ export const messages = defineMessages(
     'POST /operator/proof/audit': 'recomputed the books',
     'POST /operator/redeem-codes': 'created {count} redeem codes over {amount}',
     'DELETE /operator/redeem-codes/:code_id': 'voided the redeem code {target}',
-    'POST /operator/accounts': 'opened the account {account}',
+    'POST /operator/accounts': 'created the account {account}',
     'PATCH /operator/accounts/:account_id': 'changed the account {target}',
     'POST /operator/accounts/:account_id/suspend': 'suspended the account {target}: {reason}',
     'POST /operator/accounts/:account_id/resume': 'resumed the account {target}',
