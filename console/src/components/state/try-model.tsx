@@ -14,7 +14,9 @@ export function TryModel({ model }: { readonly model: string }) {
     { params: { account_id: account?.id ?? '' }, query: { search: model, limit: 100 } },
     { enabled: account !== undefined },
   )
-  if (account && !sold.data) return null
+  const known = useAdmin('GET /operator/models/:model_id', { params: { model_id: model } })
+  const currency = known.data?.currency ?? 'CNY'
+  if (!known.data || (account && !sold.data)) return null
   if (account && sold.data?.data.some(({ id }) => id === model)) {
     return (
       <Group>
@@ -29,8 +31,13 @@ export function TryModel({ model }: { readonly model: string }) {
       <Text size="sm">
         {account ? t('otherCurrency', { account: account.name, model }) : t('noAccount')}
       </Text>
-      <ButtonLink to="/operator/accounts" size="compact-sm" variant="default">
-        {t('accounts')}
+      <ButtonLink
+        to="/operator/accounts"
+        search={{ add: currency }}
+        size="compact-sm"
+        variant="default"
+      >
+        {t('newAccount', { currency })}
       </ButtonLink>
     </Group>
   )

@@ -13,32 +13,33 @@ import { messages } from './messages.ts'
 import { SameNameNote } from './same-name-note.tsx'
 
 interface NewAccountProps {
-  readonly isOpen: boolean
+  /** `new`, or the currency to begin with; empty: closed. */
+  readonly adding: string
   readonly onClose: () => void
   readonly onCreated: (id: string) => void
 }
 
-export function NewAccountDialog({ isOpen, onClose, onCreated }: NewAccountProps) {
+export function NewAccountDialog({ adding, onClose, onCreated }: NewAccountProps) {
   const t = useMessages(messages)
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} title={t('newAccount')}>
-      <Form
-        onCreated={(id) => {
-          onClose()
-          onCreated(id)
-        }}
-      />
+    <Dialog isOpen={adding !== ''} onClose={onClose} title={t('newAccount')}>
+      <Form initial={/^[A-Z]{3}$/.test(adding) ? adding : 'CNY'} onCreated={onCreated} />
     </Dialog>
   )
 }
 
-function Form({ onCreated }: Pick<NewAccountProps, 'onCreated'>) {
+interface FormProps extends Pick<NewAccountProps, 'onCreated'> {
+  /** The currency to begin with. */
+  readonly initial: string
+}
+
+function Form({ initial, onCreated }: FormProps) {
   const t = useMessages(messages)
   const change = useAdminChange('POST /operator/accounts', {
     refreshes: ['GET /operator/accounts'],
   })
   const [name, setName] = useState('')
-  const [currency, setCurrency] = useState('CNY')
+  const [currency, setCurrency] = useState(initial)
   const [balance, setBalance] = useState('')
   const send = async () => {
     const opening = plainNumber(balance)

@@ -1,6 +1,5 @@
 /** All accounts with their balances; the details beside the list. */
 import { Button } from '@mantine/core'
-import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
@@ -14,6 +13,7 @@ import { TimeText } from '../../components/text/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
+import { useUrlState } from '../../lib/url-state.ts'
 import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
 import { AccountDetails } from './account-details.tsx'
 import { messages } from './messages.ts'
@@ -26,10 +26,11 @@ export function Page() {
   const t = useMessages(messages)
   const list = useListState(['search', 'status', 'in_debt'])
   const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
-  const [isCreating, setCreating] = useState(false)
+  // `new`, or the currency of the account to add.
+  const url = useUrlState(['add', 'id'])
   const states = useStatusOptions(['active', 'suspended'])
   const create = (
-    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => url.push({ add: 'new' })}>
       {t('newAccount')}
     </Button>
   )
@@ -57,9 +58,9 @@ export function Page() {
     >
       <OpenAccount id={list.openId} onClose={list.close} />
       <NewAccountDialog
-        isOpen={isCreating}
-        onClose={() => setCreating(false)}
-        onCreated={list.open}
+        adding={url.values.add}
+        onClose={() => url.push({ add: '' })}
+        onCreated={(id) => url.push({ add: '', id })}
       />
     </ListPage>
   )
