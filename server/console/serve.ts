@@ -20,7 +20,7 @@ interface ConsoleOptions {
   /** The origin of tasks' pictures and videos. */
   readonly publicUrl: string
   readonly folder?: string
-  /** Who may enter the demo with a button; undefined without a demo. */
+  /** Returns whether a reader may enter the demo with a button; undefined without a demo. */
   readonly demoFor?: (request: Context['request']) => 'here' | 'elsewhere' | undefined
 }
 

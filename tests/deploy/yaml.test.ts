@@ -1,4 +1,4 @@
-/** The samples of Compose, Kubernetes, Prometheus and Alertmanager, parsed: names lead somewhere. */
+/** The samples of Compose, Kubernetes and Prometheus, parsed: their names lead somewhere. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,6 +1,6 @@
 /**
- * Which endpoints of text a channel's address serves, asked without cost: a GET reaches no model, and
- * most vendors answer it differently where they have something. What that does not tell is unknown.
+ * Asks which endpoints of text a channel's address serves, without cost: a GET reaches no model,
+ * and most vendors answer it differently where they have something. The rest is unknown.
  */
 import type { Dispatcher } from 'undici'
 import { readErrorBody } from '../../upstreams/failure.ts'
@@ -15,11 +15,11 @@ const PRESENT = new Set([200, 400, 405, 411, 415, 422, 426])
 
 const HINT = 'set responses to "translate" so that calls to /v1/responses work'
 
-export type Served = 'yes' | 'no' | 'unknown'
-export type ServedEndpoints = Readonly<Record<(typeof ENDPOINTS)[number], Served>>
+type Served = 'yes' | 'no' | 'unknown'
+type ServedEndpoints = Readonly<Record<(typeof ENDPOINTS)[number], Served>>
 
 /** Returns undefined for protocols whose endpoints are not in doubt. */
-export async function readServedEndpoints(
+async function readServedEndpoints(
   upstream: Pick<Upstream, 'askAt' | 'eachKey'> | undefined,
   settings: unknown,
   dispatcher: Dispatcher,

@@ -9,7 +9,7 @@ import type { SignInAnswer } from './api.ts'
 import { messages } from './messages.ts'
 
 /** The gateway marks its page. */
-const TOLD = document.documentElement.dataset.demo
+const MARKED = document.documentElement.dataset.demo
 
 interface DemoButtonProps {
   readonly onUse: (outcome: SignInAnswer) => Promise<void>
@@ -22,14 +22,14 @@ export function DemoButton({ onUse }: DemoButtonProps) {
     onUse(await callAdmin('POST /session/demo', {})),
   )
   // Before the answer the page itself says it, so that nothing moves.
-  const told = data ? (data.demo?.sign_in ? 'here' : data.demo && 'elsewhere') : TOLD
-  if (!told) return null
+  const place = data ? (data.demo?.sign_in ? 'here' : data.demo && 'elsewhere') : MARKED
+  if (!place) return null
   return (
     <>
       <Text size="sm" mb="sm">
-        {t(told === 'here' ? 'demoText' : 'demoElsewhere')}
+        {t(place === 'here' ? 'demoText' : 'demoElsewhere')}
       </Text>
-      {told === 'here' ? (
+      {place === 'here' ? (
         <>
           <Button fullWidth loading={isBusy} onClick={() => submit(undefined)}>
             {t('enterDemo')}

@@ -185,7 +185,7 @@ const PATTERNS: readonly Pattern[] = [
   [/^there is a channel "(.+)" already: .+$/, (id) => `渠道“${id}”已存在：请换一个名称，或修改它`],
   [/^there is a model "(.+)" already: .+$/, (id) => `模型“${id}”已存在：请换一个名称，或修改它`],
   [
-    /^nothing is at (.+) \(404\): does the address \(base_url\) end as the vendor says, usually in \/v1\?$/,
+    /^nothing is at (.+) \(404\): does the address \(base_url\) end as .+$/,
     (tried) =>
       `${tried.replace(' and ', '、')} 不存在（404）：API 地址是否如供应商文档所写，通常以 /v1 结尾？`,
   ],
