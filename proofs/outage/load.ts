@@ -40,7 +40,7 @@ export function startLoad(
   function send(call: PlannedCall, key: CreatedKey, name: string | undefined) {
     const up = stage.gateways.filter((gateway) => gateway.isUp)
     const gateway = up[random.integer(0, up.length - 1)] ?? stage.gateways[0]
-    const headers = name === undefined ? {} : { 'idempotency-key': name }
+    const headers: Record<string, string> = name === undefined ? {} : { 'idempotency-key': name }
     return sendCall(agent, gateway?.process.url ?? '', call, key, headers)
   }
 

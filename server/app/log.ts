@@ -21,7 +21,7 @@ function describeError(error: unknown): unknown {
   return {
     name: error.name,
     message: scrub(error.message),
-    ...(code ? { code } : {}),
+    code,
     ...(error.cause ? { cause: describeError(error.cause) } : {}),
     at: error.stack
       ?.split('\n')

@@ -53,7 +53,7 @@ export function openAssets(parts: {
   const { sql, storage, guard, publicUrl, accountBytesMax, uploadsMax, ffmpeg, openFile, log } =
     parts
   const { onFault, keepsFiles } = parts
-  const blobs = createBlobs({ sql, storage, log, keepsFiles, ...(onFault ? { onFault } : {}) })
+  const blobs = createBlobs({ sql, storage, log, keepsFiles, onFault })
   const quota = createQuota(sql, accountBytesMax)
   const slots = createFairSlots({ slots: uploadsMax, what: 'uploads', retryAfterSeconds: 2 })
   const files = createFiles({ sql, blobs, quota, slots })
@@ -68,7 +68,7 @@ export function openAssets(parts: {
     convertSound:
       ffmpeg && createSoundConverter({ ffmpeg, guard, findOwn, openFile, publish, log }),
     keeper: createKeeper({ blobs, quota, publicUrl }),
-    copy: (onEnd) => startCopier({ sql, blobs, quota, guard, log, ...(onEnd ? { onEnd } : {}) }),
+    copy: (onEnd) => startCopier({ sql, blobs, quota, guard, log, onEnd }),
     housekeepingJobs: [
       { name: 'expired files', run: files.removeExpired },
       { name: 'loose content', run: blobs.clearDue },

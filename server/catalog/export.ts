@@ -48,8 +48,8 @@ export async function exportCatalog(
   const currency = mostFrequent(models.map(currencyOf), /./)
   const variables = new Set<string>()
   const catalog = {
-    ...(source === undefined ? {} : { source }),
-    ...(currency === undefined ? {} : { currency }),
+    source,
+    currency,
     channels: channels.map((row) => {
       const entry = exportChannel(row, options, variables)
       return { ...entry, ...(row.paused_at ? { paused: true } : {}), ...sourceOf(row, source) }
@@ -137,7 +137,7 @@ function exportModel(
     ...(plans.length > 0 ? { planned_prices: plans } : {}),
     routes: [...routes.map(exportRoute), ...fallbacks],
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
-    ...(tools === undefined ? {} : { unpriced_tools: tools }),
+    unpriced_tools: tools,
     ...(Object.keys(others).length > 0 ? { details: others } : {}),
   }
 }

@@ -63,5 +63,5 @@ async function readBodies(path: string): Promise<ConsoleFile['bodies']> {
     optional(`${path}.br`),
     optional(`${path}.gz`),
   ])
-  return { identity, ...(br ? { br } : {}), ...(gzip ? { gzip } : {}) }
+  return { identity, br, gzip }
 }

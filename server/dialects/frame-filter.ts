@@ -33,7 +33,7 @@ export function createFrameFilter(options: FrameFilterOptions): FrameFilter {
   let isChanged = false
   let isInsideOverflow = false
   const splitter = createSseSplitter({
-    ...(limitBytes === undefined ? {} : { limitBytes }),
+    limitBytes,
     onFrame(frame) {
       isInsideOverflow = false
       const passed = onFrame(frame)

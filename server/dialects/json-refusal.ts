@@ -51,8 +51,8 @@ export function refuseJson(
   return {
     ok: false,
     reason,
-    ...(name === undefined ? {} : { field: name }),
-    ...(offset === undefined ? {} : { offset }),
+    field: name,
+    offset,
     message: SENTENCES[reason] + (places.length > 0 ? ` (${places.join(', ')})` : ''),
   }
 }

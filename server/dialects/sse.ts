@@ -204,7 +204,7 @@ export interface SseParserOptions {
 export function createSseParser(options: SseParserOptions): Omit<SseSplitter, 'pendingBytes'> {
   let overflowing = false
   const splitter = createSseSplitter({
-    ...(options.limitBytes === undefined ? {} : { limitBytes: options.limitBytes }),
+    limitBytes: options.limitBytes,
     onFrame(frame) {
       overflowing = false
       const event = readSseFrame(frame)

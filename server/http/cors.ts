@@ -35,7 +35,7 @@ export function corsHeaders(
   origins: AllowedOrigins,
   { origin }: IncomingHttpHeaders,
 ): Record<string, string> {
-  const vary = origins === '*' ? {} : { vary: 'origin' }
+  const vary: Record<string, string> = origins === '*' ? {} : { vary: 'origin' }
   if (origin === undefined || !isAllowed(origins, origin)) return vary
   return {
     ...vary,

@@ -22,7 +22,7 @@ export function renderError(
     envelope === 'nested' || (envelope === 'messages' && headers['anthropic-version'] !== undefined)
   const { code = null, param = null, problems } = error.details
   if (envelope === 'admin') {
-    return { error: error.message, type, ...(param && { param }), ...(problems && { problems }) }
+    return { error: error.message, type, ...(param && { param }), problems }
   }
   const billing = billingOf(error)
   if (!nested) return { error: error.message, type, ...billing }

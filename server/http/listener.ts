@@ -139,7 +139,7 @@ function present<Target>(
   { envelopeOf, policyOf }: ListenerOptions<Target>,
 ) {
   const policy = policyOf?.(target, path)
-  return { envelope: envelopeOf(target, path), ...(policy ? { policy } : {}) }
+  return { envelope: envelopeOf(target, path), policy }
 }
 
 /** Reads and discards an unread body, so that the connection can be reused. */

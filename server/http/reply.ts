@@ -119,8 +119,9 @@ export function sendError(context: Context, thrown: unknown): GatewayError {
     thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown })
   context.facts.outcome ??= error.row
   const body = renderError(error, context.envelope, context.request.headers, context.requestId)
-  const closing = mayStillSend(context) ? { connection: 'close' } : {}
-  sendJson(context, error.status, body, { ...errorHeaders(error), ...closing })
+  const headers = errorHeaders(error)
+  if (mayStillSend(context)) headers.connection = 'close'
+  sendJson(context, error.status, body, headers)
   return error
 }
 

@@ -16,7 +16,7 @@ export function findDifferences(before: unknown, after: unknown): LeafDifference
     const from = old.get(path)
     const to = fresh.get(path)
     if (from === to) return []
-    return [{ path, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }]
+    return [{ path, from, to }]
   })
 }
 

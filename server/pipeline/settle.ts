@@ -50,7 +50,7 @@ export function chargeFor(
     report: end.report,
     complete: end.complete,
     billsBroken: metering.billsBroken || end.callerGone === true,
-    ...(metering.needs ? { needs: metering.needs } : {}),
+    needs: metering.needs,
     fallback: (complete) => metering.fallback(call.request, end.report, complete),
   })
 }
@@ -129,7 +129,7 @@ export async function settleStream(
       cost: upstreamCostFor(metered, served, callEnd, charge),
       answer: keepState(metered.call, charge.nanos === null ? 'forget' : 'streamed'),
       usage: report.usage,
-      ...(error === undefined ? {} : { error }),
+      error,
     }
   })
 }
@@ -243,7 +243,7 @@ function toSettlement({ charge, status, attempts, cost, answer, error }: Outcome
     attempts,
     cost,
     ...(error === undefined ? {} : { error: redactInternals(error).slice(0, 500) }),
-    ...(answer ? { answer } : {}),
+    answer,
   }
 }
 

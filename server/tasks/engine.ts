@@ -92,7 +92,7 @@ export function vendorAttemptOf(
   const vendorCallbackUrl = driver.callbacks?.isEnabled(settings)
     ? ports.vendorCallbackUrl?.(id)
     : undefined
-  return { id, ...(vendorCallbackUrl === undefined ? {} : { vendorCallbackUrl }) }
+  return { id, vendorCallbackUrl }
 }
 
 export function taskReferenceOf(

@@ -38,7 +38,7 @@ export function toSpans(context: Context): readonly Span[] {
     spanId,
     kind: SERVER,
     name: call?.name ?? `${request.method} ${route}`,
-    ...(parentSpanId ? { parentSpanId } : {}),
+    parentSpanId,
     ...between(startedAt, endedAt),
     attributes: toAttributes({ ...describeRequest(context, status), ...call?.attributes }),
     ...(status >= 500 ? { status: { code: 2 } } : {}),

@@ -23,6 +23,6 @@ export function sendWithKey(
       authorization: `Bearer ${apiKey}`,
       ...(body ? { 'content-type': 'application/json' } : {}),
     },
-    ...(body ? { body } : {}),
+    body,
   })
 }

@@ -142,7 +142,7 @@ export interface ModelLatencyRow {
 /** Returns the durations of successful calls per model, with the limits of `readLatency`. */
 export function readModelLatency(sql: Sql, filter: FigureFilter): Promise<ModelLatencyRow[]> {
   const { accountId, from, to, model } = filter
-  const ofModel = { accountId, from, to, ...(model ? { model } : {}) }
+  const ofModel = { accountId, from, to, model }
   return sql<ModelLatencyRow[]>`
     select model, bucket::int, sum(calls)::bigint as calls
     from (
@@ -170,7 +170,7 @@ export function readLatency(
   { accountId, from, to, model }: FigureFilter,
   by: SeriesStep,
 ): Promise<LatencyRow[]> {
-  const filter = { accountId, from, to, ...(model ? { model } : {}) }
+  const filter = { accountId, from, to, model }
   return sql<LatencyRow[]>`
     select date_trunc(${by.step}, hour, ${by.timeZone}) as at, bucket::int,
       sum(calls)::bigint as calls

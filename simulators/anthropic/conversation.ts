@@ -22,7 +22,7 @@ function turnsOf(message: Json): Turn[] {
     return { role: 'tool', text: textOfParts(block.content) }
   })
   if (texts.length > 0 || calls || results.length === 0) {
-    turns.push({ role, text: textOfParts(texts), ...(calls ? { calls } : {}) })
+    turns.push({ role, text: textOfParts(texts), calls })
   }
   return turns
 }

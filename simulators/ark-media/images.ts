@@ -71,7 +71,7 @@ function generate(exchange: Exchange, platform: Platform): Reply {
   const created = Math.floor(Date.now() / 1000)
   const shared = { model: order.model, created }
   if (!order.stream) {
-    return whole(200, { ...shared, data, ...(usage === undefined ? {} : { usage }) }, { charge })
+    return whole(200, { ...shared, data, usage }, { charge })
   }
   const frames = [
     ...data.map((picture, index) => pictureEvent(picture, { ...shared, image_index: index })),

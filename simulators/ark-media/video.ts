@@ -112,7 +112,7 @@ function createVideo(exchange: Exchange, tasks: TaskList<VideoJob>): Reply {
   const lost = lostAnswer(exchange)
   if (lost) return lost
   const { safety_identifier: person } = order.echoes
-  return whole(200, { id: task.id, ...(person === undefined ? {} : { safety_identifier: person }) })
+  return whole(200, { id: task.id, safety_identifier: person })
 }
 
 /** `cgt-<yyyymmddhhmmss>-<5 characters>`. */
@@ -166,7 +166,7 @@ function bodyOf(task: VideoTask): Json {
     created_at: Math.floor(task.createdAt / 1000),
     updated_at: Math.floor(task.updatedAt / 1000),
     ...(succeeded ? { content: contentOf(order) } : {}),
-    ...(stated === undefined ? {} : { usage: stated }),
+    usage: stated,
     seed: order.seed >= 0 ? order.seed : seedOf(task.id),
     resolution: order.resolution,
     ratio: order.ratio,
@@ -178,8 +178,8 @@ function bodyOf(task: VideoTask): Json {
 
 function contentOf({ videoUrl, lastFrameUrl }: VideoJob): Json {
   return {
-    ...(videoUrl === undefined ? {} : { video_url: videoUrl }),
-    ...(lastFrameUrl === undefined ? {} : { last_frame_url: lastFrameUrl }),
+    video_url: videoUrl,
+    last_frame_url: lastFrameUrl,
   }
 }
 

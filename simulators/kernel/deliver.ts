@@ -105,8 +105,8 @@ function record(exchange: Exchange, book: Book, work: BookedWork): void {
     units: work.units,
     billed: work.billed,
     status: reply.status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(exchange.script.marker === undefined ? {} : { marker: exchange.script.marker }),
+    reason,
+    marker: exchange.script.marker,
     ...(typeof clientId === 'string' ? { client_request_id: clientId } : {}),
     ...(reply.charge?.reported === undefined ? {} : { reported: reply.charge.reported }),
   })

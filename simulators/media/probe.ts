@@ -111,7 +111,7 @@ function mp3(bytes: Buffer, start: number): Probed {
 
 function mp4(bytes: Buffer): Probed {
   const note = noteOf(bytes)
-  const found = { kind: 'video', silent: false, ...(note === undefined ? {} : { note }) } as const
+  const found = { kind: 'video', silent: false, note } as const
   if (isObject(note) && typeof note.frames === 'number') {
     return { ...found, seconds: note.frames / 24 }
   }

@@ -213,7 +213,7 @@ function bodyOf(task: EraseTask, requestId: string): Json {
   const done = state === 'succeeded'
   const status = done ? 'completed' : state === 'failed' ? 'failed' : 'running'
   const result = {
-    ...(order.resultUrl === undefined ? {} : { video_url: order.resultUrl }),
+    video_url: order.resultUrl,
     duration: order.seconds,
   }
   const error = ending?.error ?? { code: 'ProcessFailed', message: 'flipped by the scenario' }

@@ -56,7 +56,7 @@ export function answerTo(conversation: Conversation, script: Script): Answer {
     reason,
     calls,
     stop: script.stop ?? (calls.length > 0 ? 'tools' : stop),
-    ...(stopSequence === undefined ? {} : { stopSequence }),
+    stopSequence,
     tokens: {
       ...tokens,
       input,

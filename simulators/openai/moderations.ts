@@ -45,7 +45,7 @@ function handle(exchange: Exchange, dialect: ModerationsDialect): Reply {
     id: `modr-${exchange.requestId}`,
     model,
     results: texts.map(classify),
-    ...(reported ? { usage: reported } : {}),
+    usage: reported,
   }
   const units: Units = isByTokens ? { input_token: tokens } : { call: 1 }
   const charge = { model, units, reported }

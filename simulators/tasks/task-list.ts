@@ -154,9 +154,9 @@ export class TaskList<Order> {
       units: billed ? units : {},
       billed,
       status: 200,
-      ...(reason === undefined ? {} : { reason }),
-      ...(task.marker === undefined ? {} : { marker: task.marker }),
-      ...(task.clientRequestId === undefined ? {} : { client_request_id: task.clientRequestId }),
+      reason,
+      marker: task.marker,
+      client_request_id: task.clientRequestId,
     })
   }
 }

@@ -63,7 +63,8 @@ describe('a statement', () => {
     assert.ok(sum > 0n)
     const past = await read({ to: new Date(Date.now() - 7_200_000).toISOString() })
     assert.deepEqual([past.closing, past.days], ['0', []])
-    for (const bad of [{ to: dayAgo }, { from: '2020-01-01T00:00:00Z' }]) {
+    const refusals: Record<string, string>[] = [{ to: dayAgo }, { from: '2020-01-01T00:00:00Z' }]
+    for (const bad of refusals) {
       const refused = await stage.ask(STATEMENT, {
         as: 'home-member',
         params: at(),

@@ -104,7 +104,8 @@ describe('pages of an account', () => {
       query: { id: one.upstream_id ?? '' },
     })
     assert.equal(byUpstream.data[0]?.id, taskId)
-    for (const query of [{ kind: 'image' }, { status: 'failed' }, { model: 'x' }, { id: 'x' }]) {
+    for (const name of ['kind', 'status', 'model', 'id']) {
+      const query = { [name]: { kind: 'image', status: 'failed' }[name] ?? 'x' }
       const none = await stage.read('GET /accounts/:account_id/tasks', {
         as: 'home-member',
         params: at(),

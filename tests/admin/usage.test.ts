@@ -188,7 +188,7 @@ describe('usage', () => {
   })
 
   test('a page of the oldest goes on where the one before ended, by hour and in order', async () => {
-    for (const filter of [{}, { model: 'sim-chat' }]) {
+    for (const filter of [{}, { model: 'sim-chat' }] as Record<string, string>[]) {
       const seen: string[] = []
       for (let cursor: string | null | undefined; cursor !== null; ) {
         const query = { ...filter, order: 'oldest', limit: '2', ...(cursor ? { cursor } : {}) }

@@ -136,7 +136,8 @@ function finish({ id, target: one, body, stream, limit = 0 }: Draft, done: Finis
   const { dialect, model } = one
   const text = done.text ?? JSON.stringify(body)
   const input = Math.floor(countHeldBytes(text) / BYTES_HELD_PER_TOKEN)
-  const version = dialect === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}
+  const version: Record<string, string> =
+    dialect === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}
   return {
     id,
     dialect: dialect as Dialect,

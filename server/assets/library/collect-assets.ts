@@ -73,7 +73,7 @@ function collectErased(request: JsonObject, result: JsonObject): ResultAsset[] {
       position: 0,
       sourceUrl,
       ...lengthOf(result),
-      ...(original === undefined ? {} : { originalTaskId: original }),
+      originalTaskId: original,
     },
   ]
 }
@@ -85,9 +85,7 @@ function collectImages(request: JsonObject, result: JsonObject): ResultAsset[] {
     const sourceUrl = linkOf(member(image, 'url'))
     if (!sourceUrl) return []
     const size = sizeOf(member(image, 'size')) ?? sizeOf(request.size) ?? {}
-    return [
-      { kind: 'image', position, sourceUrl, ...size, ...(prompt === undefined ? {} : { prompt }) },
-    ]
+    return [{ kind: 'image', position, sourceUrl, ...size, prompt }]
   })
 }
 

@@ -89,8 +89,8 @@ function environment(): NodeJS.ProcessEnv {
   const { PATH, LD_LIBRARY_PATH } = process.env
   return {
     NODE_ENV: 'production',
-    ...(PATH === undefined ? {} : { PATH }),
-    ...(LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH }),
+    PATH,
+    LD_LIBRARY_PATH,
   }
 }
 

@@ -102,7 +102,7 @@ async function verifyOne(
     ...(account === null ? {} : { account }),
     ...(stated === null ? {} : { stated_bytes: Number(stated) }),
     bytes: read,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
   }
   return { read, fault: found }
 }

@@ -70,7 +70,7 @@ export function createSpool({ openFile }: Pick<Memory, 'openFile'>): Spool {
         const otherPart = other instanceof Error ? other : other && openPart(file, other)
         return {
           ...openPart(file, payload),
-          ...(otherPart ? { other: otherPart } : {}),
+          other: otherPart,
           sha256,
           close: () => file.close(),
         }

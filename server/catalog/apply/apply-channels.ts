@@ -82,7 +82,7 @@ function maskDifferences(differences: readonly Difference[], upstream: KnownUpst
     const { path } = difference
     const from = mask(difference.from)
     const to = mask(difference.to)
-    return { path, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
+    return { path, from, to }
   })
 }
 

@@ -78,7 +78,7 @@ function translateFunction(
   const schema = isObject(parameters) ? parameters : { properties: {} }
   return {
     name,
-    ...(description ? { description } : {}),
+    description: description || undefined,
     input_schema: { type: 'object', ...schema },
     ...(structuredOutput && member(definition, 'strict') === true ? { strict: true } : {}),
   }

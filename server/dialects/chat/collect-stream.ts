@@ -121,8 +121,8 @@ class ChatCollector implements Relay {
       created,
       model,
       choices: [{ index: 0, message, finish_reason: reason, ...stopped }],
-      ...(usage === undefined ? {} : { usage }),
-      ...(this.tier === undefined ? {} : { service_tier: this.tier }),
+      usage,
+      service_tier: this.tier,
     }
   }
 

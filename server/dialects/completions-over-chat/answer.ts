@@ -89,6 +89,6 @@ function translateDocument(
       logprobs: null,
       finish_reason: asString(choice.finish_reason) ?? null,
     })),
-    ...(usage === undefined ? {} : { usage }),
+    usage,
   }
 }

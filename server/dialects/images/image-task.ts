@@ -22,8 +22,8 @@ export function encodeImageTask(task: ImageTask): JsonObject {
   return {
     ...encodeImageCreated(task),
     status: task.state,
-    ...(error === undefined ? {} : { error }),
-    ...(result === undefined ? {} : { result }),
+    error,
+    result,
   }
 }
 

@@ -76,5 +76,5 @@ export function readImagesError(document: unknown): ReportedError | undefined {
   if (typeof error === 'string') return { ...UPSTREAM_ERROR, message: error }
   const message = asString(member(error, 'message')) || UPSTREAM_ERROR.message
   const code = asString(member(error, 'code'))
-  return { ...UPSTREAM_ERROR, message, ...(code === undefined ? {} : { code }) }
+  return { ...UPSTREAM_ERROR, message, code }
 }

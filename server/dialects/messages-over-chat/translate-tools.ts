@@ -38,7 +38,7 @@ export function translateMessageTools(
   const single = member(choice, 'disable_parallel_tool_use') === true && quirks.parallelToolCalls
   return {
     tools,
-    ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+    tool_choice: toolChoice,
     ...(single ? { parallel_tool_calls: false } : {}),
   }
 }

@@ -64,7 +64,7 @@ class MessagesCollector implements Relay {
 
   report() {
     const { isDone: finished, error } = this
-    return { outputBytes: 0, finished, ...(error ? { error } : {}) }
+    return { outputBytes: 0, finished, error }
   }
 
   private onError(error: ReportedError): void {

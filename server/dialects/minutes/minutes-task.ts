@@ -32,8 +32,8 @@ export function encodeMinutesTask(task: MinutesTask): JsonObject {
     ...encodeMinutesCreated(task),
     status: task.state,
     ...(task.state === 'succeeded' ? encodeResult(task) : {}),
-    ...(error ? { error } : {}),
-    ...(callback ? { callback } : {}),
+    error,
+    callback,
     ...(finishedAt ? { finished_at: finishedAt.toISOString() } : {}),
   }
 }

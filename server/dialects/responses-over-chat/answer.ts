@@ -46,7 +46,7 @@ export function buildResponse(options: ResponseAnswerOptions, state: ResponsePro
     model: options.model,
     output,
     usage,
-    ...(tier === undefined ? {} : { service_tier: tier }),
+    service_tier: tier,
   }
 }
 

@@ -55,6 +55,6 @@ function translateCompletion(
     output: output.build(),
     usage: buildResponseUsage(usage, reasoningTokens, inputTokensEstimate, outputBytes),
     tier: readTier(reading),
-    ...(reason === undefined ? {} : { reason }),
+    reason,
   })
 }

@@ -83,7 +83,7 @@ class ResponsesWriter implements ChatStreamWriter {
         this.outputBytes,
       ),
       tier: readTier(reading),
-      ...(reason === undefined ? {} : { reason }),
+      reason,
     })
   }
 

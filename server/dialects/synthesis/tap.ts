@@ -29,7 +29,7 @@ export function createAudioTap(format: AudioFormat): Relay {
     fail: () => undefined,
     report() {
       const audioSeconds = meter.seconds()
-      return { outputBytes, finished, ...(audioSeconds === undefined ? {} : { audioSeconds }) }
+      return { outputBytes, finished, audioSeconds }
     },
   }
 }

@@ -59,7 +59,7 @@ export function createAudioMeter() {
         start: 0,
         bytes,
         seconds: Math.max(least, Math.ceil(counted - TOLERANCE_SECONDS)),
-        ...(fault === undefined ? {} : { fault }),
+        fault,
       }
     },
   }

@@ -58,10 +58,8 @@ export function encodeContentsTask(task: VideoTask): JsonObject {
     error: error ?? null,
     created_at: seconds(task.createdAt),
     updated_at: seconds(task.finishedAt ?? task.updatedAt),
-    ...(video_url === undefined
-      ? {}
-      : { content: { video_url, ...(last_frame_url === undefined ? {} : { last_frame_url }) } }),
-    ...(usage === undefined ? {} : { usage }),
+    ...(video_url === undefined ? {} : { content: { video_url, last_frame_url } }),
+    usage,
     ...pick(request, [...ECHOED, ...EFFECTIVE]),
     ...pick(result, [...ECHOED, ...EFFECTIVE]),
     ...(fps === undefined ? {} : { framespersecond: fps }),

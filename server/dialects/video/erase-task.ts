@@ -32,8 +32,8 @@ export function encodeEraseTask(task: EraseTask): JsonObject {
     video_task_id: task.videoTaskId,
     status: task.state,
     ...(task.state === 'succeeded' ? { video_url: videoUrl } : {}),
-    ...(error ? { error } : {}),
-    ...(callback ? { callback } : {}),
+    error,
+    callback,
     ...(finishedAt ? { finished_at: finishedAt.toISOString() } : {}),
   }
 }

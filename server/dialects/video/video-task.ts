@@ -51,9 +51,9 @@ export function encodeVideoTask(task: VideoTask): JsonObject {
   return {
     ...encodeCreated(task),
     ...Object.fromEntries(resultFields),
-    ...(result.usage === undefined ? {} : { usage: result.usage }),
-    ...(error ? { error } : {}),
-    ...(callback ? { callback } : {}),
+    usage: result.usage,
+    error,
+    callback,
     ...(finishedAt ? { finished_at: finishedAt.toISOString() } : {}),
   }
 }

@@ -99,7 +99,7 @@ function describeLimits({ details, limits }: Model) {
   const { max_output_tokens: maxOutputTokens } = limits
   return {
     ...(stated.safeParse(details).data ?? {}),
-    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+    max_output_tokens: maxOutputTokens,
   }
 }
 

@@ -48,11 +48,11 @@ function readFilter(context: Context, accountId: string): UsageFilter {
   return {
     accountId,
     limit,
-    ...(cursor ? { after: cursor } : {}),
-    ...(from ? { from } : {}),
-    ...(to ? { to } : {}),
-    ...(model ? { model } : {}),
-    ...(endpoint ? { endpoint } : {}),
+    after: cursor || undefined,
+    from,
+    to,
+    model: model || undefined,
+    endpoint: endpoint || undefined,
     ...(key ? { keyIds: [key] } : {}),
   }
 }

@@ -116,11 +116,11 @@ function listOf(list: EntryList, summary: string): AccountEndpoint {
         accountId,
         limit: limit + 1,
         kinds: kind ? [kind] : list.kinds,
-        ...(cursor ? { after: cursor } : {}),
-        ...(from ? { from } : {}),
-        ...(to ? { to } : {}),
-        ...(model ? { model } : {}),
-        ...(taskId ? { taskId } : {}),
+        after: cursor || undefined,
+        from,
+        to,
+        model: model || undefined,
+        taskId: taskId || undefined,
       })
       const page = rows.slice(0, limit)
       const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null

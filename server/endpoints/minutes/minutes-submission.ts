@@ -121,7 +121,7 @@ async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonOb
   return {
     ...parameters,
     file_type: parameters.file_type ?? (type?.startsWith('video/') ? 'video' : 'audio'),
-    ...(type === undefined ? {} : { media_type: type }),
+    media_type: type,
     ...(seconds === undefined ? {} : { recording_seconds: Math.min(seconds, SECONDS_MAX) }),
   }
 }

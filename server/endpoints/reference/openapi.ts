@@ -191,7 +191,7 @@ function buildOperation(operation: ReferenceOperation, index: number): object {
     operationId: index === 0 ? id : `${id}Alias${index}`,
     tags: [tag],
     summary,
-    ...(text ? { description: text } : {}),
+    description: text || undefined,
     security: listCredentials(operation),
     ...(parameters.length > 0 ? { parameters: parameters.map(buildParameter) } : {}),
     ...(body ? { requestBody: buildBody(operation, body, example?.body) } : {}),
@@ -212,7 +212,7 @@ function buildParameter({
   schema,
 }: ReferenceOperation['parameters'][number]) {
   const { description, ...rest } = schema
-  return { in: place, name, required, ...(description ? { description } : {}), schema: rest }
+  return { in: place, name, required, description: description || undefined, schema: rest }
 }
 
 function buildBody(
@@ -220,7 +220,7 @@ function buildBody(
   schema: JsonSchema,
   example: unknown,
 ): object {
-  const media = { schema, ...(example === undefined ? {} : { example }) }
+  const media = { schema, example }
   const form = formBody ? { 'multipart/form-data': { schema: formBody } } : {}
   return { required: true, content: { [bodyType]: media, ...form } }
 }

@@ -159,8 +159,8 @@ export const listContentsTasks: AccountEndpoint = {
       limit: size,
       offset: (page - 1) * size,
       ...(status ? FILTERS[status] : {}),
-      ...(tier ? { tier } : {}),
-      ...(model ? { model } : {}),
+      tier: tier || undefined,
+      model: model || undefined,
       ...(ids.length > 0 ? { ids } : {}),
     })
     const shown = await services.library.withOwnLinks(rows)

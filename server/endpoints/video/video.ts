@@ -144,9 +144,9 @@ export const listVideos: AccountEndpoint = {
       accountId: caller.accountId,
       kind: 'video',
       limit: limit + 1,
-      ...(cursor ? { after: cursor } : {}),
-      ...(model ? { model } : {}),
-      ...(states ? { states } : {}),
+      after: cursor || undefined,
+      model: model || undefined,
+      states,
     })
     const page = rows.slice(0, limit)
     const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null

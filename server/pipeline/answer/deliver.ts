@@ -217,7 +217,7 @@ class Delivery {
 
   /** Ends a stream beyond its limits as broken. */
   private cut(error?: unknown): void {
-    const fields = { request_id: this.context.requestId, ...(error === undefined ? {} : { error }) }
+    const fields = { request_id: this.context.requestId, error }
     this.services.log.warn(fields, 'a stream exceeded its limits')
     this.onBroken()
   }

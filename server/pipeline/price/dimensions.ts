@@ -137,7 +137,7 @@ export function refuseUnsold(
   const shown = field === undefined ? missing : `'${String(facts[field]).slice(0, 100)}'`
   throw new GatewayError('invalid_request', {
     message: `${field ?? 'model'}: ${shown} is not sold with '${id}': it has no price`,
-    ...(field === undefined ? {} : { param: field }),
+    param: field,
     code: 'not_priced',
   })
 }

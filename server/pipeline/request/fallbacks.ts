@@ -55,7 +55,8 @@ export function dropModelList(value: Body, { model }: ModelList): Body {
 
 /** Returns the request as its first model gets it: without the list. */
 export function withoutModelList(json: RequestJson, { model }: ModelList): RequestJson {
-  const set = json.value.model === undefined ? { model: JSON.stringify(model) } : {}
+  const set: Record<string, string> = {}
+  if (json.value.model === undefined) set.model = JSON.stringify(model)
   const body = spliceJson(json.body, json.fields, { set, remove: ['models', 'route'] })
   const parsed = parseRequestJson(body)
   if (!parsed.ok) throw new Error(`a spliced request is not valid: ${parsed.message}`)

@@ -93,9 +93,9 @@ function subject(name: string, limits: Limits): readonly LimitedSubject[] {
   return [
     {
       name,
-      ...(requests === undefined ? {} : { requests }),
-      ...(tokens === undefined ? {} : { tokens }),
-      ...(calls === undefined ? {} : { calls }),
+      requests,
+      tokens,
+      calls,
     },
   ]
 }

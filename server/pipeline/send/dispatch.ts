@@ -350,8 +350,8 @@ function describe(
     ...(target.key ? { key: target.key.number } : {}),
     upstream_model: upstreamModel,
     outcome: failure?.kind ?? 'answered',
-    ...(status === undefined ? {} : { status }),
-    ...(reason === undefined ? {} : { reason }),
+    status,
+    reason,
     milliseconds,
   }
 }

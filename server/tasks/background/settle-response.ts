@@ -214,7 +214,7 @@ async function rebuildRoute(engine: Engine, task: ClaimedTask): Promise<UsableRo
 function endingOf({ status, report, failure }: ReadEnd): TaskEnding {
   if (status === 'completed' || status === 'incomplete') {
     const { usage } = report
-    return { state: 'succeeded', result: { status }, ...(usage ? { usage } : {}) }
+    return { state: 'succeeded', result: { status }, usage }
   }
   if (status === 'cancelled') {
     const { code = 'cancelled', message = 'the response was cancelled' } = failure ?? {}

@@ -70,7 +70,7 @@ function readUsage(
   const costUnit = cost === undefined ? {} : { vendor_cost: cost }
   return {
     ...(usage || cost !== undefined ? { usage: { ...usage, ...costUnit } } : {}),
-    ...(unknownUsage ? { unknownUsage } : {}),
+    unknownUsage,
   }
 }
 

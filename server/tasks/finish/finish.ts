@@ -175,7 +175,7 @@ async function addEndEvents(
       : { charged: formatAmount(charge.nanos), basis: charge.basis }
   await addEvent(transaction, task.id, charge.nanos === null ? 'released' : 'settled', {
     ...money,
-    ...(options.unchargedReason ? { uncharged_cost: options.unchargedReason } : {}),
+    uncharged_cost: options.unchargedReason,
   })
 }
 

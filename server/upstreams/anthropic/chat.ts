@@ -84,7 +84,7 @@ function collectStream(options: ChatAnswerOptions): Relay {
     ...relay,
     report() {
       const report = relay.report()
-      return report.finished ? report : { error: UPSTREAM_ERROR, ...report }
+      return report.finished ? report : { ...report, error: report.error ?? UPSTREAM_ERROR }
     },
   }
 }

@@ -47,6 +47,6 @@ export function readMessagesQuirks(
     reasoning: quirks.reasoning ?? DEFAULT_MESSAGES_QUIRKS.reasoning,
     structuredOutput: quirks.structured_output ?? DEFAULT_MESSAGES_QUIRKS.structuredOutput,
     webSearch,
-    ...(maxTokensLimit === undefined ? {} : { maxTokensLimit }),
+    maxTokensLimit,
   }
 }

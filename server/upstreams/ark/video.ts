@@ -238,8 +238,8 @@ function readSuccess(task: JsonObject, upstreamModel: string): TaskPoll {
   return {
     state: 'succeeded',
     result,
-    ...(quantities ? { usage: quantities } : {}),
-    ...(measured ? { measured } : {}),
+    usage: quantities,
+    measured,
     facts: readFacts(task),
     ...findUnknown(task),
   }

@@ -45,7 +45,7 @@ export function createSession({ mode, sentMs }: SessionOptions): AstSession {
 
   function fail(failure: UpstreamFailure): AstStep {
     const { code, message = failure.message } = failure.details
-    error = { type: 'server_error', message, ...(code === undefined ? {} : { code }) }
+    error = { type: 'server_error', message, code }
     return { kind: 'failed', failure }
   }
 
@@ -96,8 +96,8 @@ export function createSession({ mode, sentMs }: SessionOptions): AstSession {
       const quantities = usage.read(sentMs())
       const outputBytes = isSpoken ? audioBytes : transcript.bytes()
       return {
-        ...(quantities ? { usage: quantities } : {}),
-        ...(error ? { error } : {}),
+        usage: quantities,
+        error,
         outputBytes,
         finished: isFinished,
       }

@@ -55,7 +55,7 @@ function prepare({ parameters, details }: Order): PreparedTask {
   }
   const isSummarised = asString(details.summary_model) !== undefined
   const quantities = { second, ...(isSummarised ? summary : {}) }
-  return { quantities, facts: {}, ...(untaken ? { untaken } : {}) }
+  return { quantities, facts: {}, untaken }
 }
 
 async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {

@@ -135,11 +135,11 @@ function buildBody(order: Order): JsonObject {
   const [prompt] = sortContent(content).texts
   return {
     model: upstreamModel,
-    ...(prompt ? { prompt } : {}),
+    prompt: prompt || undefined,
     duration: secondsOf(order),
     resolution: resolutionOf(order).toUpperCase(),
-    ...(first ? { first_frame_image: first } : {}),
-    ...(last ? { last_frame_image: last } : {}),
+    first_frame_image: first || undefined,
+    last_frame_image: last || undefined,
     ...(subjects.length > 0 ? { subject_reference: [{ type: 'character', image: subjects }] } : {}),
     ...(sentFields.has('watermark') ? { aigc_watermark: parameters.watermark } : {}),
     ...Object.fromEntries(

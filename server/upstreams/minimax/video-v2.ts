@@ -163,7 +163,7 @@ function readSuccess(task: JsonObject): TaskPoll {
   return {
     state: 'succeeded',
     result,
-    ...(quantities ? { usage: quantities } : {}),
+    usage: quantities,
     facts: typeof resolution === 'string' ? { resolution } : {},
   }
 }

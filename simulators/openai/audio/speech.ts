@@ -104,10 +104,7 @@ function eventsOf(fragments: Fragment[], format: string, usages: unknown[]): Fra
     return dataEvent({ type: 'speech.audio.delta', audio })
   })
   const done = usages.length > 0 ? usages : [undefined]
-  return [
-    ...deltas,
-    ...done.map((usage) => dataEvent({ type: 'speech.audio.done', ...(usage ? { usage } : {}) })),
-  ]
+  return [...deltas, ...done.map((usage) => dataEvent({ type: 'speech.audio.done', usage }))]
 }
 
 function readOrder(json: unknown, models: ModelList): Order {

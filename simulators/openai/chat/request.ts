@@ -210,6 +210,6 @@ function chatTools(json: Json): OfferedTool[] {
   return objects(json.tools).map((tool) => {
     const freeform = tool.type === 'custom'
     const body = freeform ? tool.custom : tool.function
-    return { name: isObject(body) ? text(body.name) : '', ...(freeform ? { freeform } : {}) }
+    return { name: isObject(body) ? text(body.name) : '', freeform }
   })
 }

@@ -121,6 +121,6 @@ export function responseObject(response: ResponseAnswer, done: boolean, usage: u
     top_p: request.top_p ?? 1,
     truncation: request.truncation ?? 'disabled',
     ...response.extras,
-    ...(usage === undefined ? {} : { usage }),
+    usage,
   }
 }

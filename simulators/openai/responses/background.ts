@@ -115,7 +115,7 @@ export class BackgroundJob {
       kind: 'live',
       status: 200,
       headers: { 'cache-control': 'no-cache' },
-      ...(cutAfter === undefined ? {} : { cutAfter }),
+      cutAfter,
       start: (write, end) => {
         let next = after + 1
         const pump = () => {
@@ -196,7 +196,7 @@ export class BackgroundJob {
       billed: isBilled || (isBegun && shown),
       status: 200,
       ...(isWhole ? {} : { reason: this.status }),
-      ...(exchange.script.marker === undefined ? {} : { marker: exchange.script.marker }),
+      marker: exchange.script.marker,
       reported: isWhole ? this.parts.usage : null,
     })
   }

@@ -52,7 +52,7 @@ function offeredTools(tools: unknown, namespace?: string): OfferedTool[] {
     if (tool.type === 'namespace') return offeredTools(tool.tools, name)
     if (tool.type !== 'function' && tool.type !== 'custom') return []
     const freeform = tool.type === 'custom' ? { freeform: true } : {}
-    return [{ name, ...freeform, ...(namespace === undefined ? {} : { namespace }) }]
+    return [{ name, ...freeform, namespace }]
   })
 }
 

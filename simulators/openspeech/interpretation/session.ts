@@ -104,7 +104,7 @@ export class Session {
       status: 101,
       client_request_id: this.id,
       reported: usage,
-      ...(reason === undefined ? {} : { reason }),
+      reason,
     })
     book.end()
   }

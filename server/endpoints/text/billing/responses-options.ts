@@ -54,7 +54,7 @@ function hosted(
   unit: 'web_search_call' | 'web_fetch_call' | 'file_search_call' | 'code_execution_call',
   facts?: { readonly tool: string },
 ): PricedToolKind {
-  return { isHosted: true, feature: { unit, ...(facts ? { facts } : {}) } }
+  return { isHosted: true, feature: { unit, facts } }
 }
 
 function containerOf(container: unknown): PricedToolKind {
