@@ -22,17 +22,11 @@ export const UNITS = [
   'image_output_token',
   /** One search run by the vendor. */
   'web_search_call',
-  /** One prompt grounded in a search by the vendor, regardless of the number of queries. */
-  'grounded_prompt',
   'file_search_call',
   'web_fetch_call',
   'code_execution_call',
   /** One minute of a container run by the vendor, after applying its minimum. */
   'container_minute',
-  /** One token kept in a vendor's cache for one hour. */
-  'cache_storage_token_hour',
-  /** One page read or parsed by the vendor. */
-  'page',
   /** One billionth of the vendor's currency, if the answer states the call's cost. */
   'vendor_cost',
   'character',

@@ -122,10 +122,10 @@ for (const strict of [false, true]) {
   test(`messages for a chat upstream, ${strict ? 'strict' : 'usual'}`, () => {
     const quirks = {
       ...DEFAULT_CHAT_QUIRKS,
-      strictRoleOrder: strict,
-      fileParts: strict,
-      thinkingSwitch: strict,
-      reasoningEfforts: strict ? ['low'] : [],
+      strict_role_order: strict,
+      file_parts: strict,
+      thinking_switch: strict,
+      reasoning_efforts: strict ? ['low'] : [],
     }
     expectBoth(messagesRequest, (request) => {
       return translateMessageRequest(request, { upstreamModel: 'm', stream: strict, quirks }).body
@@ -135,7 +135,7 @@ for (const strict of [false, true]) {
 
 for (const reasoning of ['off', 'budget', 'adaptive'] as const) {
   test(`chat for a messages upstream, reasoning ${reasoning}`, () => {
-    const quirks = { ...DEFAULT_MESSAGES_QUIRKS, reasoning, structuredOutput: reasoning !== 'off' }
+    const quirks = { ...DEFAULT_MESSAGES_QUIRKS, reasoning, structured_output: reasoning !== 'off' }
     expectBoth(chatRequest, (request) => {
       return translateChatRequest(request, { upstreamModel: 'm', stream: true, quirks }).body
     })

@@ -168,6 +168,8 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
     'server/admin/',
     'server/catalog/',
     'server/config/',
+    'server/dialects/chat/quirks.ts',
+    'server/dialects/messages/quirks.ts',
     'server/endpoints/',
     'server/upstreams/',
   ],

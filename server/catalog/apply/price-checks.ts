@@ -15,13 +15,10 @@ interface Entry {
 /** Units that a vendor bills beside the tokens of a text model. */
 const TOOL_UNITS: readonly Unit[] = [
   'web_search_call',
-  'grounded_prompt',
   'file_search_call',
   'web_fetch_call',
   'code_execution_call',
   'container_minute',
-  'cache_storage_token_hour',
-  'page',
   'vendor_cost',
 ]
 

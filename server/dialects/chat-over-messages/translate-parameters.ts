@@ -98,11 +98,11 @@ function translateSampling(request: JsonObject, isThinking: boolean): JsonObject
 
 function readMaxTokens(request: JsonObject, quirks: MessagesQuirks): number {
   const field = !isAbsent(request.max_completion_tokens) ? 'max_completion_tokens' : 'max_tokens'
-  const value = !isAbsent(request[field]) ? request[field] : quirks.maxTokensDefault
+  const value = !isAbsent(request[field]) ? request[field] : quirks.max_tokens_default
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
     throw new InvalidRequest(field, 'must be a whole number of at least 1')
   }
-  return Math.min(value, quirks.maxTokensLimit ?? value)
+  return Math.min(value, quirks.max_tokens_limit ?? value)
 }
 
 function translateStop(stop: unknown): JsonObject {
@@ -172,7 +172,7 @@ function readBudget({ thinking }: JsonObject): number | undefined {
 
 function translateFormat(format: unknown, quirks: MessagesQuirks): JsonObject {
   const schema = member(member(format, 'json_schema'), 'schema')
-  if (!isObject(schema) || !quirks.structuredOutput) return {}
+  if (!isObject(schema) || !quirks.structured_output) return {}
   return { output_config: { format: { type: 'json_schema', schema } } }
 }
 
@@ -191,7 +191,7 @@ function readFormatType(format: unknown): unknown {
 export function describeAnswerFormat(format: unknown, quirks: MessagesQuirks): string {
   const type = readFormatType(format)
   if (type === 'json_object') return 'Answer with one JSON object and no other text.'
-  if (type !== 'json_schema' || quirks.structuredOutput) return ''
+  if (type !== 'json_schema' || quirks.structured_output) return ''
   const schema = member(member(format, 'json_schema'), 'schema')
   return `Answer with one JSON value that follows this JSON schema:\n${JSON.stringify(schema)}`
 }

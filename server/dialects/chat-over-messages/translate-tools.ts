@@ -67,7 +67,7 @@ export function usesLegacyFunctions({ functions, tools }: JsonObject): boolean {
 function translateFunction(
   definition: unknown,
   param: string,
-  { structuredOutput }: MessagesQuirks,
+  { structured_output: structuredOutput }: MessagesQuirks,
 ): JsonObject {
   const name = member(definition, 'name')
   if (typeof name !== 'string' || name === '') {

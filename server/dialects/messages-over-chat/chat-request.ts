@@ -49,7 +49,7 @@ const BLANK = ' '
 
 /** Adds earlier reasoning in the vendor's field, if it has one. */
 export function addReasoning(message: ChatMessage, reasoning: string, quirks: ChatQuirks): void {
-  const { reasoningField: field, reasoningBesideCalls } = quirks
+  const { reasoning_field: field, reasoningBesideCalls } = quirks
   if (!field) return
   if (reasoning !== '') message[field] = reasoning
   else if (reasoningBesideCalls && message.tool_calls) message[field] = BLANK

@@ -51,7 +51,7 @@ export class ChatConversation {
       })
     }
     const last = this.messages.at(-1)
-    const joins = last?.role === 'assistant' && !last.tool_calls && this.quirks.strictRoleOrder
+    const joins = last?.role === 'assistant' && !last.tool_calls && this.quirks.strict_role_order
     if (last && joins) Object.assign(last, message, { content: joinTexts(last, message) })
     else this.messages.push(message)
     for (const { id } of message.tool_calls ?? []) this.open.add(id)
@@ -74,7 +74,7 @@ export class ChatConversation {
       this.addUser([textPart(`Tool result: ${texts.join('\n')}`), ...media])
       return
     }
-    const dropsMedia = media.length > 0 && this.quirks.strictRoleOrder
+    const dropsMedia = media.length > 0 && this.quirks.strict_role_order
     if (dropsMedia) texts.push(LEFT_OUT)
     if (texts.length === 0 && media.length > 0) texts.push(SEE_BELOW)
     this.messages.push({ role: 'tool', tool_call_id: callId, content: texts.join('\n') })
@@ -105,8 +105,7 @@ export class ChatConversation {
   }
 
   private putSystem(text: string): void {
-    const { systemInTheMiddle, strictRoleOrder } = this.quirks
-    if (systemInTheMiddle && !strictRoleOrder) {
+    if (this.quirks.system_in_the_middle && !this.quirks.strict_role_order) {
       this.messages.push({ role: 'system', content: text })
       return
     }
@@ -120,7 +119,7 @@ export class ChatConversation {
   private putUser(parts: readonly ChatPart[]): void {
     const last = this.messages.at(-1)
     const joins = last?.role === 'user' || last?.role === 'tool'
-    if (last && joins && this.quirks.strictRoleOrder) this.append(last, parts)
+    if (last && joins && this.quirks.strict_role_order) this.append(last, parts)
     else this.messages.push({ role: 'user', content: joinParts(parts) })
   }
 

@@ -54,7 +54,7 @@ export function translateMessageRequest(
   addAnswerSchema(messages, request, quirks)
   const prefill = markPrefill(messages, quirks)
   const parameters = translateMessageParameters(request, quirks)
-  const asksUsage = stream && quirks.streamOptions
+  const asksUsage = stream && quirks.stream_options
   const body = {
     model: upstreamModel,
     messages,
@@ -101,7 +101,7 @@ function markPrefill(messages: readonly ChatMessage[], { prefill }: ChatQuirks):
 /** Adds the schema to the prompt for an upstream that only supports unspecified JSON. */
 function addAnswerSchema(messages: ChatMessage[], request: JsonObject, quirks: ChatQuirks): void {
   const schema = readMessageSchema(request)
-  if (!schema || quirks.responseFormat === 'json_schema') return
+  if (!schema || quirks.response_format === 'json_schema') return
   const described = JSON.stringify(schema)
   const text = `Answer with one JSON object that follows this JSON schema:\n${described}`
   const [first] = messages

@@ -66,7 +66,7 @@ function translateImage(block: JsonObject, param: string, quirks: ChatQuirks): C
   refuseFileId(source, param)
   const url = asString(member(source, 'url')) ?? readDataUrl(source)
   if (url === undefined) return omitted('an image that is not in the request')
-  return quirks.imageParts ? { type: 'image_url', image_url: { url } } : omitted('an image')
+  return quirks.image_parts ? { type: 'image_url', image_url: { url } } : omitted('an image')
 }
 
 /** `data:<media type>;base64,<data>` of a base64 source, else undefined. */
@@ -108,7 +108,7 @@ function refuseFileId(source: unknown, param: string): void {
 
 function translateFile(source: unknown, filename: string, quirks: ChatQuirks): ChatPart {
   const data = readDataUrl(source)
-  if (data === undefined || !quirks.fileParts) return omitted(`the document ${filename}`)
+  if (data === undefined || !quirks.file_parts) return omitted(`the document ${filename}`)
   return { type: 'file', file: { filename, file_data: data } }
 }
 

@@ -136,7 +136,7 @@ function readTexts(parts: readonly ChatPart[]): string {
 function buildAssistant(turn: AssistantTurn, quirks: ChatQuirks): ChatMessage | undefined {
   const { text, reasoning, calls } = turn
   if (text === '' && calls.length === 0) return undefined
-  const none = quirks.contentBesideToolCalls === 'null' ? null : ''
+  const none = quirks.content_beside_tool_calls === 'null' ? null : ''
   const message: ChatMessage = { role: 'assistant', content: text === '' ? none : text }
   if (calls.length > 0) message.tool_calls = calls
   addReasoning(message, reasoning, quirks)

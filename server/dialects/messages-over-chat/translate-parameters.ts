@@ -10,10 +10,10 @@ export function translateMessageParameters(request: JsonObject, quirks: ChatQuir
   const { temperature, top_p: topP, top_k: topK } = request
   checkNumbers({ temperature, top_p: topP, top_k: topK })
   return {
-    [quirks.maxTokensField]: readMaxTokens(request.max_tokens, quirks),
+    [quirks.max_tokens_field]: readMaxTokens(request.max_tokens, quirks),
     ...(typeof temperature === 'number' ? { temperature } : {}),
     ...(typeof topP === 'number' ? { top_p: topP } : {}),
-    ...(typeof topK === 'number' && quirks.topK ? { top_k: topK } : {}),
+    ...(typeof topK === 'number' && quirks.top_k ? { top_k: topK } : {}),
     ...translateStop(request.stop_sequences, quirks),
     ...translateThinking(request, quirks),
     ...translateFormat(request, quirks),
@@ -38,7 +38,7 @@ export function listIgnoredByChat(
   const { thinking, output_config: config } = request
   const isThinkingSent = switchesThinking(sent)
   const ignored = listIgnored(request, KNOWN).filter((name) => {
-    if (name === 'top_k') return !quirks.topK
+    if (name === 'top_k') return !quirks.top_k
     if (name === 'thinking') return !isThinkingSent && member(thinking, 'type') !== 'disabled'
     return !DEFAULTS.has(request[name])
   })
@@ -47,7 +47,7 @@ export function listIgnoredByChat(
   return isEffortLost ? [...ignored, 'output_config.effort'] : ignored
 }
 
-function readMaxTokens(value: unknown, { maxTokensLimit }: ChatQuirks): number {
+function readMaxTokens(value: unknown, { max_tokens_limit: maxTokensLimit }: ChatQuirks): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
     throw new InvalidRequest('max_tokens', 'must be a whole number of at least 1')
   }
@@ -55,7 +55,7 @@ function readMaxTokens(value: unknown, { maxTokensLimit }: ChatQuirks): number {
 }
 
 /** Throws for more strings than the upstream accepts: dropping some would change where it stops. */
-function translateStop(value: unknown, { stopLimit }: ChatQuirks): JsonObject {
+function translateStop(value: unknown, { stop_limit: stopLimit }: ChatQuirks): JsonObject {
   if (value === undefined || value === null) return {}
   if (!Array.isArray(value) || !value.every((stop) => typeof stop === 'string')) {
     throw new InvalidRequest('stop_sequences', 'must be an array of strings')
@@ -76,7 +76,8 @@ function translateThinking(request: JsonObject, quirks: ChatQuirks): JsonObject 
   if (type === undefined && request.output_config === undefined) return {}
   const isOff = type === 'disabled'
   const requested = isOff ? 'none' : readEffort(request)
-  const effort = requested === undefined ? undefined : fitEffort(requested, quirks.reasoningEfforts)
+  const effort =
+    requested === undefined ? undefined : fitEffort(requested, quirks.reasoning_efforts)
   return {
     ...(type === undefined ? {} : switchThinking(!isOff, quirks)),
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
@@ -104,7 +105,7 @@ function fitEffort(requested: string, known: readonly string[]): string | undefi
 function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
   const schema = readMessageSchema(request)
   if (!schema) return {}
-  if (quirks.responseFormat === 'json_object') return { response_format: { type: 'json_object' } }
+  if (quirks.response_format === 'json_object') return { response_format: { type: 'json_object' } }
   const namedSchema = { name: 'answer', schema }
   return { response_format: { type: 'json_schema', json_schema: namedSchema } }
 }
@@ -119,6 +120,6 @@ export function readMessageSchema(request: JsonObject): JsonObject | undefined {
 /** Claude Code's user id is a JSON text about the device: only a pseudonym may leave. */
 function translateUser(request: JsonObject, quirks: ChatQuirks): JsonObject {
   const id = asString(member(request.metadata, 'user_id'))
-  if (!quirks.userField || !id) return {}
-  return { [quirks.userField]: pseudonym(id, quirks.userLength) }
+  if (!quirks.user_field || !id) return {}
+  return { [quirks.user_field]: pseudonym(id, quirks.user_length) }
 }

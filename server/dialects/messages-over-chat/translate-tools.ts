@@ -35,7 +35,7 @@ export function translateMessageTools(
   }
   const toolChoice = translateChoice(choice, names, tools)
   checkToolChoice(toolChoice, quirks)
-  const single = member(choice, 'disable_parallel_tool_use') === true && quirks.parallelToolCalls
+  const single = member(choice, 'disable_parallel_tool_use') === true && quirks.parallel_tool_calls
   return {
     tools,
     tool_choice: toolChoice,

@@ -71,7 +71,7 @@ export function toChatRequest(
   const tools = translateResponseTools(request, quirks, map, search)
   const messages = translateInput(request, quirks, map)
   if (messages.length === 0) throw new InvalidRequest('input', 'must say something')
-  const schema = quirks.responseFormat === 'json_object' ? readResponseSchema(request) : undefined
+  const schema = quirks.response_format === 'json_object' ? readResponseSchema(request) : undefined
   if (schema) {
     const text = `Answer with one JSON object of this JSON schema:\n${JSON.stringify(schema)}`
     const [first] = messages
@@ -85,7 +85,7 @@ export function toChatRequest(
     ...tools,
     ...parameters,
     ...(stream ? { stream } : {}),
-    ...(stream && quirks.streamOptions ? { stream_options: { include_usage: true } } : {}),
+    ...(stream && quirks.stream_options ? { stream_options: { include_usage: true } } : {}),
   }
   const include: readonly unknown[] = Array.isArray(request.include) ? request.include : []
   const sealsReasoning = include.includes(SEALED_REASONING)

@@ -155,8 +155,8 @@ class InputReader {
 
   private addMessage({ role, content }: JsonObject, param: string): void {
     const at = `${param}.content`
-    const fileParts = this.quirks.fileParts !== false
-    const parts = translateParts(content, at, { ...this.quirks, fileParts })
+    const quirks = { ...this.quirks, file_parts: this.quirks.file_parts !== false }
+    const parts = translateParts(content, at, quirks)
     switch (role) {
       case 'system':
       case 'developer':
@@ -224,7 +224,7 @@ class InputReader {
     this.thinking = []
     this.calls = []
     if (text === '' && calls.length === 0) return
-    const none = quirks.contentBesideToolCalls === 'null' ? null : ''
+    const none = quirks.content_beside_tool_calls === 'null' ? null : ''
     const message: ChatMessage = { role: 'assistant', content: text === '' ? none : text }
     if (calls.length > 0) message.tool_calls = calls
     addReasoning(message, reasoning, quirks)

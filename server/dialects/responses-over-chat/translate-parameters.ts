@@ -52,7 +52,7 @@ function translateMaxTokens(value: unknown, quirks: ChatQuirks): JsonObject {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
     throw new InvalidRequest('max_output_tokens', 'must be a whole number of at least 1')
   }
-  return { [quirks.maxTokensField]: Math.min(value, quirks.maxTokensLimit ?? value) }
+  return { [quirks.max_tokens_field]: Math.min(value, quirks.max_tokens_limit ?? value) }
 }
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
@@ -63,7 +63,7 @@ function translateEffort(request: JsonObject, quirks: ChatQuirks): JsonObject {
   return { ...switchThinking(rank > 0, quirks), ...fitEffort(rank, quirks) }
 }
 
-function fitEffort(rank: number, { reasoningEfforts: known }: ChatQuirks): JsonObject {
+function fitEffort(rank: number, { reasoning_efforts: known }: ChatQuirks): JsonObject {
   if (rank === 0) return known.includes('none') ? { reasoning_effort: 'none' } : {}
   const active = known.filter((effort) => effort !== 'none')
   // Chooses the highest supported effort not above the requested one, else the lowest.
@@ -80,7 +80,7 @@ function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
     const field = isSchema ? 'text.format.schema' : 'text.format.type'
     throw new InvalidRequest(field, isSchema ? 'is required' : 'is not supported by this model')
   }
-  if (type === 'json_object' || (schema && quirks.responseFormat === 'json_object')) {
+  if (type === 'json_object' || (schema && quirks.response_format === 'json_object')) {
     return { response_format: { type: 'json_object' } }
   }
   if (!schema) return {}
@@ -97,7 +97,10 @@ export function readResponseSchema(request: JsonObject): JsonObject | undefined 
 }
 
 /** Sends a pseudonym in place of the caller's user id, which may be personal. */
-function translateUser(request: JsonObject, { userField, userLength }: ChatQuirks): JsonObject {
+function translateUser(
+  request: JsonObject,
+  { user_field: userField, user_length: userLength }: ChatQuirks,
+): JsonObject {
   const id = asString(request.safety_identifier) || asString(request.user)
   return userField && id ? { [userField]: pseudonym(id, userLength) } : {}
 }

@@ -48,7 +48,7 @@ function translateImage(part: JsonObject, param: string, quirks: ChatQuirks): Ch
   const url = asString(image) ?? asString(member(image, 'url'))
   if (url === undefined) refuseFileId(part, param)
   if (url === undefined) return omitted('an image that is not in the request')
-  if (!quirks.imageParts) return omitted('an image')
+  if (!quirks.image_parts) return omitted('an image')
   const detailField = detail === 'low' || detail === 'high' ? { detail } : {}
   return { type: 'image_url', image_url: { url, ...detailField } }
 }
@@ -62,7 +62,7 @@ function translateFile(part: JsonObject, param: string, quirks: ChatQuirks): Cha
   const file = readFileData(text, filename)
   const content = file && decodeTextFile(file)
   if (content !== undefined && !quirks.beforeMessages) return textPart(`${filename}\n${content}`)
-  if (!quirks.fileParts) return omitted(filename)
+  if (!quirks.file_parts) return omitted(filename)
   const data = file ? `data:${file.media};base64,${file.data}` : text
   return { type: 'file', file: { filename, file_data: data } }
 }

@@ -54,7 +54,7 @@ export function translateResponseTools(
   }
   const toolChoice = translateChoice(choice, map, search)
   checkToolChoice(toolChoice, quirks)
-  const hasParallel = typeof parallel === 'boolean' && quirks.parallelToolCalls
+  const hasParallel = typeof parallel === 'boolean' && quirks.parallel_tool_calls
   return {
     ...(tools.length > 0 ? { tools } : {}),
     ...(search ? { web_search_options: search.options } : {}),

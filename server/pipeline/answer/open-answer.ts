@@ -83,7 +83,6 @@ const WORK_UNITS: readonly Unit[] = [
   ...OUTPUT_UNITS,
   'image',
   'web_search_call',
-  'grounded_prompt',
   'file_search_call',
   'web_fetch_call',
   'code_execution_call',

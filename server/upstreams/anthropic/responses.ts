@@ -22,11 +22,11 @@ import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
 /** The chat request in between leaves nothing out that the messages format can say. */
 const IN_BETWEEN: ChatQuirks = {
   ...DEFAULT_CHAT_QUIRKS,
-  maxTokensField: 'max_completion_tokens',
-  fileParts: true,
+  max_tokens_field: 'max_completion_tokens',
+  file_parts: true,
   beforeMessages: true,
-  reasoningEfforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
-  userField: 'user',
+  reasoning_efforts: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+  user_field: 'user',
 }
 
 export async function responses(

@@ -1,6 +1,10 @@
 /** A channel's settings at an upstream that speaks the messages format natively. */
 import { z } from 'zod'
-import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from '../../dialects/messages/quirks.ts'
+import {
+  DEFAULT_MESSAGES_QUIRKS,
+  type MessagesQuirks,
+  messagesQuirks,
+} from '../../dialects/messages/quirks.ts'
 import { baseUrl } from '../base-url.ts'
 import { KEY_HEADERS, keySettings } from '../key-header.ts'
 import { priceSettings, storedSettings } from '../shared-settings.ts'
@@ -23,14 +27,7 @@ export const anthropicSettings = z.strictObject({
   max_concurrent_calls: z.int().positive().optional(),
   /** Values of `anthropic-beta` that callers may send beside the known ones. */
   betas: z.array(z.string().min(1).max(100)).default([]),
-  quirks: z
-    .strictObject({
-      max_tokens_default: z.int().positive().optional(),
-      max_tokens_limit: z.int().positive().optional(),
-      reasoning: z.enum(['off', 'budget', 'adaptive']).optional(),
-      structured_output: z.boolean().optional(),
-    })
-    .default({}),
+  quirks: messagesQuirks.prefault({}),
 })
 
 export type AnthropicSettings = z.infer<typeof anthropicSettings>
@@ -38,15 +35,8 @@ export type AnthropicSettings = z.infer<typeof anthropicSettings>
 /** `outputTokensMax` is the model's own limit: a request without one may use all of it. */
 export function readMessagesQuirks(
   { quirks }: AnthropicSettings,
-  outputTokensMax: number = DEFAULT_MESSAGES_QUIRKS.maxTokensDefault,
+  outputTokensMax: number = DEFAULT_MESSAGES_QUIRKS.max_tokens_default,
   webSearch = false,
 ): MessagesQuirks {
-  const { max_tokens_limit: maxTokensLimit } = quirks
-  return {
-    maxTokensDefault: quirks.max_tokens_default ?? outputTokensMax,
-    reasoning: quirks.reasoning ?? DEFAULT_MESSAGES_QUIRKS.reasoning,
-    structuredOutput: quirks.structured_output ?? DEFAULT_MESSAGES_QUIRKS.structuredOutput,
-    webSearch,
-    maxTokensLimit,
-  }
+  return { ...quirks, max_tokens_default: quirks.max_tokens_default ?? outputTokensMax, webSearch }
 }

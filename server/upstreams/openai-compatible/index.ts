@@ -13,7 +13,7 @@ import { sendCompatibleMessages } from './messages.ts'
 import { moderation } from './moderation.ts'
 import { askCompatible, listCompatibleModels } from './request.ts'
 import { responses } from './responses.ts'
-import { openaiCompatibleSettings, readQuirks } from './settings.ts'
+import { openaiCompatibleSettings } from './settings.ts'
 import { background, stored } from './stored.ts'
 import { synthesis } from './synthesis.ts'
 import { transcription, translation } from './transcription.ts'
@@ -35,7 +35,7 @@ export const openaiCompatible = defineUpstream({
   calls: {
     chat,
     compaction,
-    completion: completeByChat(chat, (settings) => readQuirks(settings).maxTokensField),
+    completion: completeByChat(chat, ({ quirks }) => quirks.max_tokens_field),
     embedding,
     image,
     interpretation: translation,

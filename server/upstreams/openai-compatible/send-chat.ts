@@ -10,7 +10,7 @@ import type { CallRequest } from '../upstream.ts'
 import type { Wire, WireResponse } from '../wire.ts'
 import { readCompatibleFailure } from './read-failure.ts'
 import { buildCompatibleRequest } from './request.ts'
-import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
+import type { OpenaiCompatibleSettings } from './settings.ts'
 
 const REASONING_FIELD = 'reasoning_content'
 const SIGNATURE_FIELD = 'thought_signature'
@@ -43,7 +43,7 @@ export async function sendTranslated<Context>(
     if (response.status < 400) return { response, context, ignored }
     return { failure: await readCompatibleFailure(response, value) }
   }
-  const quirks = readQuirks(settings)
+  const { quirks } = settings
   const first = await send(quirks)
   if (!('failure' in first)) return first
   const demanded = readDemand(first.failure, quirks)
@@ -56,11 +56,11 @@ export async function sendTranslated<Context>(
 /** Returns the quirks that meet a refusal; undefined for a refusal of another kind. */
 function readDemand(
   { kind, details }: UpstreamFailure,
-  { reasoningField }: ChatQuirks,
+  { reasoning_field: reasoningField }: ChatQuirks,
 ): Partial<ChatQuirks> | undefined {
   const { message = '' } = details
   if (kind !== 'rejected') return undefined
   if (message.includes(SIGNATURE_FIELD)) return { signsCalls: true }
   if (reasoningField !== undefined || !message.includes(REASONING_FIELD)) return undefined
-  return { reasoningField: REASONING_FIELD, reasoningBesideCalls: true }
+  return { reasoning_field: REASONING_FIELD, reasoningBesideCalls: true }
 }

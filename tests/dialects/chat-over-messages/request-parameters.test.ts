@@ -5,7 +5,7 @@ import { call, calling, ignoredOf, refusedField, tool, translate, user } from '.
 test('limits', () => {
   assert.equal(translate({ max_tokens: 10 }).max_tokens, 10)
   assert.equal(translate({ max_completion_tokens: 20, max_tokens: 10 }).max_tokens, 20)
-  assert.equal(translate({ max_tokens: 100 }, { maxTokensLimit: 50 }).max_tokens, 50)
+  assert.equal(translate({ max_tokens: 100 }, { max_tokens_limit: 50 }).max_tokens, 50)
   assert.equal(refusedField({ max_tokens: 0 }), 'max_tokens')
   assert.equal(refusedField({ max_completion_tokens: 'x' }), 'max_completion_tokens')
 })
@@ -126,7 +126,7 @@ test('answers that follow a schema', () => {
   const request = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } }
   const format = { type: 'json_schema', schema }
   assert.deepEqual(translate(request).output_config, { format })
-  const described = translate(request, { structuredOutput: false })
+  const described = translate(request, { structured_output: false })
   assert.match(described.system[0].text, /JSON schema/)
   const both = translate({ ...request, reasoning_effort: 'low' }, { reasoning: 'adaptive' })
   assert.deepEqual(both.output_config, { format, effort: 'low' })

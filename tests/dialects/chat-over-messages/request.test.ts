@@ -242,7 +242,7 @@ describe('tools', () => {
     const input_schema = { type: 'object', properties: {} }
     const named = { name: 'lookup', description: 'd', input_schema }
     assert.deepEqual(tool, { ...named, strict: true })
-    const [older] = translate({ tools: [lookup] }, { structuredOutput: false }).tools
+    const [older] = translate({ tools: [lookup] }, { structured_output: false }).tools
     assert.deepEqual(older, named)
     const [untyped] = translate({ tools: [{ function: { name: 'f' } }] }).tools
     assert.equal(untyped.name, 'f')

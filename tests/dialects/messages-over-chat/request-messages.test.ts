@@ -13,7 +13,7 @@ import {
 } from './translate.ts'
 
 const system = (content: unknown) => ({ role: 'system', content })
-const FOLD = { systemInTheMiddle: false }
+const FOLD = { system_in_the_middle: false }
 
 describe('system', () => {
   test('a system string is the first message', () => {
@@ -35,7 +35,7 @@ describe('system', () => {
     const note = '[an image or a file was left out: this model cannot take it here]'
     const [first, , answer, middle] = messagesOf(
       [user('hi'), assistant(png(), text('ok')), system([pdf(), text('B')])],
-      { fileParts: true },
+      { file_parts: true },
       [png(), text('A')],
     )
     assert.deepEqual(first, { role: 'system', content: `${note}\n\nA` })
@@ -127,7 +127,7 @@ describe('images and documents', () => {
   })
 
   test('an image for a model without eyes is a note', () => {
-    const [message] = messagesOf([user([text('a'), png()])], { imageParts: false })
+    const [message] = messagesOf([user([text('a'), png()])], { image_parts: false })
     assert.match(message.content, /^a\n\[an image was left out/)
   })
 
@@ -138,7 +138,7 @@ describe('images and documents', () => {
   })
 
   test('a PDF becomes a file part where the model reads files', () => {
-    const [message] = messagesOf([user([{ ...pdf(), title: 'a.pdf' }])], { fileParts: true })
+    const [message] = messagesOf([user([{ ...pdf(), title: 'a.pdf' }])], { file_parts: true })
     const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,cGRm' }
     assert.deepEqual(message.content, [{ type: 'file', file }])
   })
@@ -164,7 +164,7 @@ describe('thinking', () => {
 
   test('thinking goes back in the reasoning field of the upstream', () => {
     const turn = assistant(thinking, text('ok'))
-    const quirks = { reasoningField: 'reasoning_content' } as const
+    const quirks = { reasoning_field: 'reasoning_content' } as const
     const [, message] = messagesOf([user('hi'), turn, user('x')], quirks)
     assert.deepEqual(message, { role: 'assistant', content: 'ok', reasoning_content: 'Hm' })
   })

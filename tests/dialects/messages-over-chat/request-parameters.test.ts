@@ -13,7 +13,7 @@ describe('limits and sampling', () => {
     assert.equal(translate({ max_tokens: 32000 }).body.max_tokens, 32000)
     const renamed = translate(
       { max_tokens: 32000 },
-      { maxTokensField: 'max_completion_tokens', maxTokensLimit: 16384 },
+      { max_tokens_field: 'max_completion_tokens', max_tokens_limit: 16384 },
     ).body
     assert.equal(renamed.max_completion_tokens, 16384)
     assert.ok(!('max_tokens' in renamed))
@@ -30,7 +30,7 @@ describe('limits and sampling', () => {
     assert.ok(!('stop' in translate({ stop_sequences: [] }).body))
     const five = { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }
     assert.equal(refusedField(five), 'stop_sequences')
-    assert.equal(translate(five, { stopLimit: 16 }).body.stop.length, 5)
+    assert.equal(translate(five, { stop_limit: 16 }).body.stop.length, 5)
   })
 
   test('unknown and private fields do not reach the upstream', () => {
@@ -51,15 +51,15 @@ describe('limits and sampling', () => {
     })
     assert.ok(!text.includes(canary))
     assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_tokens'])
-    assert.equal(translate({ top_k: 5 }, { topK: true }).body.top_k, 5)
+    assert.equal(translate({ top_k: 5 }, { top_k: true }).body.top_k, 5)
   })
 
   test('a user id is sent as a short pseudonym, and only where the channel wants one', () => {
     const id = JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's'.repeat(36) })
     const request = { metadata: { user_id: id } }
-    const { body } = translate(request, { userField: 'safety_identifier', userLength: 32 })
+    const { body } = translate(request, { user_field: 'safety_identifier', user_length: 32 })
     assert.match(body.safety_identifier, /^[A-Za-z0-9_-]{32}$/)
-    assert.equal(translate(request, { userField: 'user' }).body.user.length, 43)
+    assert.equal(translate(request, { user_field: 'user' }).body.user.length, 43)
   })
 
   test('temperature and top_p are copied and have no default', () => {
@@ -73,13 +73,13 @@ describe('limits and sampling', () => {
     const { body } = translate({}, {}, true)
     assert.equal(body.stream, true)
     assert.deepEqual(body.stream_options, { include_usage: true })
-    assert.ok(!('stream_options' in translate({}, { streamOptions: false }, true).body))
+    assert.ok(!('stream_options' in translate({}, { stream_options: false }, true).body))
     assert.ok(!('stream' in translate({ stream: true }).body))
   })
 })
 
 describe('reasoning', () => {
-  const efforts = { reasoningEfforts: ['low', 'medium', 'high'] }
+  const efforts = { reasoning_efforts: ['low', 'medium', 'high'] }
   const effortOf = (fields: object, quirks = efforts) =>
     translate({ ...fields }, quirks).body.reasoning_effort
 
@@ -88,7 +88,7 @@ describe('reasoning', () => {
     assert.equal(effortOf(budget(1_024)), 'low')
     assert.equal(effortOf(budget(10_000)), 'medium')
     assert.equal(effortOf(budget(31_999)), 'high')
-    assert.equal(effortOf(budget(31_999), { reasoningEfforts: [] }), undefined)
+    assert.equal(effortOf(budget(31_999), { reasoning_efforts: [] }), undefined)
   })
 
   test('an effort is lowered to one that the upstream knows', () => {
@@ -105,10 +105,10 @@ describe('reasoning', () => {
 
   test('a switch is set where the upstream has one', () => {
     const thinkingOf = (type: string) =>
-      translate({ thinking: { type } }, { thinkingSwitch: true }).body.thinking
+      translate({ thinking: { type } }, { thinking_switch: true }).body.thinking
     assert.deepEqual(thinkingOf('adaptive'), { type: 'enabled' })
     assert.deepEqual(thinkingOf('disabled'), { type: 'disabled' })
-    assert.equal(translate({}, { thinkingSwitch: true }).body.thinking, undefined)
+    assert.equal(translate({}, { thinking_switch: true }).body.thinking, undefined)
   })
 
   test('the response shows thinking only to a caller that requested it', () => {
@@ -229,10 +229,10 @@ describe('tools', () => {
     }
     const lost = { top_k: 4, container: 'c', mcp_servers: [{ name: 'x' }], unknown_field: 3 }
     assert.deepEqual(ignoredOf(lost), ['top_k', 'container', 'mcp_servers', 'unknown_field'])
-    assert.deepEqual(ignoredOf({ top_k: 4 }, { topK: true }), [])
+    assert.deepEqual(ignoredOf({ top_k: 4 }, { top_k: true }), [])
     const thinking = { type: 'enabled', budget_tokens: 2_000 }
     assert.deepEqual(ignoredOf({ thinking }), ['thinking'])
-    assert.deepEqual(ignoredOf({ thinking }, { thinkingSwitch: true }), [])
+    assert.deepEqual(ignoredOf({ thinking }, { thinking_switch: true }), [])
     assert.deepEqual(ignoredOf({ output_config: { effort: 'low' } }), ['output_config.effort'])
     const hints = { metadata: { user_id: 'u' }, context_management: { edits: [{}] } }
     assert.deepEqual(ignoredOf({ ...hints, speed: 'standard', thinking: { type: 'disabled' } }), [])
@@ -258,7 +258,7 @@ describe('structured output', () => {
   })
 
   test('an upstream without schemas gets the schema in the prompt', () => {
-    const { body } = translate({ output_format: format }, { responseFormat: 'json_object' })
+    const { body } = translate({ output_format: format }, { response_format: 'json_object' })
     assert.deepEqual(body.response_format, { type: 'json_object' })
     assert.match(body.messages[0].content, /JSON schema:\n{"type":"object"/)
   })

@@ -71,7 +71,7 @@ describe('calls', () => {
   test('a call without text has content null, or "" where the upstream wants it', () => {
     const turns = [assistant(use('c1')), user([result('c1', 'r')])]
     assert.equal(after(turns)[0].content, null)
-    assert.equal(after(turns, { contentBesideToolCalls: 'empty' })[0].content, '')
+    assert.equal(after(turns, { content_beside_tool_calls: 'empty' })[0].content, '')
   })
 
   test('input of any kind becomes JSON text', () => {
@@ -124,13 +124,13 @@ describe('results', () => {
   })
 
   test('a note replaces the image where no user message may follow a tool message', () => {
-    const messages = answer([text('a'), png()], { strictRoleOrder: true })
+    const messages = answer([text('a'), png()], { strict_role_order: true })
     assert.equal(messages.length, 1)
     assert.match(messages[0].content, /^a\n\[an image or a file was left out/)
   })
 
   test('a PDF in a result becomes a file part or a note beside its text', () => {
-    const [withFile, file] = answer([text('read'), pdf()], { fileParts: true })
+    const [withFile, file] = answer([text('read'), pdf()], { file_parts: true })
     assert.deepEqual(withFile, tool('c1', 'read'))
     assert.equal(file.content[0].type, 'file')
     const [noted] = answer([text('read'), pdf()])
@@ -183,7 +183,7 @@ test('ids that are too long for a chat are shortened, with their results', () =>
 })
 
 describe('strict role order', () => {
-  const strict = { strictRoleOrder: true }
+  const strict = { strict_role_order: true }
 
   test('users in a row are one, and text after a tool joins the tool message', () => {
     const turns = [user('b'), assistant(use('c1')), user([result('c1', 'r'), text('more')])]

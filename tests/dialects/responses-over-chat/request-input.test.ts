@@ -53,7 +53,7 @@ test('consecutive items of the model are one assistant message', () => {
   const turn = { role: 'assistant', content: 'pre', tool_calls: [chatCall('c1'), chatCall('c2')] }
   const answers = [tool('c1'), tool('c2', 'The tool call was interrupted: there is no result.')]
   assert.deepEqual(toMessages(input), [hi, turn, ...answers])
-  assert.deepEqual(toMessages(input, { reasoningField: 'reasoning_content' }), [
+  assert.deepEqual(toMessages(input, { reasoning_field: 'reasoning_content' }), [
     hi,
     { ...turn, reasoning_content: 'hm' },
     ...answers,
@@ -116,7 +116,7 @@ test('a message between a call and its output moves behind the output', () => {
 test('reasoning that is only encrypted is dropped and not sent as text', () => {
   const reasoning = { type: 'reasoning', summary: [], encrypted_content: 'gAAAsecret' }
   const messages = toMessages([user('hi'), reasoning, assistant('a')], {
-    reasoningField: 'reasoning',
+    reasoning_field: 'reasoning',
   })
   assert.deepEqual(messages, [hi, { role: 'assistant', content: 'a' }])
 })
@@ -124,7 +124,7 @@ test('reasoning that is only encrypted is dropped and not sent as text', () => {
 test('the text of a reasoning item wins over its summary', () => {
   const content = [{ type: 'reasoning_text', text: 'long' }]
   const reasoning = { type: 'reasoning', content, summary: [{ type: 'summary_text', text: 's' }] }
-  const [message] = toMessages([reasoning, assistant('a')], { reasoningField: 'reasoning' })
+  const [message] = toMessages([reasoning, assistant('a')], { reasoning_field: 'reasoning' })
   assert.equal(message?.reasoning, 'long')
 })
 
@@ -175,7 +175,7 @@ test('outputs may be lists of parts: texts stay, images follow the tool messages
     tool('2', 'ok'),
     { role: 'user', content: [{ type: 'image_url', image_url: { url, detail: 'high' } }] },
   ])
-  const [, first] = toMessages(input, { imageParts: false })
+  const [, first] = toMessages(input, { image_parts: false })
   assert.equal(first?.content, '[an image was left out: this model cannot take it]')
 })
 
@@ -188,7 +188,7 @@ test('images and files of a user, and what cannot be taken, keep their order', (
     { type: 'input_hologram', x: 1 },
   ]
   const left = (what: string) => `[${what} was left out: this model cannot take it]`
-  assert.deepEqual(toMessages([{ role: 'user', content }], { fileParts: true })[0]?.content, [
+  assert.deepEqual(toMessages([{ role: 'user', content }], { file_parts: true })[0]?.content, [
     { type: 'text', text: 'a' },
     { type: 'image_url', image_url: { url: 'https://x.example/a.png' } },
     { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' } },
@@ -199,10 +199,10 @@ test('images and files of a user, and what cannot be taken, keep their order', (
   assert.deepEqual(toMessages(file)[0]?.content, [
     { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' } },
   ])
-  assert.equal(toMessages(file, { fileParts: false })[0]?.content, left('a.pdf'))
+  assert.equal(toMessages(file, { file_parts: false })[0]?.content, left('a.pdf'))
   const data = `data:text/markdown;base64,${Buffer.from('# Zürich').toString('base64')}`
   const text = [{ type: 'input_file', filename: 'a.md', file_data: data }]
-  const written = toMessages([{ role: 'user', content: text }], { fileParts: false })
+  const written = toMessages([{ role: 'user', content: text }], { file_parts: false })
   assert.equal(written[0]?.content, 'a.md\n# Zürich')
 })
 
@@ -229,7 +229,7 @@ test('files without a media type, and text in other types', () => {
   assert.equal(contentOf({ filename: 'a.json', file_data: json }), 'a.json\n{"a":1}')
   const file_url = 'https://x.example/a.pdf'
   assert.equal(contentOf({ file_url }), `[file at ${file_url}]`)
-  assert.deepEqual(contentOf({ file_url }, { beforeMessages: true, fileParts: true }), [
+  assert.deepEqual(contentOf({ file_url }, { beforeMessages: true, file_parts: true }), [
     { type: 'file', file: { filename: 'document.pdf', file_data: file_url } },
   ])
 })

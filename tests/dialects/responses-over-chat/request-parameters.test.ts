@@ -10,7 +10,7 @@ test('limits and sampling take the names that the upstream knows', () => {
   assert.equal(model, 'upstream-model')
   assert.equal(messages.length, 1)
   assert.deepEqual(rest, { max_tokens: 900, temperature: 0, top_p: 0.5 })
-  const quirks = { maxTokensField: 'max_completion_tokens', maxTokensLimit: 100 }
+  const quirks = { max_tokens_field: 'max_completion_tokens', max_tokens_limit: 100 }
   assert.equal(toBody(request, quirks).max_completion_tokens, 100)
   const silent = toBody({ max_output_tokens: null, temperature: null })
   assert.deepEqual(Object.keys(silent), ['model', 'messages'])
@@ -18,7 +18,7 @@ test('limits and sampling take the names that the upstream knows', () => {
 
 test('the effort is the highest one of the model that is not above the requested one', () => {
   const effort = (requested: string, known: string[]) => {
-    return toBody({ reasoning: { effort: requested } }, { reasoningEfforts: known })
+    return toBody({ reasoning: { effort: requested } }, { reasoning_efforts: known })
       .reasoning_effort
   }
   assert.equal(effort('high', ['low', 'medium', 'high']), 'high')
@@ -33,7 +33,7 @@ test('the effort is the highest one of the model that is not above the requested
 test('a stream asks for usage where the upstream supports it', () => {
   const { stream, stream_options: options } = toBody({ stream: true })
   assert.deepEqual([stream, options], [true, { include_usage: true }])
-  assert.equal(toBody({ stream: true }, { streamOptions: false }).stream_options, undefined)
+  assert.equal(toBody({ stream: true }, { stream_options: false }).stream_options, undefined)
   assert.equal(toBody({ stream: false }).stream, undefined)
 })
 
@@ -52,7 +52,7 @@ test('text.format becomes response_format', () => {
 
 test('an upstream that knows only JSON objects gets the schema in its instructions', () => {
   const text = { format: { type: 'json_schema', name: 'n', schema } }
-  const body = toBody({ text, instructions: 'A' }, { responseFormat: 'json_object' })
+  const body = toBody({ text, instructions: 'A' }, { response_format: 'json_object' })
   assert.deepEqual(body.response_format, { type: 'json_object' })
   assert.equal(body.messages[0]?.role, 'system')
   assert.match(String(body.messages[0]?.content), /^A\n\n.*JSON schema:\n\{"type":"object"/)
@@ -102,11 +102,11 @@ test('a tier that is priced is sent, a format or number of no meaning refused', 
 
 test('an effort switches thinking where the vendor has a switch', () => {
   const thinkingOf = (effort: string) => {
-    return toBody({ reasoning: { effort } }, { thinkingSwitch: true }).thinking
+    return toBody({ reasoning: { effort } }, { thinking_switch: true }).thinking
   }
   assert.deepEqual(thinkingOf('high'), { type: 'enabled' })
   assert.deepEqual(thinkingOf('none'), { type: 'disabled' })
-  const flag = toBody({ reasoning: { effort: 'low' } }, { thinkingSwitch: 'enable_thinking' })
+  const flag = toBody({ reasoning: { effort: 'low' } }, { thinking_switch: 'enable_thinking' })
   assert.equal(flag.enable_thinking, true)
 })
 
@@ -114,12 +114,12 @@ test('settings that change in the conversation count as the last states them', (
   const update = { type: 'configuration_update', reasoning: { effort: 'low' } }
   const request = { input: ['a', update], reasoning: { effort: 'high', summary: 'auto' } }
   const input = [{ role: 'user', content: 'a' }, update]
-  const chat = toBody({ ...request, input }, { reasoningEfforts: ['low', 'high'] })
+  const chat = toBody({ ...request, input }, { reasoning_efforts: ['low', 'high'] })
   assert.equal(chat.reasoning_effort, 'low')
 })
 
 test('the user id is sent as a pseudonym, and only where the upstream wants one', () => {
-  const chat = toBody({ user: 'someone@example.org' }, { userField: 'user', userLength: 20 })
+  const chat = toBody({ user: 'someone@example.org' }, { user_field: 'user', user_length: 20 })
   assert.match(String(chat.user), /^[\w-]{20}$/)
 })
 

@@ -46,7 +46,7 @@ test('for any history, each call has its output right behind it', () => {
       // One id for two calls is the caller's own mistake.
       fc.pre(new Set(calls).size === calls.length)
       const input = [{ role: 'user', content: 'hi' }, ...items]
-      const messages = toMessages(input, { strictRoleOrder: strict })
+      const messages = toMessages(input, { strict_role_order: strict })
       checkPairing(messages)
       for (const { role, content } of messages) {
         assert.ok(role !== 'user' || (content !== '' && content !== null))

@@ -137,7 +137,7 @@ test('parallel_tool_calls is sent where the upstream knows it', () => {
   const parallel = { parallel_tool_calls: false }
   assert.equal(toTools([fn('a')], parallel).parallel_tool_calls, false)
   const input = { input: 'hi', tools: [fn('a')], ...parallel }
-  assert.equal(toChat(input, { parallelToolCalls: false }).parallel_tool_calls, undefined)
+  assert.equal(toChat(input, { parallel_tool_calls: false }).parallel_tool_calls, undefined)
 })
 
 test('a tool that is offered twice goes out once', () => {
