@@ -3,15 +3,13 @@
  * of the dialect takes; other references as the caller's JSON.
  */
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
-import type { CallRequest, UpstreamAnswer, UpstreamCall } from '../upstream.ts'
+import type { CallRequest, UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
+import { type Call, spliceModel } from './forward.ts'
 import { readCompatibleFailure } from './read-failure.ts'
 import { buildCompatibleRequest } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
-
-type Call = UpstreamCall<OpenaiCompatibleSettings>
 
 export function imageEdit(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   return send(wire, call, '/images/edits')
@@ -39,8 +37,7 @@ function buildRequest(
 ) {
   const files = findFiles(request.value)
   if (!files) {
-    const set = { model: JSON.stringify(upstreamModel) }
-    const body = spliceJson(request.body, request.fields, { set })
+    const body = spliceModel(request, upstreamModel)
     return buildCompatibleRequest(settings, path, body, request.stream)
   }
   const boundary = `form-${request.requestId}`

@@ -8,34 +8,25 @@ import { createMessagesStream } from '../../dialects/messages-over-chat/stream.t
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { nameIgnored } from '../ignored-header.ts'
-import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
+import type { UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
-import { chatAnswerHeaders, chatRefusal } from './chat.ts'
+import { answerCall, type Call } from './forward.ts'
 import { sendTranslated } from './send-chat.ts'
-import type { OpenaiCompatibleSettings } from './settings.ts'
 
 const HEARTBEAT = Buffer.from(MESSAGES_PING)
 
-export async function sendCompatibleMessages(
-  wire: Wire,
-  { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
-): Promise<UpstreamAnswer> {
+export async function sendCompatibleMessages(wire: Wire, call: Call): Promise<UpstreamAnswer> {
+  const { settings, upstreamModel, request } = call
   const { stream, model } = request
   const inputTokensEstimate = request.estimateInputTokens()
   const { response, context, ignored } = await sendTranslated(wire, settings, request, (quirks) =>
     translateMessageRequest(request.value, { upstreamModel, stream, quirks }),
   ).catch(reword)
   const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context }
-  return {
-    status: 200,
-    headers: { ...chatAnswerHeaders(stream), ...nameIgnored(ignored) },
-    body: response.body,
-    relay: stream ? createMessagesStream(options) : createMessagesBody(options),
-    stream,
-    stopsOnCancel: settings.stops_on_cancel,
-    heartbeat: HEARTBEAT,
-    refusal: chatRefusal,
-  }
+  const relay = stream ? createMessagesStream(options) : createMessagesBody(options)
+  const answer = answerCall(call, response, relay, stream)
+  const headers = { ...answer.headers, ...nameIgnored(ignored) }
+  return { ...answer, headers, heartbeat: HEARTBEAT }
 }
 
 /**

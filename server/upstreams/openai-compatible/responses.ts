@@ -10,52 +10,32 @@ import { createResponsesUnfolder } from '../../dialects/responses/unfold-body.ts
 import { createResponsesBody } from '../../dialects/responses-over-chat/body.ts'
 import { translateResponseRequest } from '../../dialects/responses-over-chat/request.ts'
 import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
-import { spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { nameIgnored } from '../ignored-header.ts'
-import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
-import type { Wire, WireResponse } from '../wire.ts'
-import { chatAnswerHeaders, chatRefusal } from './chat.ts'
-import { readCompatibleFailure } from './read-failure.ts'
+import type { UpstreamAnswer } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
+import { answerCall, type Call, sendBody } from './forward.ts'
 import { readChatUsageOptions } from './read-usage-options.ts'
-import { buildCompatibleRequest } from './request.ts'
 import { sendTranslated } from './send-chat.ts'
-import type { OpenaiCompatibleSettings } from './settings.ts'
-
-type Call = UpstreamCall<OpenaiCompatibleSettings>
 
 export function responses(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   return call.settings.responses === 'translate' ? translate(wire, call) : pass(wire, call)
 }
 
-async function pass(
-  wire: Wire,
-  { settings, upstreamModel, request }: Call,
-): Promise<UpstreamAnswer> {
-  const { fields, value } = request
-  const isBackground = value.background === true
-  const body = spliceJson(request.body, fields, { set: { model: JSON.stringify(upstreamModel) } })
-  const response = await wire.send(
-    buildCompatibleRequest(settings, '/responses', body, request.stream),
-  )
-  if (response.status >= 400) throw await readMissingApi(response, value)
+async function pass(wire: Wire, call: Call): Promise<UpstreamAnswer> {
+  const { upstreamModel, request } = call
   const { stream } = request
+  const isBackground = request.value.background === true
+  const response = await sendBody(wire, call, '/responses').catch(refuseMissingApi)
   const usage = readChatUsageOptions(request.value, upstreamModel)
   const tap = createResponsesTap(usage, isBackground ? { backgroundAfter: -1 } : {})
   const whole = createBodyTap((document) =>
     readEnded(readResponseBody(document, usage), document, isBackground),
   )
-  return {
-    status: 200,
-    headers: chatAnswerHeaders(stream),
-    body: response.body,
-    relay: stream ? readStream(tap, whole) : readWhole(tap, whole),
-    stream,
-    stopsOnCancel: settings.stops_on_cancel,
-    refusal: chatRefusal,
-  }
+  const relay = stream ? readStream(tap, whole) : readWhole(tap, whole)
+  return answerCall(call, response, relay, stream)
 }
 
 /** An answer in the other form is converted: SDKs read only what they asked for. */
@@ -83,16 +63,14 @@ function readEnded(reading: BodyReading, document: unknown, isBackground: boolea
 }
 
 /** A vendor without this API answers 404, 405 or 501, which is passed on as a refusal. */
-async function readMissingApi(response: WireResponse, value: unknown): Promise<UpstreamFailure> {
-  const failure = await readCompatibleFailure(response, value)
-  const isMissing = [404, 405, 501].includes(response.status)
-  return isMissing ? new UpstreamFailure('rejected', failure.details) : failure
+function refuseMissingApi(error: unknown): never {
+  const isMissing =
+    error instanceof UpstreamFailure && [404, 405, 501].includes(error.details.status ?? 0)
+  throw isMissing ? new UpstreamFailure('rejected', error.details) : error
 }
 
-async function translate(
-  wire: Wire,
-  { settings, upstreamModel, request }: Call,
-): Promise<UpstreamAnswer> {
+async function translate(wire: Wire, call: Call): Promise<UpstreamAnswer> {
+  const { settings, upstreamModel, request } = call
   const { stream, model, createdAtSeconds } = request
   const inputTokensEstimate = request.estimateInputTokens()
   const { response, context, ignored } = await sendTranslated(wire, settings, request, (quirks) =>
@@ -100,13 +78,7 @@ async function translate(
   )
   const id = `resp_${randomText(24)}`
   const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
-  return {
-    status: 200,
-    headers: { ...chatAnswerHeaders(stream), ...nameIgnored(ignored) },
-    body: response.body,
-    relay: stream ? createResponsesStream(options) : createResponsesBody(options),
-    stream,
-    stopsOnCancel: settings.stops_on_cancel,
-    refusal: chatRefusal,
-  }
+  const relay = stream ? createResponsesStream(options) : createResponsesBody(options)
+  const answer = answerCall(call, response, relay, stream)
+  return { ...answer, headers: { ...answer.headers, ...nameIgnored(ignored) } }
 }

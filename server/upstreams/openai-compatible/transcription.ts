@@ -13,16 +13,13 @@ import {
 import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
 import { mainLanguage } from '../../lib/text/fold-language.ts'
 import { isStream } from '../read-json.ts'
-import type { RequestFile, UpstreamAnswer, UpstreamCall } from '../upstream.ts'
+import type { CallRequest, RequestFile, UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
-import { chatRefusal } from './chat.ts'
+import { answerCall, type Call } from './forward.ts'
 import { readCompatibleFailure } from './read-failure.ts'
 import { buildUrl, identityHeaders } from './request.ts'
-import type { OpenaiCompatibleSettings } from './settings.ts'
 
 const PIECE_BYTES = 64 * 1024
-
-type Call = UpstreamCall<OpenaiCompatibleSettings>
 
 export function transcription(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   return send(wire, call, '/audio/transcriptions')
@@ -33,11 +30,8 @@ export function translation(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   return send(wire, call, '/audio/translations')
 }
 
-async function send(
-  wire: Wire,
-  { settings, upstreamModel, request }: Call,
-  path: string,
-): Promise<UpstreamAnswer> {
+async function send(wire: Wire, call: Call, path: string): Promise<UpstreamAnswer> {
+  const { settings, upstreamModel, request } = call
   const { file, value } = request
   if (!file) throw new Error('a transcription without its file')
   const boundary = `form-${request.requestId}`
@@ -60,18 +54,13 @@ async function send(
   const plain = PLAIN_TYPES[String(value.response_format)]
   const whole = plain ? createPlainTap() : createBodyTap(readTranscription)
   return {
-    status: 200,
+    ...answerCall(call, response, stream ? createTranscriptTap() : whole, stream),
     headers: { 'content-type': stream ? 'text/event-stream' : (plain ?? 'application/json') },
-    body: response.body,
-    relay: stream ? createTranscriptTap() : whole,
-    stream,
-    stopsOnCancel: settings.stops_on_cancel,
-    refusal: chatRefusal,
   }
 }
 
 /** This protocol knows languages without regions. */
-function readLanguage({ language }: UpstreamCall<unknown>['request']['value']) {
+function readLanguage({ language }: CallRequest['value']) {
   return typeof language === 'string' ? { language: mainLanguage(language) } : {}
 }
 
