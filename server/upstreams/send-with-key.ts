@@ -3,7 +3,7 @@ import { joinUrl } from '../lib/text/base-url.ts'
 import type { Wire, WireRequest, WireResponse } from './wire.ts'
 
 /** The part of a channel's settings that is needed here. */
-interface KeyedChannel {
+export interface KeyedChannel {
   readonly base_url: string
   readonly api_key: string
 }

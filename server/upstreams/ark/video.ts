@@ -12,13 +12,12 @@ import { readResultUrl } from '../../lib/result-url.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
+import { pickStated, refuseField, requireUrl, restTasks } from '../rest-tasks.ts'
 import { sendWithKey } from '../send-with-key.ts'
-import { isUnknownTask, readTaskStatus, submittedAs } from '../task-answer.ts'
+import { readTaskStatus } from '../task-answer.ts'
 import type {
   ListedTask,
   PreparedTask,
-  SubmittedTask,
-  TaskAttempt,
   TaskDriver,
   TaskOrder,
   TaskPoll,
@@ -26,7 +25,7 @@ import type {
 } from '../task-driver.ts'
 import type { Wire, WireResponse } from '../wire.ts'
 import { type Family, familyOf } from './families.ts'
-import { type FlagProblem, readPromptFlags } from './prompt-flags.ts'
+import { readPromptFlags } from './prompt-flags.ts'
 import { describeArkFailure, readArkFailure } from './read-failure.ts'
 import type { ArkSettings } from './settings.ts'
 import { countVideoTokens, leastInputSeconds } from './tokens.ts'
@@ -56,7 +55,7 @@ function prepare(taskOrder: TaskOrder<ArkSettings>): PreparedTask {
   const family = familyOf(order.upstreamModel)
   const rules = correctRules(family, order.details)
   const found = judgeFields(order, family) ?? judgeVideo(order.parameters, order.sentFields, rules)
-  if (found) throw refuse(found)
+  if (found) throw refuseField(found)
   const { resolution, ratio, seconds } = readSize(order, rules.seconds.max, rules.resolution)
   const hasVideo = sortContent(contentOf(order.parameters)).videos > 0
   const inputSeconds = hasVideo ? Math.max(family.inputSeconds, leastInputSeconds(seconds)) : 0
@@ -74,12 +73,8 @@ function prepare(taskOrder: TaskOrder<ArkSettings>): PreparedTask {
 
 function withFlags(order: TaskOrder<ArkSettings>): TaskOrder<ArkSettings> {
   const read = readPromptFlags(order)
-  if ('problem' in read) throw refuse(read)
+  if ('problem' in read) throw refuseField(read)
   return { ...order, ...read }
-}
-
-function refuse({ param, problem }: FlagProblem): UpstreamFailure {
-  return new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
 }
 
 function judgeFields({ parameters, sentFields }: TaskOrder<ArkSettings>, { fields }: Family) {
@@ -161,85 +156,40 @@ function buildBody(order: TaskOrder<ArkSettings>): JsonObject {
   return body
 }
 
-async function submit(
-  wire: Wire,
-  order: TaskOrder<ArkSettings>,
-  { vendorCallbackUrl }: TaskAttempt,
-): Promise<SubmittedTask> {
-  const fields = buildBody(withFlags(order))
-  const body = Buffer.from(JSON.stringify({ ...fields, callback_url: vendorCallbackUrl }))
-  const response = await sendWithKey(wire, order.settings, 'POST', PATH, body)
-  if (response.status >= 400) throw await readArkFailure(response, order.parameters)
+async function readCreated(response: WireResponse, parameters: JsonObject): Promise<JsonObject> {
+  if (response.status >= 400) throw await readArkFailure(response, parameters)
   const answer = await readJsonAnswer(response)
-  const failure = describeArkFailure(response, answer, order.parameters)
+  const failure = describeArkFailure(response, answer, parameters)
   if (failure.details.isStated) throw failure
-  return submittedAs(answer.id, response, answer)
+  return answer
 }
 
-async function poll(wire: Wire, reference: TaskReference<ArkSettings>): Promise<TaskPoll> {
-  const response = await sendWithKey(wire, reference.settings, 'GET', pathOf(reference))
-  if (await isUnknownTask(response)) return { state: 'gone' }
+async function readTask(response: WireResponse): Promise<JsonObject> {
   if (response.status >= 400) throw await readArkFailure(response)
   const task = await readJsonAnswer(response)
   const failure = describeArkFailure(response, task)
   // With a status, the error is that of the task.
   if (readTaskStatus(task.status) === undefined && failure.details.isStated) throw failure
-  return readTask(task, reference.upstreamModel)
+  return task
 }
 
-/** A status that nobody documents is an error of the poll, not of the task. */
-function readTask(task: JsonObject, upstreamModel: string): TaskPoll {
-  const status = readTaskStatus(task.status)
-  switch (status) {
-    case 'queued':
-    case 'processing':
-      return { state: status }
-    case 'succeeded':
-      return readSuccess(task, upstreamModel)
-    case 'failed':
-      return { state: 'failed', ...readError(task, 'task_failed', 'the task failed') }
-    case 'expired':
-      return { state: 'failed', ...readError(task, 'task_expired', 'the task expired upstream') }
-    case 'cancelled':
-      return {
-        state: 'failed',
-        code: 'cancelled',
-        message: 'the task was cancelled',
-        cancelled: true,
-      }
-    default:
-      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
-  }
-}
-
-function readError(task: JsonObject, code: string, message: string) {
-  return {
-    code: asString(member(task.error, 'code')) ?? code,
-    message: asString(member(task.error, 'message')) ?? message,
-  }
-}
-
-function readSuccess(task: JsonObject, upstreamModel: string): TaskPoll {
-  const videoUrl = readResultUrl(member(task.content, 'video_url'))
-  if (videoUrl === undefined) {
-    throw new UpstreamFailure('failed', { message: 'succeeded without a video_url' })
-  }
-  const { framespersecond, usage } = task
-  const lastFrame = readResultUrl(member(task.content, 'last_frame_url'))
-  const result: Record<string, unknown> = { video_url: videoUrl }
-  if (lastFrame !== undefined) result.last_frame_url = lastFrame
-  for (const name of [...EFFECTIVE, ...ECHOED]) {
-    if (task[name] !== undefined && task[name] !== null) result[name] = task[name]
-  }
-  if (framespersecond !== undefined) result.frames_per_second = framespersecond
-  if (isObject(usage)) result.usage = usage
-  const quantities = readUsage(task)
-  const measured = measure(task, familyOf(upstreamModel))
+function readSuccess(
+  task: JsonObject,
+  { upstreamModel }: Pick<TaskReference<ArkSettings>, 'upstreamModel'>,
+): TaskPoll {
+  const { content, framespersecond, usage } = task
+  const lastFrame = readResultUrl(member(content, 'last_frame_url'))
   return {
     state: 'succeeded',
-    result,
-    usage: quantities,
-    measured,
+    result: {
+      video_url: requireUrl(member(content, 'video_url'), 'a video_url'),
+      ...(lastFrame === undefined ? {} : { last_frame_url: lastFrame }),
+      ...pickStated(task, [...EFFECTIVE, ...ECHOED]),
+      ...(framespersecond === undefined ? {} : { frames_per_second: framespersecond }),
+      ...(isObject(usage) ? { usage } : {}),
+    },
+    usage: readUsage(task),
+    measured: measure(task, familyOf(upstreamModel)),
     facts: readFacts(task),
     ...findUnknown(task),
   }
@@ -337,9 +287,17 @@ function pathOf({ upstreamId }: TaskReference<ArkSettings>): string {
 }
 
 export const arkVideo: TaskDriver<ArkSettings> = {
-  prepare,
-  submit,
-  poll,
+  ...restTasks<ArkSettings>({
+    prepare,
+    submit: {
+      path: () => PATH,
+      body: (order) => buildBody(withFlags(order)),
+      id: 'id',
+      read: readCreated,
+    },
+    poll: { path: (id) => `${PATH}/${id}`, read: readTask },
+    result: readSuccess,
+  }),
   cancel,
   list,
   // A vendor callback has the form of the answer to a poll.

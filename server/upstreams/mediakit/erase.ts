@@ -6,20 +6,9 @@
 
 import { readCount } from '../../dialects/usage/read-count.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
-import { readResultUrl } from '../../lib/result-url.ts'
 import { UpstreamFailure } from '../failure.ts'
-import { sendWithKey } from '../send-with-key.ts'
-import { isUnknownTask, readTaskStatus, submittedAs } from '../task-answer.ts'
-import type {
-  PreparedTask,
-  SubmittedTask,
-  TaskAttempt,
-  TaskDriver,
-  TaskOrder,
-  TaskPoll,
-  TaskReference,
-} from '../task-driver.ts'
-import type { Wire } from '../wire.ts'
+import { requireUrl, restTasks } from '../rest-tasks.ts'
+import type { PreparedTask, TaskDriver, TaskOrder, TaskPoll } from '../task-driver.ts'
 import { readMediakitAnswer, readMediakitTask } from './read-answer.ts'
 import type { MediakitSettings } from './settings.ts'
 
@@ -41,51 +30,8 @@ function prepare({ upstreamModel, parameters }: Order): PreparedTask {
   }
 }
 
-async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
-  const { video_url } = order.parameters
-  const { id: client_token, vendorCallbackUrl: callback_url } = attempt
-  const body = Buffer.from(JSON.stringify({ video_url, client_token, callback_url }))
-  const path = `/api/v1/tools/${order.upstreamModel}`
-  const response = await sendWithKey(wire, order.settings, 'POST', path, body)
-  const answer = await readMediakitAnswer(response)
-  return submittedAs(answer.task_id, response, answer)
-}
-
-async function poll(wire: Wire, reference: TaskReference<MediakitSettings>): Promise<TaskPoll> {
-  const path = `/api/v1/tasks/${encodeURIComponent(reference.upstreamId)}`
-  const response = await sendWithKey(wire, reference.settings, 'GET', path)
-  if (await isUnknownTask(response)) return { state: 'gone' }
-  return readTask(await readMediakitTask(response))
-}
-
-/** A status that nobody documents is an error of the poll, not of the task. */
-function readTask(task: JsonObject): TaskPoll {
-  const status = readTaskStatus(task.status)
-  switch (status) {
-    case 'queued':
-    case 'processing':
-      return { state: status }
-    case 'succeeded':
-      return readSuccess(task.result)
-    case 'failed':
-    case 'expired':
-      return {
-        state: 'failed',
-        code: asString(member(task.error, 'code')) ?? 'task_failed',
-        message: asString(member(task.error, 'message')) ?? 'the task failed',
-      }
-    case 'cancelled':
-      return { state: 'failed', code: 'cancelled', message: 'cancelled', cancelled: true }
-    default:
-      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
-  }
-}
-
-function readSuccess(result: unknown): TaskPoll {
-  const videoUrl = readResultUrl(member(result, 'video_url'))
-  if (videoUrl === undefined) {
-    throw new UpstreamFailure('failed', { message: 'completed without a video_url' })
-  }
+function readSuccess({ result }: JsonObject): TaskPoll {
+  const videoUrl = requireUrl(member(result, 'video_url'), 'a video_url')
   const duration = member(result, 'duration')
   const durationField = duration === undefined || duration === null ? {} : { duration }
   return {
@@ -103,9 +49,17 @@ function countSeconds(duration: unknown): number {
 }
 
 export const mediakitErase: TaskDriver<MediakitSettings> = {
-  prepare,
-  submit,
-  poll,
+  ...restTasks<MediakitSettings>({
+    prepare,
+    submit: {
+      path: ({ upstreamModel }) => `/api/v1/tools/${upstreamModel}`,
+      body: ({ parameters: { video_url } }, { id }) => ({ video_url, client_token: id }),
+      id: 'task_id',
+      read: readMediakitAnswer,
+    },
+    poll: { path: (id) => `/api/v1/tasks/${id}`, read: readMediakitTask },
+    result: readSuccess,
+  }),
   repeats: true,
   // The content of callbacks is not documented; one without an id only triggers a poll.
   callbacks: {

@@ -11,20 +11,11 @@ import {
   sortContent,
 } from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import { readResultUrl } from '../../lib/result-url.ts'
 import { UpstreamFailure } from '../failure.ts'
+import { type FoundTask, refuseField, requireUrl, restTasks } from '../rest-tasks.ts'
 import { sendWithKey } from '../send-with-key.ts'
-import { isUnknownTask, readTaskStatus } from '../task-answer.ts'
-import type {
-  PreparedTask,
-  SubmittedTask,
-  TaskAttempt,
-  TaskDriver,
-  TaskOrder,
-  TaskPoll,
-  TaskReference,
-} from '../task-driver.ts'
-import type { Wire } from '../wire.ts'
+import { readTaskStatus } from '../task-answer.ts'
+import type { PreparedTask, TaskOrder, TaskPoll } from '../task-driver.ts'
 import { firstRulesOf } from './models.ts'
 import {
   readBase,
@@ -34,7 +25,7 @@ import {
   refuseBase,
 } from './read-answer.ts'
 import type { MinimaxSettings } from './settings.ts'
-import { submitVideo } from './submit.ts'
+import { withoutRefusedUrl } from './submit.ts'
 
 const TEXT_LENGTH_MAX = 2_000
 const LENGTHS: readonly number[] = [6, 10]
@@ -54,10 +45,7 @@ function prepare(order: Order): PreparedTask {
     judgeVideo({ ...parameters, duration }, sentFields, rulesFor(order)) ??
     findUntaken(parameters, sentFields, ['watermark', ...OWN_FIELDS], true) ??
     findUntakenInside(parameters)
-  if (found) {
-    const { param, problem } = found
-    throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
-  }
+  if (found) throw refuseField(found)
   const resolution = resolutionOf(order)
   return {
     quantities: { second: duration },
@@ -148,65 +136,47 @@ function buildBody(order: Order): JsonObject {
   }
 }
 
-function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
-  const submission = { path: '/v1/video_generation', body: buildBody(order) }
-  return submitVideo(wire, order.settings, submission, attempt)
-}
-
-async function poll(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskPoll> {
-  const { settings, upstreamId } = reference
-  const id = encodeURIComponent(upstreamId)
-  const response = await sendWithKey(
-    wire,
-    settings,
-    'GET',
-    `/v1/query/video_generation?task_id=${id}`,
-  )
-  if (await isUnknownTask(response)) return { state: 'gone' }
-  const task = await readDocument(response)
+/** Here base_resp states why the task failed; in other answers, why the poll was refused. */
+function readFailed(task: JsonObject): TaskPoll | undefined {
+  if (readTaskStatus(task.status) !== 'failed') return readVerdict(task)
   const { code, message = 'the task failed' } = readBase(task)
-  // Here base_resp states why the task failed; in other answers, why the poll was refused.
-  if (readTaskStatus(task.status) === 'failed') {
-    return { state: 'failed', code: code && code !== '0' ? code : 'task_failed', message }
-  }
-  const verdict = readVerdict(task)
-  if (verdict) return verdict
-  refuseBase(task, response.status)
-  return await readTask(wire, settings, task)
+  return { state: 'failed', code: code && code !== '0' ? code : 'task_failed', message }
 }
 
-/** A status that nobody documents is an error of the poll. */
-async function readTask(
-  wire: Wire,
-  settings: MinimaxSettings,
-  task: JsonObject,
-): Promise<TaskPoll> {
-  const status = readTaskStatus(task.status)
-  switch (status) {
-    case 'queued':
-    case 'processing':
-      return { state: status }
-    case 'succeeded':
-      return { state: 'succeeded', result: await readFile(wire, settings, task) }
-    default:
-      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
-  }
+function taskOf(document: JsonObject, status: number): JsonObject {
+  refuseBase(document, status)
+  return document
 }
 
 /** Returns the film's address; a failed request is repeated at the next poll. */
-async function readFile(
-  wire: Wire,
-  settings: MinimaxSettings,
+async function readSuccess(
   { file_id: fileId, video_width: width, video_height: height }: JsonObject,
-): Promise<JsonObject> {
+  { wire, settings }: FoundTask<MinimaxSettings>,
+): Promise<TaskPoll> {
   const id = typeof fileId === 'number' ? String(fileId) : asString(fileId)
   if (!id) throw new UpstreamFailure('failed', { message: 'a success without a file_id' })
   const path = `/v1/files/retrieve?file_id=${encodeURIComponent(id)}`
   const document = await readMinimaxAnswer(await sendWithKey(wire, settings, 'GET', path))
-  const videoUrl = readResultUrl(member(document.file, 'download_url'))
-  if (!videoUrl) throw new UpstreamFailure('failed', { message: 'a file without a download_url' })
+  const videoUrl = requireUrl(member(document.file, 'download_url'), 'a download_url')
   const size = typeof width === 'number' && typeof height === 'number' ? { width, height } : {}
-  return { video_url: videoUrl, ...size }
+  return { state: 'succeeded', result: { video_url: videoUrl, ...size } }
 }
 
-export const videoV1: TaskDriver<MinimaxSettings> = { prepare, submit, poll }
+export const videoV1 = withoutRefusedUrl(
+  restTasks({
+    prepare,
+    submit: {
+      path: () => '/v1/video_generation',
+      body: buildBody,
+      id: 'task_id',
+      read: readMinimaxAnswer,
+    },
+    poll: {
+      path: (id) => `/v1/query/video_generation?task_id=${id}`,
+      read: readDocument,
+      verdict: readFailed,
+      task: taskOf,
+    },
+    result: readSuccess,
+  }),
+)

@@ -11,26 +11,15 @@ import {
   nameRoles,
   sortContent,
 } from '../../dialects/video/content.ts'
-import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import { readResultUrl } from '../../lib/result-url.ts'
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { UpstreamFailure } from '../failure.ts'
-import { sendWithKey } from '../send-with-key.ts'
-import { isUnknownTask, readTaskStatus } from '../task-answer.ts'
-import type {
-  PreparedTask,
-  SubmittedTask,
-  TaskAttempt,
-  TaskDriver,
-  TaskOrder,
-  TaskPoll,
-  TaskReference,
-} from '../task-driver.ts'
-import type { Wire } from '../wire.ts'
+import { pickStated, refuseField, requireUrl, restTasks } from '../rest-tasks.ts'
+import type { PreparedTask, TaskOrder, TaskPoll } from '../task-driver.ts'
 import { rulesOf } from './models.ts'
-import { readDocument, readVerdict, refuseBase } from './read-answer.ts'
+import { readDocument, readMinimaxAnswer, readVerdict, refuseBase } from './read-answer.ts'
 import type { MinimaxSettings } from './settings.ts'
-import { submitVideo } from './submit.ts'
+import { withoutRefusedUrl } from './submit.ts'
 
 const TEXT_LENGTH_MAX = 7_000
 /** Fields that are passed on, beside those of every model. */
@@ -49,10 +38,7 @@ function prepare(order: Order): PreparedTask {
     judgeVideo(parameters, sentFields, rules) ??
     judgeText(parameters) ??
     findUntaken(parameters, sentFields, TAKEN)
-  if (found) {
-    const { param, problem } = found
-    throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
-  }
+  if (found) throw refuseField(found)
   const { videos, images } = sortContent(contentOf(parameters))
   const seconds = Number(parameters.duration)
   const resolution = resolutionOf(order)
@@ -102,68 +88,16 @@ function buildBody(order: Order): JsonObject {
   }
 }
 
-function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
-  const submission = { path: '/v2/video_generation', body: buildBody(order) }
-  return submitVideo(wire, order.settings, submission, attempt)
-}
-
-async function poll(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskPoll> {
-  const path = `/v2/query/video_generation/${encodeURIComponent(reference.upstreamId)}`
-  const response = await sendWithKey(wire, reference.settings, 'GET', path)
-  if (await isUnknownTask(response)) return { state: 'gone' }
-  const document = await readDocument(response)
-  const verdict = readVerdict(document)
-  if (verdict) return verdict
-  const { task } = document
-  if (!isObject(task)) refuseBase(document, response.status)
-  if (!isObject(task)) throw new UpstreamFailure('failed', { message: 'an answer without a task' })
-  return readTask(task)
-}
-
-function readTask(task: JsonObject): TaskPoll {
-  const status = readTaskStatus(task.status)
-  switch (status) {
-    case 'queued':
-    case 'processing':
-      return { state: status }
-    case 'succeeded':
-      return readSuccess(task)
-    case 'failed':
-      return { state: 'failed', ...readError(task, 'task_failed', 'the task failed') }
-    case 'expired':
-      return { state: 'failed', ...readError(task, 'task_expired', 'the task expired upstream') }
-    case 'cancelled':
-      return { state: 'failed', code: 'cancelled', message: 'cancelled', cancelled: true }
-    default:
-      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
-  }
-}
-
-/** Reads `error`, whose code may be a number. */
-function readError({ error }: JsonObject, code: string, message: string) {
-  const vendorCode = member(error, 'code')
-  return {
-    code: typeof vendorCode === 'number' ? String(vendorCode) : (asString(vendorCode) ?? code),
-    message: asString(member(error, 'message')) ?? message,
-  }
-}
-
 function readSuccess(task: JsonObject): TaskPoll {
-  const videoUrl = readResultUrl(member(task.content, 'url'))
-  if (videoUrl === undefined) {
-    throw new UpstreamFailure('failed', { message: 'succeeded without a url' })
-  }
   const { resolution, usage } = task
-  const result: Record<string, unknown> = { video_url: videoUrl }
-  for (const name of ['duration', 'resolution', 'ratio']) {
-    if (task[name] !== undefined && task[name] !== null) result[name] = task[name]
-  }
-  if (isObject(usage)) result.usage = usage
-  const quantities = readUsage(usage)
   return {
     state: 'succeeded',
-    result,
-    usage: quantities,
+    result: {
+      video_url: requireUrl(member(task.content, 'url'), 'a url'),
+      ...pickStated(task, ['duration', 'resolution', 'ratio']),
+      ...(isObject(usage) ? { usage } : {}),
+    },
+    usage: readUsage(usage),
     facts: typeof resolution === 'string' ? { resolution } : {},
   }
 }
@@ -188,4 +122,28 @@ function readUsage(usage: unknown): Quantities | undefined {
   }
 }
 
-export const videoV2: TaskDriver<MinimaxSettings> = { prepare, submit, poll }
+function taskOf(document: JsonObject, status: number): JsonObject {
+  const { task } = document
+  if (isObject(task)) return task
+  refuseBase(document, status)
+  throw new UpstreamFailure('failed', { message: 'an answer without a task' })
+}
+
+export const videoV2 = withoutRefusedUrl(
+  restTasks({
+    prepare,
+    submit: {
+      path: () => '/v2/video_generation',
+      body: buildBody,
+      id: 'task_id',
+      read: readMinimaxAnswer,
+    },
+    poll: {
+      path: (id) => `/v2/query/video_generation/${id}`,
+      read: readDocument,
+      verdict: readVerdict,
+      task: taskOf,
+    },
+    result: readSuccess,
+  }),
+)
