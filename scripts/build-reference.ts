@@ -1,10 +1,11 @@
-// Writes the tables of settings and metrics into the operator's guide. `--check` only compares.
+// Writes the tables of settings, metrics and model types into the guides. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MODEL_TYPE_ROWS } from '../server/catalog/model-types.ts'
 import { listVariables } from '../server/config/config.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../server/lib/units.ts'
 import { listMetrics } from '../server/metrics/metrics.ts'
 
-const GUIDE = join(import.meta.dirname, '..', 'docs', 'guides', 'operate.md')
 const CELL = '| --- '
 
 const rowOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
@@ -15,8 +16,20 @@ function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]
 
 const quote = (text: string) => (text === '' ? '' : `\`${text}\``)
 
-/** Returns the tables by the first cells of their heads. */
-function buildTables(): ReadonlyMap<string, string> {
+const SIDES = [
+  ['every unit of input', INPUT_UNITS],
+  ['every unit of output', OUTPUT_UNITS],
+] as const
+
+function describeUnits(units: readonly Unit[]): string {
+  const whole = SIDES.filter(([, side]) => side.every((unit) => units.includes(unit)))
+  const covered = new Set(whole.flatMap(([, side]) => side))
+  const others = units.filter((unit) => !covered.has(unit)).map(quote)
+  return [...whole.map(([name]) => name), ...others].join(', ')
+}
+
+/** Returns the tables of each guide by the first cells of their heads. */
+function buildTables(): Readonly<Record<string, ReadonlyMap<string, string>>> {
   const settings = listVariables().map(({ name, default: initial, description }) => [
     quote(name),
     quote(initial),
@@ -28,10 +41,17 @@ function buildTables(): ReadonlyMap<string, string> {
     labels.map(quote).join(', '),
     help,
   ])
-  return new Map([
-    ['| Variable |', tableOf(['Variable', 'Default', 'Meaning'], settings)],
-    ['| Metric |', tableOf(['Metric', 'Type', 'Labels', 'Meaning'], metrics)],
+  const types = Object.entries(MODEL_TYPE_ROWS).map(([name, { units }]) => [
+    quote(name),
+    describeUnits(units),
   ])
+  return {
+    'operate.md': new Map([
+      ['| Variable |', tableOf(['Variable', 'Default', 'Meaning'], settings)],
+      ['| Metric |', tableOf(['Metric', 'Type', 'Labels', 'Meaning'], metrics)],
+    ]),
+    'catalog.md': new Map([['| Type |', tableOf(['Type', 'Sold by'], types)]]),
+  }
 }
 
 /** Replaces each table of the page whose head begins as one of the tables. */
@@ -46,13 +66,14 @@ function replaceTables(page: string, tables: ReadonlyMap<string, string>): strin
   return text
 }
 
-const page = readFileSync(GUIDE, 'utf8')
-const built = replaceTables(page, buildTables())
-if (process.argv.includes('--check')) {
-  if (built !== page) {
-    console.error('docs/guides/operate.md is out of date: node scripts/build-reference.ts')
+for (const [name, tables] of Object.entries(buildTables())) {
+  const guide = join(import.meta.dirname, '..', 'docs', 'guides', name)
+  const page = readFileSync(guide, 'utf8')
+  const built = replaceTables(page, tables)
+  if (built === page) continue
+  if (!process.argv.includes('--check')) writeFileSync(guide, built)
+  else {
+    console.error(`docs/guides/${name} is out of date: node scripts/build-reference.ts`)
     process.exitCode = 1
   }
-} else {
-  writeFileSync(GUIDE, built)
 }

@@ -4,21 +4,9 @@
  */
 import type { Nanos } from '../lib/money.ts'
 import type { Unit } from '../lib/units.ts'
+import type { ModelType } from './model-types.ts'
 
-export const MODEL_TYPES = [
-  'chat',
-  'speech',
-  'transcription',
-  'search',
-  'minutes',
-  'video',
-  'erase',
-  'image',
-  'ast',
-  'embedding',
-  'moderation',
-] as const
-export type ModelType = (typeof MODEL_TYPES)[number]
+export { MODEL_TYPES, type ModelType } from './model-types.ts'
 
 /**
  * The facts that `when` conditions are compared with, for example `{ resolution: '720p', audio:

@@ -1,5 +1,6 @@
 /** A channel's settings at the services for recordings: one key, or the older pair. */
 import { z } from 'zod'
+import type { JsonObject } from '../lib/json.ts'
 import { joinUrl } from '../lib/text/base-url.ts'
 import { baseUrl } from './base-url.ts'
 import { haveOneStyle, ONE_STYLE, speechCredentials } from './speech-credentials.ts'
@@ -34,4 +35,12 @@ export function recordingHeaders(
 
 export function recordingUrl(channel: RecordingSettings, path: string): string {
   return joinUrl(channel.base_url, path)
+}
+
+/** Seconds of the longest recording that the products take. */
+export const RECORDING_SECONDS_MAX = 7200
+
+/** Returns the measured length in seconds, rounded up, else the longest. */
+export function readSeconds({ recording_seconds: measured }: JsonObject): number {
+  return typeof measured === 'number' && measured > 0 ? Math.ceil(measured) : RECORDING_SECONDS_MAX
 }

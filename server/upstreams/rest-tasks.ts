@@ -11,7 +11,7 @@ import { isUnknownTask, readTaskStatus, submittedAs } from './task-answer.ts'
 import type { TaskAttempt, TaskDriver, TaskOrder, TaskPoll, TaskReference } from './task-driver.ts'
 import type { Wire, WireResponse } from './wire.ts'
 
-/** What each task has in common once it was found. */
+/** A task that was read, and the wire for requests about its result. */
 export interface FoundTask<Settings> extends TaskReference<Settings> {
   readonly wire: Wire
 }

@@ -4,6 +4,7 @@ import type { ResolvedImport, SourceFile } from './read-tree.ts'
 import {
   ADAPTER_MODULES,
   CONSOLE_MAY_IMPORT,
+  CONSOLE_TABLES,
   EXCEPTIONS,
   MAY_IMPORT,
   PACKAGE_PLACES,
@@ -58,12 +59,13 @@ const CONTRACT = /^server\/admin\/(?:.+\/)?contract\.ts$/
 
 /**
  * The console: features know the shared parts and never each other nor the app around them; the
- * server is known by the types of its contract alone.
+ * server is known by the types of its contract and a few tables alone.
  */
 function judgeConsoleImport(path: string, target: string, typeOnly: boolean): string | undefined {
   if (CONTRACT.test(target)) return typeOnly ? undefined : 'its types only'
   const [top = '', , to = '', toFeature = ''] = target.split('/')
-  if (top !== 'console') return 'the console imports nothing but itself and the contract’s types'
+  if (CONSOLE_TABLES.has(target)) return undefined
+  if (top !== 'console') return 'the console imports nothing but itself, tables, contract’s types'
   const [, , from = '', feature = ''] = path.split('/')
   const allowed = CONSOLE_MAY_IMPORT[from]
   if (!allowed || to === from) {

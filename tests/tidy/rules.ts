@@ -121,6 +121,12 @@ export const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   features: ['components', 'lib'],
 }
 
+/** Tables of the server that the console reads: data alone, so that no list is kept twice. */
+export const CONSOLE_TABLES: ReadonlySet<string> = new Set([
+  'server/catalog/model-types.ts',
+  'server/lib/units.ts',
+])
+
 /** Wiring: these see everything. */
 export const SEES_ALL: ReadonlySet<string> = new Set([
   'main.ts',

@@ -1,6 +1,6 @@
 /** Checks of a list of prices that the schema cannot express. */
-import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../../lib/units.ts'
-import type { ModelType } from '../catalog.ts'
+import type { Unit } from '../../lib/units.ts'
+import { type ModelType, unitsOfType } from '../model-types.ts'
 import { defaultFact, isAnotherWay, isStrictUnit, valuesOf } from '../price/strict-facts.ts'
 
 export type Refuse = (path: PropertyKey[], message: string) => void
@@ -10,31 +10,6 @@ type Path = readonly [...PropertyKey[], string]
 interface Entry {
   readonly unit: Unit
   readonly when?: Readonly<Record<string, unknown>> | undefined
-}
-
-/** Units that a vendor bills beside the tokens of a text model. */
-const TOOL_UNITS: readonly Unit[] = [
-  'web_search_call',
-  'file_search_call',
-  'web_fetch_call',
-  'code_execution_call',
-  'container_minute',
-  'vendor_cost',
-]
-
-/** The units that can be billed on a model of each type. */
-const UNITS_BY_TYPE: Readonly<Record<ModelType, readonly Unit[]>> = {
-  chat: [...INPUT_UNITS, ...OUTPUT_UNITS, ...TOOL_UNITS, 'call'],
-  embedding: [...INPUT_UNITS, 'vendor_cost', 'call'],
-  moderation: [...INPUT_UNITS, 'vendor_cost', 'call'],
-  speech: ['character', ...INPUT_UNITS, ...OUTPUT_UNITS, 'vendor_cost', 'second', 'call'],
-  transcription: ['second', ...INPUT_UNITS, 'output_token', 'vendor_cost', 'call'],
-  search: ['call'],
-  minutes: ['second', ...INPUT_UNITS, 'output_token', 'call', 'task'],
-  video: ['second', ...INPUT_UNITS, ...OUTPUT_UNITS, 'image', 'vendor_cost', 'call', 'task'],
-  erase: ['second', 'call', 'task'],
-  image: ['image', ...INPUT_UNITS, ...OUTPUT_UNITS, ...TOOL_UNITS, 'call', 'task'],
-  ast: ['second', ...INPUT_UNITS, ...OUTPUT_UNITS, 'call'],
 }
 
 /** The possible values of each of these facts. */
@@ -56,8 +31,8 @@ export function checkPrices(
   refuse: Refuse,
 ): void {
   for (const [index, { unit, when = {} }] of prices.entries()) {
-    if (!UNITS_BY_TYPE[type].includes(unit)) {
-      const known = UNITS_BY_TYPE[type].join(', ')
+    if (!unitsOfType(type).includes(unit)) {
+      const known = unitsOfType(type).join(', ')
       refuse([...path, index, 'unit'], `a ${type} model is billed by ${known}`)
     }
     checkWords(when, [...path, index, 'when'], refuse)

@@ -11,8 +11,13 @@ import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonDocument } from '../read-json.ts'
 import { isUnknownId, readOutcome, refuseRecording } from '../read-outcome.ts'
-import { RECORDING_SECONDS_MAX, readSeconds } from '../recording-seconds.ts'
-import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
+import {
+  RECORDING_SECONDS_MAX,
+  type RecordingSettings,
+  readSeconds,
+  recordingHeaders,
+  recordingUrl,
+} from '../recording-settings.ts'
 import { readTaskStatus, submittedAs } from '../task-answer.ts'
 import type {
   PreparedTask,

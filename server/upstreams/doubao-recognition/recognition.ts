@@ -20,8 +20,12 @@ import {
   refuseRecording,
   type UpstreamTaskOutcome,
 } from '../read-outcome.ts'
-import { readSeconds } from '../recording-seconds.ts'
-import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
+import {
+  type RecordingSettings,
+  readSeconds,
+  recordingHeaders,
+  recordingUrl,
+} from '../recording-settings.ts'
 import type {
   LostSubmission,
   PreparedTask,

@@ -7,7 +7,7 @@ import { chat } from './chat.ts'
 import { imageEdit, imageVariation } from './image-edit.ts'
 import { judgeCompatibleImage } from './judge-image.ts'
 import { sendCompatibleMessages } from './messages.ts'
-import { compaction, embedding, image, moderation, synthesis } from './operations.ts'
+import { PASSED } from './operations.ts'
 import { askCompatible, listCompatibleModels } from './request.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
@@ -29,18 +29,14 @@ export const openaiCompatible = defineUpstream({
   listModels: listCompatibleModels,
   askAt: askCompatible,
   calls: {
+    ...PASSED,
     chat,
-    compaction,
     completion: completeByChat(chat, ({ quirks }) => quirks.max_tokens_field),
-    embedding,
-    image,
     interpretation: translation,
     'image-edit': imageEdit,
     'image-variation': imageVariation,
     messages: sendCompatibleMessages,
-    moderation,
     responses,
-    synthesis,
     transcription,
   },
   judges: { image: judgeCompatibleImage },

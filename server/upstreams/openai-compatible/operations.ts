@@ -21,16 +21,21 @@ import { readCompatibleFailure } from './read-failure.ts'
 import { readChatUsageOptions } from './read-usage-options.ts'
 import { buildCompatibleRequest } from './request.ts'
 
-export const embedding = forward({ path: '/embeddings', read: readEmbeddingBody })
-
-/** Moderations (docs/protocols/openai.md#moderations). */
-export const moderation = forward({ path: '/moderations', read: readModerationBody })
+/** The operations of this file by their names. */
+export const PASSED = {
+  compaction,
+  embedding: forward({ path: '/embeddings', read: readEmbeddingBody }),
+  image,
+  /** docs/protocols/openai.md#moderations */
+  moderation: forward({ path: '/moderations', read: readModerationBody }),
+  synthesis,
+}
 
 /**
  * Compacts (docs/protocols/openai.md#responses). Rejects for a channel that translates: what it
  * compacted could not be read again.
  */
-export async function compaction(wire: Wire, call: Call): Promise<UpstreamAnswer> {
+async function compaction(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   if (call.settings.responses === 'translate') {
     const advice = 'ask for a summary with POST /v1/responses'
     throw new InvalidRequest('model', `this model does not compact conversations: ${advice}`)
@@ -42,14 +47,14 @@ export async function compaction(wire: Wire, call: Call): Promise<UpstreamAnswer
 }
 
 /** Generates images; the vendor refuses unsupported requests. */
-export async function image(wire: Wire, call: Call): Promise<UpstreamAnswer> {
+async function image(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   const response = await sendBody(wire, call, '/images/generations')
   const answer = answerImages(response, call.request)
   return { ...answer, stopsOnCancel: call.settings.stops_on_cancel }
 }
 
 /** Speaks a text: the bytes of the answer pass, too. */
-export async function synthesis(wire: Wire, call: Call): Promise<UpstreamAnswer> {
+async function synthesis(wire: Wire, call: Call): Promise<UpstreamAnswer> {
   const { settings, upstreamModel, request } = call
   const body = spliceModel(request, upstreamModel)
   const sent = buildCompatibleRequest(settings, '/audio/speech', body, true)

@@ -1,13 +1,12 @@
 /** Names the types of models: one set of names for customers and operators. */
-import { useMessages } from '../../lib/i18n.tsx'
-import { messages } from './model-type-messages.ts'
+import { MODEL_TYPE_ROWS, type ModelType } from '../../../../server/catalog/model-types.ts'
+import { useLanguage } from '../../lib/i18n.tsx'
 
-type Type = keyof (typeof messages)['en']
-
-const isKnown = (type: string): type is Type => Object.hasOwn(messages.en, type)
+const isKnown = (type: string): type is ModelType => Object.hasOwn(MODEL_TYPE_ROWS, type)
 
 /** Returns a function that names a type; one that the console does not know keeps its own word. */
 export function useModelTypeName(): (type: string) => string {
-  const t = useMessages(messages)
-  return (type) => (isKnown(type) ? t(type) : type)
+  const { language } = useLanguage()
+  const index = language === 'zh' ? 1 : 0
+  return (type) => (isKnown(type) ? MODEL_TYPE_ROWS[type].names[index] : type)
 }

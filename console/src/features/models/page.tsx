@@ -1,5 +1,6 @@
 /** The models that an account can call, with their prices. */
 import { Text } from '@mantine/core'
+import { MODEL_TYPES } from '../../../../server/catalog/model-types.ts'
 import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
@@ -9,7 +10,6 @@ import { useModelTypeName } from '../../components/text/model-type.ts'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
-import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -36,7 +36,7 @@ export function Page() {
           <TextFilter label={t('search')} {...list.field('search')} />
           <SelectFilter
             label={t('type')}
-            options={MODEL_TYPE_ORDER.map((value) => ({ value, label: typeName(value) }))}
+            options={MODEL_TYPES.map((value) => ({ value, label: typeName(value) }))}
             {...list.field('type')}
           />
         </>

@@ -1,6 +1,7 @@
 /** Form that adds or changes a model: prices, routes, limits. */
 import { Button, Group, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { MODEL_TYPES } from '../../../../server/catalog/model-types.ts'
 import { Advanced } from '../../components/form/advanced.tsx'
 import { ChangesDialog } from '../../components/form/changes-dialog.tsx'
 import { CheckedForm, useFieldError } from '../../components/form/checked-form.tsx'
@@ -11,7 +12,6 @@ import { CallCost } from '../../components/prices/call-cost.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useModelTypeName } from '../../components/text/model-type.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import {
   type ModelDraft,
@@ -154,7 +154,7 @@ function Basics({ draft, isNew, set }: FieldsProps) {
         <Select
           label={t('type')}
           w={140}
-          data={MODEL_TYPE_ORDER.map((value) => ({ value, label: typeName(value) }))}
+          data={MODEL_TYPES.map((value) => ({ value, label: typeName(value) }))}
           allowDeselect={false}
           error={errors.type}
           value={draft.type}

@@ -1,5 +1,6 @@
 /** Every model with its prices and routes. */
 import { Button, Switch, Text } from '@mantine/core'
+import { MODEL_TYPES } from '../../../../server/catalog/model-types.ts'
 import { SimulatorsNotice } from '../../components/form/simulators-notice.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
@@ -12,7 +13,6 @@ import { useModelTypeName } from '../../components/text/model-type.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
 import { AddModel } from './add/add-model.tsx'
@@ -135,7 +135,7 @@ function ModelFilters({ filters, set }: ModelFiltersProps) {
       <SelectFilter
         label={t('type')}
         value={filters.type}
-        options={MODEL_TYPE_ORDER.map((value) => ({ value, label: typeName(value) }))}
+        options={MODEL_TYPES.map((value) => ({ value, label: typeName(value) }))}
         onChange={(type) => set({ type })}
       />
       <Switch

@@ -1,10 +1,10 @@
 /** Form rows for prices and routes, which can be added and removed. */
 import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { UNITS } from '../../../../server/lib/units.ts'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { usePriceWords } from '../../components/prices/price-words.ts'
-import { UNIT_ORDER } from '../../components/prices/units.ts'
 import { formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { ConditionFields } from './condition-fields.tsx'
@@ -87,7 +87,7 @@ function PriceRow({ param, row, onChange, onRemove }: PriceRowProps) {
         label={t('unit')}
         size="xs"
         w={190}
-        data={UNIT_ORDER.map((value) => ({ value, label: words.units(value) }))}
+        data={UNITS.map((value) => ({ value, label: words.units(value) }))}
         searchable
         allowDeselect={false}
         error={useFieldError(`${param}.unit`)}

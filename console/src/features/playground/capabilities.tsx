@@ -1,7 +1,7 @@
 /** The playground's capabilities; each is a chunk, loaded when selected. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import type { ModelType } from '../../../../server/catalog/model-types.ts'
 import type { IconName } from '../../components/icon.tsx'
-import type { ShownModelType } from '../../lib/model-types.ts'
 import { loadFiles } from '../../lib/new-build.ts'
 import { Bench, type BenchProps } from './frame/bench.tsx'
 import type { Capability, PlaygroundModel } from './frame/capability.ts'
@@ -10,7 +10,7 @@ export interface Tried {
   /** Its name in the URL. */
   readonly id: string
   /** It is named after a type of models, or has a name of its own. */
-  readonly label: ShownModelType | 'compare'
+  readonly label: ModelType | 'compare'
   readonly icon: IconName
   /** Models that are called on one of these paths can be tried. */
   readonly paths: readonly string[]
