@@ -13,6 +13,8 @@ const folder = join(root, 'console')
 const output = join(folder, 'dist')
 const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
 const STAMP = 'stamp.txt'
+/** The server's tables that the console reads. */
+const TABLES = ['server/catalog/model-types.ts', 'server/lib/units.ts']
 
 /** Returns true if there is no build, or if it was made from other sources. */
 export function isConsoleStale() {
@@ -23,7 +25,8 @@ export function isConsoleStale() {
 /** Returns a hash of everything that the build depends on: sources, configuration, lockfile. */
 export function stampOfSources() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
-  for (const path of listSources(folder)) {
+  const tables = TABLES.map((path) => join(root, path))
+  for (const path of [...listSources(folder), ...tables]) {
     // The same in every folder: a release is built in one and started in another.
     hash.update(relative(folder, path)).update(readFileSync(path))
   }

@@ -61,7 +61,8 @@ interface Outcome {
 function makeClone(t: TestContext, npm: string): Clone {
   const folder = mkdtempSync(join(tmpdir(), 'tributary clone '))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  for (const path of ['scripts/install', 'scripts/install.mjs', 'scripts/build-console.mjs']) {
+  const scripts = ['scripts/install', 'scripts/install.mjs', 'scripts/build-console.mjs']
+  for (const path of [...scripts, 'server/catalog/model-types.ts', 'server/lib/units.ts']) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true })
   }
   const [bin, calls, gate] = ['bin', 'calls', 'gate'].map((name) => join(folder, name))

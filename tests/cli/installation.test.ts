@@ -22,7 +22,13 @@ async function makeCopy(t: TestContext) {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'console', 'src'), { recursive: true })
   writeFileSync(join(folder, 'console', 'src', 'page.tsx'), 'export const page = 1')
-  cpSync(join(ROOT, 'package-lock.json'), join(folder, 'package-lock.json'))
+  for (const path of [
+    'package-lock.json',
+    'server/catalog/model-types.ts',
+    'server/lib/units.ts',
+  ]) {
+    cpSync(join(ROOT, path), join(folder, path))
+  }
   const script = join(folder, 'scripts', 'build-console.mjs')
   cpSync(join(ROOT, 'scripts', 'build-console.mjs'), script)
   const { stampOfSources, isConsoleStale }: BuildConsole = await import(pathToFileURL(script).href)
@@ -38,6 +44,9 @@ test('a console that was built in another folder is not built again', async (t) 
   assert.equal(unpacked.isConsoleStale(), false)
   writeFileSync(join(unpacked.folder, 'console', 'src', 'page.tsx'), 'export const page = 2')
   assert.equal(unpacked.isConsoleStale(), true)
+  const before = built.stampOfSources()
+  writeFileSync(join(built.folder, 'server', 'lib', 'units.ts'), '')
+  assert.notEqual(built.stampOfSources(), before)
 })
 
 test('a command loads its own part of the gateway alone', () => {
