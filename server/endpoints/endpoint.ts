@@ -21,6 +21,16 @@ import type { UsageReader } from '../usage/usage.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Sockets } from './sockets.ts'
 
+/** Error statuses of paid calls, beyond 401. */
+export const CALL_ERRORS = [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503]
+/** Error statuses of reading one object, beyond 401. */
+export const RECORD_ERRORS = [403, 404, 503]
+
+/** Returns the name in usage records and logs: `chat.completions` for /v1/chat/completions. */
+export function endpointNameOf(path: string): string {
+  return path.replace(/^\/v\d+\//, '').replaceAll('/', '.')
+}
+
 /** A working request and its answer; both must pass the endpoint's schemas. */
 export interface Example {
   /** The path with its parameters filled in, and the query; the canonical path when absent. */
@@ -54,7 +64,7 @@ export interface Documentation {
   readonly stream?: { readonly type: string; readonly description: string }
   /** Returns an example for one of this gateway's own models of the right type. */
   readonly example?: (model: string) => Example
-  /** Error statuses that callers may get, beyond 401. */
+  /** Error statuses that callers may get, beyond 401; those of paid calls for such if absent. */
   readonly errors?: readonly number[]
 }
 

@@ -80,6 +80,5 @@ export const search: MeteredEndpoint = {
     tag: 'Search',
     answer: searchAnswer,
     example: () => ({ body: { Type: 'web', Query: 'the longest rivers', Count: 5 } }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }

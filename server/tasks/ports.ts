@@ -2,7 +2,7 @@
 import type { TransactionSql } from 'postgres'
 import type { ResultContent } from '../assets/library/keep-content.ts'
 import type { ConvertSound } from '../assets/sound/convert-sound.ts'
-import type { TaskKind } from '../upstreams/task-driver.ts'
+import type { TaskKind } from '../lib/task-kinds.ts'
 import type { TaskRow } from './task.ts'
 
 export interface TaskWebhook {

@@ -3,7 +3,7 @@
  * the lease; rows that another process is claiming are skipped.
  */
 import type { PendingQuery, Row, Sql } from 'postgres'
-import type { TaskKind } from '../upstreams/task-driver.ts'
+import type { TaskKind } from '../lib/task-kinds.ts'
 import { claimColumns, columns, joinCosts } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 

@@ -4,9 +4,10 @@
  */
 import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../lib/json.ts'
+import type { TaskKind } from '../lib/task-kinds.ts'
 import { stringifyStorable } from '../lib/text/well-formed.ts'
 import type { Quantities } from '../lib/units.ts'
-import type { PreparedTask, TaskKind } from '../upstreams/task-driver.ts'
+import type { PreparedTask } from '../upstreams/task-driver.ts'
 import type { ClaimedTask, TaskRow, TaskState } from './task.ts'
 
 type AnySql = Sql | TransactionSql

@@ -1,7 +1,7 @@
 /** The declaration of an endpoint that creates tasks. */
 import type { JsonObject } from '../lib/json.ts'
+import type { TaskKind } from '../lib/task-kinds.ts'
 import type { Body, Metering, RequestMetering } from '../pipeline/metering.ts'
-import type { TaskKind } from '../upstreams/task-driver.ts'
 import type { CallRequest } from '../upstreams/upstream.ts'
 import type { TaskPorts } from './ports.ts'
 import type { TaskRow } from './task.ts'

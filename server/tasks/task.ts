@@ -1,7 +1,8 @@
 /** A task row joined with its current attempt and its hold. */
 import type { JsonObject } from '../lib/json.ts'
+import type { TaskKind } from '../lib/task-kinds.ts'
 import type { Quantities } from '../lib/units.ts'
-import type { TaskFacts, TaskKind } from '../upstreams/task-driver.ts'
+import type { TaskFacts } from '../upstreams/task-driver.ts'
 
 export type TaskState = 'submitting' | 'queued' | 'processing' | 'succeeded' | 'failed'
 

@@ -1,6 +1,6 @@
 /** The SQL of tasks as callers see them: only their own, by our id or the upstream's. */
 import type { Sql } from 'postgres'
-import type { TaskKind } from '../upstreams/task-driver.ts'
+import type { TaskKind } from '../lib/task-kinds.ts'
 import { columns } from './store.ts'
 import type { SourceTask } from './submission.ts'
 import type { TaskEvent, TaskRow } from './task.ts'

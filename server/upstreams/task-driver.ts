@@ -5,12 +5,10 @@
  * `UpstreamFailure` that states what is known about the outcome.
  */
 import type { JsonObject } from '../lib/json.ts'
+import type { TaskKind } from '../lib/task-kinds.ts'
 import type { Quantities } from '../lib/units.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { Wire } from './wire.ts'
-
-/** The kinds of tasks that the gateway offers. */
-export type TaskKind = 'video' | 'minutes' | 'erase' | 'image' | 'response'
 
 /** Facts that conditions of prices compare, for example `{ resolution: '720p', audio: true }`. */
 export type TaskFacts = Readonly<Record<string, string | number | boolean>>

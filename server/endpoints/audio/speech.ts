@@ -97,6 +97,5 @@ export const speech: MeteredEndpoint = {
         },
       },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }

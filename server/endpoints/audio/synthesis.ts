@@ -109,7 +109,6 @@ export const synthesis: MeteredEndpoint = {
     example: (model) => ({
       body: { model, input: 'All rivers run into the sea.', voice: voiceOf(model) },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }
 

@@ -13,7 +13,7 @@ import type { Quantities, Unit } from '../../lib/units.ts'
 import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
 import type { Ceiling } from '../../pipeline/price/ceiling.ts'
 import type { CallRequest } from '../../upstreams/upstream.ts'
-import type { MeteredEndpoint } from '../endpoint.ts'
+import { CALL_ERRORS, type MeteredEndpoint } from '../endpoint.ts'
 
 export const RECORDING_BYTES_MAX = 25 * 1024 * 1024
 /** Token estimates for models that are billed by tokens. */
@@ -154,6 +154,6 @@ export const transcriptions: MeteredEndpoint = {
       form: { model, file: '@speech.wav', language: 'en' },
       answer: { text: 'All rivers run into the sea.', usage: { type: 'duration', seconds: 3 } },
     }),
-    errors: [400, 402, 403, 404, 408, 409, 413, 415, 422, 429, 502, 503],
+    errors: [...CALL_ERRORS, 408],
   },
 }

@@ -19,7 +19,7 @@ import { foldLanguage } from '../../lib/text/fold-language.ts'
 import type { Quantities } from '../../lib/units.ts'
 import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
 import type { CallRequest } from '../../upstreams/upstream.ts'
-import type { MeteredEndpoint } from '../endpoint.ts'
+import { CALL_ERRORS, type MeteredEndpoint } from '../endpoint.ts'
 import { createEitherReader } from './read-either.ts'
 import {
   estimateRecording,
@@ -184,6 +184,6 @@ export const translations: MeteredEndpoint = {
       form: { model, file: '@speech.wav', source_language: 'zh', target_language: 'en' },
       answer: { text: 'All rivers run into the sea.', source_text: '百川归海。' },
     }),
-    errors: [400, 402, 403, 404, 408, 409, 413, 415, 422, 429, 502, 503],
+    errors: [...CALL_ERRORS, 408],
   },
 }

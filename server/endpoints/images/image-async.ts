@@ -1,12 +1,45 @@
-/** Image tasks: creates one, and returns its state by its id. */
+/** Image tasks: a worker makes the call of POST /v1/images/generations. */
 import { z } from 'zod'
-import { encodeImageTask } from '../../dialects/images/image-task.ts'
-import { sendJson } from '../../http/reply.ts'
-import { GatewayError } from '../../lib/errors.ts'
-import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
-import { imageSubmission, toImageTask } from './image-submission.ts'
+import { explainNoImage, readImagesResult } from '../../dialects/images/read-result.ts'
+import { spliceJson } from '../../dialects/splice.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { AnswerTools, CallResult } from '../../tasks/submission.ts'
+import { callbackUrl } from '../callback-url.ts'
+import { CALL_ERRORS } from '../endpoint.ts'
+import { type TaskReading, taskEndpoints } from '../task-endpoints.ts'
+import { encodeWebhook, type TaskView, toSeconds } from '../task-view.ts'
+import { imageMetering, imageRequest } from './image-request.ts'
 
-const TAG = 'Images'
+/** Members that the worker removes: it does not stream, and results are always stored as links. */
+const REMOVED = ['callback_url', 'stream', 'partial_images', 'response_format']
+const KEPT = ['n', 'size', 'quality', 'style']
+
+const asyncRequest = imageRequest.extend({ callback_url: callbackUrl })
+
+async function read(document: unknown, { keep, byToken }: AnswerTools): Promise<CallResult> {
+  const result = await readImagesResult(document, { keep, showUsage: byToken })
+  return result ? { result } : explainNoImage(document)
+}
+
+function keepParameters(parameters: JsonObject): JsonObject {
+  const kept = KEPT.filter((name) => parameters[name] !== undefined && parameters[name] !== null)
+  return Object.fromEntries(kept.map((name) => [name, parameters[name]]))
+}
+
+const reading: TaskReading = {
+  ...imageMetering,
+  kind: 'image',
+  schema: asyncRequest,
+  parameters: (value) => asyncRequest.parse(value),
+  keep: keepParameters,
+  urls: () => [],
+  call: {
+    metering: imageMetering,
+    body: ({ body, fields }) => spliceJson(body, fields, { remove: REMOVED }),
+    galleryDetails: ({ prompt }) => ({ prompt }),
+    read,
+  },
+}
 
 const created = z.object({
   id: z.string(),
@@ -40,45 +73,42 @@ const DONE = {
   result: { created: 1_795_253_412, data: [{ url: 'https://media.example/image.png' }] },
 } satisfies z.input<typeof record>
 
-export const createImageTask: TaskEndpoint = {
-  kind: 'task',
-  method: 'POST',
+/** Always `queued`, whatever has happened meanwhile. */
+function encodeCreated({ id, model, createdAt }: TaskView): JsonObject {
+  return { id, status: 'queued', model, created_at: toSeconds(createdAt) }
+}
+
+export const { create: createImageTask, get: getImageTask } = taskEndpoints({
   paths: ['/v1/images/async'],
-  envelope: 'flat',
-  submission: imageSubmission,
-  documentation: {
+  tag: 'Images',
+  reading,
+  created,
+  record,
+  encodeCreated,
+  encodeRecord: (task) => ({
+    ...encodeCreated(task),
+    status: task.state,
+    ...(task.error ? { error: task.error.message } : {}),
+    ...(task.state === 'succeeded' ? { result: task.result } : {}),
+  }),
+  encodeWebhook: (task) => encodeWebhook(task, { kind: 'image', outcome: { result: task.result } }),
+  hasMedia: true,
+  create: {
     summary: 'Create images as a task',
     description:
       'Takes the request of POST /v1/images/generations and returns a task at once. The ' +
       'images are added to the gallery and returned as links, whatever response_format ' +
       'says; stream is ignored. A failed task costs nothing.',
-    tag: TAG,
-    answer: created,
     example: (model) => ({
       body: { model, prompt: 'A river at dawn, in ink.' },
       answer: { ...CREATED, model },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 503],
+    // A worker makes the call: its failures are the task's.
+    errors: CALL_ERRORS.filter((status) => status !== 502),
   },
-}
-
-export const getImageTask: AccountEndpoint = {
-  kind: 'account',
-  method: 'GET',
-  paths: ['/v1/images/async/:task_id'],
-  envelope: 'flat',
-  documentation: {
+  get: {
     summary: 'Get an image task',
     description: 'Poll every 3 to 5 seconds at most, or use a callback_url.',
-    tag: TAG,
-    answer: record,
-    example: () => ({ path: `/v1/images/async/${TASK_ID}`, answer: DONE }),
-    errors: [403, 404, 503],
+    example: DONE,
   },
-  async handle(context, caller, { tasks, library }) {
-    const row = await tasks.find(caller.accountId, context.params.task_id ?? '', 'image')
-    if (!row) throw new GatewayError('not_found', { message: 'no such task' })
-    const [shown = row] = await library.withOwnLinks([row])
-    sendJson(context, 200, encodeImageTask(toImageTask(shown)))
-  },
-}
+})

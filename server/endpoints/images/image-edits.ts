@@ -3,7 +3,6 @@ import type { MeteredEndpoint } from '../endpoint.ts'
 import { editMetering, variationMetering } from './edit-request.ts'
 import { imageAnswer } from './image-request.ts'
 
-const ERRORS = [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503]
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
 const PICTURE = `data:image/png;base64,${PIXEL}`
@@ -35,7 +34,6 @@ export const imageEdits: MeteredEndpoint = {
       body: { model, prompt: 'Add a boat.', image: PICTURE },
       answer: ANSWER,
     }),
-    errors: ERRORS,
   },
 }
 
@@ -51,6 +49,5 @@ export const imageVariations: MeteredEndpoint = {
     tag: 'Images',
     answer: imageAnswer,
     example: (model) => ({ body: { model, image: PICTURE, n: 1 }, answer: ANSWER }),
-    errors: ERRORS,
   },
 }

@@ -31,6 +31,5 @@ export const imageGenerations: MeteredEndpoint = {
         data: [{ url: 'https://media.example/image.png' }],
       },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }

@@ -3,21 +3,15 @@
  * before the hold.
  */
 import { z } from 'zod'
-import {
-  encodeMinutesCallback,
-  encodeMinutesCreated,
-  type MinutesTask,
-} from '../../dialects/minutes/minutes-task.ts'
 import { askForSummary, readSummary } from '../../dialects/minutes/summarise.ts'
 import { checkShape } from '../../http/check-shape.ts'
 import { invalidField } from '../../lib/errors.ts'
 import { asString, type JsonObject } from '../../lib/json.ts'
 import { foldLanguage } from '../../lib/text/fold-language.ts'
 import type { Body } from '../../pipeline/metering.ts'
-import type { DeliveryState, TaskPorts } from '../../tasks/ports.ts'
-import type { TaskSubmission } from '../../tasks/submission.ts'
-import type { TaskRow } from '../../tasks/task.ts'
+import type { TaskPorts } from '../../tasks/ports.ts'
 import { callbackUrl } from '../callback-url.ts'
+import type { TaskReading } from '../task-endpoints.ts'
 
 const BODY_BYTES_MAX = 256 * 1024
 const FILE_BYTES_MAX = 1024 ** 3
@@ -126,45 +120,21 @@ async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonOb
   }
 }
 
-export function toMinutesTask(row: TaskRow, callback?: DeliveryState): MinutesTask {
-  const { state } = row
-  return {
-    id: row.id,
-    requestId: row.request_id,
-    model: row.model,
-    state: state === 'succeeded' || state === 'failed' ? state : 'processing',
-    error:
-      row.error_code === null
-        ? undefined
-        : { code: row.error_code, message: row.error_message ?? 'the task failed' },
-    result: row.result ?? {},
-    withWords: row.request.need_word_time_series === true,
-    callback,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at ?? undefined,
-  }
-}
-
 /** Returns the parameters that are stored with the task, without the address and the hot words. */
 function keep({ file_url: _url, hot_words: _words, callback_url: _callback, ...rest }: JsonObject) {
   return rest
 }
 
-export const minutesSubmission: TaskSubmission = {
-  endpoint: 'audio.minutes',
+export const minutesReading: TaskReading = {
   kind: 'minutes',
   modelTypes: ['minutes'],
   bodyBytesMax: BODY_BYTES_MAX,
   schema: minutesRequest,
   model: ({ value }) => asString(value.model),
-  streams: () => false,
-  inputTokens: () => 0,
   parameters: readParameters,
   inspect,
   followUp: { setting: 'summary_model', request: askForSummary, read: readSummary },
   keep,
   recording: 'file_url',
   urls: ({ file_url: url }) => [{ field: 'file_url', url: String(url) }],
-  answer: (task) => encodeMinutesCreated(toMinutesTask(task)),
-  webhookBody: (task) => encodeMinutesCallback(toMinutesTask(task)),
 }

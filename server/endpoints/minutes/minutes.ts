@@ -1,14 +1,9 @@
 /** Minutes of a recording: creates a task, and returns its state by its id. */
 import { z } from 'zod'
-import { encodeMinutesTask } from '../../dialects/minutes/minutes-task.ts'
-import { sendJson } from '../../http/reply.ts'
-import { GatewayError } from '../../lib/errors.ts'
-import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
-import { minutesSubmission, toMinutesTask } from './minutes-submission.ts'
-
-const TAG = 'Minutes'
-/** The products behind it are sold in mainland China only. */
-const SITES = ['cn'] as const
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { TASK_ENDING, taskEndpoints } from '../task-endpoints.ts'
+import { encodeEnding, encodeWebhook, stateWithoutQueue, type TaskView } from '../task-view.ts'
+import { minutesReading } from './minutes-submission.ts'
 
 const created = z.object({
   id: z.string(),
@@ -67,9 +62,7 @@ const record = created.extend({
   status: z.enum(['processing', 'succeeded', 'failed']),
   duration: z.number().optional().describe('Seconds.'),
   result: result.optional(),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
-  callback: z.object({ status: z.string(), attempts: z.int() }).optional(),
-  finished_at: z.iso.datetime().optional(),
+  ...TASK_ENDING,
 })
 
 const TASK_ID = 'task_6Tn1Vc5XbY9Qm2Lr4Wd8Zk'
@@ -96,14 +89,49 @@ const DONE = {
   finished_at: '2026-11-21T09:30:41.000Z',
 } satisfies z.input<typeof record>
 
-export const createMinutes: TaskEndpoint = {
-  kind: 'task',
-  method: 'POST',
+/** Always `processing`, whatever has happened meanwhile. */
+function encodeCreated({ id, requestId, model, createdAt }: TaskView): JsonObject {
+  return {
+    id,
+    request_id: requestId,
+    model,
+    status: 'processing',
+    created_at: createdAt.toISOString(),
+  }
+}
+
+function encodeResult({ duration, sentences, text, ...parts }: JsonObject, withWords: boolean) {
+  const sentenceList = Array.isArray(sentences) ? sentences.filter(isObject) : []
+  const plain = sentenceList.map(({ words: _words, ...sentence }) => sentence)
+  return { duration, result: { text, sentences: withWords ? sentenceList : plain, ...parts } }
+}
+
+function encodeRecord(task: TaskView): JsonObject {
+  const { request, result, state } = task
+  const withWords = request.need_word_time_series === true
+  return {
+    ...encodeCreated(task),
+    status: stateWithoutQueue(task),
+    ...(state === 'succeeded' ? encodeResult(result, withWords) : {}),
+    ...encodeEnding(task),
+  }
+}
+
+export const { create: createMinutes, get: getMinutes } = taskEndpoints({
   paths: ['/v1/audio/minutes'],
-  envelope: 'flat',
-  sites: SITES,
-  submission: minutesSubmission,
-  documentation: {
+  // The products behind it are sold in mainland China only.
+  sites: ['cn'],
+  tag: 'Minutes',
+  reading: minutesReading,
+  created,
+  record,
+  encodeCreated,
+  encodeRecord,
+  // Without the times of words, which the record has.
+  encodeWebhook: (task) =>
+    encodeWebhook(task, { kind: 'minutes', outcome: encodeResult(task.result, false) }),
+  hasMedia: false,
+  create: {
     summary: 'Create a minutes task',
     description:
       'Transcribes a recording. `service-minutes` separates speakers and writes a summary' +
@@ -112,8 +140,6 @@ export const createMinutes: TaskEndpoint = {
       'where the gateway has ffmpeg, else refused by name: `GET /v1/models/{id}` lists them. ' +
       '`vendor-minutes` does what `features` lists, billed by length. The file must be ' +
       'smaller than 1 GB and at most two hours long. Poll at most every 30 seconds.',
-    tag: TAG,
-    answer: created,
     example: (model) => ({
       body: {
         model,
@@ -122,29 +148,12 @@ export const createMinutes: TaskEndpoint = {
       },
       answer: CREATED,
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
-}
-
-export const getMinutes: AccountEndpoint = {
-  kind: 'account',
-  method: 'GET',
-  paths: ['/v1/audio/minutes/:task_id'],
-  envelope: 'flat',
-  sites: SITES,
-  documentation: {
+  get: {
     summary: 'Get a minutes task',
     description:
       'Free of charge; poll it, or wait for the webhook. The result appears when the status is ' +
       '`succeeded`.',
-    tag: TAG,
-    answer: record,
-    example: () => ({ path: `/v1/audio/minutes/${TASK_ID}`, answer: DONE }),
-    errors: [403, 404, 503],
+    example: DONE,
   },
-  async handle(context, caller, { tasks }) {
-    const row = await tasks.find(caller.accountId, context.params.task_id ?? '', 'minutes')
-    if (!row) throw new GatewayError('not_found', { message: 'no such task' })
-    sendJson(context, 200, encodeMinutesTask(toMinutesTask(row, await tasks.delivery(row))))
-  },
-}
+})

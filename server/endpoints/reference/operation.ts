@@ -2,7 +2,7 @@
 
 import type { Envelope } from '../../http/envelope.ts'
 import type { Method } from '../../http/router.ts'
-import type { Documentation, Endpoint, Example } from '../endpoint.ts'
+import { CALL_ERRORS, type Documentation, type Endpoint, type Example } from '../endpoint.ts'
 import { meteringOf } from '../serving.ts'
 import {
   describeAnswer,
@@ -64,7 +64,7 @@ export function describeEndpoint(
   const metering = meteringOf(endpoint)
   const isPaid = metering !== undefined
   const form = metering?.form
-  const { errors = [] } = documentation
+  const { errors = isPaid ? CALL_ERRORS : [] } = documentation
   const body = metering?.schema ?? documentation.body
   return {
     id: nameOperation(method, first),

@@ -1,22 +1,13 @@
 /** POST /v1/chat/completions: OpenAI's chat dialect. */
 import { z } from 'zod'
-import type { MeteredEndpoint } from '../endpoint.ts'
 import { onEveryPrefix } from '../native-prefixes.ts'
 import { readChatOptions } from './billing/chat-options.ts'
 import { measureChat } from './billing/measure-chat.ts'
 import { PLAIN_CHAT } from './billing/plain-members.ts'
-import { takeOutTools } from './billing/take-out-tools.ts'
-import {
-  countInputCeiling,
-  estimateText,
-  quoteText,
-  requestsStream,
-  TEXT_BODY_BYTES_MAX,
-  TEXT_NEEDS,
-  type TextDialect,
-} from './billing/text-billing.ts'
+import type { TextDialect } from './billing/text-billing.ts'
 import { listedModels } from './listed-models.ts'
 import { findReferences } from './references/find-references.ts'
+import { textEndpoint } from './text-endpoint.ts'
 
 const dialect: TextDialect = {
   limits: ['max_completion_tokens', 'max_tokens'],
@@ -66,41 +57,22 @@ const chatAnswer = z.looseObject({
   usage,
 })
 
-export const chatCompletions: MeteredEndpoint = {
-  kind: 'metered',
-  method: 'POST',
+export const chatCompletions = textEndpoint({
   paths: onEveryPrefix('/chat/completions'),
-  envelope: 'nested',
+  operation: 'chat',
+  schema: chatRequest,
+  dialect,
   metering: {
-    endpoint: 'chat.completions',
-    operation: 'chat',
-    modelTypes: ['chat'],
-    bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesPictures: true,
     takesModels: true,
-    schema: chatRequest,
-    model: ({ value }) => value.model as string,
     names: { operation: 'chat', find: (value) => findReferences(value) },
-    streams: requestsStream,
-    inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureChat(value)),
-    quote: (request) => quoteText(request, dialect),
-    needs: TEXT_NEEDS,
-    takeOut: takeOutTools,
-    fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
-    billsBroken: true,
-    passesRefusals: false,
   },
+  stream: 'one `chat.completion.chunk` per event, then `[DONE]`.',
   documentation: {
     summary: 'Create a chat completion',
     description:
       'Streaming or not. Usage is always collected from the upstream for billing; a usage' +
       ' chunk is forwarded only if the request asks for it.',
-    tag: 'Text',
     answer: chatAnswer,
-    stream: {
-      type: 'text/event-stream',
-      description: 'one `chat.completion.chunk` per event, then `[DONE]`.',
-    },
     example: (model) => ({
       body: { model, messages: [{ role: 'user', content: 'Name three rivers.' }] },
       answer: {
@@ -118,6 +90,5 @@ export const chatCompletions: MeteredEndpoint = {
         usage: { prompt_tokens: 12, completion_tokens: 8, total_tokens: 20 },
       },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
-}
+})

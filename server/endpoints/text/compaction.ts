@@ -1,19 +1,11 @@
 /** POST /v1/responses/compact: a shorter input that stands for a conversation. */
 import { z } from 'zod'
-import type { MeteredEndpoint } from '../endpoint.ts'
 import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'
 import { readResponsesOptions } from './billing/responses-options.ts'
-import { takeOutTools } from './billing/take-out-tools.ts'
-import {
-  countInputCeiling,
-  estimateText,
-  quoteText,
-  TEXT_BODY_BYTES_MAX,
-  TEXT_NEEDS,
-  type TextDialect,
-} from './billing/text-billing.ts'
+import type { TextDialect } from './billing/text-billing.ts'
 import { findReferences } from './references/find-references.ts'
+import { textEndpoint } from './text-endpoint.ts'
 
 const dialect: TextDialect = {
   limits: [],
@@ -40,36 +32,20 @@ const compactionAnswer = z.looseObject({
   usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
 })
 
-export const compactResponses: MeteredEndpoint = {
-  kind: 'metered',
-  method: 'POST',
+export const compactResponses = textEndpoint({
   paths: ['/v1/responses/compact'],
-  envelope: 'nested',
+  operation: 'compaction',
+  schema: compactionRequest,
+  dialect,
   metering: {
-    endpoint: 'responses.compact',
-    operation: 'compaction',
-    modelTypes: ['chat'],
-    bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesPictures: true,
-    schema: compactionRequest,
-    model: ({ value }) => value.model as string,
     buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
     names: { operation: 'compaction', find: (value) => findReferences(value, { hasItems: true }) },
-    streams: () => false,
-    inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureResponses(value)),
-    quote: (request) => quoteText(request, dialect),
-    needs: TEXT_NEEDS,
-    takeOut: takeOutTools,
-    fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
-    billsBroken: true,
-    passesRefusals: false,
   },
   documentation: {
     summary: 'Compact a conversation',
     description:
       'Passed to the vendor, and charged by its tokens. The output replaces the input of the ' +
       'next request at the same model. Only models whose vendor has the Responses API compact.',
-    tag: 'Text',
     answer: compactionAnswer,
     example: (model) => ({
       body: { model, input: 'Name a river.' },
@@ -80,6 +56,5 @@ export const compactResponses: MeteredEndpoint = {
         usage: { input_tokens: 11, output_tokens: 5, total_tokens: 16 },
       },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
-}
+})

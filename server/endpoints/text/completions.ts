@@ -4,21 +4,12 @@ import {
   COMPLETION_TOKENS_DEFAULT,
   translateCompletionRequest,
 } from '../../dialects/completions-over-chat/request.ts'
-import type { MeteredEndpoint } from '../endpoint.ts'
 import { readChatOptions } from './billing/chat-options.ts'
 import { createMeasure } from './billing/measure.ts'
 import { PLAIN_COMPLETIONS } from './billing/plain-members.ts'
-import { takeOutTools } from './billing/take-out-tools.ts'
-import {
-  countInputCeiling,
-  estimateText,
-  quoteText,
-  requestsStream,
-  TEXT_BODY_BYTES_MAX,
-  TEXT_NEEDS,
-  type TextDialect,
-} from './billing/text-billing.ts'
+import { quoteText, type TextDialect } from './billing/text-billing.ts'
 import { listedModels } from './listed-models.ts'
+import { textEndpoint } from './text-endpoint.ts'
 
 const dialect: TextDialect = {
   limits: ['max_tokens'],
@@ -57,45 +48,27 @@ const completionAnswer = z.looseObject({
   usage: z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int() }),
 })
 
-export const completions: MeteredEndpoint = {
-  kind: 'metered',
-  method: 'POST',
+export const completions = textEndpoint({
   paths: ['/v1/completions'],
-  envelope: 'nested',
+  operation: 'completion',
+  schema: completionRequest,
+  dialect,
   metering: {
-    endpoint: 'completions',
-    operation: 'completion',
-    modelTypes: ['chat'],
-    bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesPictures: true,
     takesModels: true,
-    schema: completionRequest,
     check: ({ value }) => void translateCompletionRequest(value, 'max_tokens'),
-    model: ({ value }) => value.model as string,
-    streams: requestsStream,
-    inputTokens: (_value, bodyBytes) => countInputCeiling(bodyBytes, createMeasure()),
     quote: ({ value, ...request }) => {
       const maxTokens = value.max_tokens ?? COMPLETION_TOKENS_DEFAULT
       return quoteText({ ...request, value: { ...value, max_tokens: maxTokens } }, dialect)
     },
-    needs: TEXT_NEEDS,
-    takeOut: takeOutTools,
-    fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
-    billsBroken: true,
-    passesRefusals: false,
   },
+  stream: 'one `text_completion` per event, then `[DONE]`.',
   documentation: {
     summary: 'Complete a text',
     description:
       'The older form of chat completions, for clients that know no other. The prompt becomes a' +
       ' message of a user. `suffix`, `echo`, `best_of`, `logprobs`, lists of tokens and several' +
       ' prompts are refused: send a chat completion, or a request for each prompt.',
-    tag: 'Text',
     answer: completionAnswer,
-    stream: {
-      type: 'text/event-stream',
-      description: 'one `text_completion` per event, then `[DONE]`.',
-    },
     example: (model) => ({
       body: { model, prompt: 'Name three rivers.', max_tokens: 64 },
       answer: {
@@ -109,6 +82,5 @@ export const completions: MeteredEndpoint = {
         usage: { prompt_tokens: 12, completion_tokens: 8, total_tokens: 20 },
       },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
-}
+})

@@ -1,12 +1,12 @@
 /** POST /v1/embeddings: OpenAI's embedding dialect, billed by input tokens. */
 import { z } from 'zod'
 import type { Body, Estimate, QuotedRequest } from '../../pipeline/metering.ts'
-import type { MeteredEndpoint } from '../endpoint.ts'
 import { onEveryPrefix } from '../native-prefixes.ts'
 import { createMeasure } from './billing/measure.ts'
 import { PLAIN_EMBEDDINGS } from './billing/plain-members.ts'
-import { createPricedOptions, readCommon } from './billing/priced-options.ts'
-import { quoteText, TEXT_BODY_BYTES_MAX, type TextDialect } from './billing/text-billing.ts'
+import { readCommon } from './billing/priced-options.ts'
+import { quoteText, type TextDialect } from './billing/text-billing.ts'
+import { textEndpoint } from './text-endpoint.ts'
 
 const BYTES_PER_TOKEN = 4
 /**
@@ -56,11 +56,7 @@ const dialect: TextDialect = {
   limits: [],
   plain: PLAIN_EMBEDDINGS,
   measure: createMeasure,
-  readOptions({ value }, measure) {
-    const options = createPricedOptions()
-    readCommon(options, value, measure)
-    return options
-  },
+  readOptions: ({ value }, measure) => readCommon(value, measure),
 }
 
 /** Quotes the input, be it text or tokens; there is no output. */
@@ -75,31 +71,20 @@ function quote(request: QuotedRequest): Estimate {
   }
 }
 
-export const embeddings: MeteredEndpoint = {
-  kind: 'metered',
-  method: 'POST',
+export const embeddings = textEndpoint({
   paths: onEveryPrefix('/embeddings'),
-  envelope: 'nested',
+  operation: 'embedding',
+  schema: embeddingRequest,
+  dialect,
+  isAboutInput: true,
   metering: {
-    endpoint: 'embeddings',
-    operation: 'embedding',
     modelTypes: ['embedding'],
-    bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesPictures: true,
-    schema: embeddingRequest,
-    model: ({ value }) => value.model as string,
-    streams: () => false,
     inputTokens: estimateInput,
     quote,
-    needs: ['input_token'],
-    fallback: (request) => ({ input_token: request.estimateInputTokens() }),
-    billsBroken: false,
-    passesRefusals: false,
   },
   documentation: {
     summary: 'Create embeddings',
     description: 'Returns one vector for each input, in their order. The input tokens are charged.',
-    tag: 'Text',
     answer: embeddingAnswer,
     example: (model) => ({
       body: { model, input: ['a river', 'a stream'] },
@@ -113,6 +98,5 @@ export const embeddings: MeteredEndpoint = {
         usage: { prompt_tokens: 5, total_tokens: 5 },
       },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
-}
+})

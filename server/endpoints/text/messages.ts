@@ -4,22 +4,13 @@ import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { countMessagesTokens } from '../../dialects/messages/count-tokens.ts'
 import { validateMessagesRequest } from '../../dialects/messages/validate-request.ts'
 import type { Body, RequestParts } from '../../pipeline/metering.ts'
-import type { MeteredEndpoint } from '../endpoint.ts'
 import { measureMessages } from './billing/measure-messages.ts'
 import { readMessagesOptions } from './billing/messages-options.ts'
 import { PLAIN_MESSAGES } from './billing/plain-members.ts'
-import { takeOutTools } from './billing/take-out-tools.ts'
-import {
-  countInputCeiling,
-  estimateText,
-  quoteText,
-  requestsStream,
-  TEXT_BODY_BYTES_MAX,
-  TEXT_NEEDS,
-  type TextDialect,
-} from './billing/text-billing.ts'
+import { countInputCeiling, type TextDialect } from './billing/text-billing.ts'
 import { listedModels } from './listed-models.ts'
 import { findReferences } from './references/find-references.ts'
+import { textEndpoint } from './text-endpoint.ts'
 
 const dialect: TextDialect = {
   limits: ['max_tokens'],
@@ -79,41 +70,28 @@ function estimateInput(value: Body, bodyBytes: number): number {
   return byTexts * 2 < byBytes ? byBytes : byTexts
 }
 
-export const messagesEndpoint: MeteredEndpoint = {
-  kind: 'metered',
-  method: 'POST',
+export const messagesEndpoint = textEndpoint({
   paths: ['/v1/messages'],
   envelope: 'messages',
+  operation: 'messages',
+  schema: messagesRequest,
+  dialect,
   metering: {
-    endpoint: 'messages',
-    operation: 'messages',
-    modelTypes: ['chat'],
-    bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesPictures: true,
     takesModels: true,
-    schema: messagesRequest,
     check: (parts) => {
       checkVersion(parts)
       validateMessagesRequest(parts.value, { needsMaxTokens: true })
     },
-    model: ({ value }) => value.model as string,
     names: { operation: 'messages', find: (value) => findReferences(value) },
-    streams: requestsStream,
     inputTokens: estimateInput,
-    quote: (request) => quoteText(request, dialect),
-    needs: TEXT_NEEDS,
-    takeOut: takeOutTools,
-    fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
-    billsBroken: true,
-    passesRefusals: false,
   },
+  stream: 'named events from `message_start` to `message_stop`.',
   documentation: {
     summary: 'Create a message',
     description:
       'Send the header `vendor-version: 2023-06-01`, or `anthropic-version` with any ' +
       'date. The query is ignored. A native upstream receives the request unchanged; any ' +
       'other receives a translation.',
-    tag: 'Text',
     headers: z.object({
       'vendor-version': z
         .literal(VERSION)
@@ -121,10 +99,6 @@ export const messagesEndpoint: MeteredEndpoint = {
         .describe('Required, unless the SDK sends its own.'),
     }),
     answer: messagesAnswer,
-    stream: {
-      type: 'text/event-stream',
-      description: 'named events from `message_start` to `message_stop`.',
-    },
     example: (model) => ({
       headers: { 'vendor-version': VERSION },
       body: { model, max_tokens: 256, messages: [{ role: 'user', content: 'Name a river.' }] },
@@ -139,6 +113,5 @@ export const messagesEndpoint: MeteredEndpoint = {
         usage: { input_tokens: 11, output_tokens: 5 },
       },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
-}
+})

@@ -2,16 +2,11 @@
 import { z } from 'zod'
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Body, Estimate, QuotedRequest } from '../../pipeline/metering.ts'
-import type { MeteredEndpoint } from '../endpoint.ts'
 import { addMediaUrl, createMeasure, type Measure } from './billing/measure.ts'
 import { PLAIN_MODERATIONS } from './billing/plain-members.ts'
-import { createPricedOptions, readCommon } from './billing/priced-options.ts'
-import {
-  countInputCeiling,
-  quoteText,
-  TEXT_BODY_BYTES_MAX,
-  type TextDialect,
-} from './billing/text-billing.ts'
+import { readCommon } from './billing/priced-options.ts'
+import { countInputCeiling, quoteText, type TextDialect } from './billing/text-billing.ts'
+import { textEndpoint } from './text-endpoint.ts'
 
 const part = z.looseObject({ type: z.string().min(1, { abort: true }) })
 
@@ -52,11 +47,7 @@ const dialect: TextDialect = {
   limits: [],
   plain: PLAIN_MODERATIONS,
   measure: measureParts,
-  readOptions({ value }, measure) {
-    const options = createPricedOptions()
-    readCommon(options, value, measure)
-    return options
-  },
+  readOptions: ({ value }, measure) => readCommon(value, measure),
 }
 
 /** Quotes the input; there is no output. */
@@ -67,34 +58,22 @@ function quote(request: QuotedRequest): Estimate {
   return { ...estimate, quantities }
 }
 
-export const moderations: MeteredEndpoint = {
-  kind: 'metered',
-  method: 'POST',
+export const moderations = textEndpoint({
   paths: ['/v1/moderations'],
-  envelope: 'nested',
+  operation: 'moderation',
+  schema: moderationRequest,
+  dialect,
+  isAboutInput: true,
   metering: {
-    endpoint: 'moderations',
-    operation: 'moderation',
     modelTypes: ['moderation'],
-    bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesPictures: true,
     defaultsToOnlyModel: true,
-    schema: moderationRequest,
-    model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
-    streams: () => false,
-    inputTokens: estimateInput,
     quote,
-    needs: ['input_token'],
-    fallback: (request) => ({ input_token: request.estimateInputTokens() }),
-    billsBroken: false,
-    passesRefusals: false,
   },
   documentation: {
     summary: 'Classify content as harmful',
     description:
       'The answer is the upstream’s. Free, or billed by call or by input tokens, as the model is ' +
       'priced; input tokens that the upstream does not state are estimated.',
-    tag: 'Text',
     answer: moderationAnswer,
     example: (model) => ({
       body: { model, input: 'a quiet river' },
@@ -106,6 +85,5 @@ export const moderations: MeteredEndpoint = {
         ],
       },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
-}
+})

@@ -5,39 +5,26 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Metering } from '../../pipeline/metering.ts'
 import type { BackgroundSubmission } from '../../tasks/background/background-order.ts'
 import type { TaskRow } from '../../tasks/task.ts'
+import { viewTask } from '../task-endpoints.ts'
+import { encodeWebhook } from '../task-view.ts'
 
 const KEPT = ['stream', 'store', 'max_output_tokens']
 
-/** Returns the id in the answer of the creation: the vendor's, or ours if its answer was lost. */
-function idOf({ id, answer_lost: isLost, upstream_id: upstreamId }: TaskRow): string {
-  return isLost ? id : (upstreamId ?? id)
-}
-
 function encodeOwn(row: TaskRow): JsonObject {
+  const { nativeId: id, model, state, createdAt } = viewTask(row)
   return encodeUnknownResponse({
-    id: idOf(row),
-    model: row.model,
-    state: row.state === 'failed' ? 'failed' : 'queued',
+    id,
+    model,
+    state: state === 'failed' ? 'failed' : 'queued',
     message: row.error_message,
-    createdAt: row.created_at,
+    createdAt,
   })
 }
 
-function encodeCallback(row: TaskRow): JsonObject {
-  const { state, model, error_message: message, created_at: createdAt } = row
-  const outcome =
-    state === 'succeeded'
-      ? { response_status: row.result?.status }
-      : { error: { code: 'task_failed', message: message ?? 'the task failed' } }
-  return {
-    task_id: idOf(row),
-    kind: 'response',
-    status: state,
-    model,
-    ...outcome,
-    created_at: createdAt.toISOString(),
-    finished_at: (row.finished_at ?? row.updated_at).toISOString(),
-  }
+function encodeEnd(row: TaskRow): JsonObject {
+  const task = viewTask(row)
+  const outcome = { response_status: task.result.status }
+  return encodeWebhook(task, { id: task.nativeId, kind: 'response', outcome })
 }
 
 /** `metering` is that of the foreground call: both are quoted and charged in the same way. */
@@ -54,6 +41,6 @@ export function backgroundOf(metering: Metering): BackgroundSubmission {
       body: ({ body, fields }) => spliceJson(body, fields, { remove: ['callback_url'] }),
     },
     answer: encodeOwn,
-    webhookBody: encodeCallback,
+    webhookBody: encodeEnd,
   }
 }

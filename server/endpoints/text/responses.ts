@@ -1,26 +1,18 @@
 /** POST /v1/responses: the Responses dialect. */
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import type { Metering, RequestParts } from '../../pipeline/metering.ts'
+import type { RequestParts } from '../../pipeline/metering.ts'
 import { callbackUrl } from '../callback-url.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 import { onEveryPrefix } from '../native-prefixes.ts'
 import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'
 import { readResponsesOptions } from './billing/responses-options.ts'
-import { takeOutTools } from './billing/take-out-tools.ts'
-import {
-  countInputCeiling,
-  estimateText,
-  quoteText,
-  requestsStream,
-  TEXT_BODY_BYTES_MAX,
-  TEXT_NEEDS,
-  type TextDialect,
-} from './billing/text-billing.ts'
+import type { TextDialect } from './billing/text-billing.ts'
 import { listedModels } from './listed-models.ts'
 import { findReferences } from './references/find-references.ts'
 import { backgroundOf } from './response-submission.ts'
+import { textEndpoint } from './text-endpoint.ts'
 
 const dialect: TextDialect = {
   limits: ['max_output_tokens'],
@@ -71,36 +63,20 @@ function check({ value }: RequestParts): void {
   throw new InvalidRequest('callback_url', 'requires background: true')
 }
 
-const metering: Metering = {
-  endpoint: 'responses',
-  operation: 'responses',
-  modelTypes: ['chat'],
-  bodyBytesMax: TEXT_BODY_BYTES_MAX,
-  takesPictures: true,
-  takesModels: true,
-  schema: responsesRequest,
-  check,
-  model: ({ value }) => value.model as string,
-  buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
-  names: { operation: 'responses', find: (value) => findReferences(value, { hasItems: true }) },
-  keepsAnswer: ({ store }) => store !== false,
-  streams: requestsStream,
-  inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureResponses(value)),
-  quote: (request) => quoteText(request, dialect),
-  needs: TEXT_NEEDS,
-  takeOut: takeOutTools,
-  fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
-  billsBroken: true,
-  passesRefusals: true,
-}
-
-export const responses: MeteredEndpoint = {
-  kind: 'metered',
-  method: 'POST',
+const endpoint = textEndpoint({
   paths: onEveryPrefix('/responses'),
-  envelope: 'nested',
-  metering,
-  background: backgroundOf(metering),
+  operation: 'responses',
+  schema: responsesRequest,
+  dialect,
+  metering: {
+    takesModels: true,
+    check,
+    buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
+    names: { operation: 'responses', find: (value) => findReferences(value, { hasItems: true }) },
+    keepsAnswer: ({ store }) => store !== false,
+    passesRefusals: true,
+  },
+  stream: 'typed events; the last one, `response.completed`, has the usage.',
   documentation: {
     summary: 'Create a response',
     description:
@@ -108,12 +84,7 @@ export const responses: MeteredEndpoint = {
       'API, its error is passed on and nothing is charged. With `background: true` the ' +
       'response is a task: the hold lasts until it ends, GET and cancel work on it, and ' +
       '`callback_url` gets one POST at its end.',
-    tag: 'Text',
     answer: responsesAnswer,
-    stream: {
-      type: 'text/event-stream',
-      description: 'typed events; the last one, `response.completed`, has the usage.',
-    },
     example: (model) => ({
       body: { model, input: 'Name a river.', max_output_tokens: 256 },
       answer: {
@@ -131,6 +102,10 @@ export const responses: MeteredEndpoint = {
         usage: { input_tokens: 11, output_tokens: 5, total_tokens: 16 },
       },
     }),
-    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
+})
+
+export const responses: MeteredEndpoint = {
+  ...endpoint,
+  background: backgroundOf(endpoint.metering),
 }

@@ -3,33 +3,27 @@
  * of that API changes its address and key only.
  */
 import { z } from 'zod'
+import { checkQuery } from '../../http/check-shape.ts'
+import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
+import type { TaskFilter } from '../../tasks/view-store.ts'
+import type { AccountEndpoint } from '../endpoint.ts'
+import { onEveryPrefix } from '../native-prefixes.ts'
+import { findOwnTask, taskEndpoints, taskPaths, viewTask } from '../task-endpoints.ts'
+import { encodeWebhook } from '../task-view.ts'
 import {
   CODES_OF_STATUS,
   encodeContentsCreated,
   encodeContentsTask,
   statusOf,
-} from '../../dialects/video/contents-task.ts'
-import { checkQuery } from '../../http/check-shape.ts'
-import { sendJson } from '../../http/reply.ts'
-import { GatewayError } from '../../lib/errors.ts'
-import type { TaskFilter } from '../../tasks/view-store.ts'
-import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
-import { onEveryPrefix } from '../native-prefixes.ts'
-import {
-  findShownVideo,
-  findVideo,
-  removeVideo,
-  toVideoTask,
-  VIDEO_ERRORS,
-  videoSubmission,
-} from './video-tasks.ts'
+} from './contents-task.ts'
+import { removeVideo, videoReading } from './video-tasks.ts'
 
 const TAG = 'Video'
 const PAGE_MAX = 500
 const PAGE_SIZE_DEFAULT = 20
 
 const PATHS = onEveryPrefix('/contents/generations/tasks')
-const TASK_PATHS = onEveryPrefix('/contents/generations/tasks/:task_id')
 
 const created = z.object({
   id: z
@@ -66,50 +60,31 @@ const DONE = {
   duration: 5,
 } satisfies z.input<typeof record>
 
-export const createContentsTask: TaskEndpoint = {
-  kind: 'task',
-  method: 'POST',
+export const { create: createContentsTask, get: getContentsTask } = taskEndpoints({
   paths: PATHS,
   envelope: 'native',
-  submission: videoSubmission(
-    'contents.generations.tasks',
-    encodeContentsCreated,
-    ({ nativeId }) => nativeId,
-  ),
-  documentation: {
+  tag: TAG,
+  reading: videoReading,
+  created,
+  record,
+  encodeCreated: encodeContentsCreated,
+  encodeRecord: encodeContentsTask,
+  encodeWebhook: (task) =>
+    encodeWebhook(task, { id: task.nativeId, outcome: { video_url: task.result.video_url } }),
+  hasMedia: true,
+  create: {
     summary: 'Create a video task, native form',
     description: 'The same request and price as POST /v1/videos/generations.',
-    tag: TAG,
-    answer: created,
     example: (model) => ({
       body: { model, content: [{ type: 'text', text: 'A river at dawn.' }], duration: 5 },
     }),
-    errors: VIDEO_ERRORS,
   },
-}
-
-export const getContentsTask: AccountEndpoint = {
-  kind: 'account',
-  method: 'GET',
-  paths: TASK_PATHS,
-  envelope: 'native',
-  documentation: {
+  get: {
     summary: 'Get a video task, native form',
     description: 'Free of charge. The URLs of the video appear when the status is `succeeded`.',
-    tag: TAG,
-    answer: record,
-    example: () => ({ path: `/v1/contents/generations/tasks/${TASK_ID}`, answer: DONE }),
-    errors: [403, 404, 503],
+    example: DONE,
   },
-  async handle(context, caller, services) {
-    const row = await findShownVideo(context, caller, services)
-    const task = toVideoTask(row)
-    // A task whose creation answered our id goes by the vendor's as well, once that is known.
-    const isVendors = row.upstream_id !== null && row.upstream_id === context.params.task_id
-    const nativeId = isVendors ? row.upstream_id : task.nativeId
-    sendJson(context, 200, encodeContentsTask({ ...task, nativeId }))
-  },
-}
+})
 
 const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const
 
@@ -164,7 +139,7 @@ export const listContentsTasks: AccountEndpoint = {
       ...(ids.length > 0 ? { ids } : {}),
     })
     const shown = await services.library.withOwnLinks(rows)
-    const items = shown.map((row) => encodeContentsTask(toVideoTask(row)))
+    const items = shown.map((row) => encodeContentsTask(viewTask(row)))
     sendJson(context, 200, { items, total })
   },
 }
@@ -172,7 +147,7 @@ export const listContentsTasks: AccountEndpoint = {
 export const deleteContentsTask: AccountEndpoint = {
   kind: 'account',
   method: 'DELETE',
-  paths: TASK_PATHS,
+  paths: taskPaths(PATHS),
   envelope: 'native',
   documentation: {
     summary: 'Cancel or delete a video task, native form',
@@ -185,9 +160,9 @@ export const deleteContentsTask: AccountEndpoint = {
     errors: [403, 404, 409, 502, 503],
   },
   async handle(context, caller, services) {
-    const row = await findVideo(context, caller, services)
+    const row = await findOwnTask(context, caller, services, 'video')
     // As in that API, a repeated cancellation does not remove the record of a cancelled task.
-    if (statusOf(toVideoTask(row)) === 'cancelled') throw cancelledAlready()
+    if (statusOf(viewTask(row)) === 'cancelled') throw cancelledAlready()
     await removeVideo(row, services)
     sendJson(context, 200, {})
   },

@@ -1,12 +1,21 @@
 /** Reads the request of both APIs for video tasks: each field with its rule and default. */
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { VIDEO_RESULT_FIELDS } from '../../dialects/video/video-task.ts'
 import { invalidField } from '../../lib/errors.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Body, RequestParts } from '../../pipeline/metering.ts'
 import type { NamedUrl, SourceTask } from '../../tasks/submission.ts'
 import { callbackUrl } from '../callback-url.ts'
+
+/** Members of a result in the neutral form of all video drivers. */
+export const VIDEO_RESULT_FIELDS = [
+  'video_url',
+  'last_frame_url',
+  'duration',
+  'resolution',
+  'ratio',
+  'seed',
+] as const
 
 const SEED_MAX = 2 ** 32 - 1
 

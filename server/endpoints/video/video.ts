@@ -1,21 +1,18 @@
 /** Video tasks in the gateway's own form: create, get, list, cancel. */
 import { z } from 'zod'
-import { encodeCreated, encodeVideoTask } from '../../dialects/video/video-task.ts'
 import { checkQuery } from '../../http/check-shape.ts'
 import { sendJson } from '../../http/reply.ts'
-import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
-import {
-  findShownVideo,
-  findVideo,
-  removeVideo,
-  toVideoTask,
-  VIDEO_ERRORS,
-  videoSubmission,
-} from './video-tasks.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { AccountEndpoint } from '../endpoint.ts'
+import { findOwnTask, TASK_ENDING, taskEndpoints, taskPaths, viewTask } from '../task-endpoints.ts'
+import { encodeEnding, encodeWebhook, type TaskView } from '../task-view.ts'
+import { VIDEO_RESULT_FIELDS } from './video-request.ts'
+import { removeVideo, videoReading } from './video-tasks.ts'
 
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 200
 const TAG = 'Video'
+const PATH = '/v1/videos/generations'
 
 const created = z.object({
   id: z.string().describe('The gateway’s id; upstream_id is accepted wherever it is.'),
@@ -39,9 +36,7 @@ const record = created.extend({
   ratio: z.string().optional(),
   seed: z.number().optional(),
   usage: z.looseObject({}).optional(),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
-  callback: z.object({ status: z.string(), attempts: z.int() }).optional(),
-  finished_at: z.iso.datetime().optional(),
+  ...TASK_ENDING,
 })
 
 const TASK_ID = 'task_3vQx8LmTz0bWkYc5RfNj7H'
@@ -64,20 +59,39 @@ const DONE = {
   finished_at: '2026-11-21T09:31:24.000Z',
 } satisfies z.input<typeof record>
 
-export const createVideo: TaskEndpoint = {
-  kind: 'task',
-  method: 'POST',
-  paths: ['/v1/videos/generations'],
-  envelope: 'flat',
-  submission: videoSubmission('videos.generations', encodeCreated, ({ id }) => id),
-  documentation: {
+function encodeCreated(task: TaskView): JsonObject {
+  return {
+    id: task.id,
+    upstream_id: task.upstreamId,
+    model: task.model,
+    status: task.state,
+    created_at: task.createdAt.toISOString(),
+  }
+}
+
+function encodeRecord(task: TaskView): JsonObject {
+  const shown = [...VIDEO_RESULT_FIELDS, 'usage'].flatMap((name) =>
+    task.result[name] === undefined ? [] : [[name, task.result[name]] as const],
+  )
+  return { ...encodeCreated(task), ...Object.fromEntries(shown), ...encodeEnding(task) }
+}
+
+export const { create: createVideo, get: getVideo } = taskEndpoints({
+  paths: [PATH],
+  tag: TAG,
+  reading: videoReading,
+  created,
+  record,
+  encodeCreated,
+  encodeRecord,
+  encodeWebhook: (task) => encodeWebhook(task, { outcome: { video_url: task.result.video_url } }),
+  hasMedia: true,
+  create: {
     summary: 'Create a video task',
     description:
       'The hold is taken now and settled on the actual output; a failed task costs ' +
       'nothing. Valid combinations of content depend on the model and are checked before ' +
       'the hold.',
-    tag: TAG,
-    answer: created,
     example: (model) => ({
       body: {
         model,
@@ -86,31 +100,15 @@ export const createVideo: TaskEndpoint = {
       },
       answer: CREATED,
     }),
-    errors: VIDEO_ERRORS,
   },
-}
-
-export const getVideo: AccountEndpoint = {
-  kind: 'account',
-  method: 'GET',
-  paths: ['/v1/videos/generations/:task_id'],
-  envelope: 'flat',
-  documentation: {
+  get: {
     summary: 'Get a video task',
     description:
       'Free of charge; poll it, or wait for the webhook. The URLs of the video appear when the ' +
       'status is `succeeded`.',
-    tag: TAG,
-    answer: record,
-    example: () => ({ path: `/v1/videos/generations/${TASK_ID}`, answer: DONE }),
-    errors: [403, 404, 503],
+    example: DONE,
   },
-  async handle(context, caller, services) {
-    const row = await findShownVideo(context, caller, services)
-    const task = toVideoTask(row, await services.tasks.delivery(row))
-    sendJson(context, 200, encodeVideoTask(task))
-  },
-}
+})
 
 const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
@@ -126,7 +124,7 @@ const listQuery = z.object({
 export const listVideos: AccountEndpoint = {
   kind: 'account',
   method: 'GET',
-  paths: ['/v1/videos/generations'],
+  paths: [PATH],
   envelope: 'flat',
   documentation: {
     summary: 'List video tasks',
@@ -134,7 +132,7 @@ export const listVideos: AccountEndpoint = {
     tag: TAG,
     query: listQuery,
     answer: z.object({ data: z.array(record), next_cursor: z.string().nullable() }),
-    example: () => ({ path: '/v1/videos/generations?limit=2' }),
+    example: () => ({ path: `${PATH}?limit=2` }),
     errors: [400, 403, 503],
   },
   async handle(context, caller, services) {
@@ -151,7 +149,7 @@ export const listVideos: AccountEndpoint = {
     const page = rows.slice(0, limit)
     const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null
     const shown = await services.library.withOwnLinks(page)
-    const data = shown.map((row) => encodeVideoTask(toVideoTask(row)))
+    const data = shown.map((row) => encodeRecord(viewTask(row)))
     sendJson(context, 200, { data, next_cursor: nextCursor })
   },
 }
@@ -159,7 +157,7 @@ export const listVideos: AccountEndpoint = {
 export const cancelVideo: AccountEndpoint = {
   kind: 'account',
   method: 'DELETE',
-  paths: ['/v1/videos/generations/:task_id'],
+  paths: taskPaths([PATH]),
   envelope: 'flat',
   documentation: {
     summary: 'Cancel or remove a video task',
@@ -168,13 +166,13 @@ export const cancelVideo: AccountEndpoint = {
       '409. Returns the task as it is afterwards.',
     tag: TAG,
     answer: record,
-    example: () => ({ path: `/v1/videos/generations/${TASK_ID}`, answer: DONE }),
+    example: () => ({ path: `${PATH}/${TASK_ID}`, answer: DONE }),
     errors: [403, 404, 409, 502, 503],
   },
   async handle(context, caller, services) {
-    const row = await findVideo(context, caller, services)
+    const row = await findOwnTask(context, caller, services, 'video')
     await removeVideo(row, services)
     const after = (await services.tasks.find(caller.accountId, row.id, 'video')) ?? row
-    sendJson(context, 200, encodeVideoTask(toVideoTask(after)))
+    sendJson(context, 200, encodeRecord(viewTask(after)))
   },
 }

@@ -3,7 +3,7 @@
  * and its attempt locks the task first.
  */
 import type { Sql, TransactionSql } from 'postgres'
-import type { TaskKind } from '../../upstreams/task-driver.ts'
+import type { TaskKind } from '../../lib/task-kinds.ts'
 import type { AttemptState } from '../task.ts'
 
 /** The task and the channel of an attempt. */

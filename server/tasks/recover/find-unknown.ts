@@ -3,9 +3,10 @@
  * does not. Reads the list of every vendor that has one and names the others. Changes nothing.
  */
 import type { Sql } from 'postgres'
-import type { CatalogSnapshot } from '../../catalog/catalog.ts'
+import type { CatalogSnapshot, ModelType } from '../../catalog/catalog.ts'
+import { TASK_KINDS, type TaskKind } from '../../lib/task-kinds.ts'
 import type { Quantities } from '../../lib/units.ts'
-import type { TaskDriver, TaskKind, TaskPoll } from '../../upstreams/task-driver.ts'
+import type { TaskDriver, TaskPoll } from '../../upstreams/task-driver.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { Wire } from '../../upstreams/wire.ts'
 import { knownUpstreamIds } from '../timeline-store.ts'
@@ -78,7 +79,11 @@ function listPlaces(
     for (const { channel, upstreamModel } of routes) {
       const target = channels.get(channel)
       const drivers = target && upstreams.get(target.upstream)?.tasks
-      const driver = drivers && KINDS_OF_TYPE[type]?.map((kind) => drivers[kind]).find(Boolean)
+      const driver =
+        drivers &&
+        kindsOf(type)
+          .map((kind) => drivers[kind])
+          .find(Boolean)
       if (!target || !driver) continue
       const { settings } = target
       places.set(`${channel} ${upstreamModel}`, { channel, upstreamModel, settings, driver })
@@ -87,10 +92,9 @@ function listPlaces(
   return [...places.values()]
 }
 
-const KINDS_OF_TYPE: Readonly<Record<string, readonly TaskKind[]>> = {
-  video: ['video', 'erase'],
-  erase: ['erase'],
-  minutes: ['minutes'],
+/** Older catalogs have erasers of the type `video`. */
+function kindsOf(type: ModelType): readonly TaskKind[] {
+  return TASK_KINDS.filter((kind) => kind === type || (kind === 'erase' && type === 'video'))
 }
 
 /** Returns the unknown tasks of one place; undefined if the vendor has no list. */

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { ENDPOINTS } from '../../../server/endpoints/index.ts'
 import { buildOpenapi } from '../../../server/endpoints/reference/openapi.ts'
+import { describeEndpoint } from '../../../server/endpoints/reference/operation.ts'
 import { MEANINGS } from '../../../server/endpoints/reference/statuses.ts'
 import { responsesSocket } from '../../../server/endpoints/text/socket/responses-socket.ts'
 import { ERRORS } from '../../../server/lib/errors.ts'
@@ -81,8 +82,9 @@ describe('the reference', () => {
 
   test('documents only errors of the table', () => {
     const known = new Set<number>(Object.values(ERRORS).map(({ status }) => status))
-    for (const { paths: own, documentation } of ENDPOINTS) {
-      for (const status of documentation.errors ?? []) assert.ok(known.has(status), own[0])
+    for (const endpoint of ENDPOINTS) {
+      const { errors } = describeEndpoint(endpoint)
+      for (const status of errors) assert.ok(known.has(status), endpoint.paths[0])
     }
   })
 

@@ -16,7 +16,6 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   createMessagesUsageReader: BY_OTHERS,
   createResponseUsageReader: BY_OTHERS,
   createMeasure: IS_STATE,
-  createPricedOptions: IS_STATE,
   createRepairState: IS_STATE,
   createToolCallTracker: IS_STATE,
   createToolMap: IS_STATE,

@@ -1,11 +1,12 @@
 /** The tasks of an account: state, charge and timeline. */
 import { z } from 'zod'
+import { TASK_KINDS } from '../../../lib/task-kinds.ts'
 import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const TAG = 'Console: tasks'
 
-const kind = z.enum(['video', 'minutes', 'erase', 'image', 'response'])
+const kind = z.enum(TASK_KINDS)
 const status = z.enum(['queued', 'processing', 'succeeded', 'failed'])
 
 const task = z.object({

@@ -1,7 +1,7 @@
 /** SQL of the console's task list, which omits requests and results. */
 import type { Sql } from 'postgres'
+import type { TaskKind } from '../../../lib/task-kinds.ts'
 import { isTerminal, type TaskState } from '../../../tasks/task.ts'
-import type { TaskKind } from '../../../upstreams/task-driver.ts'
 
 export interface AccountTaskFilter {
   readonly accountId: string

@@ -5,6 +5,7 @@ import {
   redeliverAnswer,
   redeliverBody,
 } from '../../../endpoints/webhooks/webhook-schemas.ts'
+import { TASK_KINDS } from '../../../lib/task-kinds.ts'
 import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
@@ -46,7 +47,7 @@ const call = z.object({
 const task = z.object({
   ...account,
   id: z.string(),
-  kind: z.enum(['video', 'minutes', 'erase', 'image', 'response']),
+  kind: z.enum(TASK_KINDS),
   model: z.string(),
   status: z.string(),
   channel: z.string(),
@@ -108,7 +109,7 @@ export const operatorWorkContract = {
       ...paging,
       ...span,
       ...accountFilter,
-      kind: z.enum(['video', 'minutes', 'erase', 'image', 'response']).optional(),
+      kind: z.enum(TASK_KINDS).optional(),
       status: z
         .enum(['open', 'submitting', 'queued', 'processing', 'succeeded', 'failed'])
         .optional(),

@@ -1,5 +1,6 @@
 /** SQL of operators' lists of calls, tasks and deliveries, newest first. */
 import type { Sql } from 'postgres'
+import type { TaskKind } from '../../../lib/task-kinds.ts'
 import { type DeliveryFilter, narrowDeliveries } from '../../../webhooks/store.ts'
 
 interface Paged {
@@ -77,7 +78,7 @@ export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallLi
 
 export interface OperatorTaskRow extends Owned {
   readonly id: string
-  readonly kind: 'video' | 'minutes' | 'erase' | 'image' | 'response'
+  readonly kind: TaskKind
   readonly model: string
   readonly state: string
   readonly channel_id: string

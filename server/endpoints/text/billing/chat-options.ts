@@ -3,7 +3,6 @@ import { isAbsent, isObject, type JsonObject } from '../../../lib/json.ts'
 import type { Measure } from './measure.ts'
 import {
   CLIENT_TOOL,
-  createPricedOptions,
   kindOfVendorFunction,
   type PricedOptions,
   type PricedToolKind,
@@ -36,8 +35,7 @@ function kindOf(tool: JsonObject): PricedToolKind {
 }
 
 export function readChatOptions(value: JsonObject, measure: Measure): PricedOptions {
-  const options = createPricedOptions()
-  readCommon(options, value, measure)
+  const options = readCommon(value, measure)
   readModalities(options, value)
   readPricedTools(options, value, kindOf)
   readSearchOptions(options, value)

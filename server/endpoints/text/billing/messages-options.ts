@@ -6,7 +6,6 @@ import type { Measure } from './measure.ts'
 import {
   CLIENT_TOOL,
   countOf,
-  createPricedOptions,
   kindOfVendorFunction,
   type PricedOptions,
   type PricedToolKind,
@@ -74,8 +73,7 @@ export function readMessagesOptions(
   measure: Measure,
   inputTokens: number,
 ): PricedOptions {
-  const options = createPricedOptions()
-  readCommon(options, value, measure)
+  const options = readCommon(value, measure)
   readPricedTools(options, value, kindOf(inputTokens))
   readSearchOptions(options, value, { isDropped: true })
   readFallbacks(options, value.fallbacks)

@@ -25,12 +25,9 @@ export interface PricedOptions {
   calls: number
 }
 
-export function createPricedOptions(): PricedOptions {
-  return { facts: {}, features: [], models: [], isHosted: false, calls: 0 }
-}
-
 /** Reads tier, speed, region, thinking, caches and audio, which any dialect may have. */
-export function readCommon(options: PricedOptions, value: JsonObject, measure: Measure): void {
+export function readCommon(value: JsonObject, measure: Measure): PricedOptions {
+  const options: PricedOptions = { facts: {}, features: [], models: [], isHosted: false, calls: 0 }
   readTier(options, value.service_tier)
   readWord(options, 'speed', 'speed', value.speed)
   readWord(options, 'inference_geo', 'region', value.inference_geo)
@@ -48,6 +45,7 @@ export function readCommon(options: PricedOptions, value: JsonObject, measure: M
     const unit = 'audio_input_token'
     options.features.push({ field: audioAt, value: 'input_audio', unit, quantity })
   }
+  return options
 }
 
 /** Reads the service tier. If absent or `auto`, the channel's account decides. */

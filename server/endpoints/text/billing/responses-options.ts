@@ -4,7 +4,6 @@ import type { Measure } from './measure.ts'
 import {
   CLIENT_TOOL,
   countOf,
-  createPricedOptions,
   kindOfVendorFunction,
   type PricedOptions,
   type PricedToolKind,
@@ -85,8 +84,7 @@ function kindOf(tool: JsonObject): PricedToolKind {
 }
 
 export function readResponsesOptions(value: JsonObject, measure: Measure): PricedOptions {
-  const options = createPricedOptions()
-  readCommon(options, value, measure)
+  const options = readCommon(value, measure)
   readModalities(options, value)
   readRouter(options, value)
   readSearchOptions(options, value, { isDropped: true })

@@ -3,7 +3,7 @@
  * own id (docs/protocols/ark.md#video-task-states), for clients written for that API.
  */
 import type { JsonObject } from '../../lib/json.ts'
-import type { VideoTask } from './video-task.ts'
+import { type TaskView, toSeconds } from '../task-view.ts'
 
 /** Error codes that the native form shows as states of their own; the gateway has one, failed. */
 export const CODES_OF_STATUS = {
@@ -29,13 +29,13 @@ const ECHOED = [
 ] as const
 const EFFECTIVE = ['seed', 'resolution', 'ratio', 'duration', 'frames', 'revised_prompt'] as const
 
-export function statusOf({ state, error }: VideoTask): string {
+export function statusOf({ state, error }: TaskView): string {
   if (state === 'processing') return 'running'
   return (error && STATUS_OF_CODE.get(error.code)) ?? state
 }
 
 /** Returns the answer to a creation: id, model, status and time, and no further member. */
-export function encodeContentsCreated(task: VideoTask): JsonObject {
+export function encodeContentsCreated(task: TaskView): JsonObject {
   return {
     id: task.nativeId,
     model: task.model,
@@ -44,7 +44,7 @@ export function encodeContentsCreated(task: VideoTask): JsonObject {
   }
 }
 
-export function encodeContentsTask(task: VideoTask): JsonObject {
+export function encodeContentsTask(task: TaskView): JsonObject {
   const { request, result, error } = task
   const { video_url, last_frame_url, usage, frames_per_second: fps } = result
   const pick = (from: JsonObject, names: readonly string[]) =>
@@ -56,16 +56,12 @@ export function encodeContentsTask(task: VideoTask): JsonObject {
     model: task.model,
     status: statusOf(task),
     error: error ?? null,
-    created_at: seconds(task.createdAt),
-    updated_at: seconds(task.finishedAt ?? task.updatedAt),
+    created_at: toSeconds(task.createdAt),
+    updated_at: toSeconds(task.finishedAt ?? task.updatedAt),
     ...(video_url === undefined ? {} : { content: { video_url, last_frame_url } }),
     usage,
     ...pick(request, [...ECHOED, ...EFFECTIVE]),
     ...pick(result, [...ECHOED, ...EFFECTIVE]),
     ...(fps === undefined ? {} : { framespersecond: fps }),
   }
-}
-
-function seconds(date: Date): number {
-  return Math.floor(date.getTime() / 1000)
 }
