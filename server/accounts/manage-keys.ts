@@ -85,11 +85,11 @@ export async function setKeyDisabled(sql: Sql, id: string, disabled: boolean): P
 
 /** Absent members stay unchanged. */
 export interface KeyChange {
-  readonly name?: string
-  readonly models?: readonly string[] | null
-  readonly limits?: LimitsChange
-  readonly spendLimitNanos?: Nanos | null
-  readonly expiresAt?: Date | null
+  readonly name?: string | undefined
+  readonly models?: readonly string[] | null | undefined
+  readonly limits?: LimitsChange | undefined
+  readonly spendLimitNanos?: Nanos | null | undefined
+  readonly expiresAt?: Date | null | undefined
 }
 
 /**

@@ -1,8 +1,10 @@
 /** Schemas that many routes share: amounts, times, pages. */
-import { type ZodType, z } from 'zod'
+import { z } from 'zod'
+import { decimalAmount } from '../endpoints/codecs.ts'
+import { formatAmount, parseAmount } from '../lib/money.ts'
 
-export const amount = z.string().describe('Decimal, in the account’s currency.')
-export const time = z.iso.datetime()
+export { count, page, serial, time } from '../endpoints/codecs.ts'
+export const amount = decimalAmount.describe('Decimal, in the account’s currency.')
 
 const PAGE_DEFAULT = 50
 const PAGE_MAX = 500
@@ -15,8 +17,12 @@ export const text = (max: number) =>
     .max(max)
     .refine((value) => !value.includes('\0'), 'must not contain NUL characters')
 
-/** An amount as a decimal string. */
-export const decimal = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal such as "12.5"')
+/** An amount that is sent: a decimal, nano-units once read. */
+export const decimal = z.codec(
+  z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal such as "12.5"'),
+  z.bigint(),
+  { decode: (sent) => parseAmount(sent) ?? 0n, encode: formatAmount },
+)
 
 /** The time zone in which days begin. */
 export const timeZone = text(60)
@@ -45,7 +51,3 @@ export const span = {
   from: z.coerce.date().optional().describe('At or after this time.'),
   to: z.coerce.date().optional().describe('Before this time.'),
 }
-
-/** One page of a list; `next_cursor` is null on the last one. */
-export const page = <Row extends ZodType>(row: Row) =>
-  z.object({ data: z.array(row), next_cursor: z.string().nullable() })

@@ -3,6 +3,7 @@
  * audit log, answer. Every request that may change something is recorded in the audit log, whatever
  * its outcome, unless its input is invalid.
  */
+import { encode } from '../endpoints/codecs.ts'
 import type { PlainEndpoint } from '../endpoints/endpoint.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes, sendJson } from '../http/reply.ts'
@@ -170,6 +171,6 @@ async function writeRow(
 }
 
 function reply(context: Context, { answer, answerType }: RouteDeclaration, value: unknown): void {
-  if (answer) sendJson(context, 200, value, PRIVATE)
+  if (answer) sendJson(context, 200, encode(answer, value), PRIVATE)
   else if (answerType === undefined) sendBytes(context, 204, PRIVATE, Buffer.alloc(0))
 }

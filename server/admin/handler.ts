@@ -1,7 +1,7 @@
 /** The type of the handler behind a route of the contract. */
 import type { Context } from '../http/context.ts'
 import type { Session } from '../sign-in/sessions/session.ts'
-import type { AnswerOf, Contract, Params, ReadBody, ReadQuery } from './route.ts'
+import type { Contract, Params, ReadBody, ReadQuery, ResultOf } from './route.ts'
 import type { AdminServices } from './services.ts'
 
 export interface AdminInput<Key extends string, Declared> {
@@ -18,7 +18,7 @@ export interface AdminInput<Key extends string, Declared> {
 export type Handler<Key extends string, Declared> = (
   input: AdminInput<Key, Declared>,
   services: AdminServices,
-) => Promise<AnswerOf<Declared>>
+) => Promise<ResultOf<Declared>>
 
 /** One handler for each route of a contract; a missing one does not compile. */
 export type HandlersOf<Area extends Contract> = {

@@ -5,6 +5,7 @@
  * are relative to `/admin/v1`.
  */
 import type { ZodObject, ZodType, z } from 'zod'
+import type { SchemaRow } from '../endpoints/codecs.ts'
 
 /**
  * The role that may call a route. `user`: anybody signed in. `member` and `owner`: of the account
@@ -67,7 +68,12 @@ export type ReadBody<Declared> = Declared extends { body: infer Body extends Zod
   ? z.output<Body>
   : undefined
 
-/** The JSON that a handler returns and a caller receives. */
+/** The JSON that a caller receives. */
 export type AnswerOf<Declared> = Declared extends { answer: infer Answer extends ZodType }
   ? z.input<Answer>
+  : undefined
+
+/** A handler's result: rows with times and amounts, which the answer's schema encodes. */
+export type ResultOf<Declared> = Declared extends { answer: infer Answer extends ZodType }
+  ? SchemaRow<Answer>
   : undefined

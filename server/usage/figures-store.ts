@@ -9,9 +9,9 @@ export interface FigureFilter {
   readonly accountId: string
   readonly from: Date
   readonly to: Date
-  readonly model?: string
-  readonly endpoint?: string
-  readonly keyIds?: readonly string[]
+  readonly model?: string | undefined
+  readonly endpoint?: string | undefined
+  readonly keyIds?: readonly string[] | undefined
 }
 
 export interface UsageFigures {

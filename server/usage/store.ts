@@ -6,18 +6,18 @@ export interface UsageFilter {
   readonly accountId: string
   readonly limit: number
   /** A request id: only the records behind it in the order are returned. */
-  readonly after?: string
-  readonly from?: Date
-  readonly to?: Date
-  readonly model?: string
-  readonly endpoint?: string
-  readonly keyIds?: readonly string[]
-  readonly status?: 'succeeded' | 'failed' | 'cancelled' | 'lost'
-  readonly taskId?: string
-  readonly requestId?: string
-  readonly chargedAtLeast?: bigint
+  readonly after?: string | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+  readonly model?: string | undefined
+  readonly endpoint?: string | undefined
+  readonly keyIds?: readonly string[] | undefined
+  readonly status?: 'succeeded' | 'failed' | 'cancelled' | 'lost' | undefined
+  readonly taskId?: string | undefined
+  readonly requestId?: string | undefined
+  readonly chargedAtLeast?: bigint | undefined
   /** Oldest first instead of newest first. */
-  readonly isAscending?: boolean
+  readonly isAscending?: boolean | undefined
 }
 
 /** A record as shown in lists. */
@@ -30,7 +30,7 @@ export interface UsageSummary {
   readonly model: string
   readonly key_id: string
   readonly task_id: string | null
-  readonly status: string
+  readonly status: 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost'
   readonly basis: string | null
   readonly review: boolean
   readonly currency: string
@@ -49,9 +49,9 @@ export type UsageRow = UsageSummary
 /** Lists the usage records of finished calls, newest first unless stated. */
 export function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   const { model, endpoint, keyIds, chargedAtLeast, status, requestId, taskId } = filter
-  const isFound = requestId ?? taskId ?? (status === 'succeeded' ? undefined : status)
-  const isScattered = model ?? endpoint ?? keyIds ?? chargedAtLeast
-  if (isFound !== undefined || isScattered === undefined) return listInOrder(sql, filter)
+  const isFound = requestId || taskId || (status && status !== 'succeeded')
+  const isScattered = model || endpoint || keyIds || chargedAtLeast
+  if (isFound || !isScattered) return listInOrder(sql, filter)
   return listByHour(sql, filter)
 }
 

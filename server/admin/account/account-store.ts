@@ -1,4 +1,4 @@
-/** SQL of an account's settings and key names, which many pages of the console need. */
+/** SQL of an account's currency and key names, which many pages of the console need. */
 import type { Sql } from 'postgres'
 
 export async function selectAccountCurrency(
@@ -40,39 +40,4 @@ export async function readKeyNames(
     from api_key k left join person p on p.id = k.created_by
     where k.account_id = ${accountId} and k.id = any(${ids as string[]}::text[])`
   return new Map(rows.map((row) => [row.id, row]))
-}
-
-export interface AccountSettingsRow {
-  readonly id: string
-  readonly name: string
-  readonly status: 'active' | 'suspended'
-  readonly currency: string
-  readonly limits: Readonly<Record<string, number>>
-  readonly low_balance_at: bigint | null
-  readonly created_at: Date
-}
-
-export async function readAccountSettings(
-  sql: Sql,
-  accountId: string,
-): Promise<AccountSettingsRow | undefined> {
-  const [row] = await sql<AccountSettingsRow[]>`
-    select id, name, status, currency, limits, low_balance_at, created_at
-    from account where id = ${accountId}`
-  return row
-}
-
-/** Absent members stay unchanged. */
-export async function updateAccountSettings(
-  sql: Sql,
-  accountId: string,
-  change: { readonly name?: string; readonly lowBalanceAt?: bigint | null },
-): Promise<void> {
-  const { name, lowBalanceAt } = change
-  await sql`
-    update account set name = ${name ?? sql`name`},
-      low_balance_at = ${
-        lowBalanceAt === undefined ? sql`low_balance_at` : (lowBalanceAt?.toString() ?? null)
-      }
-    where id = ${accountId}`
 }

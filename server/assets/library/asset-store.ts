@@ -108,13 +108,13 @@ export interface AssetFilter {
   readonly kinds: readonly AssetKind[]
   readonly limit: number
   /** The id of the last asset of the page before. */
-  readonly after?: string
+  readonly after?: string | undefined
   /** Created at or after this time. */
-  readonly from?: Date
+  readonly from?: Date | undefined
   /** Created before this time. */
-  readonly to?: Date
-  readonly model?: string
-  readonly taskId?: string
+  readonly to?: Date | undefined
+  readonly model?: string | undefined
+  readonly taskId?: string | undefined
 }
 
 /** Returns one page of an account's assets, the newest first. */
@@ -126,11 +126,11 @@ export function selectAssets(sql: Sql, filter: AssetFilter): Promise<AssetRow[]>
   return sql<AssetRow[]>`
     select ${columns(sql)} from asset
     where account_id = ${accountId} and kind = any(${kinds as string[]}::text[])
-      ${after === undefined ? sql`` : beyond}
-      ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
-      ${to === undefined ? sql`` : sql`and created_at < ${to}`}
-      ${model === undefined ? sql`` : sql`and model = ${model}`}
-      ${taskId === undefined ? sql`` : sql`and task_id = ${taskId}`}
+      ${after ? beyond : sql``}
+      ${from ? sql`and created_at >= ${from}` : sql``}
+      ${to ? sql`and created_at < ${to}` : sql``}
+      ${model ? sql`and model = ${model}` : sql``}
+      ${taskId ? sql`and task_id = ${taskId}` : sql``}
     order by created_at desc, id desc limit ${limit}`
 }
 

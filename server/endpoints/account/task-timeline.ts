@@ -3,20 +3,29 @@ import { z } from 'zod'
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { TaskEvent } from '../../tasks/task.ts'
+import { encode, time } from '../codecs.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 
 const TASK_ID = 'task_3vQx8LmTz0bWkYc5RfNj7H'
 
-const event = z.looseObject({ at: z.iso.datetime(), event: z.string() })
+export const timelineEvent = z.looseObject({ at: time, event: z.string() })
 
 /** Returns the events without the parts that callers must not see. */
-export function showTimeline(events: readonly TaskEvent[]): z.infer<typeof event>[] {
+export function showTimeline(events: readonly TaskEvent[]) {
   return events.map(({ at, kind, detail }) => {
     // Our accounts at vendors are not shown to callers.
     const { channel: _channel, ...shown } = detail
-    return { at: at.toISOString(), event: kind, ...shown }
+    return { at, event: kind, ...shown }
   })
 }
+
+const timeline = z.object({
+  id: z.string(),
+  kind: z.string(),
+  model: z.string(),
+  status: z.string(),
+  events: z.array(timelineEvent),
+})
 
 export const taskTimeline: AccountEndpoint = {
   kind: 'account',
@@ -29,13 +38,7 @@ export const taskTimeline: AccountEndpoint = {
       'The events of the task in order: hold, submission, vendor callbacks, state ' +
       'changes, settlement or release, and every webhook attempt.',
     tag: 'Tasks',
-    answer: z.object({
-      id: z.string(),
-      kind: z.string(),
-      model: z.string(),
-      status: z.string(),
-      events: z.array(event),
-    }),
+    answer: timeline,
     example: () => ({
       path: `/v1/tasks/${TASK_ID}/timeline`,
       answer: {
@@ -58,12 +61,8 @@ export const taskTimeline: AccountEndpoint = {
     const task = await tasks.find(caller.accountId, context.params.task_id ?? '')
     if (!task) throw new GatewayError('not_found', { message: 'no such task' })
     const events = await tasks.timeline(task)
-    sendJson(context, 200, {
-      id: task.id,
-      kind: task.kind,
-      model: task.model,
-      status: task.state === 'submitting' ? 'queued' : task.state,
-      events: showTimeline(events),
-    })
+    const status = task.state === 'submitting' ? 'queued' : task.state
+    const shown = encode(timeline, { ...task, status, events: showTimeline(events) })
+    sendJson(context, 200, shown)
   },
 }

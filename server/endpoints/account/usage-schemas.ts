@@ -1,25 +1,25 @@
 /** The public form of usage records. */
 import { z } from 'zod'
-import { formatAmount } from '../../lib/money.ts'
-import type { UsageEntry, UsageRow, UsageSummary } from '../../usage/store.ts'
+import type { UsageEntry, UsageRow } from '../../usage/store.ts'
+import { decimalAmount, storedList, time, unlessNull } from '../codecs.ts'
 
 export const usageRecord = z.object({
   request_id: z.string().describe('X-Request-Id of the response.'),
-  created_at: z.iso.datetime(),
-  finished_at: z.iso.datetime().nullable(),
+  created_at: time,
+  finished_at: time.nullable(),
   endpoint: z.string().describe('For example chat.completions.'),
   model: z.string(),
   key_id: z.string(),
   status: z.enum(['running', 'succeeded', 'failed', 'cancelled', 'lost']),
-  held: z.string().describe('The hold taken before the call.'),
-  charged: z.string().describe('The charge.'),
-  returned: z.string().describe('The part of the hold that was not charged.'),
-  debt: z.string().describe('The part of the charge that the balance did not cover.'),
+  held: decimalAmount.describe('The hold taken before the call.'),
+  charged: decimalAmount.describe('The charge.'),
+  returned: decimalAmount.describe('The part of the hold that was not charged.'),
+  debt: decimalAmount.describe('The part of the charge that the balance did not cover.'),
   currency: z.string(),
   basis: z.string().nullable().describe('usage, estimate, partial, params, checkpoint or none.'),
   review: z.boolean().describe('The charge differs from the stated usage; an operator reviews it.'),
-  task_id: z.string().optional(),
-  error: z.string().optional(),
+  task_id: unlessNull(z.string()),
+  error: unlessNull(z.string()),
 })
 
 export const priceLine = z.object({
@@ -37,10 +37,10 @@ const attempt = z.looseObject({ channel: z.string(), outcome: z.string() })
 const publicAttempt = attempt.transform(({ reason: _, ...shown }) => shown)
 
 export const explainedUsage = usageRecord.extend({
-  lines: z.array(priceLine),
+  lines: storedList(priceLine),
   served_model: z.string().describe('The model whose prices apply: `model`, or a fallback of it.'),
   price_version: z.string().nullable().describe('The prices in force when the hold was taken.'),
-  attempts: z.array(attempt).describe('The upstreams tried, with outcomes.'),
+  attempts: storedList(attempt, publicAttempt).describe('The upstreams tried, with outcomes.'),
   ledger: z.array(
     z.object({
       step: z
@@ -51,8 +51,8 @@ export const explainedUsage = usageRecord.extend({
         ),
       from: z.string(),
       to: z.string(),
-      amount: z.string(),
-      at: z.iso.datetime(),
+      amount: decimalAmount,
+      at: time,
     }),
   ),
 })
@@ -105,36 +105,6 @@ export const EXPLAINED_EXAMPLE = {
   ],
 } satisfies z.input<typeof explainedUsage>
 
-export function describeUsage(row: UsageSummary): z.infer<typeof usageRecord> {
-  return {
-    request_id: row.request_id,
-    created_at: row.created_at.toISOString(),
-    finished_at: row.finished_at?.toISOString() ?? null,
-    endpoint: row.endpoint,
-    model: row.model,
-    key_id: row.key_id,
-    status: row.status as z.infer<typeof usageRecord>['status'],
-    held: formatAmount(row.held),
-    charged: formatAmount(row.charged),
-    returned: formatAmount(row.returned),
-    debt: formatAmount(row.debt),
-    currency: row.currency,
-    basis: row.basis,
-    review: row.review,
-    ...(row.task_id ? { task_id: row.task_id } : {}),
-    ...(row.error ? { error: row.error } : {}),
-  }
-}
-
-/** Drops stored items that do not fit the public schema. */
-function readAll<Item extends z.ZodType>(item: Item, stored: unknown): z.output<Item>[] {
-  if (!Array.isArray(stored)) return []
-  return stored.flatMap((one) => {
-    const read = item.safeParse(one)
-    return read.success ? [read.data] : []
-  })
-}
-
 const standIn = z.looseObject({ model: z.string(), price_version: z.string().nullable() })
 
 /** Returns the model that served, by the last attempt, and the version of its prices. */
@@ -144,19 +114,12 @@ function readServing({ attempts, model, price_version: version }: UsageRow) {
   return { served_model: data.model, price_version: data.price_version }
 }
 
-/** Returns the record with its charge lines, attempts and ledger entries. */
+/** Returns the record with the prices that applied and its ledger entries. */
 export function explainUsage(row: UsageRow, entries: readonly UsageEntry[]) {
-  return {
-    ...describeUsage(row),
-    ...readServing(row),
-    lines: readAll(priceLine, row.lines),
-    attempts: readAll(publicAttempt, row.attempts),
-    ledger: entries.map(({ step, source, destination, amount, at }) => ({
-      step,
-      from: source,
-      to: destination,
-      amount: formatAmount(amount),
-      at: at.toISOString(),
-    })),
-  }
+  const ledger = entries.map(({ source: from, destination: to, ...rest }) => ({
+    ...rest,
+    from,
+    to,
+  }))
+  return { ...row, ...readServing(row), ledger }
 }

@@ -2,18 +2,14 @@
 import { z } from 'zod'
 import { checkQuery } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
+import { toPage } from '../../http/page.ts'
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { UsageFilter } from '../../usage/store.ts'
 import type { UsageReader } from '../../usage/usage.ts'
+import { encode, page } from '../codecs.ts'
 import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
-import {
-  describeUsage,
-  EXPLAINED_EXAMPLE,
-  explainedUsage,
-  explainUsage,
-  usageRecord,
-} from './usage-schemas.ts'
+import { EXPLAINED_EXAMPLE, explainedUsage, explainUsage, usageRecord } from './usage-schemas.ts'
 
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 500
@@ -44,17 +40,8 @@ const listQuery = z.object({
 })
 
 function readFilter(context: Context, accountId: string): UsageFilter {
-  const { limit, cursor, from, to, model, endpoint, key } = checkQuery(listQuery, context.query)
-  return {
-    accountId,
-    limit,
-    after: cursor || undefined,
-    from,
-    to,
-    model: model || undefined,
-    endpoint: endpoint || undefined,
-    ...(key ? { keyIds: [key] } : {}),
-  }
+  const { cursor, key, ...rest } = checkQuery(listQuery, context.query)
+  return { ...rest, accountId, after: cursor, keyIds: key ? [key] : undefined }
 }
 
 /** Waits until the settlements of this process are committed, within a limit. */
@@ -62,6 +49,8 @@ export async function catchUp(services: PlainServices): Promise<void> {
   const timer = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref())
   await Promise.race([services.ledger.flushed(), timer])
 }
+
+const usagePage = page(usageRecord)
 
 export const listUsage: AccountEndpoint = {
   kind: 'account',
@@ -73,7 +62,7 @@ export const listUsage: AccountEndpoint = {
     description: 'Newest first.',
     tag: 'Billing',
     query: listQuery,
-    answer: z.object({ data: z.array(usageRecord), next_cursor: z.string().nullable() }),
+    answer: usagePage,
     example: () => ({ path: '/v1/usage?limit=2' }),
     errors: [400, 403, 503],
   },
@@ -81,9 +70,7 @@ export const listUsage: AccountEndpoint = {
     const filter = readFilter(context, caller.accountId)
     await catchUp(services)
     const rows = await services.usage.list({ ...filter, limit: filter.limit + 1 })
-    const page = rows.slice(0, filter.limit)
-    const nextCursor = rows.length > filter.limit ? (page.at(-1)?.request_id ?? null) : null
-    sendJson(context, 200, { data: page.map(describeUsage), next_cursor: nextCursor })
+    sendJson(context, 200, encode(usagePage, toPage(rows, filter.limit, 'request_id')))
   },
 }
 
@@ -122,6 +109,6 @@ export const getUsage: AccountEndpoint = {
       throw new GatewayError('not_found', { message: `no such ${noun}` })
     }
     const entries = await services.usage.entries(row.hold_id)
-    sendJson(context, 200, explainUsage(row, entries))
+    sendJson(context, 200, encode(explainedUsage, explainUsage(row, entries)))
   },
 }

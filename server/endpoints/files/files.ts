@@ -11,6 +11,7 @@ import { openContent } from '../../http/decode-content.ts'
 import { readIdempotencyKey } from '../../http/idempotency-key.ts'
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
+import { count, encode, unixTime } from '../codecs.ts'
 import type { AccountEndpoint, PlainEndpoint, PlainServices } from '../endpoint.ts'
 import { sendContent } from './send-content.ts'
 
@@ -25,12 +26,12 @@ const PAGE_DEFAULT = 20
 const file = z.object({
   id: z.string(),
   object: z.literal('file'),
-  bytes: z.int(),
-  created_at: z.int().describe('Unix seconds.'),
+  bytes: count,
+  created_at: unixTime.describe('Unix seconds.'),
   filename: z.string(),
   purpose: z.string(),
   url: z.string().describe('Accessible to anyone who has it, until the file expires.'),
-  expires_at: z.int().describe('Unix seconds.'),
+  expires_at: unixTime.describe('Unix seconds.'),
 })
 
 const EXAMPLE = {
@@ -44,17 +45,8 @@ const EXAMPLE = {
   expires_at: 1_797_845_400,
 } satisfies z.input<typeof file>
 
-function describeFile(row: FileRow, publicUrl: string): z.infer<typeof file> {
-  return {
-    id: row.id,
-    object: 'file',
-    bytes: Number(row.bytes),
-    created_at: Math.floor(row.created_at.getTime() / 1000),
-    filename: row.filename,
-    purpose: row.purpose,
-    url: linkToFile(publicUrl, row),
-    expires_at: Math.floor(row.expires_at.getTime() / 1000),
-  }
+function showFile(row: FileRow, publicUrl: string) {
+  return encode(file, { ...row, object: 'file', url: linkToFile(publicUrl, row) })
 }
 
 const fields = z.object({
@@ -116,7 +108,7 @@ export const uploadFile: AccountEndpoint = {
   async handle(context, caller, { files, publicUrl }) {
     const { file: row, isReplay } = await receiveFile(context, caller.accountId, files)
     const replayed = { 'idempotent-replayed': row.request_id ?? row.id }
-    sendJson(context, 200, describeFile(row, publicUrl), isReplay ? replayed : {})
+    sendJson(context, 200, showFile(row, publicUrl), isReplay ? replayed : {})
   },
 }
 
@@ -159,7 +151,7 @@ export const listUploads: AccountEndpoint = {
       after: last,
       limit: limit + 1,
     })
-    const data = rows.slice(0, limit).map((row) => describeFile(row, publicUrl))
+    const data = rows.slice(0, limit).map((row) => showFile(row, publicUrl))
     sendJson(context, 200, {
       object: 'list',
       data,
@@ -191,7 +183,7 @@ export const getFile: AccountEndpoint = {
   async handle(context, { accountId }, { files, publicUrl }) {
     const row = await files.find(accountId, context.params.file_id ?? '')
     if (!row) throw missing()
-    sendJson(context, 200, describeFile(row, publicUrl))
+    sendJson(context, 200, showFile(row, publicUrl))
   },
 }
 

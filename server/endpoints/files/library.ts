@@ -5,10 +5,12 @@
 import { z } from 'zod'
 import type { AssetKind } from '../../assets/library/collect-assets.ts'
 import { checkQuery } from '../../http/check-shape.ts'
+import { toPage } from '../../http/page.ts'
 import { commonHeaders, sendJson } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
+import { encode, page } from '../codecs.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
-import { describeLibraryEntry, libraryEntry } from './library-entry.ts'
+import { libraryEntry, readEntry } from './library-entry.ts'
 
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 200
@@ -37,7 +39,7 @@ interface EntryList {
   readonly path: string
   readonly kinds: readonly AssetKind[]
   readonly query: z.ZodType<z.output<typeof assetsQuery>>
-  readonly example: z.infer<typeof libraryEntry>
+  readonly example: z.input<typeof libraryEntry>
   /** The noun in "no such …". */
   readonly one: string
 }
@@ -91,6 +93,8 @@ const ASSETS: EntryList = {
   one: 'asset',
 }
 
+const entryPage = page(libraryEntry)
+
 function listOf(list: EntryList, summary: string): AccountEndpoint {
   return {
     kind: 'account',
@@ -102,7 +106,7 @@ function listOf(list: EntryList, summary: string): AccountEndpoint {
       description: 'Newest first.',
       tag: TAG,
       query: list.query,
-      answer: z.object({ data: z.array(libraryEntry), next_cursor: z.string().nullable() }),
+      answer: entryPage,
       example: () => ({
         path: `${list.path}?limit=2`,
         answer: { data: [list.example], next_cursor: null },
@@ -116,16 +120,14 @@ function listOf(list: EntryList, summary: string): AccountEndpoint {
         accountId,
         limit: limit + 1,
         kinds: kind ? [kind] : list.kinds,
-        after: cursor || undefined,
+        after: cursor,
         from,
         to,
-        model: model || undefined,
-        taskId: taskId || undefined,
+        model,
+        taskId,
       })
-      const page = rows.slice(0, limit)
-      const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null
-      const data = page.map((row) => describeLibraryEntry(row, library))
-      sendJson(context, 200, { data, next_cursor: nextCursor })
+      const entries = rows.map((row) => readEntry(row, library))
+      sendJson(context, 200, encode(entryPage, toPage(entries, limit, 'id')))
     },
   }
 }
@@ -152,7 +154,7 @@ function getOf(list: EntryList, summary: string): AccountEndpoint {
     async handle(context, { accountId }, { library }) {
       const row = await library.find(accountId, list.kinds, context.params.asset_id ?? '')
       if (!row) throw missing(list)
-      sendJson(context, 200, describeLibraryEntry(row, library))
+      sendJson(context, 200, encode(libraryEntry, readEntry(row, library)))
     },
   }
 }

@@ -5,26 +5,43 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema
 
 /** Returns the schema of a request, with the defaults of absent fields. */
 export function describeRequest(schema: z.ZodType): JsonSchema {
-  return convert(schema, 'input')
+  return convert(schema, 'request')
 }
 
+/** Returns the schema of an answer's JSON: of a codec, its input. */
 export function describeAnswer(schema: z.ZodType): JsonSchema {
-  return convert(schema, 'output')
+  return convert(schema, 'answer')
 }
 
-function convert(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+function convert(schema: z.ZodType, of: 'request' | 'answer'): JsonSchema {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
-    io,
+    io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema._zod.def.type === 'date') {
+      const { def } = zodSchema._zod
+      if (def.type === 'date') {
         jsonSchema.type = 'string'
         jsonSchema.format = 'date-time'
       }
+      // An answer has no members but these.
+      if (of === 'answer' && def.type === 'object') jsonSchema.additionalProperties ??= false
+      if (of === 'answer' && isWhole(zodSchema)) putLast(jsonSchema, 'description')
       tidy(jsonSchema)
     },
   })
   return described
+}
+
+/** A type of its own: an object, or a codec of a member that is always there. */
+function isWhole({ _zod: { def, optin } }: z.core.$ZodType): boolean {
+  return def.type === 'object' || (def.type === 'pipe' && optin === undefined)
+}
+
+function putLast(schema: JsonSchema, name: keyof JsonSchema): void {
+  const { [name]: value } = schema
+  if (value === undefined) return
+  delete schema[name]
+  schema[name] = value
 }
 
 /** Drops redundant members: the bounds of safe integers, and the pattern of a named format. */

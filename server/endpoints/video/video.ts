@@ -1,8 +1,10 @@
 /** Video tasks in the gateway's own form: create, get, list, cancel. */
 import { z } from 'zod'
 import { checkQuery } from '../../http/check-shape.ts'
+import { toPage } from '../../http/page.ts'
 import { sendJson } from '../../http/reply.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { page } from '../codecs.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import { findOwnTask, TASK_ENDING, taskEndpoints, taskPaths, viewTask } from '../task-endpoints.ts'
 import { encodeEnding, encodeWebhook, type TaskView } from '../task-view.ts'
@@ -131,7 +133,7 @@ export const listVideos: AccountEndpoint = {
     description: 'Newest first.',
     tag: TAG,
     query: listQuery,
-    answer: z.object({ data: z.array(record), next_cursor: z.string().nullable() }),
+    answer: page(record),
     example: () => ({ path: `${PATH}?limit=2` }),
     errors: [400, 403, 503],
   },
@@ -146,11 +148,10 @@ export const listVideos: AccountEndpoint = {
       model: model || undefined,
       states,
     })
-    const page = rows.slice(0, limit)
-    const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null
-    const shown = await services.library.withOwnLinks(page)
+    const tasks = toPage(rows, limit, 'id')
+    const shown = await services.library.withOwnLinks(tasks.data)
     const data = shown.map((row) => encodeRecord(viewTask(row)))
-    sendJson(context, 200, { data, next_cursor: nextCursor })
+    sendJson(context, 200, { ...tasks, data })
   },
 }
 

@@ -3,20 +3,23 @@ import { z } from 'zod'
 import { readJsonBody } from '../../http/body.ts'
 import { checkQuery, checkShape } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
+import { toPage } from '../../http/page.ts'
 import { sendJson } from '../../http/reply.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { dropUnset } from '../../pipeline/request/unset.ts'
 import type { DeliveryFilter } from '../../webhooks/store.ts'
+import { encode, page } from '../codecs.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import {
   deliverySchema,
-  describeDelivery,
   EXAMPLE_DELIVERY,
   hostFilter,
   noDelivery,
+  readDelivery,
   readDroppedFilter,
   redeliverAnswer,
   redeliverBody,
+  showDelivery,
 } from './webhook-schemas.ts'
 
 const BODY_BYTES_MAX = 16 * 1024
@@ -46,6 +49,8 @@ function readFilter(context: Context, accountId: string): DeliveryFilter {
   }
 }
 
+const deliveryPage = page(deliverySchema)
+
 export const listDeliveries: AccountEndpoint = {
   kind: 'account',
   method: 'GET',
@@ -56,7 +61,7 @@ export const listDeliveries: AccountEndpoint = {
     description: 'Newest first, each with its attempts.',
     tag: 'Webhooks',
     query: listQuery,
-    answer: z.object({ data: z.array(deliverySchema), next_cursor: z.string().nullable() }),
+    answer: deliveryPage,
     example: () => ({
       path: '/v1/webhooks/deliveries?status=delivered',
       answer: { data: [EXAMPLE_DELIVERY], next_cursor: null },
@@ -66,9 +71,8 @@ export const listDeliveries: AccountEndpoint = {
   async handle(context, caller, { webhooks }) {
     const filter = readFilter(context, caller.accountId)
     const rows = await webhooks.list({ ...filter, limit: filter.limit + 1 })
-    const page = rows.slice(0, filter.limit)
-    const nextCursor = rows.length > filter.limit ? (page.at(-1)?.id ?? null) : null
-    sendJson(context, 200, { data: page.map(describeDelivery), next_cursor: nextCursor })
+    const deliveries = toPage(rows.map(readDelivery), filter.limit, 'id')
+    sendJson(context, 200, encode(deliveryPage, deliveries))
   },
 }
 
@@ -91,7 +95,7 @@ export const getDelivery: AccountEndpoint = {
   async handle(context, caller, { webhooks }) {
     const row = await webhooks.find(caller.accountId, context.params.delivery_id ?? '')
     if (!row) throw noDelivery()
-    sendJson(context, 200, describeDelivery(row))
+    sendJson(context, 200, showDelivery(row))
   },
 }
 
@@ -125,7 +129,7 @@ export const redeliver: AccountEndpoint = {
   async handle(context, caller, { webhooks }) {
     const row = await webhooks.redeliver(caller.accountId, context.params.delivery_id ?? '')
     if (!row) throw noDelivery()
-    sendJson(context, 200, describeDelivery(row))
+    sendJson(context, 200, showDelivery(row))
   },
 }
 

@@ -1,11 +1,12 @@
 /** The public form of webhook deliveries. */
 import { z } from 'zod'
 import { GatewayError } from '../../lib/errors.ts'
-import type { AttemptView, DeliveryRow } from '../../webhooks/store.ts'
+import type { DeliveryRow } from '../../webhooks/store.ts'
+import { base64Text, encode, type SchemaRow, storedTime, time } from '../codecs.ts'
 
 const attempt = z.object({
   number: z.number().int(),
-  started_at: z.iso.datetime(),
+  started_at: storedTime,
   outcome: z
     .enum(['accepted', 'refused', 'lost'])
     .nullable()
@@ -13,7 +14,7 @@ const attempt = z.object({
   status: z.number().int().nullable().describe('The HTTP status of the receiver.'),
   error: z.string().nullable(),
   latency_ms: z.number().int().nullable(),
-  answer: z.string().nullable().describe("The first KB of the receiver's answer, as text."),
+  answer: base64Text.nullable().describe("The first KB of the receiver's answer, as text."),
 })
 
 export const deliverySchema = z.object({
@@ -24,9 +25,9 @@ export const deliverySchema = z.object({
   status: z.enum(['pending', 'delivered', 'dropped']),
   redelivery_of: z.string().nullable().describe('The first delivery, whose bytes it sends again.'),
   redelivered_as: z.string().nullable().describe('The delivery that sends this one again.'),
-  next_attempt_at: z.iso.datetime().nullable(),
-  created_at: z.iso.datetime(),
-  finished_at: z.iso.datetime().nullable(),
+  next_attempt_at: time.nullable(),
+  created_at: time,
+  finished_at: time.nullable(),
   attempts: z.array(attempt),
 })
 
@@ -61,38 +62,21 @@ export function readDroppedFilter({ from, to, host }: z.infer<typeof redeliverBo
   return { from: new Date(from), to: new Date(to), host }
 }
 
-export type Delivery = z.infer<typeof deliverySchema>
+export function readDelivery(row: DeliveryRow): SchemaRow<typeof deliverySchema> {
+  const { state: status, repeated_by: repeatedBy, history: attempts } = row
+  return { ...row, status, redelivered_as: repeatedBy, attempts }
+}
 
-export function describeDelivery(row: DeliveryRow): Delivery {
-  return {
-    id: row.id,
-    task_id: row.task_id,
-    kind: row.kind,
-    url: row.url,
-    status: row.state,
-    redelivery_of: row.redelivery_of,
-    redelivered_as: row.repeated_by,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-    created_at: row.created_at.toISOString(),
-    finished_at: row.finished_at?.toISOString() ?? null,
-    attempts: row.history.map(describeAttempt),
-  }
+export function showDelivery(row: DeliveryRow) {
+  return encode(deliverySchema, readDelivery(row))
 }
 
 export function noDelivery(): GatewayError {
   return new GatewayError('not_found', { message: 'no such delivery' })
 }
 
-function describeAttempt(view: AttemptView): z.infer<typeof attempt> {
-  return {
-    ...view,
-    started_at: new Date(view.started_at).toISOString(),
-    answer: view.answer === null ? null : Buffer.from(view.answer, 'base64').toString('utf8'),
-  }
-}
-
 /** The example of the reference: refused once, then accepted. */
-export const EXAMPLE_DELIVERY: Delivery = {
+export const EXAMPLE_DELIVERY: z.input<typeof deliverySchema> = {
   id: 'whd_8Ucq4kFh2Zx9mB1yTtRw6N',
   task_id: 'task_3VbJ8sYpQe5wKd7nXf0aLg',
   kind: 'video',

@@ -6,7 +6,7 @@ import { sendJson } from '../../http/reply.ts'
 import { invalidField } from '../../lib/errors.ts'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
-import { deliverySchema, describeDelivery, EXAMPLE_DELIVERY } from './webhook-schemas.ts'
+import { deliverySchema, EXAMPLE_DELIVERY, showDelivery } from './webhook-schemas.ts'
 
 const BODY_BYTES_MAX = 16 * 1024
 
@@ -47,6 +47,6 @@ export const testWebhook: AccountEndpoint = {
     const refusal = await guard.checkUrl(url)
     if (refusal !== undefined) throw invalidField('url', refusal)
     const row = await webhooks.test(caller.accountId, url)
-    sendJson(context, 200, describeDelivery(row))
+    sendJson(context, 200, showDelivery(row))
   },
 }

@@ -13,7 +13,7 @@ export async function readCheckpointSummary(sql: Sql) {
   if (!row) return null
   const intact = compareCheckpoint(row) === undefined
   const { hash, entries } = intact ? JSON.parse(row.statement) : { hash: null, entries: null }
-  const at = row.created_at.toISOString()
+  const at = row.created_at
   return { at, block: Number(row.block), hash, entries, key_id: row.key_id, intact }
 }
 
@@ -22,5 +22,5 @@ export async function readSealedSummary(sql: Sql) {
   const head = await selectHead(sql)
   if (!head) return null
   const entries = head.entries_total.toString()
-  return { block: Number(head.number), entries, at: head.sealed_at.toISOString() }
+  return { block: Number(head.number), entries, at: head.sealed_at }
 }

@@ -1,13 +1,13 @@
 /** An account's ledger entries with running balances, and ways to add credit. */
 import { z } from 'zod'
-import { amount, page, paging, text, time, timeZone } from '../../common-schemas.ts'
+import { amount, count, page, paging, text, time, timeZone } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const TAG = 'Console: money'
 
 const creditKind = z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness'])
 
-const movement = z.object({
+export const movement = z.object({
   id: z.string().describe('A request id, a credit’s id, or `archive_` with an archived month.'),
   at: time.describe('When the call began or the credit was posted.'),
   kind: z.enum(['charge', ...creditKind.options]),
@@ -19,7 +19,7 @@ const movement = z.object({
   reason: z.string().nullable().describe('Reason of a credit, or what a sum of archived calls is.'),
 })
 
-const credit = z.object({
+export const credit = z.object({
   id: z.string(),
   kind: creditKind,
   amount,
@@ -29,7 +29,7 @@ const credit = z.object({
 
 const day = z.object({
   at: time.describe('Start of the day.'),
-  calls: z.int(),
+  calls: count,
   charged: amount,
   credited: amount.describe('Credits of every kind; negative adjustments reduce it.'),
   balance_after: amount.describe('Available plus held, minus debt, at the end of the day.'),
@@ -60,7 +60,7 @@ export const billingContract = {
       days: z.array(day).describe('Days without a charge or a credit are omitted.'),
       credits: z.array(credit).describe('Newest first.'),
       models: z
-        .array(z.object({ model: z.string(), calls: z.int(), charged: amount }))
+        .array(z.object({ model: z.string(), calls: count, charged: amount }))
         .describe('At most a hundred.'),
     }),
   },

@@ -1,37 +1,23 @@
 /** Ledger entries, credits, redeem codes and payments. */
 import type { Sql } from 'postgres'
 import { catchUp } from '../../../endpoints/account/usage.ts'
+import { encode } from '../../../endpoints/codecs.ts'
+import { toPage } from '../../../http/page.ts'
 import { postCredit } from '../../../ledger/store.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { formatAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { selectCredits } from '../../operator/accounts/store.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
-import { toPage } from '../../page.ts'
 import { found, noSuch } from '../../refusal.ts'
 import { selectAccountCurrency } from '../account-store.ts'
 import { encodeRow, sendExport } from '../usage/csv.ts'
-import type { billingContract } from './contract.ts'
+import { type billingContract, movement } from './contract.ts'
 import { decodeLedgerCursor, encodeLedgerCursor } from './ledger-cursor.ts'
 import { redeemRateLimited } from './redeem-rate-limited.ts'
 import { readStatement } from './statement.ts'
-import { listMovements, type MovementRow } from './store.ts'
+import { listMovements } from './store.ts'
 import { readPayment } from './top-up.ts'
-
-function describeMovement(row: MovementRow) {
-  return {
-    id: row.id,
-    at: row.at.toISOString(),
-    kind: row.kind,
-    amount: formatAmount(row.amount),
-    balance_after: formatAmount(row.balance_after),
-    model: row.model,
-    endpoint: row.endpoint,
-    task_id: row.task_id,
-    reason: row.reason,
-  }
-}
 
 const BATCH = 1000
 const COLUMNS = [
@@ -44,10 +30,10 @@ async function* exportMovements(sql: Sql, accountId: string): AsyncGenerator<str
   yield encodeRow([...COLUMNS, 'currency'])
   let cursor: string | undefined
   do {
-    const after = cursor === undefined ? {} : { after: decodeLedgerCursor(cursor) }
-    const rows = await listMovements(sql, { accountId, limit: BATCH, ...after })
+    const after = cursor === undefined ? undefined : decodeLedgerCursor(cursor)
+    const rows = await listMovements(sql, { accountId, limit: BATCH, after })
     const lines = rows.map((row) => {
-      const shown = describeMovement(row)
+      const shown = encode(movement, row)
       return encodeRow([...COLUMNS.map((name) => shown[name]), row.currency])
     })
     yield lines.join('')
@@ -61,11 +47,10 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     await catchUp(services)
     const accountId = params.account_id
     const { limit, cursor } = query
-    const after = cursor === undefined ? {} : { after: decodeLedgerCursor(cursor) }
-    const rows = await listMovements(services.sql, { accountId, limit: limit + 1, ...after })
+    const after = cursor === undefined ? undefined : decodeLedgerCursor(cursor)
+    const rows = await listMovements(services.sql, { accountId, limit: limit + 1, after })
     const currency = rows[0]?.currency ?? (await selectAccountCurrency(services.sql, accountId))
-    const page = toPage(rows, limit, encodeLedgerCursor, describeMovement)
-    return { ...page, currency: found(currency, 'account') }
+    return { ...toPage(rows, limit, encodeLedgerCursor), currency: found(currency, 'account') }
   },
   async 'GET /accounts/:account_id/statement'({ params, query }, services) {
     await catchUp(services)
@@ -82,18 +67,7 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
   async 'GET /accounts/:account_id/credits'({ params, query }, { sql }) {
     const { limit, cursor: after } = query
     const filter = { accountId: params.account_id, limit: limit + 1, after }
-    return toPage(
-      await selectCredits(sql, filter),
-      limit,
-      ({ id }) => id,
-      ({ id, kind, amount, reason, created_at: at }) => ({
-        id,
-        kind,
-        reason,
-        amount: formatAmount(amount),
-        created_at: at.toISOString(),
-      }),
-    )
+    return toPage(await selectCredits(sql, filter), limit, 'id')
   },
   async 'POST /accounts/:account_id/redeem'(input, services) {
     const { params, body, note } = input
@@ -108,8 +82,8 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
       credit_id: creditId,
       kind,
       currency,
-      amount: formatAmount(amountNanos),
-      available: formatAmount(available),
+      amount: amountNanos,
+      available,
     }
   },
   async 'POST /top-ups'({ context }, { sql, system }) {

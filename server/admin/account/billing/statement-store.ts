@@ -1,15 +1,11 @@
 /** SQL of statements. */
 import type { Sql } from 'postgres'
+import { columnsOf } from '../../../database/columns.ts'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import { credit } from './contract.ts'
 
-export interface StatementCredit {
-  readonly id: string
-  readonly kind: 'top_up' | 'promotion' | 'adjustment' | 'forgiveness'
-  readonly amount: bigint
-  readonly reason: string
-  readonly created_at: Date
-  /** The beginning of its day in the time zone. */
-  readonly day: Date
-}
+/** `day` is the beginning of its day in the time zone. */
+export type StatementCredit = SchemaRow<typeof credit> & { readonly day: Date }
 
 /** Returns what an account owns now: available plus held, minus debt. */
 export async function selectTotal(sql: Sql, accountId: string) {
@@ -24,7 +20,7 @@ export function selectCreditsSince(
   of: { readonly accountId: string; readonly from: Date; readonly timeZone: string },
 ): Promise<StatementCredit[]> {
   return sql<StatementCredit[]>`
-    select id, kind, amount, reason, created_at,
+    select ${columnsOf(sql, credit.shape, 'credit')},
       date_trunc('day', created_at, ${of.timeZone}) as day
     from credit where account_id = ${of.accountId} and created_at >= ${of.from}
     order by created_at desc, id desc`

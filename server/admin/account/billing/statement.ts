@@ -4,7 +4,6 @@
  */
 import type { Sql } from 'postgres'
 import { invalidField } from '../../../lib/errors.ts'
-import { formatAmount } from '../../../lib/money.ts'
 import { readSeries, readTop } from '../../../usage/figures-store.ts'
 import { found } from '../../refusal.ts'
 import { type StatementCredit, selectCreditsSince, selectTotal } from './statement-store.ts'
@@ -48,25 +47,15 @@ export async function readStatement(sql: Sql, accountId: string, period: Period)
     const opening = closing + charged(charges) - sum(credits)
     return {
       currency: total.currency,
-      from: from.toISOString(),
-      to: to.toISOString(),
-      opening: formatAmount(opening),
-      charged: formatAmount(charged(charges)),
-      credited: formatAmount(sum(credits)),
-      closing: formatAmount(closing),
+      from,
+      to,
+      opening,
+      charged: charged(charges),
+      credited: sum(credits),
+      closing,
       days: listDays(opening, charges, credits),
-      credits: credits.map(({ id, kind, amount, reason, created_at: at }) => ({
-        id,
-        kind,
-        reason,
-        amount: formatAmount(amount),
-        created_at: at.toISOString(),
-      })),
-      models: models.map((row) => ({
-        model: row.name,
-        calls: Number(row.calls),
-        charged: formatAmount(row.charged),
-      })),
+      credits,
+      models: models.map(({ name: model, ...row }) => ({ ...row, model })),
     }
   })
 }
@@ -96,13 +85,7 @@ function listDays(
     .sort(([one], [other]) => one - other)
     .map(([at, { calls, charged, credited }]) => {
       balance += credited - charged
-      return {
-        at: new Date(at).toISOString(),
-        calls: Number(calls),
-        charged: formatAmount(charged),
-        credited: formatAmount(credited),
-        balance_after: formatAmount(balance),
-      }
+      return { at: new Date(at), calls, charged, credited, balance_after: balance }
     })
     .reverse()
 }

@@ -3,20 +3,15 @@
  * page's own rows.
  */
 import type { Sql } from 'postgres'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import type { movement } from './contract.ts'
 
-export interface MovementRow {
-  readonly id: string
-  /** Has all digits of the database, for the cursor. */
+/**
+ * `position` has all digits of the database, for the cursor. The time of the first read and the
+ * account's currency are the same for the whole page.
+ */
+export type MovementRow = SchemaRow<typeof movement> & {
   readonly position: string
-  readonly at: Date
-  readonly kind: 'charge' | 'top_up' | 'promotion' | 'adjustment' | 'forgiveness'
-  readonly amount: bigint
-  readonly balance_after: bigint
-  readonly model: string | null
-  readonly endpoint: string | null
-  readonly task_id: string | null
-  readonly reason: string | null
-  /** The same for the whole page: the time of the first read, and the account's currency. */
   readonly read_at: string
   readonly currency: string
 }
@@ -33,7 +28,11 @@ export interface LedgerCursor {
 
 export function listMovements(
   sql: Sql,
-  page: { readonly accountId: string; readonly limit: number; readonly after?: LedgerCursor },
+  page: {
+    readonly accountId: string
+    readonly limit: number
+    readonly after?: LedgerCursor | undefined
+  },
 ): Promise<MovementRow[]> {
   const { accountId, limit, after } = page
   const beyond = (id: 'request_id' | 'id') =>

@@ -10,7 +10,7 @@ import { checkShape, refuseUnstorable } from '../../../http/check-shape.ts'
 import type { Context } from '../../../http/context.ts'
 import { CURRENCY_PROBLEM } from '../../../lib/currencies.ts'
 import { GatewayError, invalidField } from '../../../lib/errors.ts'
-import { type Nanos, parseAmount } from '../../../lib/money.ts'
+import type { Nanos } from '../../../lib/money.ts'
 import { parseObject } from '../../../pipeline/request/read-request.ts'
 import { decimal, text } from '../../common-schemas.ts'
 
@@ -46,8 +46,7 @@ export async function readPayment(context: Context, secret: string): Promise<Pay
   const document = parseObject(body).value
   refuseUnstorable(document, 'body')
   const read = checkShape(payment, document)
-  const { event_id: eventId, account_id: accountId, amount, currency, reason } = read
-  const amountNanos = parseAmount(amount) ?? 0n
+  const { event_id: eventId, account_id: accountId, amount: amountNanos, currency, reason } = read
   if (amountNanos <= 0n) throw invalidField('amount', 'must be more than zero')
   return { eventId, accountId, amountNanos, currency, reason: reason || `payment ${eventId}` }
 }

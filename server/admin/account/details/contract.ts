@@ -5,7 +5,7 @@ import type { Contract } from '../../route.ts'
 
 const TAG = 'Console: account'
 
-const account = z.object({
+export const accountSettings = z.object({
   id: z.string(),
   name: z.string(),
   status: z.enum(['active', 'suspended']),
@@ -24,7 +24,7 @@ export const accountContract = {
     role: 'member',
     tag: TAG,
     summary: 'Get an account',
-    answer: account,
+    answer: accountSettings,
   },
   'PATCH /accounts/:account_id': {
     role: 'owner',
@@ -32,7 +32,7 @@ export const accountContract = {
     summary: 'Change an account',
     description: 'Omitted members are unchanged.',
     body: z.strictObject({ name: text(200).min(1), low_balance_at: decimal.nullable() }).partial(),
-    answer: account,
+    answer: accountSettings,
   },
   'POST /accounts/:account_id/playground-key': {
     role: 'member',

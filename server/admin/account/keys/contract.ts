@@ -1,6 +1,6 @@
 /** The API keys of an account. A key's text is returned once, at its creation. */
 import { z } from 'zod'
-import { amount, decimal, page, paging, text, time } from '../../common-schemas.ts'
+import { amount, count, decimal, page, paging, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const TAG = 'Console: API keys'
@@ -17,20 +17,20 @@ const limits = z.strictObject({
   concurrent_calls: z.int().min(1).max(AT_ONCE_MAX).nullable().exactOptional(),
 })
 
-const key = z.object({
+export const key = z.object({
   id: z.string(),
   name: z.string(),
   display: z.string().describe('First and last characters; the key itself is never shown again.'),
   state: z.enum(['active', 'disabled', 'expired']),
   models: z.array(z.string()).nullable().describe('Null: every model.'),
-  limits,
+  limits: z.object(limits.shape),
   spend_limit: amount.nullable(),
   spent: amount.describe(
     'Spent by finished calls. With a spend limit it is exact, and includes the keys ' +
       'that this key was rotated from and to, which share the limit.',
   ),
   held: amount.nullable().describe('On hold for calls in progress; known only with a spend limit.'),
-  calls: z.int().describe('Delayed by up to half a minute, like `last_used_at` and `spent`.'),
+  calls: count.describe('Delayed by up to half a minute, like `last_used_at` and `spent`.'),
   last_used_at: time.nullable(),
   expires_at: time.nullable(),
   replaced_by: z.string().nullable().describe('The key that replaced it by rotation.'),

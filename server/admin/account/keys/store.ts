@@ -1,13 +1,8 @@
 /** SQL of an account's keys with their usage. */
 import type { Sql } from 'postgres'
-import type { ApiKeyRow } from '../../../accounts/manage-keys.ts'
-
-export interface UsedKeyRow extends Omit<ApiKeyRow, 'currency'> {
-  readonly calls: bigint
-  readonly charged: bigint
-  readonly last_used_at: Date | null
-  readonly creator_name: string | null
-}
+import { columnsOf } from '../../../database/columns.ts'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import { key } from './contract.ts'
 
 /** Lists keys, newest first, without those that the console creates for its playground. */
 export function listUsedKeys(
@@ -19,16 +14,20 @@ export function listUsedKeys(
     readonly after?: string | undefined
     readonly id?: string
   },
-): Promise<UsedKeyRow[]> {
+): Promise<SchemaRow<typeof key>[]> {
   const { accountId, limit, after, id } = filter
-  return sql<UsedKeyRow[]>`
-    select k.id, k.account_id, k.name, k.display, k.models, k.limits, k.spend_limit, s.spent,
-      s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at, k.created_by,
-      p.name as creator_name,
-      case when k.disabled_at is not null then 'disabled'
-        when k.expires_at <= now() then 'expired' else 'active' end as state,
-      coalesce(u.calls, 0) as calls, coalesce(u.charged, 0) as charged, u.last_used_at
-    from api_key k
+  const columns = columnsOf(sql, key.shape, 'k', {
+    state: sql`case when k.disabled_at is not null then 'disabled'
+      when k.expires_at <= now() then 'expired' else 'active' end`,
+    spent: sql`greatest(s.spent, coalesce(u.charged, 0))`,
+    held: sql`s.held`,
+    calls: sql`coalesce(u.calls, 0)`,
+    last_used_at: sql`u.last_used_at`,
+    created_by: sql`case when k.created_by is not null
+      then json_build_object('user_id', k.created_by, 'name', coalesce(p.name, '')) end`,
+  })
+  return sql<SchemaRow<typeof key>[]>`
+    select ${columns} from api_key k
     left join key_spend s
       on s.key_id = coalesce(k.counter_key_id, k.id) and k.spend_limit is not null
     left join key_use u on u.key_id = k.id
@@ -44,11 +43,7 @@ export function listUsedKeys(
     order by k.created_at desc, k.id desc limit ${limit}`
 }
 
-export async function findUsedKey(
-  sql: Sql,
-  accountId: string,
-  id: string,
-): Promise<UsedKeyRow | undefined> {
+export async function findUsedKey(sql: Sql, accountId: string, id: string) {
   const [row] = await listUsedKeys(sql, { accountId, id, limit: 1 })
   return row
 }

@@ -1,7 +1,7 @@
 /** The results of an account's tasks, and its uploaded files. */
 import { z } from 'zod'
 import { libraryEntry } from '../../../endpoints/files/library-entry.ts'
-import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
+import { amount, count, page, paging, span, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const TAG = 'Console: library'
@@ -21,7 +21,7 @@ const file = z.object({
   id: z.string(),
   filename: z.string(),
   purpose: z.string(),
-  bytes: z.int(),
+  bytes: count,
   content_type: z.string(),
   url: z.string().describe('Accessible to anyone who has it, until the file expires.'),
   created_at: time,

@@ -1,14 +1,13 @@
 /** Gallery, asset library and files, over the stores of the public API. */
 
-import type { AssetFilter, AssetRow } from '../../../assets/library/asset-store.ts'
+import type { AssetRow } from '../../../assets/library/asset-store.ts'
 import type { AssetKind } from '../../../assets/library/collect-assets.ts'
 import { linkToFile } from '../../../assets/links.ts'
 import type { FileRow } from '../../../assets/uploads/file-store.ts'
 import { receiveFile } from '../../../endpoints/files/files.ts'
-import { describeLibraryEntry } from '../../../endpoints/files/library-entry.ts'
-import { formatAmount } from '../../../lib/money.ts'
+import { readEntry } from '../../../endpoints/files/library-entry.ts'
+import { toPage } from '../../../http/page.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { toPage } from '../../page.ts'
 import { found, noSuch } from '../../refusal.ts'
 import type { ReadQuery } from '../../route.ts'
 import type { AdminServices } from '../../services.ts'
@@ -21,78 +20,63 @@ const ASSETS = ['video', 'last_frame', 'erased'] as const
 type Query = ReadQuery<(typeof libraryContract)['GET /accounts/:account_id/gallery']>
 type AssetsQuery = ReadQuery<(typeof libraryContract)['GET /accounts/:account_id/assets']>
 
-async function listEntries(
-  { library, sql }: AdminServices,
-  accountId: string,
-  kinds: readonly AssetKind[],
-  { limit, cursor, from, to, model, task_id: taskId }: Query,
-) {
-  const filter: AssetFilter = {
-    accountId,
-    kinds,
-    limit: limit + 1,
-    ...(cursor ? { after: cursor } : {}),
-    ...(from ? { from } : {}),
-    ...(to ? { to } : {}),
-    ...(model ? { model } : {}),
-    ...(taskId ? { taskId } : {}),
-  }
-  const rows = await library.list(filter)
-  const describe = await describer({ library, sql }, accountId, rows)
-  return toPage(rows, limit, ({ id }) => id, describe)
-}
-
-/**
- * Returns a function that describes entries with their tasks' charges, which it reads in one query.
- */
-async function describer(
-  { library, sql }: Pick<AdminServices, 'library' | 'sql'>,
-  accountId: string,
-  rows: readonly AssetRow[],
-) {
-  const requests = rows.map((row) => row.request_id)
-  const charges = await readCharges(sql, accountId, requests)
-  return (row: AssetRow) => {
-    const charged = charges.get(row.request_id)
-    const cost = charged === undefined ? null : formatAmount(charged)
-    return { ...describeLibraryEntry(row, library), charged: cost }
-  }
-}
-
-async function showAsset(
-  services: AdminServices,
-  { account_id: accountId, asset_id: id }: EntryParams,
-) {
-  const row = found(await services.library.find(accountId, ASSETS, id), 'asset')
-  const [describe, addErase] = await Promise.all([
-    describer(services, accountId, [row]),
-    eraseDescriber(services, accountId),
-  ])
-  return addErase(describe(row))
-}
-
 interface EntryParams {
   readonly account_id: string
   readonly asset_id: string
 }
 
-async function listAssets(services: AdminServices, accountId: string, query: AssetsQuery) {
-  const [page, describe] = await Promise.all([
-    listEntries(services, accountId, query.kind ? [query.kind] : ASSETS, query),
-    eraseDescriber(services, accountId),
-  ])
-  return { ...page, data: page.data.map(describe) }
+async function listEntries(
+  services: AdminServices,
+  accountId: string,
+  kinds: readonly AssetKind[],
+  { limit, cursor: after, task_id: taskId, from, to, model }: Query,
+) {
+  const filter = { accountId, kinds, after, from, to, model, taskId, limit: limit + 1 }
+  const page = toPage(await services.library.list(filter), limit, 'id')
+  return { ...page, data: await addCharges(services, accountId, page.data) }
 }
 
-/** Returns a function that tells whether a video's copy without subtitles is in progress. */
-async function eraseDescriber({ sql }: AdminServices, accountId: string) {
+/** Returns entries with their tasks' charges, which are read in one query. */
+async function addCharges(
+  { library, sql }: AdminServices,
+  accountId: string,
+  rows: readonly AssetRow[],
+) {
+  const requests = rows.map((row) => row.request_id)
+  const charges = await readCharges(sql, accountId, requests)
+  return rows.map((row) => {
+    return { ...readEntry(row, library), charged: charges.get(row.request_id) ?? null }
+  })
+}
+
+async function readAsset(
+  services: AdminServices,
+  { account_id: accountId, asset_id: id }: EntryParams,
+) {
+  const row = found(await services.library.find(accountId, ASSETS, id), 'asset')
+  const entries = await addCharges(services, accountId, [row])
+  const [asset] = await addErasing(services, accountId, entries)
+  return found(asset, 'asset')
+}
+
+async function listAssets(services: AdminServices, accountId: string, query: AssetsQuery) {
+  const kinds = query.kind ? [query.kind] : ASSETS
+  const page = await listEntries(services, accountId, kinds, query)
+  return { ...page, data: await addErasing(services, accountId, page.data) }
+}
+
+/** Adds whether a video's copy without subtitles is in progress. */
+async function addErasing<Entry extends { readonly kind: AssetKind; readonly task_id: string }>(
+  { sql }: AdminServices,
+  accountId: string,
+  entries: readonly Entry[],
+) {
   const running = await selectRunningErases(sql, accountId)
   const byVideo = new Map(running.map((one) => [one.video_task_id, one]))
-  return <Entry extends { readonly kind: AssetKind; readonly task_id: string }>(entry: Entry) => {
+  return entries.map((entry) => {
     const task = entry.kind === 'video' ? byVideo.get(entry.task_id) : undefined
-    const erasing = task ? { task_id: task.task_id, since: task.created_at.toISOString() } : null
-    return { ...entry, erasing }
-  }
+    return { ...entry, erasing: task ?? null }
+  })
 }
 
 async function removeEntry(
@@ -104,17 +88,8 @@ async function removeEntry(
   if (!(await library.remove(accountId, kinds, id))) throw noSuch('asset')
 }
 
-function describeFile(row: FileRow, publicUrl: string) {
-  return {
-    id: row.id,
-    filename: row.filename,
-    purpose: row.purpose,
-    bytes: Number(row.bytes),
-    content_type: row.content_type,
-    url: linkToFile(publicUrl, row),
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at.toISOString(),
-  }
+function readFile(row: FileRow, publicUrl: string) {
+  return { ...row, url: linkToFile(publicUrl, row) }
 }
 
 export const libraryHandlers: HandlersOf<typeof libraryContract> = {
@@ -125,7 +100,7 @@ export const libraryHandlers: HandlersOf<typeof libraryContract> = {
   'GET /accounts/:account_id/assets': ({ params, query }, services) =>
     listAssets(services, params.account_id, query),
   'GET /accounts/:account_id/assets/:asset_id': ({ params }, services) =>
-    showAsset(services, params),
+    readAsset(services, params),
   'DELETE /accounts/:account_id/assets/:asset_id': ({ params }, services) =>
     removeEntry(services, params, ASSETS),
   async 'GET /accounts/:account_id/files'({ params, query }, { files, publicUrl }) {
@@ -136,15 +111,14 @@ export const libraryHandlers: HandlersOf<typeof libraryContract> = {
     const page = { accountId, newestFirst: true, purpose, after, limit: limit + 1 }
     const rows = await files.list(page)
     return toPage(
-      rows,
+      rows.map((row) => readFile(row, publicUrl)),
       limit,
-      ({ id }) => id,
-      (row) => describeFile(row, publicUrl),
+      'id',
     )
   },
   async 'POST /accounts/:account_id/files'({ context, params }, { files, publicUrl }) {
     const { file } = await receiveFile(context, params.account_id, files)
-    return describeFile(file, publicUrl)
+    return readFile(file, publicUrl)
   },
   async 'DELETE /accounts/:account_id/files/:file_id'({ params }, { files }) {
     if (!(await files.remove(params.account_id, params.file_id))) throw noSuch('file')

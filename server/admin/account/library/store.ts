@@ -15,13 +15,13 @@ export async function readCharges(
 export interface RunningErase {
   readonly task_id: string
   readonly video_task_id: string
-  readonly created_at: Date
+  readonly since: Date
 }
 
 /** Open tasks are few, and a partial index holds them alone. */
 export function selectRunningErases(sql: Sql, accountId: string): Promise<RunningErase[]> {
   return sql<RunningErase[]>`
-    select id as task_id, request->>'video_task_id' as video_task_id, created_at from task
+    select id as task_id, request->>'video_task_id' as video_task_id, created_at as since from task
     where due_at is not null and kind = 'erase' and account_id = ${accountId}
       and deleted_at is null`
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { MODEL_TYPES } from '../../../catalog/catalog.ts'
 import { modelPrice } from '../../../endpoints/account/models.ts'
-import { page, paging, text, time } from '../../common-schemas.ts'
+import { page, paging, serial, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const TAG = 'Console: models'
@@ -16,7 +16,7 @@ const model = z.object({
   free: z.boolean(),
   currency: z.string(),
   prices: z.array(modelPrice),
-  price_version: z.string().nullable(),
+  price_version: serial.nullable(),
   limits: z.record(z.string(), z.number()),
   endpoints: z.array(z.string()).describe('Paths that accept this model.'),
   updated_at: time,
@@ -42,7 +42,7 @@ export const modelsContract = {
     answer: model.extend({
       price_history: z.array(
         z.object({
-          version: z.string(),
+          version: serial,
           effective_from: time,
           currency: z.string(),
           prices: z.array(modelPrice),

@@ -2,9 +2,9 @@
 import { isSoldIn, type Model } from '../../../catalog/catalog.ts'
 import { readPrices } from '../../../catalog/load/load-model.ts'
 import { describeCallableModel, describePrices } from '../../../endpoints/account/models.ts'
+import { toPage } from '../../../http/page.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { type PriceVersionRow, selectPriceHistory } from '../../operator/models/store.ts'
-import { toPage } from '../../page.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
 import { selectAccountCurrency } from '../account-store.ts'
@@ -36,10 +36,10 @@ function describe(model: Model, services: AdminServices) {
     free,
     currency: model.currency,
     prices,
-    price_version: model.priceVersion?.toString() ?? null,
+    price_version: model.priceVersion,
     limits: Object.fromEntries(limits),
     endpoints,
-    updated_at: model.updatedAt.toISOString(),
+    updated_at: model.updatedAt,
   }
 }
 
@@ -61,12 +61,8 @@ export const modelsHandlers: HandlersOf<typeof modelsContract> = {
       .filter((model) => (!type || model.type === type) && names(model, search))
       .sort((a, b) => (a.id < b.id ? -1 : 1))
     const rest = models.filter(({ id }) => id > cursor)
-    return toPage(
-      rest,
-      limit,
-      ({ id }) => id,
-      (model) => describe(model, services),
-    )
+    const page = toPage(rest, limit, 'id')
+    return { ...page, data: page.data.map((model) => describe(model, services)) }
   },
   async 'GET /accounts/:account_id/models/:model_id'({ params }, services) {
     const model = found(services.catalog.snapshot().models.get(params.model_id), 'model')
@@ -75,9 +71,7 @@ export const modelsHandlers: HandlersOf<typeof modelsContract> = {
       ...describe(model, services),
       // Planned prices, and those that never applied, are not public.
       price_history: history.filter(hasHeld).map((row) => ({
-        version: row.version.toString(),
-        effective_from: row.effective_from.toISOString(),
-        currency: row.currency,
+        ...row,
         prices: describePrices(readPrices(row.prices)),
       })),
     }

@@ -1,11 +1,11 @@
 /** The first page of an account: balance, activity, and items that need attention. */
 import { z } from 'zod'
 import { usageRecord } from '../../../endpoints/account/usage-schemas.ts'
-import { amount, timeZone } from '../../common-schemas.ts'
+import { amount, count, timeZone } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 import { bucket, figures, latency } from '../usage/contract.ts'
 
-const spend = z.object({ charged: amount, calls: z.int() })
+const spend = z.object({ charged: amount, calls: count })
 
 export const overviewContract = {
   'GET /accounts/:account_id/overview': {

@@ -1,12 +1,10 @@
 /** The overview, assembled from hourly figures and a few small queries. */
 import { catchUp } from '../../../endpoints/account/usage.ts'
-import { describeUsage } from '../../../endpoints/account/usage-schemas.ts'
-import { formatAmount } from '../../../lib/money.ts'
 import { type BucketFigures, readLatency, readSeries } from '../../../usage/figures-store.ts'
 import { describeLatency } from '../../../usage/latency.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { found } from '../../refusal.ts'
-import { addUpBuckets, describeFigures, describeSeries } from '../usage/usage-summary.ts'
+import { addLatency, addUpBuckets } from '../usage/usage-summary.ts'
 import type { overviewContract } from './contract.ts'
 import { type OverviewRow, readOverview } from './store.ts'
 
@@ -20,34 +18,33 @@ function within(series: readonly BucketFigures[], from: number, to: number): Buc
   return series.filter(({ at }) => at.getTime() >= from && at.getTime() < to)
 }
 
-function describeSpend(series: readonly BucketFigures[], from: number, to: number) {
-  const { calls, charged } = addUpBuckets(within(series, from, to))
-  return { calls: Number(calls), charged: formatAmount(charged) }
+function sumOf(series: readonly BucketFigures[], from: number, to: number) {
+  return addUpBuckets(within(series, from, to))
 }
 
-function describeSpans(series: readonly BucketFigures[], row: OverviewRow) {
+function sumSpans(series: readonly BucketFigures[], row: OverviewRow) {
   const now = row.now.getTime()
   const back = (days: number) => now - days * DAY_MS
   return {
-    today: describeSpend(series, row.midnight.getTime(), now),
-    yesterday_by_now: describeSpend(series, row.yesterday.getTime(), back(1)),
-    last_7_days: describeSpend(series, back(7), now),
-    previous_7_days: describeSpend(series, back(14), back(7)),
-    last_30_days: describeSpend(series, back(30), now),
-    previous_30_days: describeSpend(series, back(60), back(30)),
+    today: sumOf(series, row.midnight.getTime(), now),
+    yesterday_by_now: sumOf(series, row.yesterday.getTime(), back(1)),
+    last_7_days: sumOf(series, back(7), now),
+    previous_7_days: sumOf(series, back(14), back(7)),
+    last_30_days: sumOf(series, back(30), now),
+    previous_30_days: sumOf(series, back(60), back(30)),
   }
 }
 
 function judgeBalance(series: readonly BucketFigures[], row: OverviewRow) {
   const now = row.now.getTime()
-  const { charged } = addUpBuckets(within(series, now - 7 * DAY_MS, now))
+  const { charged } = sumOf(series, now - 7 * DAY_MS, now)
   const daysLeft = charged > 0n ? Number((row.available * 70n) / charged) / 10 : null
   const threshold = row.low_balance_at
   const isLow =
     threshold === null ? daysLeft !== null && daysLeft < LOW_DAYS : row.available < threshold
   return {
     is_low: isLow || row.debt > 0n,
-    threshold: threshold === null ? null : formatAmount(threshold),
+    threshold,
     days_left: daysLeft,
   }
 }
@@ -73,22 +70,16 @@ export const overviewHandlers: HandlersOf<typeof overviewContract> = {
     const day = within(series, now - DAY_MS, now)
     return {
       currency: row.currency,
-      balance: {
-        available: formatAmount(row.available),
-        held: formatAmount(row.held),
-        debt: formatAmount(row.debt),
-      },
+      balance: row,
       low_balance: judgeBalance(series, row),
-      spend: describeSpans(series, row),
-      last_24_hours: { ...describeFigures(addUpBuckets(day)), latency: describeLatency(latency) },
-      previous_24_hours: describeFigures(
-        addUpBuckets(within(series, now - 2 * DAY_MS, now - DAY_MS)),
-      ),
-      series: describeSeries(day, latency),
-      recent_calls: recent.map(describeUsage),
-      tasks: { queued: row.queued, processing: row.processing },
-      deliveries: { pending: row.pending, dropped: row.dropped },
-      first_steps: { has_credit: row.has_credit, has_key: row.has_key, has_call: row.has_call },
+      spend: sumSpans(series, row),
+      last_24_hours: { ...addUpBuckets(day), latency: describeLatency(latency) },
+      previous_24_hours: sumOf(series, now - 2 * DAY_MS, now - DAY_MS),
+      series: addLatency(day, latency),
+      recent_calls: recent,
+      tasks: row,
+      deliveries: row,
+      first_steps: row,
     }
   },
 }

@@ -1,24 +1,18 @@
 /** SQL of the overview: one statement. */
 import type { Sql } from 'postgres'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import type { overviewContract } from './contract.ts'
 
-export interface OverviewRow {
-  readonly currency: string
-  readonly available: bigint
-  readonly held: bigint
-  readonly debt: bigint
-  readonly low_balance_at: bigint | null
-  readonly now: Date
-  /** The last midnight in the time zone. */
-  readonly midnight: Date
-  readonly yesterday: Date
-  readonly queued: number
-  readonly processing: number
-  readonly pending: number
-  readonly dropped: number
-  readonly has_credit: boolean
-  readonly has_key: boolean
-  readonly has_call: boolean
-}
+type Answer = SchemaRow<(typeof overviewContract)['GET /accounts/:account_id/overview']['answer']>
+
+/** `midnight` is the last one in the time zone, and `yesterday` the one before. */
+export type OverviewRow = Pick<Answer, 'currency'> &
+  Record<'now' | 'midnight' | 'yesterday', Date> & {
+    readonly low_balance_at: bigint | null
+  } & Answer['balance'] &
+  Answer['tasks'] &
+  Answer['deliveries'] &
+  Answer['first_steps']
 
 /** Open tasks and waiting deliveries are found by partial indexes. */
 export async function readOverview(

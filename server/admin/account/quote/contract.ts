@@ -1,7 +1,7 @@
 /** The highest possible charge of a request, before it is sent. */
 import { z } from 'zod'
 import { priceLine } from '../../../endpoints/account/usage-schemas.ts'
-import { amount, text } from '../../common-schemas.ts'
+import { amount, serial, text } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const FIELDS_MAX = 20
@@ -52,7 +52,7 @@ export const quoteContract = {
       free: z.boolean(),
       amount: amount.describe('The hold: the most that the call should cost.'),
       covered: z.boolean().describe('true if the available balance covers it.'),
-      price_version: z.string().nullable(),
+      price_version: serial.nullable(),
       lines: z.array(priceLine).describe('Lines that add up to the amount.'),
     }),
     errors: [502],

@@ -1,7 +1,6 @@
 /** Quotes: the pipeline's own estimate for a request that is not sent. */
 import type { Endpoint, MeteredEndpoint, TaskEndpoint } from '../../../endpoints/endpoint.ts'
 import { invalidField } from '../../../lib/errors.ts'
-import { formatAmount } from '../../../lib/money.ts'
 import { type DryRunRequest, dryRunCall } from '../../../pipeline/hold/dry-run.ts'
 import { explainHold } from '../../../pipeline/price/hold-estimate.ts'
 import type { Customer } from '../../../pipeline/request/resolve.ts'
@@ -60,15 +59,14 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
     )
     const { model } = call
     const { amountNanos } = quoted
-    const lines = explainHold(model, quoted)
     return {
       model: model.id,
       currency,
       free: model.free,
-      amount: formatAmount(amountNanos),
+      amount: amountNanos,
       covered: available >= amountNanos,
-      price_version: model.priceVersion?.toString() ?? null,
-      lines: [...lines],
+      price_version: model.priceVersion,
+      lines: explainHold(model, quoted),
     }
   },
 }

@@ -1,5 +1,6 @@
 /** The tasks of an account: state, charge and timeline. */
 import { z } from 'zod'
+import { timelineEvent } from '../../../endpoints/account/task-timeline.ts'
 import { TASK_KINDS } from '../../../lib/task-kinds.ts'
 import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
@@ -9,7 +10,7 @@ const TAG = 'Console: tasks'
 const kind = z.enum(TASK_KINDS)
 const status = z.enum(['queued', 'processing', 'succeeded', 'failed'])
 
-const task = z.object({
+export const task = z.object({
   id: z.string(),
   kind,
   model: z.string(),
@@ -80,7 +81,7 @@ export const tasksContract = {
     tag: TAG,
     summary: 'Get the timeline of a task',
     answer: z.object({
-      events: z.array(z.looseObject({ at: time, event: z.string() })),
+      events: z.array(timelineEvent),
     }),
   },
   'POST /accounts/:account_id/tasks/:task_id/cancel': {

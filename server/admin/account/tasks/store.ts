@@ -1,59 +1,40 @@
 /** SQL of the console's task list, which omits requests and results. */
 import type { Sql } from 'postgres'
-import type { TaskKind } from '../../../lib/task-kinds.ts'
+import { columnsOf } from '../../../database/columns.ts'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import { isTerminal, type TaskState } from '../../../tasks/task.ts'
+import type { ReadQuery } from '../../route.ts'
+import { task, type tasksContract } from './contract.ts'
 
-export interface AccountTaskFilter {
-  readonly accountId: string
-  readonly limit: number
-  /** The id of the last task of the previous page. */
-  readonly after?: string | undefined
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
-  readonly kind?: TaskKind | undefined
-  readonly states?: readonly TaskState[] | undefined
-  readonly model?: string | undefined
-  /** The task's own id or the upstream's. */
-  readonly id?: string | undefined
-}
+export type AccountTaskFilter = Partial<
+  ReadQuery<(typeof tasksContract)['GET /accounts/:account_id/tasks']>
+> & { readonly accountId: string; readonly limit: number }
 
-export interface TaskListRow {
-  readonly id: string
-  readonly kind: TaskKind
-  readonly model: string
-  readonly state: TaskState
-  readonly key_id: string
-  readonly request_id: string
-  readonly currency: string
-  readonly held: bigint
-  readonly charged: bigint | null
-  readonly webhook_url: string | null
-  readonly callback_state: 'pending' | 'delivered' | 'dropped' | null
-  readonly callback_attempts: number | null
-  readonly error_code: string | null
-  readonly error_message: string | null
-  /** By the database's clock. */
-  readonly elapsed_ms: number
-  readonly due_at: Date | null
-  readonly created_at: Date
-  readonly finished_at: Date | null
-}
+type TaskListRow = SchemaRow<typeof task> & { readonly next_poll_at: Date | null }
 
 /** Lists tasks, newest first. Charges and deliveries are looked up for the page's rows only. */
 export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<TaskListRow[]> {
-  const { accountId, limit, after, from, to, kind, states, model, id } = filter
+  const { accountId, limit, cursor, from, to, kind, status, model, id } = filter
+  const columns = columnsOf(sql, task.shape, 't', {
+    status: sql`case when t.state = 'submitting' then 'queued' else t.state end`,
+    currency: sql`b.currency`,
+    held: sql`coalesce(h.amount, 0)`,
+    charged: sql`c.charged`,
+    callback: sql`case when t.webhook_url is not null then json_build_object('url', t.webhook_url,
+      'status', coalesce(d.state, 'waiting'), 'attempts', coalesce(d.attempts, 0)) end`,
+    error: sql`case when t.error_code is not null then json_build_object('code', t.error_code,
+      'message', coalesce(t.error_message, '')) end`,
+    elapsed_ms: sql`
+      (extract(epoch from coalesce(t.finished_at, now()) - t.created_at) * 1000)::int`,
+  })
   return sql<TaskListRow[]>`
-    select t.*, b.currency, coalesce(h.amount, 0) as held, c.charged, d.state as callback_state,
-      d.attempts::int as callback_attempts
+    select ${columns}, t.due_at as next_poll_at
     from (
-      select id, kind, model, state, key_id, request_id, hold_id, account_id, webhook_url,
-        error_code, error_message, due_at, created_at, finished_at,
-        (extract(epoch from coalesce(finished_at, now()) - created_at) * 1000)::int as elapsed_ms
-      from task where account_id = ${accountId} and deleted_at is null
+      select * from task where account_id = ${accountId} and deleted_at is null
         ${from ? sql`and created_at >= ${from}` : sql``}
         ${to ? sql`and created_at < ${to}` : sql``}
         ${kind ? sql`and kind = ${kind}` : sql``}
-        ${states ? narrowStates(sql, states) : sql``}
+        ${status ? narrowStates(sql, status) : sql``}
         ${model ? sql`and model = ${model}` : sql``}
         ${
           id
@@ -62,9 +43,9 @@ export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<Tas
             : sql``
         }
         ${
-          after
+          cursor
             ? sql`and (created_at, id) < (select created_at, id from task
-                where id = ${after} and account_id = ${accountId})`
+                where id = ${cursor} and account_id = ${accountId})`
             : sql``
         }
       order by created_at desc, id desc limit ${limit}) t
@@ -75,9 +56,12 @@ export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<Tas
     order by t.created_at desc, t.id desc`
 }
 
-/** Open tasks are few and have a partial index, whose condition must be repeated literally. */
-function narrowStates(sql: Sql, states: readonly TaskState[]) {
-  const isOpen = !states.some(isTerminal)
-  return sql`and state = any(${states as string[]}::text[])
-    ${isOpen ? sql`and due_at is not null` : sql``}`
+/**
+ * Callers do not see whether an upstream has accepted a task yet. Open tasks are few and have a
+ * partial index, whose condition must be repeated literally.
+ */
+function narrowStates(sql: Sql, status: Exclude<TaskState, 'submitting'>) {
+  const states = status === 'queued' ? ['submitting', 'queued'] : [status]
+  return sql`and state = any(${states}::text[])
+    ${isTerminal(status) ? sql`` : sql`and due_at is not null`}`
 }

@@ -1,7 +1,17 @@
 /** Consumption: each call with its charge lines, and figures over time. */
 import { z } from 'zod'
 import { explainedUsage } from '../../../endpoints/account/usage-schemas.ts'
-import { amount, decimal, page, paging, span, text, time, timeZone } from '../../common-schemas.ts'
+import {
+  amount,
+  count,
+  decimal,
+  page,
+  paging,
+  span,
+  text,
+  time,
+  timeZone,
+} from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 import { describedCall } from './described-call.ts'
 
@@ -22,9 +32,9 @@ const filters = {
 }
 
 export const figures = {
-  calls: z.int(),
-  errors: z.int().describe('Failed and lost calls.'),
-  cancelled: z.int(),
+  calls: count,
+  errors: count.describe('Failed and lost calls.'),
+  cancelled: count,
   charged: amount,
 }
 

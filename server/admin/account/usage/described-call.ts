@@ -1,6 +1,7 @@
 /** A usage record with figures derived from its lines and attempts, for lists and exports. */
 import { z } from 'zod'
-import { describeUsage, usageRecord } from '../../../endpoints/account/usage-schemas.ts'
+import { usageRecord } from '../../../endpoints/account/usage-schemas.ts'
+import { readEach, type SchemaRow } from '../../../endpoints/codecs.ts'
 import { INPUT_UNITS, OUTPUT_UNITS } from '../../../lib/units.ts'
 import type { UsageSummary } from '../../../usage/store.ts'
 import type { KeyName } from '../account-store.ts'
@@ -23,8 +24,6 @@ export const describedCall = usageRecord.extend({
     .describe('Output tokens per second from the beginning of the answer to its end.'),
 })
 
-export type DescribedCall = z.infer<typeof describedCall>
-
 const CACHED: ReadonlySet<string> = new Set([
   'cached_input_token',
   'cached_audio_input_token',
@@ -36,7 +35,10 @@ const OUTPUT: ReadonlySet<string> = new Set(OUTPUT_UNITS)
 const line = z.object({ unit: z.string(), quantity: z.number() })
 const attempt = z.object({ milliseconds: z.number() })
 
-export function describeCall(row: UsageSummary, keys: ReadonlyMap<string, KeyName>): DescribedCall {
+export function describeCall(
+  row: UsageSummary,
+  keys: ReadonlyMap<string, KeyName>,
+): SchemaRow<typeof describedCall> {
   const quantities: Record<string, number> = {}
   for (const { unit, quantity } of readEach(line, row.lines)) {
     quantities[unit] = (quantities[unit] ?? 0) + quantity
@@ -46,7 +48,7 @@ export function describeCall(row: UsageSummary, keys: ReadonlyMap<string, KeyNam
   const key = keys.get(row.key_id)
   const outputTokens = sum(OUTPUT)
   return {
-    ...describeUsage(row),
+    ...row,
     key_name: key?.name || key?.display || '',
     member: key?.member ?? '',
     input_tokens: sum(INPUT),
@@ -70,13 +72,4 @@ function describePace(row: UsageSummary, outputTokens: number) {
       ? Math.round((outputTokens / answeringMs) * 10_000) / 10
       : null,
   }
-}
-
-/** Skips stored items of another form. */
-function readEach<Item extends z.ZodType>(item: Item, stored: unknown): z.output<Item>[] {
-  if (!Array.isArray(stored)) return []
-  return stored.flatMap((one) => {
-    const read = item.safeParse(one)
-    return read.success ? [read.data] : []
-  })
 }

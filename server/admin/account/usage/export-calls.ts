@@ -1,10 +1,12 @@
 /** The export of usage records: the chosen columns of every record, as CSV or JSON lines. */
+import type { z } from 'zod'
+import { encode } from '../../../endpoints/codecs.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import type { UsageFilter } from '../../../usage/store.ts'
 import type { AdminServices } from '../../services.ts'
 import { readKeyNames } from '../account-store.ts'
 import { type Cell, encodeRow } from './csv.ts'
-import { type DescribedCall, describeCall } from './described-call.ts'
+import { describeCall, describedCall } from './described-call.ts'
 
 const BATCH = 1000
 
@@ -41,17 +43,18 @@ export async function* readExport(
   if (format === 'csv') yield encodeRow(columns)
   let after: string | undefined
   do {
-    const rows = await usage.list({ ...filter, limit: BATCH, ...(after ? { after } : {}) })
+    const rows = await usage.list({ ...filter, limit: BATCH, after })
     const keys = await readKeyNames(sql, filter.accountId, [
       ...new Set(rows.map(({ key_id: id }) => id)),
     ])
-    yield rows.map((row) => encode(describeCall(row, keys), format, columns)).join('')
+    const calls = rows.map((row) => encode(describedCall, describeCall(row, keys)))
+    yield calls.map((call) => printCall(call, format, columns)).join('')
     after = rows.length === BATCH ? rows.at(-1)?.request_id : undefined
   } while (after !== undefined)
 }
 
-function encode(
-  call: DescribedCall,
+function printCall(
+  call: z.input<typeof describedCall>,
   format: ExportOptions['format'],
   columns: readonly Column[],
 ): string {
@@ -60,7 +63,7 @@ function encode(
   return `${JSON.stringify(Object.fromEntries(members))}\n`
 }
 
-function toCell(value: DescribedCall[Column]): Cell {
+function toCell(value: z.input<typeof describedCall>[Column]): Cell {
   if (value === undefined) return null
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 }

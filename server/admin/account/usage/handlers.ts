@@ -1,8 +1,8 @@
 /** Consumption: usage records, figures, and exports. */
 import { catchUp, nameMissing } from '../../../endpoints/account/usage.ts'
 import { explainUsage } from '../../../endpoints/account/usage-schemas.ts'
+import { toPage } from '../../../http/page.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { toPage } from '../../page.ts'
 import { noSuch } from '../../refusal.ts'
 import { readKeyNames } from '../account-store.ts'
 import type { usageContract } from './contract.ts'
@@ -17,16 +17,11 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
     const { limit, cursor } = query
     const filter = await readUsageFilter(services.sql, params.account_id, query)
     await catchUp(services)
-    const pageFilter = { ...filter, limit: limit + 1, ...(cursor ? { after: cursor } : {}) }
-    const rows = await services.usage.list(pageFilter)
+    const rows = await services.usage.list({ ...filter, limit: limit + 1, after: cursor })
     const ids = [...new Set(rows.map(({ key_id: id }) => id))]
     const keys = await readKeyNames(services.sql, params.account_id, ids)
-    return toPage(
-      rows,
-      limit,
-      (row) => row.request_id,
-      (row) => describeCall(row, keys),
-    )
+    const calls = rows.map((row) => describeCall(row, keys))
+    return toPage(calls, limit, 'request_id')
   },
   async 'GET /accounts/:account_id/usage/summary'({ params, query }, services) {
     await catchUp(services)

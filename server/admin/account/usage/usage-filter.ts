@@ -1,6 +1,5 @@
 /** Converts the query of the usage pages to the store's filter. */
 import type { Sql } from 'postgres'
-import { parseAmount } from '../../../lib/money.ts'
 import type { UsageFilter } from '../../../usage/store.ts'
 import type { ReadQuery } from '../../route.ts'
 import { selectKeysOfMember } from '../account-store.ts'
@@ -27,20 +26,9 @@ export async function readUsageFilter(
   accountId: string,
   query: Query,
 ): Promise<Omit<UsageFilter, 'limit'>> {
-  const { from, to, model, endpoint, status, request_id, task_id, charged_at_least, order } = query
+  const { charged_at_least: chargedAtLeast, request_id: requestId, task_id: taskId } = query
+  const { from, to, model, endpoint, status, order } = query
   const keyIds = await readKeyIds(sql, accountId, query)
-  const chargedAtLeast = charged_at_least === undefined ? undefined : parseAmount(charged_at_least)
-  return {
-    accountId,
-    ...(from ? { from } : {}),
-    ...(to ? { to } : {}),
-    ...(model ? { model } : {}),
-    ...(endpoint ? { endpoint } : {}),
-    ...(keyIds ? { keyIds } : {}),
-    ...(status ? { status } : {}),
-    ...(request_id ? { requestId: request_id } : {}),
-    ...(task_id ? { taskId: task_id } : {}),
-    ...(chargedAtLeast ? { chargedAtLeast } : {}),
-    ...(order === 'oldest' ? { isAscending: true } : {}),
-  }
+  const texts = { model, endpoint, status, requestId, taskId }
+  return { ...texts, accountId, from, to, keyIds, chargedAtLeast, isAscending: order === 'oldest' }
 }

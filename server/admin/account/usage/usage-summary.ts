@@ -1,7 +1,6 @@
 /** The figures of the usage page, assembled from hourly figures. */
 import type { Sql } from 'postgres'
 import { invalidField } from '../../../lib/errors.ts'
-import { formatAmount } from '../../../lib/money.ts'
 import {
   type BucketFigures,
   type FigureFilter,
@@ -28,23 +27,12 @@ const TOP = 10
 /** The longest span per bucket size, in days. */
 const DAYS_MAX = { hour: 31, day: 400 }
 
-export function describeFigures({ calls, errors, cancelled, charged }: UsageFigures) {
-  return {
-    calls: Number(calls),
-    errors: Number(errors),
-    cancelled: Number(cancelled),
-    charged: formatAmount(charged),
-  }
-}
-
 /** Returns buckets of figures with their latency. */
-export function describeSeries(series: readonly BucketFigures[], latency: readonly LatencyRow[]) {
+export function addLatency(series: readonly BucketFigures[], latency: readonly LatencyRow[]) {
   const byTime = Map.groupBy(latency, ({ at }) => at.getTime())
-  return series.map((row) => ({
-    at: row.at.toISOString(),
-    ...describeFigures(row),
-    latency: describeLatency(byTime.get(row.at.getTime()) ?? []),
-  }))
+  return series.map((row) => {
+    return { ...row, latency: describeLatency(byTime.get(row.at.getTime()) ?? []) }
+  })
 }
 
 export async function summariseUsage(sql: Sql, accountId: string, query: Query) {
@@ -56,14 +44,7 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
   if (to.getTime() - from.getTime() > DAYS_MAX[step] * DAY_MS) {
     throw invalidField('from', `at most ${DAYS_MAX[step]} days by ${step}`)
   }
-  const filter: FigureFilter = {
-    accountId,
-    from,
-    to,
-    ...(model ? { model } : {}),
-    ...(endpoint ? { endpoint } : {}),
-    ...(keyIds ? { keyIds } : {}),
-  }
+  const filter: FigureFilter = { accountId, from, to, model, endpoint, keyIds }
   const by = { step, timeZone }
   const [series, latency, models, keys, endpoints, modelLatency] = await Promise.all([
     readSeries(sql, filter, by),
@@ -79,21 +60,19 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
   const tops = { model: models, key: keys, endpoint: endpoints }
   return {
     currency,
-    from: from.toISOString(),
-    to: to.toISOString(),
+    from,
+    to,
     step,
-    totals: { ...describeFigures(addUpBuckets(series)), latency: describeLatency(latency) },
-    series: describeSeries(series, latency),
-    models: models.map((row) => ({
-      model: row.name,
-      ...describeFigures(row),
-      latency: describeLatency(byModel.get(row.name) ?? []),
-    })),
+    totals: { ...addUpBuckets(series), latency: describeLatency(latency) },
+    series: addLatency(series, latency),
+    models: models.map((row) => {
+      return { ...row, model: row.name, latency: describeLatency(byModel.get(row.name) ?? []) }
+    }),
     keys: keys.map((row) => {
       const { name = '', display = '' } = names.get(row.name) ?? {}
-      return { key_id: row.name, name, display, ...describeFigures(row) }
+      return { ...row, key_id: row.name, name, display }
     }),
-    endpoints: endpoints.map((row) => ({ endpoint: row.name, ...describeFigures(row) })),
+    endpoints: endpoints.map((row) => ({ ...row, endpoint: row.name })),
     groups: query.by
       ? await readGroups(sql, filter, { ...by, part: query.by, top: tops[query.by], keys: names })
       : [],
@@ -117,11 +96,7 @@ async function readGroups(sql: Sql, filter: FigureFilter, { part, top, keys, ...
     const series = byName.get(name)
     if (!series) return []
     const key = part === 'key' ? keys.get(name) : undefined
-    return {
-      name,
-      label: key ? key.name || key.display : name,
-      series: series.map((row) => ({ at: row.at.toISOString(), ...describeFigures(row) })),
-    }
+    return { name, label: key ? key.name || key.display : name, series }
   })
 }
 

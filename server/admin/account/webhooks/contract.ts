@@ -13,7 +13,7 @@ const TAG = 'Console: webhooks'
 
 const status = z.enum(['pending', 'delivered', 'dropped'])
 
-const listed = deliverySchema.omit({ attempts: true }).extend({
+export const listed = deliverySchema.omit({ attempts: true }).extend({
   attempts: z.int().describe('Attempts so far; at most four.'),
   last: z
     .object({

@@ -2,36 +2,25 @@
  * Webhooks of an account. Showing the secret requires a step-up and is recorded in the audit log.
  */
 import {
-  describeDelivery,
   noDelivery,
+  readDelivery,
   readDroppedFilter,
 } from '../../../endpoints/webhooks/webhook-schemas.ts'
+import { toPage } from '../../../http/page.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import { maskSecret } from '../../../lib/secrets/secrets.ts'
 import type { WebhookSecret } from '../../../webhooks/secrets.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { toPage } from '../../page.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
 import { selectAccountCurrency } from '../account-store.ts'
 import type { webhooksContract } from './contract.ts'
-import { type DeliveryListRow, readDeliveryBody, selectDeliveryList } from './store.ts'
+import { readDeliveryBody, selectDeliveryList } from './store.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
 
 function describeSecret({ current, previousUntil }: WebhookSecret) {
-  return { secret: current, previous_valid_until: previousUntil?.toISOString() ?? null }
-}
-
-function describeRow({ state, repeated_by, ...row }: DeliveryListRow) {
-  return {
-    ...row,
-    status: state,
-    redelivered_as: repeated_by,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-    created_at: row.created_at.toISOString(),
-    finished_at: row.finished_at?.toISOString() ?? null,
-  }
+  return { secret: current, previous_valid_until: previousUntil ?? null }
 }
 
 async function readSecret({ sql, webhooks }: AdminServices, accountId: string) {
@@ -54,14 +43,14 @@ export const webhooksHandlers: HandlersOf<typeof webhooksContract> = {
   async 'GET /accounts/:account_id/webhooks/deliveries'({ params, query }, { sql }) {
     const { limit, cursor: after, status: state, task_id: taskId, ...rest } = query
     const filter = { ...rest, accountId: params.account_id, limit: limit + 1, after, state, taskId }
-    return toPage(await selectDeliveryList(sql, filter), limit, ({ id }) => id, describeRow)
+    return toPage(await selectDeliveryList(sql, filter), limit, 'id')
   },
   async 'GET /accounts/:account_id/webhooks/deliveries/:delivery_id'({ params }, services) {
     const { account_id: accountId, delivery_id: id } = params
     const row = await services.webhooks.find(accountId, id)
     if (!row) throw noDelivery()
     const body = await readDeliveryBody(services.sql, accountId, id, BODY_BYTES_MAX)
-    return { ...describeDelivery(row), body: body?.toString('utf8') ?? null }
+    return { ...readDelivery(row), body: body?.toString('utf8') ?? null }
   },
   async 'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver'(
     { params, note },
@@ -70,7 +59,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooksContract> = {
     const row = await webhooks.redeliver(params.account_id, params.delivery_id)
     if (!row) throw noDelivery()
     note({ new_delivery_id: row.id })
-    return describeDelivery(row)
+    return readDelivery(row)
   },
   async 'POST /accounts/:account_id/webhooks/deliveries/redeliver'(input, { webhooks }) {
     const { params, body, note } = input
@@ -84,6 +73,6 @@ export const webhooksHandlers: HandlersOf<typeof webhooksContract> = {
     if (refusal !== undefined) throw invalidField('url', refusal)
     const row = await webhooks.test(params.account_id, body.url)
     note({ delivery_id: row.id })
-    return describeDelivery(row)
+    return readDelivery(row)
   },
 }

@@ -17,7 +17,7 @@ const limitsChange = z.strictObject({
   concurrent_calls: z.int().min(1).nullish(),
 })
 
-const account = z.object({
+export const operatorAccount = z.object({
   id: z.string(),
   name: z.string(),
   status: z.enum(['active', 'suspended']),
@@ -30,7 +30,7 @@ const account = z.object({
   created_at: time,
 })
 
-const credit = z.object({
+export const operatorCredit = z.object({
   id: z.string(),
   kind: z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness']),
   amount,
@@ -53,7 +53,7 @@ export const operatorAccountsContract = {
       status: z.enum(['active', 'suspended']).optional(),
       in_debt: z.stringbool().optional(),
     }),
-    answer: page(account),
+    answer: page(operatorAccount),
   },
   'POST /operator/accounts': {
     role: 'operator',
@@ -66,13 +66,13 @@ export const operatorAccountsContract = {
       limits: limitsChange.optional(),
     }),
     stepUp: true,
-    answer: account,
+    answer: operatorAccount,
   },
   'GET /operator/accounts/:account_id': {
     role: 'operator',
     tag,
     summary: 'Get an account',
-    answer: account,
+    answer: operatorAccount,
     errors: [404],
   },
   'PATCH /operator/accounts/:account_id': {
@@ -80,7 +80,7 @@ export const operatorAccountsContract = {
     tag,
     summary: 'Rename an account or change its limits',
     body: z.strictObject({ name: text(200).min(1).optional(), limits: limitsChange.optional() }),
-    answer: account,
+    answer: operatorAccount,
     errors: [404],
   },
   'POST /operator/accounts/:account_id/suspend': {
@@ -89,14 +89,14 @@ export const operatorAccountsContract = {
     summary: 'Suspend an account',
     description: 'New calls are refused within five seconds. Tasks in progress finish.',
     body: z.strictObject({ reason: text(500).min(1) }),
-    answer: account,
+    answer: operatorAccount,
     errors: [404],
   },
   'POST /operator/accounts/:account_id/resume': {
     role: 'operator',
     tag,
     summary: 'Resume a suspended account',
-    answer: account,
+    answer: operatorAccount,
     errors: [404],
   },
   'GET /operator/accounts/:account_id/credits': {
@@ -104,7 +104,7 @@ export const operatorAccountsContract = {
     tag,
     summary: 'List credits and debits',
     query: z.object(paging),
-    answer: page(credit),
+    answer: page(operatorCredit),
     errors: [404],
   },
   'POST /operator/accounts/:account_id/credits': {
@@ -121,7 +121,7 @@ export const operatorAccountsContract = {
     stepUp: true,
     answer: z.object({
       posted: z.boolean().describe('False: this event was credited before.'),
-      account,
+      account: operatorAccount,
     }),
     errors: [404],
   },

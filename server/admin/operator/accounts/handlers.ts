@@ -6,6 +6,7 @@ import {
   setAccountStatus,
   showAccount,
 } from '../../../accounts/manage-accounts.ts'
+import { toPage } from '../../../http/page.ts'
 import { postCredit } from '../../../ledger/store.ts'
 import { GatewayError, invalidField } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -14,23 +15,11 @@ import { OperatorError } from '../../../lib/operator-error.ts'
 import { describeChange } from '../../describe-change.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
-import { toPage } from '../../page.ts'
 import type { AdminServices } from '../../services.ts'
 import type { operatorAccountsContract } from './contract.ts'
-import { type AccountListRow, renameAccount, selectAccountPage, selectCredits } from './store.ts'
+import { renameAccount, selectAccountPage, selectCredits } from './store.ts'
 
-function describeAccount(row: AccountListRow) {
-  const { available, held, debt, created_at: createdAt, ...rest } = row
-  return {
-    ...rest,
-    available: formatAmount(available),
-    held: formatAmount(held),
-    debt: formatAmount(debt),
-    created_at: createdAt.toISOString(),
-  }
-}
-
-async function findAccount({ sql }: AdminServices, id: string): Promise<AccountListRow> {
+async function findAccount({ sql }: AdminServices, id: string) {
   try {
     return await showAccount(sql, id)
   } catch (error) {
@@ -58,10 +47,7 @@ function readLimits(change: Readonly<Record<string, number | null | undefined>>)
 
 export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContract> = {
   async 'GET /operator/accounts'({ query }, { sql }) {
-    const { limit, cursor, search, status, in_debt: inDebt } = query
-    const filter = { after: cursor, search, status, inDebt }
-    const rows = await selectAccountPage(sql, { ...filter, limit: limit + 1 })
-    return toPage(rows, limit, ({ id }) => id, describeAccount)
+    return toPage(await selectAccountPage(sql, query), query.limit, 'id')
   },
 
   async 'POST /operator/accounts'({ body, session, note }, { sql }) {
@@ -77,11 +63,11 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
       createAccount(sql, { ...newAccount, actor: session.user.email }),
     )
     note({ account: row.id, name, balance, currency })
-    return describeAccount(row)
+    return row
   },
 
   async 'GET /operator/accounts/:account_id'({ params }, services) {
-    return describeAccount(await findAccount(services, params.account_id))
+    return await findAccount(services, params.account_id)
   },
 
   async 'PATCH /operator/accounts/:account_id'({ params, body, note }, services) {
@@ -90,33 +76,24 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
     note(describeChange(before, body))
     if (body.name !== undefined) await renameAccount(services.sql, id, body.name)
     if (body.limits) await setAccountLimits(services.sql, id, readLimits(body.limits))
-    return describeAccount(await findAccount(services, id))
+    return await findAccount(services, id)
   },
 
   async 'POST /operator/accounts/:account_id/suspend'({ params, body, note }, services) {
     await findAccount(services, params.account_id)
     note({ reason: body.reason })
-    return describeAccount(await setAccountStatus(services.sql, params.account_id, 'suspended'))
+    return await setAccountStatus(services.sql, params.account_id, 'suspended')
   },
 
   async 'POST /operator/accounts/:account_id/resume'({ params }, services) {
     await findAccount(services, params.account_id)
-    return describeAccount(await setAccountStatus(services.sql, params.account_id, 'active'))
+    return await setAccountStatus(services.sql, params.account_id, 'active')
   },
 
   async 'GET /operator/accounts/:account_id/credits'({ params, query }, services) {
     await findAccount(services, params.account_id)
     const filter = { accountId: params.account_id, after: query.cursor, limit: query.limit + 1 }
-    const rows = await selectCredits(services.sql, filter)
-    return toPage(
-      rows,
-      query.limit,
-      ({ id }) => id,
-      (row) => {
-        const { amount, created_at: createdAt } = row
-        return { ...row, amount: formatAmount(amount), created_at: createdAt.toISOString() }
-      },
-    )
+    return toPage(await selectCredits(services.sql, filter), query.limit, 'id')
   },
 
   async 'POST /operator/accounts/:account_id/credits'({ params, body, session, note }, services) {
@@ -143,6 +120,6 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
       )
     })
     const posted = await withOperatorErrors(posting)
-    return { posted, account: describeAccount(await findAccount(services, params.account_id)) }
+    return { posted, account: await findAccount(services, params.account_id) }
   },
 }

@@ -1,53 +1,33 @@
 /** SQL of operators' lists of accounts and credits. */
 import type { Sql } from 'postgres'
-import type { CallLimits } from '../../../accounts/accounts.ts'
+import { columnsOf } from '../../../database/columns.ts'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import type { ReadQuery } from '../../route.ts'
+import { operatorAccount, type operatorAccountsContract, operatorCredit } from './contract.ts'
 
-export interface AccountListRow {
-  readonly id: string
-  readonly name: string
-  readonly status: 'active' | 'suspended'
-  readonly currency: string
-  readonly limits: CallLimits
-  readonly created_at: Date
-  readonly available: bigint
-  readonly held: bigint
-  readonly debt: bigint
-  readonly keys: number
-}
-
-export interface AccountListFilter {
-  readonly limit: number
-  readonly after?: string | undefined
-  readonly search?: string | undefined
-  readonly status?: string | undefined
-  readonly inDebt?: boolean | undefined
-}
+type Query = ReadQuery<(typeof operatorAccountsContract)['GET /operator/accounts']>
 
 /** Lists accounts, newest first. Wildcards in the search text are escaped. */
-export function selectAccountPage(sql: Sql, filter: AccountListFilter): Promise<AccountListRow[]> {
-  const { limit, after = null, search = null, status = null, inDebt } = filter
+export function selectAccountPage(
+  sql: Sql,
+  query: Query,
+): Promise<SchemaRow<typeof operatorAccount>[]> {
+  const { limit, cursor = null, search = null, status = null, in_debt: inDebt } = query
   const pattern = search === null ? null : `%${search.replace(/[\\%_]/g, '\\$&')}%`
-  return sql<AccountListRow[]>`
-    select a.id, a.name, a.status, a.currency, a.limits, a.created_at,
-      b.available, b.held, b.debt,
-      (select count(*)::int from api_key k where k.account_id = a.id) as keys
-    from account a join balance b on b.account_id = a.id
+  const columns = columnsOf(sql, operatorAccount.shape, 'a', {
+    available: sql`b.available`,
+    held: sql`b.held`,
+    debt: sql`b.debt`,
+    keys: sql`(select count(*)::int from api_key k where k.account_id = a.id)`,
+  })
+  return sql<SchemaRow<typeof operatorAccount>[]>`
+    select ${columns} from account a join balance b on b.account_id = a.id
     where (${status}::text is null or a.status = ${status})
       and (${pattern}::text is null or a.name ilike ${pattern} or a.id ilike ${pattern})
       ${inDebt === undefined ? sql`` : inDebt ? sql`and b.debt > 0` : sql`and b.debt = 0`}
-      and (${after}::text is null or (a.created_at, a.id) <
-        (select p.created_at, p.id from account p where p.id = ${after}))
-    order by a.created_at desc, a.id desc limit ${limit}`
-}
-
-export interface CreditRow {
-  readonly id: string
-  readonly kind: 'top_up' | 'promotion' | 'adjustment' | 'forgiveness'
-  readonly amount: bigint
-  readonly reason: string
-  readonly actor: string
-  readonly event_id: string | null
-  readonly created_at: Date
+      and (${cursor}::text is null or (a.created_at, a.id) <
+        (select p.created_at, p.id from account p where p.id = ${cursor}))
+    order by a.created_at desc, a.id desc limit ${limit + 1}`
 }
 
 export function selectCredits(
@@ -57,10 +37,10 @@ export function selectCredits(
     readonly limit: number
     readonly after?: string | undefined
   },
-): Promise<CreditRow[]> {
+): Promise<SchemaRow<typeof operatorCredit>[]> {
   const { accountId, limit, after = null } = filter
-  return sql<CreditRow[]>`
-    select id, kind, amount, reason, actor, event_id, created_at from credit
+  return sql<SchemaRow<typeof operatorCredit>[]>`
+    select ${columnsOf(sql, operatorCredit.shape, 'credit')} from credit
     where account_id = ${accountId} and (${after}::text is null or (created_at, id) <
       (select p.created_at, p.id from credit p where p.id = ${after}))
     order by created_at desc, id desc limit ${limit}`

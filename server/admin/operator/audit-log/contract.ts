@@ -1,9 +1,29 @@
 /** Operators: the audit log. */
 import { z } from 'zod'
-import { page, paging, span, text, time } from '../../common-schemas.ts'
+import { page, paging, serial, span, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const tag = 'Operators: system'
+
+const entry = z.object({
+  id: serial,
+  at: time,
+  user_id: z.string().nullable(),
+  email: z.string().nullable(),
+  token: z
+    .object({ id: z.string(), name: z.string(), last4: z.string() })
+    .nullable()
+    .describe('The access token used.'),
+  ip: z.string().nullable(),
+  account_id: z.string().nullable(),
+  action: z.string(),
+  target: z.string(),
+  details: z.record(z.string(), z.unknown()),
+  names: z
+    .record(z.string(), z.string())
+    .describe('Today’s names of the accounts, keys, people, tokens and codes it mentions.'),
+  currency: z.string().nullable().describe('Of its amounts; null if it has none.'),
+})
 
 export const operatorAuditLogContract = {
   'GET /operator/audit-log': {
@@ -18,26 +38,6 @@ export const operatorAuditLogContract = {
       account: text(100).optional(),
       target: text(200).optional().describe('What was acted on, for example a model.'),
     }),
-    answer: page(
-      z.object({
-        id: z.string(),
-        at: time,
-        user_id: z.string().nullable(),
-        email: z.string().nullable(),
-        token: z
-          .object({ id: z.string(), name: z.string(), last4: z.string() })
-          .nullable()
-          .describe('The access token used.'),
-        ip: z.string().nullable(),
-        account_id: z.string().nullable(),
-        action: z.string(),
-        target: z.string(),
-        details: z.record(z.string(), z.unknown()),
-        names: z
-          .record(z.string(), z.string())
-          .describe('Today’s names of the accounts, keys, people, tokens and codes it mentions.'),
-        currency: z.string().nullable().describe('Of its amounts; null if it has none.'),
-      }),
-    ),
+    answer: page(entry),
   },
 } as const satisfies Contract

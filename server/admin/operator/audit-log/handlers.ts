@@ -1,7 +1,7 @@
 /** The audit log, page by page. */
+import { toPage } from '../../../http/page.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { toPage } from '../../page.ts'
 import type { operatorAuditLogContract } from './contract.ts'
 import { type AuditLogRow, type NamedRow, selectAuditLog, selectNames } from './store.ts'
 
@@ -29,26 +29,14 @@ function describeMentioned(row: AuditLogRow, named: ReadonlyMap<string, NamedRow
 
 export const operatorAuditLogHandlers: HandlersOf<typeof operatorAuditLogContract> = {
   async 'GET /operator/audit-log'({ query }, { sql }) {
-    const { limit, cursor, ...rest } = query
+    const { limit, cursor } = query
     if (cursor !== undefined && !/^\d{1,18}$/.test(cursor)) {
       throw invalidField('cursor', 'not a cursor of this list')
     }
-    const rows = await selectAuditLog(sql, { ...rest, after: cursor, limit: limit + 1 })
+    const rows = await selectAuditLog(sql, query)
     const mentioned = await selectNames(sql, [...new Set(rows.flatMap(mentionedIds))])
     const named = new Map(mentioned.map((one) => [one.id, one]))
-    return toPage(
-      rows,
-      limit,
-      ({ id }) => id.toString(),
-      ({ id, at, actor, ip, ...shown }) => ({
-        ...shown,
-        ...describeMentioned({ id, at, actor, ip, ...shown }, named),
-        id: id.toString(),
-        at: at.toISOString(),
-        user_id: actor,
-        ip: ip === '' ? null : ip,
-        details: { ...shown.details },
-      }),
-    )
+    const entries = rows.map((row) => ({ ...row, ...describeMentioned(row, named) }))
+    return toPage(entries, limit, 'id')
   },
 }

@@ -1,29 +1,12 @@
 /** SQL of the audit log for operators, newest first. */
 import type { Sql } from 'postgres'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import type { ReadQuery } from '../../route.ts'
+import type { operatorAuditLogContract } from './contract.ts'
 
-export interface AuditLogRow {
-  readonly id: bigint
-  readonly at: Date
-  readonly actor: string | null
-  readonly email: string | null
-  readonly token: { readonly id: string; readonly name: string; readonly last4: string } | null
-  readonly ip: string
-  readonly account_id: string | null
-  readonly action: string
-  readonly target: string
-  readonly details: Readonly<Record<string, unknown>>
-}
-
-export interface AuditLogFilter {
-  readonly limit: number
-  readonly after?: string | undefined
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
-  readonly actor?: string | undefined
-  readonly action?: string | undefined
-  readonly account?: string | undefined
-  readonly target?: string | undefined
-}
+type Route = (typeof operatorAuditLogContract)['GET /operator/audit-log']
+/** An entry without the names of what it mentions. */
+export type AuditLogRow = Omit<SchemaRow<Route['answer']>['data'][number], 'names' | 'currency'>
 
 export interface NamedRow {
   readonly id: string
@@ -47,17 +30,19 @@ export function selectNames(sql: Sql, ids: readonly string[]): Promise<NamedRow[
 const escapePattern = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /** Wildcards in the texts are escaped. */
-export function selectAuditLog(sql: Sql, filter: AuditLogFilter): Promise<AuditLogRow[]> {
-  const { limit, after, from, to, actor, action, account, target } = filter
+export function selectAuditLog(
+  sql: Sql,
+  { limit, cursor, from, to, actor, action, account, target }: ReadQuery<Route>,
+): Promise<AuditLogRow[]> {
   return sql<AuditLogRow[]>`
-    select l.id, l.at, l.actor, p.email,
+    select l.id, l.at, l.actor as user_id, p.email,
       case when t.id is not null then
         json_build_object('id', t.id, 'name', t.name, 'last4', right(t.display, 4)) end as token,
-      l.ip, l.account_id, l.action, l.target, l.details
+      nullif(l.ip, '') as ip, l.account_id, l.action, l.target, l.details
     from audit_log l left join person p on p.id = l.actor
       left join access_token t on t.id = l.token_id
     where true
-      ${after ? sql`and l.id < ${after}::bigint` : sql``}
+      ${cursor ? sql`and l.id < ${cursor}::bigint` : sql``}
       ${from ? sql`and l.at >= ${from}` : sql``}
       ${to ? sql`and l.at < ${to}` : sql``}
       ${account ? sql`and l.account_id = ${account}` : sql``}
@@ -69,5 +54,5 @@ export function selectAuditLog(sql: Sql, filter: AuditLogFilter): Promise<AuditL
       }
       ${action ? sql`and l.action ilike ${escapePattern(action)}` : sql``}
       ${actor ? sql`and (l.actor = ${actor} or p.email ilike ${escapePattern(actor)})` : sql``}
-    order by l.id desc limit ${limit}`
+    order by l.id desc limit ${limit + 1}`
 }

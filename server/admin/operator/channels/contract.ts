@@ -1,5 +1,6 @@
 /** Operators: channels, described by each upstream's own settings schema. */
 import { z } from 'zod'
+import { decimalAmount } from '../../../endpoints/codecs.ts'
 import { text, time } from '../../common-schemas.ts'
 import { CREATES_ONLY } from '../../is-new.ts'
 import type { Contract } from '../../route.ts'
@@ -36,10 +37,10 @@ const channel = z.object({
       z.object({
         period: z.enum(['day', 'month']),
         currency: z.string(),
-        spent: z
-          .string()
-          .describe('Upstream costs of its calls; charges where a cost is not known.'),
-        cap: z.string(),
+        spent: decimalAmount.describe(
+          'Upstream costs of its calls; charges where a cost is not known.',
+        ),
+        cap: decimalAmount,
         resets_at: time,
       }),
     )

@@ -38,30 +38,24 @@ async function createDescriber(services: AdminServices) {
   const cooldowns = new Map(health.coolingDown().map(({ channel, forMs }) => [channel, forMs]))
   const { channels, models } = catalog.snapshot()
   return (summary: Summary) => {
-    const { id, upstream, status, version, source, updated_at: updatedAt } = summary
+    const { id } = summary
     const forMs = cooldowns.get(id)
     const channel = channels.get(id)
     const caps = channel ? spending.figures(channel) : []
     const use = uses(id)
     const users = [...models.values()].filter((one) => one.routes.some((r) => r.channel === id))
     return {
-      id,
-      upstream,
-      status,
-      version,
-      source,
+      ...summary,
       health: {
         ...describeState(summary, { isUsable: channel !== undefined, forMs, caps, use }),
         cooldown_seconds: forMs === undefined ? null : Math.ceil(forMs / 1000),
-        last_success: use.succeededAt?.toISOString() ?? null,
-        failing_since: use.failingSince?.toISOString() ?? null,
+        last_success: use.succeededAt ?? null,
+        failing_since: use.failingSince ?? null,
         last_error: showError(health.lastError(id)),
       },
       spending: caps.map(showCap),
-      paused_at: summary.paused_at?.toISOString() ?? null,
       models: users.map((one) => one.id),
       open_tasks: openTasks.get(id) ?? 0,
-      updated_at: updatedAt.toISOString(),
     }
   }
 }
@@ -98,9 +92,9 @@ function showCap({ period, currency, spentNanos, capNanos }: CapFigures) {
   return {
     period,
     currency,
-    spent: formatAmount(spentNanos),
-    cap: formatAmount(capNanos),
-    resets_at: endOf(period, new Date()).toISOString(),
+    spent: spentNanos,
+    cap: capNanos,
+    resets_at: endOf(period, new Date()),
   }
 }
 
@@ -111,8 +105,7 @@ function endOf(period: CapFigures['period'], now: Date): Date {
 
 function showError(error: ReturnType<AdminServices['health']['lastError']>) {
   if (!error) return null
-  const { kind, status = null, message = null, at } = error
-  return { kind, status, message, at: at.toISOString() }
+  return { ...error, status: error.status ?? null, message: error.message ?? null }
 }
 
 /** Pauses, resumes or wakes a channel, here at once and in other gateways within seconds. */
@@ -135,7 +128,7 @@ async function showChannel(services: AdminServices, id: string) {
   })
   const describe = await createDescriber(services)
   const secretNames = upstreams.get(row.upstream)?.secrets ?? []
-  return { ...describe(row), settings: { ...row.settings }, secrets: [...secretNames] }
+  return { ...describe(row), settings: row.settings, secrets: secretNames }
 }
 
 /** Returns a channel as calls use it, read anew: without settings where `problem` says why. */
@@ -176,7 +169,7 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
     const data = [...upstreams.values()].map((upstream) => ({
       name: upstream.name,
       settings_schema: { ...describeRequest(upstream.settings) },
-      secrets: [...upstream.secrets],
+      secrets: upstream.secrets,
       serves: [...Object.keys(upstream.calls), ...Object.keys(upstream.tasks ?? {})],
       lists_models: upstream.listModels !== undefined,
     }))
@@ -220,8 +213,7 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
   },
 
   async 'GET /operator/simulators'(_input, { sql, signIn }) {
-    const { channels, models } = await listSimulators(sql)
-    return { demo: signIn.parts.demo() !== undefined, channels: [...channels], models: [...models] }
+    return { demo: signIn.parts.demo() !== undefined, ...(await listSimulators(sql)) }
   },
 
   async 'DELETE /operator/simulators'({ note }, { sql, catalog }) {
@@ -241,8 +233,7 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
   async 'GET /operator/channels/:channel_id/models'({ params }, services) {
     const { settings, upstream, problem } = await openChannel(services, params.channel_id)
     if (!upstream) return { ok: false, detail: problem ?? 'the channel is retired', models: [] }
-    const { models, ...found } = await readVendorModels(upstream, settings, services.dispatcher)
-    return { ...found, models: [...models] }
+    return readVendorModels(upstream, settings, services.dispatcher)
   },
 
   async 'POST /operator/channels/:channel_id/pause'({ params }, services) {

@@ -1,35 +1,23 @@
 /** Creates, lists and revokes redeem codes. */
 
+import { toPage } from '../../../http/page.ts'
 import {
   createRedeemCodes,
   listRedeemCodes,
   voidRedeemCode,
 } from '../../../ledger/redeem/redeem-codes.ts'
 import { GatewayError, invalidField } from '../../../lib/errors.ts'
-import { formatAmount, parseAmount } from '../../../lib/money.ts'
+import { parseAmount } from '../../../lib/money.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
-import { toPage } from '../../page.ts'
 import type { operatorCodesContract } from './contract.ts'
 
 export const operatorCodesHandlers: HandlersOf<typeof operatorCodesContract> = {
   async 'GET /operator/redeem-codes'({ query }, { sql }) {
     const { limit, cursor } = query
     const filter = { limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) }
-    const rows = await listRedeemCodes(sql, filter)
-    return toPage(
-      rows,
-      limit,
-      ({ id }) => id,
-      ({ voided_at: _voided, amount, expires_at, created_at, used_at, ...row }) => ({
-        ...row,
-        amount: formatAmount(amount),
-        expires_at: expires_at?.toISOString() ?? null,
-        created_at: created_at.toISOString(),
-        used_at: used_at?.toISOString() ?? null,
-      }),
-    )
+    return toPage(await listRedeemCodes(sql, filter), limit, 'id')
   },
 
   async 'POST /operator/redeem-codes'({ body, session, note }, { sql }) {

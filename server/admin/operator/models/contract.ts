@@ -1,6 +1,6 @@
 /** Operators: models, their routes, limits and versioned prices. */
 import { z } from 'zod'
-import { text, time } from '../../common-schemas.ts'
+import { serial, text, time } from '../../common-schemas.ts'
 import { CREATES_ONLY } from '../../is-new.ts'
 import type { Contract } from '../../route.ts'
 
@@ -43,7 +43,7 @@ const problem = z.object({
 })
 
 const planned = z.object({
-  version: z.string(),
+  version: serial,
   effective_from: time,
   prices: z.array(price),
   source: z.string().describe('The file that planned it, or the console.'),
@@ -90,7 +90,7 @@ const model = z.object({
 })
 
 const priceVersion = z.object({
-  version: z.string(),
+  version: serial,
   effective_from: time,
   created_at: time,
   state: z.enum(['planned', 'current', 'past', 'withdrawn']),

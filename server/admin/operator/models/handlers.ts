@@ -8,7 +8,7 @@ import {
   listModelSummaries,
   type ModelSummary,
 } from '../../../catalog/describe.ts'
-import type { PlannedRow, StoredPrice } from '../../../catalog/store.ts'
+import type { PlannedRow } from '../../../catalog/store.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
@@ -22,39 +22,22 @@ import { readTakenOut } from './taken-out.ts'
 type ShowTakenOut = Awaited<ReturnType<typeof readTakenOut>>
 
 function showModel(row: ModelSummary, { catalog }: AdminServices, takenOut: ShowTakenOut) {
-  const { updated_at: updatedAt, effective_from: from, planned, ...rest } = row
-  const { prices, routes, limits } = row
   const { unpriced_tools: tools, ...details } = row.details
   return {
-    ...rest,
-    prices: showPrices(prices),
-    effective_from: from?.toISOString() ?? null,
-    planned_prices: planned.map((plan) => showPlan(row, plan)),
-    routes: routes.map(({ costs, ...route }) => {
-      return costs ? { ...route, costs: showPrices(costs) } : route
-    }),
-    fallbacks: [...row.fallbacks],
+    ...row,
+    limits: row.limits as Readonly<Record<string, number>>,
+    planned_prices: row.planned.map((plan) => showPlan(row, plan)),
     margins: compareCosts(row),
     price_problems: findPriceProblems(row),
-    limits: { ...limits } as Record<string, number>,
     details,
     unpriced_tools: tools === 'refuse' ? ('refuse' as const) : ('take_out' as const),
     tools_taken_out: takenOut(row),
     warnings: listWarnings(row, catalog.snapshot().channels),
-    updated_at: updatedAt.toISOString(),
   }
 }
 
-const showPrices = (prices: readonly StoredPrice[]) => prices.map((one) => ({ ...one }))
-
-function showPlan(model: ModelSummary, { version, effective_from: from, ...plan }: PlannedRow) {
-  return {
-    version: version.toString(),
-    effective_from: from.toISOString(),
-    prices: showPrices(plan.prices),
-    source: plan.source,
-    price_problems: findPriceProblems({ ...model, prices: plan.prices }),
-  }
+function showPlan(model: ModelSummary, plan: PlannedRow) {
+  return { ...plan, price_problems: findPriceProblems({ ...model, prices: plan.prices }) }
 }
 
 function listWarnings(row: ModelSummary, channels: ReadonlyMap<string, unknown>): string[] {
@@ -137,12 +120,8 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     return {
       ...showModel(row, services, await readTakenOut(services.sql, row.id)),
       price_history: history.map((one) => ({
-        version: one.version.toString(),
-        effective_from: one.effective_from.toISOString(),
-        created_at: one.created_at.toISOString(),
+        ...one,
         state: stateOf(one, row.price_version),
-        currency: one.currency,
-        prices: showPrices(one.prices),
       })),
     }
   },

@@ -15,13 +15,10 @@ export async function readTakenOut(sql: Sql, modelId?: string) {
   const channels = new Map(found.map((channel) => [channel.id, channel]))
   return (model: ModelSummary) => {
     const own = (rows.get(model.id) ?? []).filter((row) => isTakenOut(model, row))
-    return own.map(({ tool, unit, answers, first_at: first, last_at: last }) => ({
-      tool,
-      unit,
-      answers: Number(answers),
-      first_at: first.toISOString(),
-      last_at: last.toISOString(),
-      list: unit === null ? null : showList(findListPrices(model.routes, channels, unit)),
+    return own.map((row) => ({
+      ...row,
+      answers: Number(row.answers),
+      list: row.unit === null ? null : (findListPrices(model.routes, channels, row.unit) ?? null),
     }))
   }
 }
@@ -31,8 +28,4 @@ function isTakenOut({ free, prices, details }: ModelSummary, { unit }: TakenOutR
   if (free || details.unpriced_tools === 'refuse') return false
   const known = UNITS.find((one) => one === unit)
   return known === undefined || !isPriced(readPrices(prices), known)
-}
-
-function showList(list: ReturnType<typeof findListPrices>) {
-  return list ? { ...list, prices: list.prices.map((one) => ({ ...one })) } : null
 }

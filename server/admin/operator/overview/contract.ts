@@ -1,13 +1,13 @@
 /** Operators: revenue, upstream cost, errors and channel health over all accounts. */
 import { z } from 'zod'
-import { amount, time, timeZone } from '../../common-schemas.ts'
+import { amount, count, time, timeZone } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const share = z.number().nullable()
 
 const figures = {
-  calls: z.int(),
-  errors: z.int(),
+  calls: count,
+  errors: count,
   revenue: amount,
   upstream_cost: amount.describe('Upstream cost, as far as known.'),
   uncosted: amount.describe('Revenue with unknown upstream cost.'),

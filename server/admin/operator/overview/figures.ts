@@ -1,5 +1,5 @@
 /** Revenue, upstream cost and margin for operators. Unknown figures are never treated as zero. */
-import { formatAmount, type Nanos } from '../../../lib/money.ts'
+import type { Nanos } from '../../../lib/money.ts'
 import type { Sums } from './store.ts'
 
 const NO_SUMS: Omit<Sums, 'currency'> = {
@@ -23,25 +23,18 @@ export function addUpSums(rows: readonly Omit<Sums, 'currency'>[]): Omit<Sums, '
   )
 }
 
-/** The margin covers the revenue whose upstream cost is known; without any there is none. */
-export function showFigures({
-  calls,
-  errors,
-  revenue,
-  upstream_cost: cost,
-  uncosted,
-}: Omit<Sums, 'currency'>) {
+/**
+ * Adds the margin to sums. It covers the revenue whose upstream cost is known; without any there is
+ * none.
+ */
+export function addMargin<Row extends Omit<Sums, 'currency'>>(row: Row) {
+  const { revenue, upstream_cost: cost, uncosted } = row
   const costedRevenue = revenue - uncosted
   const margin = costedRevenue - cost
-  const isKnown = costedRevenue > 0n || cost > 0n
   return {
-    calls: Number(calls),
-    errors: Number(errors),
-    revenue: formatAmount(revenue),
-    upstream_cost: formatAmount(cost),
-    uncosted: formatAmount(uncosted),
+    ...row,
     uncosted_share: shareOf(uncosted, revenue),
-    margin: isKnown ? formatAmount(margin) : null,
+    margin: costedRevenue > 0n || cost > 0n ? margin : null,
     margin_share: shareOf(margin, costedRevenue),
   }
 }

@@ -1,5 +1,4 @@
 /** Revenue, upstream cost, errors and health over all accounts. */
-import { formatAmount } from '../../../lib/money.ts'
 import {
   type ChannelUse,
   nameFailure,
@@ -11,10 +10,9 @@ import type { AdminServices } from '../../services.ts'
 import { readUses } from '../channels/channel-uses.ts'
 import { selectTotals } from '../proof/store.ts'
 import type { operatorOverviewContract } from './contract.ts'
-import { addUpSums, showFigures } from './figures.ts'
+import { addMargin, addUpSums } from './figures.ts'
 import {
   countActive,
-  type Losses,
   readLosses,
   readRevenueSeries,
   readTopAccounts,
@@ -44,7 +42,7 @@ async function describeChannels(services: AdminServices) {
     untried: inState('untried').length,
     failing: inState('failing').map(({ channel, use }) => ({
       channel,
-      since: (use.failingSince ?? new Date()).toISOString(),
+      since: use.failingSince ?? new Date(),
       reason: reasonOf(use),
     })),
     cooling_down: coolingDown.map(({ channel, forMs }) => ({
@@ -60,14 +58,7 @@ function reasonOf({ failure }: ChannelUse): string {
   return failure ? nameFailure(failure) : 'unknown'
 }
 
-function showLosses(losses: Losses | undefined) {
-  return {
-    uncharged: formatAmount(losses?.uncharged ?? 0n),
-    uncharged_count: losses?.uncharged_count ?? 0,
-    uncharged_unknown: losses?.uncharged_unknown ?? 0,
-    written_off: formatAmount(losses?.written_off ?? 0n),
-  }
-}
+const NO_LOSSES = { uncharged: 0n, uncharged_count: 0, uncharged_unknown: 0, written_off: 0n }
 
 export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContract> = {
   async 'GET /operator/overview'({ query }, services) {
@@ -88,30 +79,18 @@ export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContrac
       describeChannels(services),
     ])
     return {
-      from: from.toISOString(),
-      to: to.toISOString(),
+      from,
+      to,
       step: query.step,
-      currencies: totals.map(({ currency, available, held, debt }) => ({
-        currency,
-        ...showFigures(addUpSums(series.filter((row) => row.currency === currency))),
-        ...showLosses(losses.find((one) => one.currency === currency)),
-        available: formatAmount(available),
-        held: formatAmount(held),
-        debt: formatAmount(debt),
+      currencies: totals.map((total) => ({
+        ...addMargin(addUpSums(series.filter((row) => row.currency === total.currency))),
+        ...(losses.find((one) => one.currency === total.currency) ?? NO_LOSSES),
+        ...total,
       })),
-      series: series.map((row) => {
-        return { at: row.at.toISOString(), currency: row.currency, ...showFigures(row) }
-      }),
-      accounts: accounts.map((row) => {
-        const { account_id: accountId, name, currency } = row
-        return { account_id: accountId, name, currency, ...showFigures(row) }
-      }),
-      models: models.map((row) => {
-        return { model: row.model, currency: row.currency, ...showFigures(row) }
-      }),
-      by_channel: channels.map((row) => {
-        return { channel: row.channel, currency: row.currency, ...showFigures(row) }
-      }),
+      series: series.map(addMargin),
+      accounts: accounts.map(addMargin),
+      models: models.map(addMargin),
+      by_channel: channels.map(addMargin),
       channels: health,
       open_tasks: active.tasks,
       active_accounts: active.accounts,

@@ -3,6 +3,19 @@ import { z } from 'zod'
 import { amount, page, paging, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
+export const unchargedCost = z.object({
+  attempt_id: z.string(),
+  task_id: z.string(),
+  channel: z.string(),
+  upstream_model: z.string(),
+  upstream_id: z.string().nullable(),
+  reason: z.string(),
+  upstream_cost: amount
+    .nullable()
+    .describe('Upper bound in the account’s currency; null: unknown.'),
+  created_at: time,
+})
+
 const tag = 'Operators: money proof'
 
 export const operatorProofContract = {
@@ -102,19 +115,6 @@ export const operatorProofContract = {
     tag,
     summary: 'List upstream costs that no caller was charged for',
     query: z.object(paging),
-    answer: page(
-      z.object({
-        attempt_id: z.string(),
-        task_id: z.string(),
-        channel: z.string(),
-        upstream_model: z.string(),
-        upstream_id: z.string().nullable(),
-        reason: z.string(),
-        upstream_cost: amount
-          .nullable()
-          .describe('Upper bound in the account’s currency; null: unknown.'),
-        created_at: time,
-      }),
-    ),
+    answer: page(unchargedCost),
   },
 } as const satisfies Contract

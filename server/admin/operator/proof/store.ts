@@ -2,13 +2,15 @@
  * SQL of the books' figures: sums on hold and owed, uncharged calls, reviews and dropped records.
  */
 import type { Sql } from 'postgres'
+import { columnsOf } from '../../../database/columns.ts'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import { type operatorProofContract, unchargedCost } from './contract.ts'
 
-export interface TotalsRow {
-  readonly currency: string
-  readonly available: bigint
-  readonly held: bigint
-  readonly debt: bigint
-}
+type Figures = SchemaRow<(typeof operatorProofContract)['GET /operator/proof']['answer']>
+type Total = Figures['totals'][number]
+type TotalsRow = Omit<Total, 'revenue' | 'topped_up'>
+type FlowRow = Pick<Total, 'currency' | 'topped_up'>
+type OpenHoldsRow = Figures['open_holds'][number]
 
 /** Balances are a cache of the entries; the audit compares the two. */
 export function selectTotals(sql: Sql): Promise<TotalsRow[]> {
@@ -18,23 +20,11 @@ export function selectTotals(sql: Sql): Promise<TotalsRow[]> {
     from balance group by currency order by currency`
 }
 
-export interface FlowRow {
-  readonly currency: string
-  readonly topped_up: bigint
-}
-
 export function selectToppedUp(sql: Sql): Promise<FlowRow[]> {
   return sql<FlowRow[]>`
     select b.currency, sum(c.amount)::bigint as topped_up
     from credit c join balance b on b.account_id = c.account_id
     where c.kind <> 'forgiveness' group by b.currency`
-}
-
-export interface OpenHoldsRow {
-  readonly age: string
-  readonly count: number
-  readonly amount: bigint
-  readonly currency: string
 }
 
 export function selectOpenHolds(sql: Sql): Promise<OpenHoldsRow[]> {
@@ -51,21 +41,9 @@ export function selectOpenHolds(sql: Sql): Promise<OpenHoldsRow[]> {
     group by age, currency order by max(created_at) desc, currency`
 }
 
-export interface OldHoldRow {
-  readonly request_id: string
-  readonly account_id: string
-  readonly account_name: string
-  readonly model: string
-  readonly endpoint: string
-  readonly task_id: string | null
-  readonly amount: bigint
-  readonly currency: string
-  readonly created_at: Date
-}
-
 /** Returns the oldest open holds: whose they are, and what they wait for. */
-export function selectOldestHolds(sql: Sql, limit: number): Promise<OldHoldRow[]> {
-  return sql<OldHoldRow[]>`
+export function selectOldestHolds(sql: Sql, limit: number) {
+  return sql<Figures['oldest_holds'][number][]>`
     select h.request_id, h.account_id, a.name as account_name, h.model, h.endpoint, h.task_id,
       h.amount, b.currency, h.created_at
     from hold h join balance b on b.account_id = h.account_id
@@ -73,16 +51,13 @@ export function selectOldestHolds(sql: Sql, limit: number): Promise<OldHoldRow[]
     where h.state = 'open' order by h.created_at limit ${limit}`
 }
 
-export interface CountsRow {
-  readonly oldest_open_hold_at: Date | null
-  readonly in_review: number
-  readonly lost_calls: number
-  readonly uncharged_costs: number
-  readonly dropped_deliveries: number
-}
+type Counts = Omit<
+  Figures,
+  'totals' | 'open_holds' | 'oldest_holds' | 'command_successes' | `last_${string}` | 'sealed'
+>
 
-export async function selectCounts(sql: Sql): Promise<CountsRow> {
-  const [row] = await sql<CountsRow[]>`
+export async function selectCounts(sql: Sql) {
+  const [row] = await sql<Counts[]>`
     select
       (select min(created_at) from hold where state = 'open') as oldest_open_hold_at,
       (select count(*)::int from call where review) as in_review,
@@ -95,24 +70,15 @@ export async function selectCounts(sql: Sql): Promise<CountsRow> {
   return row
 }
 
-export interface UnchargedCostRow {
-  readonly attempt_id: string
-  readonly task_id: string
-  readonly channel_id: string
-  readonly upstream_model: string
-  readonly upstream_id: string | null
-  readonly reason: string
-  readonly upstream_cost: bigint | null
-  readonly created_at: Date
-}
-
 export function selectUnchargedCosts(
   sql: Sql,
-  filter: { readonly limit: number; readonly after?: string | undefined },
-): Promise<UnchargedCostRow[]> {
-  const { limit, after = null } = filter
-  return sql<UnchargedCostRow[]>`
-    select * from uncharged_cost where ${after}::text is null or (created_at, attempt_id) <
-      (select p.created_at, p.attempt_id from uncharged_cost p where p.attempt_id = ${after})
-    order by created_at desc, attempt_id desc limit ${limit}`
+  query: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<SchemaRow<typeof unchargedCost>[]> {
+  const { limit, cursor = null } = query
+  const columns = columnsOf(sql, unchargedCost.shape, 'u', { channel: sql`u.channel_id` })
+  return sql<SchemaRow<typeof unchargedCost>[]>`
+    select ${columns} from uncharged_cost u
+    where ${cursor}::text is null or (u.created_at, u.attempt_id) <
+      (select p.created_at, p.attempt_id from uncharged_cost p where p.attempt_id = ${cursor})
+    order by u.created_at desc, u.attempt_id desc limit ${limit + 1}`
 }

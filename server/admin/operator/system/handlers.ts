@@ -8,7 +8,7 @@ import type { operatorSystemContract } from './contract.ts'
 import { selectDatabase, selectGateways, selectTables } from './store.ts'
 
 const MANIFEST = join(import.meta.dirname, '..', '..', '..', '..', 'package.json')
-const STARTED_AT = new Date(Date.now() - performance.now()).toISOString()
+const STARTED_AT = new Date(Date.now() - performance.now())
 
 function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(MANIFEST, 'utf8'))
@@ -50,12 +50,8 @@ export const operatorSystemHandlers: HandlersOf<typeof operatorSystemContract> =
       memory_bytes: process.memoryUsage.rss(),
       calls_in_flight: inFlight.size(),
       files_shared: system.areFilesShared(),
-      gateways: gateways.map((row) => ({
-        ...row,
-        started_at: row.started_at.toISOString(),
-        this: row.id === system.ownerId,
-      })),
-      database: { ...database, tables: [...tables] },
+      gateways: gateways.map((row) => ({ ...row, this: row.id === system.ownerId })),
+      database: { ...database, tables },
       configuration: system
         .describeConfiguration()
         .map((variable) => showVariable(variable, signIn.parts)),

@@ -1,25 +1,18 @@
 /** SQL of the state of the gateways and of their database. */
 import type { Sql } from 'postgres'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import type { operatorSystemContract } from './contract.ts'
 
-export interface GatewayRow {
-  readonly id: string
-  readonly address: string
-  readonly started_at: Date
-  readonly alive: boolean
-}
+type System = SchemaRow<(typeof operatorSystemContract)['GET /operator/system']['answer']>
+type GatewayRow = Omit<System['gateways'][number], 'this'>
+type DatabaseRow = Omit<System['database'], 'tables'>
+type TableRow = System['database']['tables'][number]
 
 /** Lists live gateways, and those that ended within a day. */
 export function selectGateways(sql: Sql): Promise<GatewayRow[]> {
   return sql<GatewayRow[]>`
     select id, address, started_at, lease_until > now() as alive from owner
     where lease_until > now() - interval '1 day' order by started_at desc limit 100`
-}
-
-export interface DatabaseRow {
-  readonly version: string
-  readonly bytes: number
-  readonly connections: number
-  readonly migrations: string[]
 }
 
 export async function selectDatabase(sql: Sql): Promise<DatabaseRow> {
@@ -31,12 +24,6 @@ export async function selectDatabase(sql: Sql): Promise<DatabaseRow> {
       array(select name from schema_migration order by name) as migrations`
   if (!row) throw new Error('the database does not describe itself')
   return row
-}
-
-export interface TableRow {
-  readonly name: string
-  readonly rows: number
-  readonly bytes: number
 }
 
 /** Lists the largest tables; row counts are the database's own estimate. */

@@ -28,7 +28,7 @@ function showVendor({ name, content }: Vendor, existing: Existing, environment: 
     channels: channels.map(({ id, upstream, settings }) => ({
       id,
       upstream,
-      settings: { ...settings },
+      settings,
       variables: Object.entries(settings).flatMap(([setting, value]) => {
         const variable = variableNameOf(value)
         if (variable === undefined) return []
@@ -46,14 +46,11 @@ function showReview({ model, current, change, isOwn, differences }: ReviewedMode
     type,
     change,
     is_own: isOwn,
-    book: { currency: book.currency, prices: prices.map((one) => ({ ...one })) },
+    book: { currency: book.currency, prices },
     current: current
-      ? {
-          currency: current.currency ?? book.currency,
-          prices: (current.prices ?? []).map((one) => ({ ...one })),
-        }
+      ? { currency: current.currency ?? book.currency, prices: current.prices ?? [] }
       : null,
-    differences: differences.map((one) => ({ ...one })),
+    differences,
     missing_channels: [
       ...new Set(routes.map(({ channel }) => channel).filter((one) => !book.channels.has(one))),
     ],
@@ -94,7 +91,7 @@ export const operatorVendorsHandlers: HandlersOf<typeof operatorVendorsContract>
     return {
       ...showVendor(vendor, channels, process.env),
       review: models.map((one) => showReview(one, book)),
-      dropped: [...dropped],
+      dropped,
     }
   },
 
@@ -108,9 +105,6 @@ export const operatorVendorsHandlers: HandlersOf<typeof operatorVendorsContract>
       ),
     })
     await services.catalog.refresh()
-    return {
-      changes: diff.changes.map(({ kind, id, change }) => ({ kind, id, change })),
-      warnings: [...diff.warnings],
-    }
+    return diff
   },
 }

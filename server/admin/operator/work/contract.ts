@@ -1,5 +1,6 @@
 /** Operators: calls, tasks and deliveries of all accounts. */
 import { z } from 'zod'
+import { storedList } from '../../../endpoints/codecs.ts'
 import {
   hostFilter,
   redeliverAnswer,
@@ -11,7 +12,20 @@ import type { Contract } from '../../route.ts'
 
 const account = { account_id: z.string(), account_name: z.string() }
 
-const call = z.object({
+const attempt = z.object({
+  channel: z.string(),
+  outcome: z.string(),
+  status: z.number().nullable().describe('The vendor’s HTTP status, if it answered.'),
+  reason: z.string().nullable().describe('The vendor’s words, or what went wrong.'),
+  milliseconds: z.number().nullable(),
+})
+const storedAttempt = attempt.extend({
+  status: attempt.shape.status.default(null),
+  reason: attempt.shape.reason.default(null),
+  milliseconds: attempt.shape.milliseconds.default(null),
+})
+
+export const operatorCall = z.object({
   ...account,
   request_id: z.string(),
   created_at: time,
@@ -30,21 +44,11 @@ const call = z.object({
   margin: amount.nullable(),
   channel: z.string().nullable().describe('The last channel tried.'),
   attempts: z.number(),
-  tries: z
-    .array(
-      z.object({
-        channel: z.string(),
-        outcome: z.string(),
-        status: z.number().nullable().describe('The vendor’s HTTP status, if it answered.'),
-        reason: z.string().nullable().describe('The vendor’s words, or what went wrong.'),
-        milliseconds: z.number().nullable(),
-      }),
-    )
-    .describe('The attempts in their order.'),
+  tries: storedList(attempt, storedAttempt).describe('The attempts in their order.'),
   error: z.string().nullable(),
 })
 
-const task = z.object({
+export const operatorTask = z.object({
   ...account,
   id: z.string(),
   kind: z.enum(TASK_KINDS),
@@ -61,7 +65,7 @@ const task = z.object({
   finished_at: time.nullable(),
 })
 
-const delivery = z.object({
+export const operatorDelivery = z.object({
   ...account,
   id: z.string(),
   task_id: z.string().nullable(),
@@ -99,7 +103,7 @@ export const operatorWorkContract = {
         .optional()
         .describe('Only calls whose upstream cost exceeds the charge.'),
     }),
-    answer: page(call),
+    answer: page(operatorCall),
   },
   'GET /operator/tasks': {
     role: 'operator',
@@ -116,7 +120,7 @@ export const operatorWorkContract = {
       channel: text(100).optional(),
       id: text(200).optional().describe('The gateway’s id or the upstream’s.'),
     }),
-    answer: page(task),
+    answer: page(operatorTask),
   },
   'GET /operator/deliveries': {
     role: 'operator',
@@ -131,7 +135,7 @@ export const operatorWorkContract = {
       task_id: text(100).optional(),
       id: text(100).optional(),
     }),
-    answer: page(delivery),
+    answer: page(operatorDelivery),
   },
   'POST /operator/deliveries/redeliver': {
     role: 'operator',

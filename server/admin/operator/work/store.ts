@@ -1,55 +1,33 @@
 /** SQL of operators' lists of calls, tasks and deliveries, newest first. */
 import type { Sql } from 'postgres'
-import type { TaskKind } from '../../../lib/task-kinds.ts'
-import { type DeliveryFilter, narrowDeliveries } from '../../../webhooks/store.ts'
+import { columnsOf } from '../../../database/columns.ts'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import { narrowDeliveries } from '../../../webhooks/store.ts'
+import type { ReadQuery } from '../../route.ts'
+import {
+  operatorCall,
+  operatorDelivery,
+  operatorTask,
+  type operatorWorkContract,
+} from './contract.ts'
 
-interface Paged {
-  readonly limit: number
-  readonly after?: string | undefined
-  readonly account?: string | undefined
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
-}
+type Query<Key extends keyof typeof operatorWorkContract> = ReadQuery<
+  (typeof operatorWorkContract)[Key]
+>
 
-interface Owned {
-  readonly account_id: string
-  readonly account_name: string
-}
-
-export interface CallListRow extends Owned {
-  readonly request_id: string
-  readonly created_at: Date
-  readonly finished_at: Date
-  readonly endpoint: string
-  readonly model: string
-  readonly key_id: string
-  readonly task_id: string | null
-  readonly status: string
-  readonly basis: string
-  readonly review: boolean
-  readonly currency: string
-  readonly held: bigint
-  readonly charged: bigint
-  readonly upstream_cost: bigint | null
-  readonly channel: string | null
-  readonly attempts: number
-  readonly tries: unknown
-  readonly error: string | null
-}
-
-export interface CallListFilter extends Paged {
-  readonly model?: string | undefined
-  readonly endpoint?: string | undefined
-  readonly status?: string | undefined
-  readonly review?: boolean | undefined
-  readonly requestId?: string | undefined
-  readonly loss?: boolean | undefined
-}
-
-export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallListRow[]> {
-  const { limit, after, account, from, to, model, endpoint, status, review, requestId } = filter
-  const { loss } = filter
-  return sql<CallListRow[]>`
+export function selectCallPage(
+  sql: Sql,
+  query: Query<'GET /operator/calls'>,
+): Promise<SchemaRow<typeof operatorCall>[]> {
+  const { limit, cursor, account, from, to, model, endpoint, status, review, loss } = query
+  const columns = columnsOf(sql, operatorCall.shape, 'c', {
+    account_name: sql`a.name`,
+    margin: sql`c.charged - c.upstream_cost`,
+    channel: sql`c.attempts -> -1 ->> 'channel'`,
+    attempts: sql`jsonb_array_length(c.attempts)`,
+    tries: sql`c.attempts`,
+  })
+  return sql<SchemaRow<typeof operatorCall>[]>`
     with page as (
       select * from call where true
         ${account ? sql`and account_id = ${account}` : sql``}
@@ -59,56 +37,38 @@ export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallLi
         ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
         ${status ? sql`and status = ${status}` : sql``}
         ${review === undefined ? sql`` : sql`and review = ${review}`}
-        ${requestId ? sql`and request_id = ${requestId}` : sql``}
+        ${query.request_id ? sql`and request_id = ${query.request_id}` : sql``}
         ${loss ? sql`and upstream_cost > charged` : sql``}
         ${
-          after
+          cursor
             ? sql`and (created_at, request_id) <
-                (select p.created_at, p.request_id from call p where p.request_id = ${after})`
+                (select p.created_at, p.request_id from call p where p.request_id = ${cursor})`
             : sql``
         }
-      order by created_at desc, request_id desc limit ${limit})
-    select c.request_id, c.account_id, a.name as account_name, c.created_at, c.finished_at,
-      c.endpoint, c.model, c.key_id, c.task_id, c.status, c.basis, c.review, c.currency, c.held,
-      c.charged, c.upstream_cost, c.attempts -> -1 ->> 'channel' as channel,
-      jsonb_array_length(c.attempts) as attempts, c.attempts as tries, c.error
-    from page c join account a on a.id = c.account_id
+      order by created_at desc, request_id desc limit ${limit + 1})
+    select ${columns} from page c join account a on a.id = c.account_id
     order by c.created_at desc, c.request_id desc`
 }
 
-export interface OperatorTaskRow extends Owned {
-  readonly id: string
-  readonly kind: TaskKind
-  readonly model: string
-  readonly state: string
-  readonly channel_id: string
-  readonly upstream_id: string | null
-  readonly polls: number
-  readonly failures: number
-  readonly due_at: Date | null
-  readonly error: string | null
-  readonly request_id: string
-  readonly created_at: Date
-  readonly finished_at: Date | null
-}
-
-export interface TaskListFilter extends Paged {
-  readonly kind?: string | undefined
-  readonly states?: readonly string[] | undefined
-  readonly channel?: string | undefined
-  readonly id?: string | undefined
-}
-
 /** Open tasks have a small partial index. */
-const isOpen = (state: string) => state !== 'succeeded' && state !== 'failed'
+const OPEN_STATES: readonly string[] = ['submitting', 'queued', 'processing']
 
-export function selectTaskPage(sql: Sql, filter: TaskListFilter): Promise<OperatorTaskRow[]> {
-  const { limit, after, account, from, to, kind, states, channel, id } = filter
-  return sql<OperatorTaskRow[]>`
-    select t.id, t.account_id, c.name as account_name, t.kind, t.model, t.state, t.channel_id,
-      a.upstream_id, t.polls, t.failures, t.due_at, t.request_id, t.created_at, t.finished_at,
-      t.error_message as error
-    from task t
+export function selectTaskPage(
+  sql: Sql,
+  query: Query<'GET /operator/tasks'>,
+): Promise<SchemaRow<typeof operatorTask>[]> {
+  const { limit, cursor, account, from, to, kind, status, channel, id } = query
+  const states = status === 'open' ? OPEN_STATES : status && [status]
+  const columns = columnsOf(sql, operatorTask.shape, 't', {
+    account_name: sql`c.name`,
+    status: sql`t.state`,
+    channel: sql`t.channel_id`,
+    upstream_id: sql`a.upstream_id`,
+    next_poll_at: sql`t.due_at`,
+    error: sql`t.error_message`,
+  })
+  return sql<SchemaRow<typeof operatorTask>[]>`
+    select ${columns} from task t
       join account c on c.id = t.account_id
       left join task_attempt a on a.id = t.attempt_id
     where true
@@ -117,7 +77,7 @@ export function selectTaskPage(sql: Sql, filter: TaskListFilter): Promise<Operat
       ${to ? sql`and t.created_at < ${to}` : sql``}
       ${kind ? sql`and t.kind = ${kind}` : sql``}
       ${states ? sql`and t.state = any(${states as string[]}::text[])` : sql``}
-      ${states?.every(isOpen) ? sql`and t.due_at is not null` : sql``}
+      ${states?.every((one) => OPEN_STATES.includes(one)) ? sql`and t.due_at is not null` : sql``}
       ${channel ? sql`and t.channel_id = ${channel}` : sql``}
       ${
         id
@@ -126,42 +86,31 @@ export function selectTaskPage(sql: Sql, filter: TaskListFilter): Promise<Operat
           : sql``
       }
       ${
-        after
+        cursor
           ? sql`and (t.created_at, t.id) <
-              (select p.created_at, p.id from task p where p.id = ${after})`
+              (select p.created_at, p.id from task p where p.id = ${cursor})`
           : sql``
       }
-    order by t.created_at desc, t.id desc limit ${limit}`
-}
-
-export interface OperatorDeliveryRow extends Owned {
-  readonly id: string
-  readonly task_id: string | null
-  readonly kind: string
-  readonly url: string
-  readonly state: 'pending' | 'delivered' | 'dropped'
-  readonly attempts: number
-  readonly last_status: number | null
-  readonly last_error: string | null
-  readonly redelivery_of: string | null
-  readonly redelivered_as: string | null
-  readonly created_at: Date
-  readonly finished_at: Date | null
+    order by t.created_at desc, t.id desc limit ${limit + 1}`
 }
 
 export function selectDeliveryPage(
   sql: Sql,
-  filter: DeliveryFilter,
-): Promise<OperatorDeliveryRow[]> {
-  return sql<OperatorDeliveryRow[]>`
+  query: Query<'GET /operator/deliveries'>,
+): Promise<SchemaRow<typeof operatorDelivery>[]> {
+  const { limit, cursor: after, account, task_id: taskId, ...rest } = query
+  const filter = { ...rest, limit, after, accountId: account || undefined, taskId }
+  const columns = columnsOf(sql, operatorDelivery.shape, 'd', {
+    account_name: sql`c.name`,
+    last_status: sql`last.status`,
+    last_error: sql`last.error`,
+    redelivered_as: sql`(select r.id from delivery r where r.repeats = d.id)`,
+  })
+  return sql<SchemaRow<typeof operatorDelivery>[]>`
     with page as (
       select d.* from delivery d where true ${narrowDeliveries(sql, filter)}
-      order by d.created_at desc, d.id desc limit ${filter.limit})
-    select d.id, d.account_id, c.name as account_name, d.task_id, d.kind, d.url, d.state,
-      d.attempts, last.status as last_status, last.error as last_error, d.created_at, d.finished_at,
-      d.redelivery_of,
-      (select r.id from delivery r where r.repeats = d.id) as redelivered_as
-    from page d
+      order by d.created_at desc, d.id desc limit ${limit + 1})
+    select ${columns} from page d
       join account c on c.id = d.account_id
       left join lateral (
         select a.status, a.error from delivery_attempt a

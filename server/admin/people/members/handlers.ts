@@ -1,6 +1,7 @@
 /** Members of accounts, people who may sign in, and invitations, over HTTP. */
 import type { Sql } from 'postgres'
 import { accountExists } from '../../../accounts/key-store.ts'
+import { toPage } from '../../../http/page.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import {
   deleteInvitation,
@@ -17,12 +18,7 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
   async 'GET /accounts/:account_id/members'({ params }, { sql }) {
     await requireAccount(sql, params.account_id)
     const rows = await selectMembers(sql, params.account_id)
-    const data = rows.map(({ person_id, created_at, ...row }) => ({
-      id: person_id,
-      ...row,
-      created_at: created_at.toISOString(),
-    }))
-    return { data }
+    return { data: rows.map(({ person_id: id, ...row }) => ({ ...row, id })) }
   },
   async 'PATCH /accounts/:account_id/members/:user_id'({ params, body, note }, { sql }) {
     note({ role: body.role })
@@ -53,9 +49,7 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
   async 'GET /operator/users'({ query: { limit, cursor } }, { sql }) {
     const filter = { limit: limit + 1, ...(cursor === undefined ? {} : { beforeId: cursor }) }
     const rows = await selectPeople(sql, filter)
-    const shown = rows.slice(0, limit)
-    const last = rows.length > limit ? shown.at(-1) : undefined
-    return { data: shown.map(showUser), next_cursor: last?.id ?? null }
+    return toPage(rows.map(showUser), limit, 'id')
   },
   async 'PATCH /operator/users/:user_id'({ params, body, note }, { sql }) {
     note({ disabled: body.disabled })
@@ -89,30 +83,18 @@ async function requireAccount(sql: Sql, id: string): Promise<void> {
 }
 
 function showLink({ link, expiresAt }: CreatedLink) {
-  return { link, expires_at: expiresAt.toISOString() }
+  return { link, expires_at: expiresAt }
 }
 
 function showInvitation(row: LinkRow) {
-  return {
-    id: row.id,
-    email: row.email ?? '',
-    role: row.role,
-    operator: row.is_operator,
-    created_by: row.created_by,
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at.toISOString(),
-  }
+  return { ...row, email: row.email ?? '', operator: row.is_operator }
 }
 
 function showUser(row: PersonRow) {
   return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    language: row.language,
+    ...row,
     operator: row.is_operator,
     disabled: row.disabled_at !== null,
     second_factor: row.totp_secret !== null || row.passkeys > 0,
-    created_at: row.created_at.toISOString(),
   }
 }

@@ -27,13 +27,7 @@ export const profileHandlers: HandlersOf<typeof profileContract> = {
     return undefined
   },
   async 'GET /profile/sessions'({ session }, { signIn: { parts } }) {
-    const rows = await listSessions(parts, session)
-    const data = rows.map((row) => ({
-      ...row,
-      created_at: row.created_at.toISOString(),
-      seen_at: row.seen_at.toISOString(),
-    }))
-    return { data }
+    return { data: await listSessions(parts, session) }
   },
   async 'DELETE /profile/sessions'({ session }, { signIn: { parts } }) {
     await endOtherSessions(parts, session)
@@ -55,15 +49,7 @@ export const profileHandlers: HandlersOf<typeof profileContract> = {
     return { recovery_codes: await replaceCodes(parts, session, context) }
   },
   async 'GET /profile/passkeys'({ session }, { sql }) {
-    const rows = await selectPasskeys(sql, session.user.id)
-    const data = rows.map(({ id, name, backed_up, created_at, used_at }) => ({
-      id,
-      name,
-      backed_up,
-      created_at: created_at.toISOString(),
-      used_at: used_at?.toISOString() ?? null,
-    }))
-    return { data }
+    return { data: await selectPasskeys(sql, session.user.id) }
   },
   'POST /profile/passkeys/options': ({ session }, { signIn: { parts } }) =>
     beginPasskey(parts, session),

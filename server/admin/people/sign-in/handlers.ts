@@ -30,13 +30,13 @@ async function describeSession(parts: SignInParts, session: Session) {
   const { user, memberships, steppedUpUntil, secondFactorMissing } = session
   return {
     session_id: session.sessionId,
-    user: { ...user },
+    user,
     memberships: memberships.map(({ accountId, accountName, role }) => ({
       account_id: accountId,
       account_name: accountName,
       role,
     })),
-    stepped_up_until: steppedUpUntil?.toISOString() ?? null,
+    stepped_up_until: steppedUpUntil ?? null,
     second_factor: {
       ...(await describeFactors(parts, user.id)),
       missing: secondFactorMissing,
@@ -78,26 +78,17 @@ export const signInHandlers: HandlersOf<typeof signInContract> = {
     return undefined
   },
   async 'POST /session/step-up'({ session, body, context }, { signIn: { parts } }) {
-    const until = await stepUpWithPassword(parts, session, body, context)
-    return { stepped_up_until: until.toISOString() }
+    return { stepped_up_until: await stepUpWithPassword(parts, session, body, context) }
   },
   'POST /session/step-up/passkey/options': ({ session }, { signIn: { parts } }) =>
     beginPasskeyStepUp(parts, session),
   async 'POST /session/step-up/passkey'({ session, body }, { signIn: { parts } }) {
-    const until = await finishPasskeyStepUp(parts, session, body.credential)
-    return { stepped_up_until: until.toISOString() }
+    return { stepped_up_until: await finishPasskeyStepUp(parts, session, body.credential) }
   },
   'POST /session/set-up': ({ body, context }, { signIn: { parts } }) => setUp(parts, body, context),
   async 'POST /session/invitation/view'({ body, context }, { signIn: { parts } }) {
     const link = await viewInvitation(parts, body.token, context)
-    return {
-      email: link.email ?? '',
-      account_name: link.account_name,
-      role: link.role,
-      operator: link.is_operator,
-      known: link.isKnown,
-      expires_at: link.expires_at.toISOString(),
-    }
+    return { ...link, email: link.email ?? '', operator: link.is_operator, known: link.isKnown }
   },
   'POST /session/invitation': ({ body, context }, { signIn: { parts } }) => {
     const { name, password, ...rest } = body

@@ -1,9 +1,9 @@
 /** Access tokens over HTTP. A token's text is returned once, at its creation. */
+import { toPage } from '../../../http/page.ts'
 import { selectTokens, type TokenRow } from '../../../sign-in/tokens/access-token-store.ts'
 import { createAccessToken, endAccessToken } from '../../../sign-in/tokens/access-tokens.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
-import { toPage } from '../../page.ts'
 import type { tokensContract } from './contract.ts'
 
 const OWN_MAX = 200
@@ -24,7 +24,7 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
             name: token.name,
             scope: token.scope,
             sensitive: token.isSensitive,
-            expires_at: token.expiresAt?.toISOString() ?? null,
+            expires_at: token.expiresAt ?? null,
           }
         : null,
     }
@@ -34,14 +34,14 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
     return { data: rows.map(show) }
   },
   async 'POST /profile/tokens'({ session, body, note }, { sql }) {
-    const { name, scope, sensitive: isSensitive, expires_at: at } = body
+    const { name, scope, sensitive: isSensitive, expires_at: expiresAt } = body
     const newToken = {
       personId: session.user.id,
       createdBy: session.user.id,
       name,
       scope,
       isSensitive,
-      expiresAt: typeof at === 'string' ? new Date(at) : at,
+      expiresAt,
     }
     const { token, ...row } = await withOperatorErrors(createAccessToken(sql, newToken))
     note({ token: row.id, name, scope, sensitive: isSensitive })
@@ -53,12 +53,7 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
   },
   async 'GET /operator/tokens'({ query: { limit, cursor } }, { sql }) {
     const rows = await selectTokens(sql, { limit: limit + 1, beforeId: cursor })
-    return toPage(
-      rows,
-      limit,
-      ({ id }) => id,
-      (row) => ({ ...show(row), user_id: row.person_id, email: row.email }),
-    )
+    return toPage(rows.map(show), limit, 'id')
   },
   async 'DELETE /operator/tokens/:token_id'({ params }, { sql }) {
     await endAccessToken(sql, params.token_id)
@@ -67,15 +62,6 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
 }
 
 function show(row: TokenRow) {
-  return {
-    id: row.id,
-    name: row.name,
-    display: row.display,
-    scope: row.scope,
-    state: row.state,
-    sensitive: row.is_sensitive,
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at?.toISOString() ?? null,
-    last_used_at: row.used_at?.toISOString() ?? null,
-  }
+  const { person_id: user, is_sensitive: sensitive, used_at: usedAt } = row
+  return { ...row, user_id: user, sensitive, last_used_at: usedAt }
 }
