@@ -43,6 +43,20 @@ export interface RouteDeclaration {
 
 export type Contract = Readonly<Record<RouteKey, RouteDeclaration>>
 
+/** Routes without what all routes of their area declare alike. */
+export type Routes<Shared extends keyof RouteDeclaration> = Readonly<
+  Record<RouteKey, Omit<RouteDeclaration, Shared>>
+>
+
+/** Returns the contract of an area, whose routes all declare what is shared. */
+export function area<
+  Shared extends Partial<RouteDeclaration>,
+  Own extends Routes<keyof Shared & keyof RouteDeclaration>,
+>(shared: Shared, routes: Own): { readonly [Key in keyof Own]: Shared & Own[Key] } {
+  const whole = Object.entries(routes).map(([key, route]) => [key, { ...shared, ...route }])
+  return Object.fromEntries(whole)
+}
+
 /** `GET /accounts/:account_id/keys` → `account_id`. */
 export type ParamNames<Key extends string> = Key extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<Rest>

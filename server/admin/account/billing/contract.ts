@@ -1,9 +1,9 @@
 /** An account's ledger entries with running balances, and ways to add credit. */
 import { z } from 'zod'
 import { amount, count, page, paging, text, time, timeZone } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const TAG = 'Console: money'
+const shared = { tag: 'Console: money' } as const
 
 const creditKind = z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness'])
 
@@ -35,10 +35,9 @@ const day = z.object({
   balance_after: amount.describe('Available plus held, minus debt, at the end of the day.'),
 })
 
-export const billingContract = {
+export const billingContract = area(shared, {
   'GET /accounts/:account_id/statement': {
     role: 'member',
-    tag: TAG,
     summary: 'Get an account’s statement',
     description:
       'Charges by day and by model, and each credit. `opening` minus `charged` plus `credited` ' +
@@ -66,14 +65,12 @@ export const billingContract = {
   },
   'GET /accounts/:account_id/ledger/export': {
     role: 'member',
-    tag: TAG,
     summary: 'Export an account’s transactions as CSV',
     description: 'All of them, newest first, each with the balance after it.',
     answerType: 'text/csv',
   },
   'GET /accounts/:account_id/ledger': {
     role: 'member',
-    tag: TAG,
     summary: 'List an account’s transactions',
     description:
       'Newest first: the charge of every finished call, and every credit. Later pages ' +
@@ -84,14 +81,12 @@ export const billingContract = {
   },
   'GET /accounts/:account_id/credits': {
     role: 'member',
-    tag: TAG,
     summary: 'List an account’s credits',
     query: z.object(paging),
     answer: page(credit),
   },
   'POST /accounts/:account_id/redeem': {
     role: 'owner',
-    tag: TAG,
     summary: 'Redeem a code',
     body: z.strictObject({ code: text(100).min(1) }),
     answer: z.object({
@@ -105,7 +100,6 @@ export const billingContract = {
   'POST /top-ups': {
     role: 'public',
     isSigned: true,
-    tag: TAG,
     summary: 'Post a payment',
     description:
       'For payment providers; 404 unless the operator has set TOP_UP_SECRET. The body is ' +
@@ -117,4 +111,4 @@ export const billingContract = {
     }),
     errors: [400, 401, 404, 413, 415],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

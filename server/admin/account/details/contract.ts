@@ -1,9 +1,9 @@
 /** The account itself, a short-lived key for its playground, and its stream of live events. */
 import { z } from 'zod'
 import { amount, decimal, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const TAG = 'Console: account'
+const shared = { tag: 'Console: account' } as const
 
 export const accountSettings = z.object({
   id: z.string(),
@@ -19,16 +19,14 @@ export const accountSettings = z.object({
   created_at: time,
 })
 
-export const accountContract = {
+export const accountContract = area(shared, {
   'GET /accounts/:account_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Get an account',
     answer: accountSettings,
   },
   'PATCH /accounts/:account_id': {
     role: 'owner',
-    tag: TAG,
     summary: 'Change an account',
     description: 'Omitted members are unchanged.',
     body: z.strictObject({ name: text(200).min(1), low_balance_at: decimal.nullable() }).partial(),
@@ -36,7 +34,6 @@ export const accountContract = {
   },
   'POST /accounts/:account_id/playground-key': {
     role: 'member',
-    tag: TAG,
     summary: 'Get a key for the playground',
     description:
       'Valid for an hour, paid from the account’s balance, and not listed among the keys.' +
@@ -45,7 +42,6 @@ export const accountContract = {
   },
   'GET /accounts/:account_id/events': {
     role: 'member',
-    tag: TAG,
     summary: 'Stream account changes',
     description:
       'Server-sent events `balance` {available, held, debt}, `usage` {calls}, `tasks` ' +
@@ -55,4 +51,4 @@ export const accountContract = {
     answerType: 'text/event-stream',
     errors: [429],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -1,9 +1,9 @@
 /** The API keys of an account. A key's text is returned once, at its creation. */
 import { z } from 'zod'
 import { amount, count, decimal, page, paging, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const TAG = 'Console: API keys'
+const shared = { tag: 'Console: API keys' } as const
 const DAY_SECONDS = 86_400
 const OVERLAP_SECONDS_MAX = 30 * DAY_SECONDS
 const MODELS_MAX = 200
@@ -51,36 +51,32 @@ const content = {
   expires_at: time.nullable(),
 }
 
-export const keysContract = {
+export const keysContract = area(shared, {
   'GET /accounts/:account_id/keys': {
     role: 'member',
-    tag: TAG,
     summary: 'List the keys of an account',
     query: z.object(paging),
     answer: page(key),
   },
   'POST /accounts/:account_id/keys': {
     role: 'owner',
-    tag: TAG,
     summary: 'Create a key',
     body: z.strictObject({
       name: content.name.default(''),
       models: content.models.default(null),
       limits: content.limits.default({}),
-      spend_limit: content.spend_limit.default(null),
-      expires_at: content.expires_at.default(null),
+      spend_limit: content.spend_limit.prefault(null),
+      expires_at: content.expires_at.prefault(null),
     }),
     answer: created,
   },
   'GET /accounts/:account_id/keys/:key_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Get a key',
     answer: key,
   },
   'PATCH /accounts/:account_id/keys/:key_id': {
     role: 'owner',
-    tag: TAG,
     summary: 'Change a key',
     description: 'Omitted members are unchanged; null removes a limit.',
     body: z.strictObject(content).partial(),
@@ -88,20 +84,17 @@ export const keysContract = {
   },
   'POST /accounts/:account_id/keys/:key_id/disable': {
     role: 'owner',
-    tag: TAG,
     summary: 'Disable a key',
     description: 'It is refused within five seconds.',
     answer: key,
   },
   'POST /accounts/:account_id/keys/:key_id/enable': {
     role: 'owner',
-    tag: TAG,
     summary: 'Enable a key',
     answer: key,
   },
   'POST /accounts/:account_id/keys/:key_id/rotate': {
     role: 'owner',
-    tag: TAG,
     summary: 'Replace a key',
     description:
       'The old key keeps working for the overlap. Both share one spend limit and its ' +
@@ -112,4 +105,4 @@ export const keysContract = {
     answer: created,
     errors: [400],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

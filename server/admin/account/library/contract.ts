@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { libraryEntry } from '../../../endpoints/files/library-entry.ts'
 import { amount, count, page, paging, span, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const TAG = 'Console: library'
+const shared = { tag: 'Console: library' } as const
 
 const entry = libraryEntry.extend({
   charged: amount.nullable().describe('Charge of its task; null until known.'),
@@ -35,47 +35,40 @@ const filters = {
   task_id: text(200).optional(),
 }
 
-export const libraryContract = {
+export const libraryContract = area(shared, {
   'GET /accounts/:account_id/gallery': {
     role: 'member',
-    tag: TAG,
     summary: 'List the images of an account',
     query: z.object(filters),
     answer: page(entry),
   },
   'DELETE /accounts/:account_id/gallery/:asset_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Delete an image',
   },
   'GET /accounts/:account_id/assets': {
     role: 'member',
-    tag: TAG,
     summary: 'List the videos, last frames and subtitle-free copies of an account',
     query: z.object({ ...filters, kind: z.enum(['video', 'last_frame', 'erased']).optional() }),
     answer: page(asset),
   },
   'GET /accounts/:account_id/assets/:asset_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Get an asset',
     answer: asset,
   },
   'DELETE /accounts/:account_id/assets/:asset_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Delete an asset',
   },
   'GET /accounts/:account_id/files': {
     role: 'member',
-    tag: TAG,
     summary: 'List the files of an account',
     query: z.object({ ...paging, purpose: text(64).optional() }),
     answer: page(file),
   },
   'POST /accounts/:account_id/files': {
     role: 'member',
-    tag: TAG,
     summary: 'Upload a file',
     description: 'multipart/form-data as for POST /v1/files. Below 1 GB; free of charge.',
     answer: file,
@@ -83,7 +76,6 @@ export const libraryContract = {
   },
   'DELETE /accounts/:account_id/files/:file_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Delete a file',
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { MODEL_TYPES } from '../../../catalog/catalog.ts'
 import { modelPrice } from '../../../endpoints/account/models.ts'
 import { page, paging, serial, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const TAG = 'Console: models'
+const shared = { tag: 'Console: models' } as const
 
 const model = z.object({
   id: z.string(),
@@ -22,10 +22,9 @@ const model = z.object({
   updated_at: time,
 })
 
-export const modelsContract = {
+export const modelsContract = area(shared, {
   'GET /accounts/:account_id/models': {
     role: 'member',
-    tag: TAG,
     summary: 'List models with their prices',
     query: z.object({
       ...paging,
@@ -36,7 +35,6 @@ export const modelsContract = {
   },
   'GET /accounts/:account_id/models/:model_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Get a model with its price history',
     description: 'A call is settled at the prices in force when its hold was taken.',
     answer: model.extend({
@@ -50,4 +48,4 @@ export const modelsContract = {
       ),
     }),
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { timelineEvent } from '../../../endpoints/account/task-timeline.ts'
 import { TASK_KINDS } from '../../../lib/task-kinds.ts'
 import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const TAG = 'Console: tasks'
+const shared = { tag: 'Console: tasks' } as const
 
 const kind = z.enum(TASK_KINDS)
 const status = z.enum(['queued', 'processing', 'succeeded', 'failed'])
@@ -54,10 +54,9 @@ const detail = task.extend({
   media: z.array(media),
 })
 
-export const tasksContract = {
+export const tasksContract = area(shared, {
   'GET /accounts/:account_id/tasks': {
     role: 'member',
-    tag: TAG,
     summary: 'List the tasks of an account',
     description: 'Newest first.',
     query: z.object({
@@ -72,13 +71,11 @@ export const tasksContract = {
   },
   'GET /accounts/:account_id/tasks/:task_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Get a task',
     answer: detail,
   },
   'GET /accounts/:account_id/tasks/:task_id/timeline': {
     role: 'member',
-    tag: TAG,
     summary: 'Get the timeline of a task',
     answer: z.object({
       events: z.array(timelineEvent),
@@ -86,9 +83,8 @@ export const tasksContract = {
   },
   'POST /accounts/:account_id/tasks/:task_id/cancel': {
     role: 'member',
-    tag: TAG,
     summary: 'Cancel a queued task',
     answer: detail,
     errors: [409, 502],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -12,10 +12,10 @@ import {
   time,
   timeZone,
 } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 import { describedCall } from './described-call.ts'
 
-const TAG = 'Console: usage'
+const shared = { tag: 'Console: usage' } as const
 
 const order = z.enum(['newest', 'oldest']).default('newest')
 
@@ -44,10 +44,9 @@ export const latency = z
 
 export const bucket = z.object({ at: time.describe('Start of the bucket.'), ...figures, latency })
 
-export const usageContract = {
+export const usageContract = area(shared, {
   'GET /accounts/:account_id/usage': {
     role: 'member',
-    tag: TAG,
     summary: 'List the calls of an account',
     description: 'Finished calls, newest first unless `order` is `oldest`.',
     query: z.object({ ...paging, ...filters, order }),
@@ -55,7 +54,6 @@ export const usageContract = {
   },
   'GET /accounts/:account_id/usage/summary': {
     role: 'member',
-    tag: TAG,
     summary: 'Get an account’s call statistics over time',
     description:
       'Grouped by the hour in which calls began; empty buckets are omitted. At most 31 ' +
@@ -101,7 +99,6 @@ export const usageContract = {
   },
   'GET /accounts/:account_id/usage/export': {
     role: 'member',
-    tag: TAG,
     summary: 'Export calls as CSV or JSON lines',
     description: 'The same filters and order as the list; every record.',
     query: z.object({
@@ -116,9 +113,8 @@ export const usageContract = {
   },
   'GET /accounts/:account_id/usage/:request_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Explain one charge',
     description: 'For a running call, only the fields known at its hold.',
     answer: explainedUsage,
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

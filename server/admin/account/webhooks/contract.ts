@@ -7,9 +7,9 @@ import {
   redeliverBody,
 } from '../../../endpoints/webhooks/webhook-schemas.ts'
 import { page, paging, span, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const TAG = 'Console: webhooks'
+const shared = { tag: 'Console: webhooks' } as const
 
 const status = z.enum(['pending', 'delivered', 'dropped'])
 
@@ -33,31 +33,27 @@ const masked = z.object({
 
 const revealed = masked.extend({ secret: z.string().describe('Starts with `whsec_`.') })
 
-export const webhooksContract = {
+export const webhooksContract = area(shared, {
   'GET /accounts/:account_id/webhooks/secret': {
     role: 'member',
-    tag: TAG,
     summary: 'Get the webhook secret, masked',
     answer: masked,
   },
   'POST /accounts/:account_id/webhooks/secret/reveal': {
     role: 'owner',
     stepUp: true,
-    tag: TAG,
     summary: 'Show the webhook secret',
     answer: revealed,
   },
   'POST /accounts/:account_id/webhooks/secret/rotate': {
     role: 'owner',
     stepUp: true,
-    tag: TAG,
     summary: 'Rotate the webhook secret',
     description: 'The previous secret keeps signing beside the new one for 24 hours.',
     answer: revealed,
   },
   'GET /accounts/:account_id/webhooks/deliveries': {
     role: 'member',
-    tag: TAG,
     summary: 'List webhook deliveries',
     description: 'Newest first.',
     query: z.object({
@@ -71,7 +67,6 @@ export const webhooksContract = {
   },
   'GET /accounts/:account_id/webhooks/deliveries/:delivery_id': {
     role: 'member',
-    tag: TAG,
     summary: 'Get a delivery with its attempts',
     answer: deliverySchema.extend({
       body: z.string().nullable().describe('The request body, up to 64 KB.'),
@@ -79,7 +74,6 @@ export const webhooksContract = {
   },
   'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver': {
     role: 'member',
-    tag: TAG,
     summary: 'Redeliver a webhook',
     description:
       'Sends the same bytes to the same URL, as a new delivery. Once per delivery: asked again, ' +
@@ -89,7 +83,6 @@ export const webhooksContract = {
   },
   'POST /accounts/:account_id/webhooks/deliveries/redeliver': {
     role: 'member',
-    tag: TAG,
     summary: 'Redeliver the dropped webhooks of a time',
     description: 'Each that was not sent again yet, the oldest first.',
     body: redeliverBody,
@@ -98,10 +91,9 @@ export const webhooksContract = {
   },
   'POST /accounts/:account_id/webhooks/test': {
     role: 'owner',
-    tag: TAG,
     summary: 'Send a test webhook',
     body: z.strictObject({ url: text(2048).min(1) }),
     answer: deliverySchema,
     errors: [429],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { CURRENCY_PROBLEM, isCurrency } from '../../../lib/currencies.ts'
 import { amount, page, paging, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
 const limits = z.object({
   requests_per_minute: z.int().min(1).optional(),
@@ -40,12 +40,10 @@ export const operatorCredit = z.object({
   created_at: time,
 })
 
-const tag = 'Operators: accounts'
+const shared = { role: 'operator', tag: 'Operators: accounts' } as const
 
-export const operatorAccountsContract = {
+export const operatorAccountsContract = area(shared, {
   'GET /operator/accounts': {
-    role: 'operator',
-    tag,
     summary: 'List accounts with their balances',
     query: z.object({
       ...paging,
@@ -56,8 +54,6 @@ export const operatorAccountsContract = {
     answer: page(operatorAccount),
   },
   'POST /operator/accounts': {
-    role: 'operator',
-    tag,
     summary: 'Create an account',
     body: z.strictObject({
       name: text(200).min(1),
@@ -69,23 +65,17 @@ export const operatorAccountsContract = {
     answer: operatorAccount,
   },
   'GET /operator/accounts/:account_id': {
-    role: 'operator',
-    tag,
     summary: 'Get an account',
     answer: operatorAccount,
     errors: [404],
   },
   'PATCH /operator/accounts/:account_id': {
-    role: 'operator',
-    tag,
     summary: 'Rename an account or change its limits',
     body: z.strictObject({ name: text(200).min(1).optional(), limits: limitsChange.optional() }),
     answer: operatorAccount,
     errors: [404],
   },
   'POST /operator/accounts/:account_id/suspend': {
-    role: 'operator',
-    tag,
     summary: 'Suspend an account',
     description: 'New calls are refused within five seconds. Tasks in progress finish.',
     body: z.strictObject({ reason: text(500).min(1) }),
@@ -93,23 +83,17 @@ export const operatorAccountsContract = {
     errors: [404],
   },
   'POST /operator/accounts/:account_id/resume': {
-    role: 'operator',
-    tag,
     summary: 'Resume a suspended account',
     answer: operatorAccount,
     errors: [404],
   },
   'GET /operator/accounts/:account_id/credits': {
-    role: 'operator',
-    tag,
     summary: 'List credits and debits',
     query: z.object(paging),
     answer: page(operatorCredit),
     errors: [404],
   },
   'POST /operator/accounts/:account_id/credits': {
-    role: 'operator',
-    tag,
     summary: 'Credit or debit an account, or forgive debt',
     description: 'With an `event_id`, an event is posted only once.',
     body: z.strictObject({
@@ -125,4 +109,4 @@ export const operatorAccountsContract = {
     }),
     errors: [404],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -1,9 +1,9 @@
 /** Operators: the audit log. */
 import { z } from 'zod'
 import { page, paging, serial, span, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const tag = 'Operators: system'
+const shared = { role: 'operator', tag: 'Operators: system' } as const
 
 const entry = z.object({
   id: serial,
@@ -25,10 +25,8 @@ const entry = z.object({
   currency: z.string().nullable().describe('Of its amounts; null if it has none.'),
 })
 
-export const operatorAuditLogContract = {
+export const operatorAuditLogContract = area(shared, {
   'GET /operator/audit-log': {
-    role: 'operator',
-    tag,
     summary: 'List audit log entries, newest first',
     query: z.object({
       ...paging,
@@ -40,4 +38,4 @@ export const operatorAuditLogContract = {
     }),
     answer: page(entry),
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { decimalAmount } from '../../../endpoints/codecs.ts'
 import { text, time } from '../../common-schemas.ts'
 import { CREATES_ONLY } from '../../is-new.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
 const channel = z.object({
   id: z.string(),
@@ -67,32 +67,24 @@ const upstream = z.object({
   lists_models: z.boolean().describe('Its vendors have a list of their models.'),
 })
 
-const tag = 'Operators: channels'
+const shared = { role: 'operator', tag: 'Operators: channels' } as const
 
-export const operatorChannelsContract = {
+export const operatorChannelsContract = area(shared, {
   'GET /operator/upstreams': {
-    role: 'operator',
-    tag,
     summary: 'List the vendor protocols that a channel can speak',
     answer: z.object({ data: z.array(upstream) }),
   },
   'GET /operator/channels': {
-    role: 'operator',
-    tag,
     summary: 'List channels and their health',
     query: z.object({ retired: z.stringbool().default(false).describe('Include retired ones.') }),
     answer: z.object({ data: z.array(channel) }),
   },
   'GET /operator/channels/:channel_id': {
-    role: 'operator',
-    tag,
     summary: 'Get a channel with its settings',
     answer: channelDetail,
     errors: [404],
   },
   'PUT /operator/channels/:channel_id': {
-    role: 'operator',
-    tag,
     summary: 'Create a channel or change its settings',
     description:
       'Omitted secrets are kept. Every change creates a new version: open tasks keep the ' +
@@ -103,16 +95,12 @@ export const operatorChannelsContract = {
     answer: channelDetail,
   },
   'DELETE /operator/channels/:channel_id': {
-    role: 'operator',
-    tag,
     summary: 'Retire a channel',
     description: 'Refused while a model has a route to it. Open tasks are still polled.',
     stepUp: true,
     errors: [404, 409],
   },
   'GET /operator/simulators': {
-    role: 'operator',
-    tag,
     summary: 'List the channels and models of the demo',
     answer: z.object({
       demo: z.boolean().describe('The gateway has no other channels: it is in demo mode.'),
@@ -121,8 +109,6 @@ export const operatorChannelsContract = {
     }),
   },
   'DELETE /operator/simulators': {
-    role: 'operator',
-    tag,
     summary: 'Retire the channels and models of the demo',
     description:
       'Records and balances stay. A gateway without channels of its own starts its next demo ' +
@@ -130,8 +116,6 @@ export const operatorChannelsContract = {
     stepUp: true,
   },
   'POST /operator/channels/:channel_id/test': {
-    role: 'operator',
-    tag,
     summary: 'Test a channel',
     description:
       'Validates the settings, resolves the address, connects to it and tries the key with a ' +
@@ -150,8 +134,6 @@ export const operatorChannelsContract = {
     errors: [404],
   },
   'GET /operator/channels/:channel_id/models': {
-    role: 'operator',
-    tag,
     summary: 'List the models that the vendor of a channel offers',
     description: 'Asks the vendor, with the channel’s first key. Nothing is purchased.',
     answer: z.object({
@@ -162,8 +144,6 @@ export const operatorChannelsContract = {
     errors: [404],
   },
   'POST /operator/channels/:channel_id/pause': {
-    role: 'operator',
-    tag,
     summary: 'Pause a channel',
     description:
       'New calls and tasks use other routes; a model without another answers 503. Open tasks ' +
@@ -172,18 +152,14 @@ export const operatorChannelsContract = {
     errors: [404],
   },
   'POST /operator/channels/:channel_id/resume': {
-    role: 'operator',
-    tag,
     summary: 'Resume a paused channel',
     answer: channelDetail,
     errors: [404],
   },
   'POST /operator/channels/:channel_id/wake': {
-    role: 'operator',
-    tag,
     summary: 'End the cooldown of a channel',
     description: 'In every gateway, within seconds.',
     answer: channelDetail,
     errors: [404],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -3,9 +3,9 @@
 import { z } from 'zod'
 import { CURRENCY_PROBLEM, isCurrency } from '../../../lib/currencies.ts'
 import { amount, page, paging, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const tag = 'Operators: redeem codes'
+const shared = { role: 'operator', tag: 'Operators: redeem codes' } as const
 
 const code = z.object({
   id: z.string(),
@@ -23,17 +23,13 @@ const code = z.object({
   used_at: time.nullable(),
 })
 
-export const operatorCodesContract = {
+export const operatorCodesContract = area(shared, {
   'GET /operator/redeem-codes': {
-    role: 'operator',
-    tag,
     summary: 'List redeem codes, newest first',
     query: z.object(paging),
     answer: page(code),
   },
   'POST /operator/redeem-codes': {
-    role: 'operator',
-    tag,
     summary: 'Create a batch of redeem codes',
     description: 'Each code is shown only once.',
     body: z.strictObject({
@@ -48,10 +44,8 @@ export const operatorCodesContract = {
     answer: z.object({ data: z.array(z.object({ id: z.string(), code: z.string() })) }),
   },
   'DELETE /operator/redeem-codes/:code_id': {
-    role: 'operator',
-    tag,
     summary: 'Void an unused code',
     stepUp: true,
     errors: [409],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { serial, text, time } from '../../common-schemas.ts'
 import { CREATES_ONLY } from '../../is-new.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
 const price = z.object({
   unit: z.string(),
@@ -110,12 +110,10 @@ const draft = z.object({
 })
 const currency = z.string().default('CNY')
 
-const tag = 'Operators: models'
+const shared = { role: 'operator', tag: 'Operators: models' } as const
 
-export const operatorModelsContract = {
+export const operatorModelsContract = area(shared, {
   'GET /operator/models': {
-    role: 'operator',
-    tag,
     summary: 'List models',
     query: z.object({
       type: text(40).optional(),
@@ -125,16 +123,12 @@ export const operatorModelsContract = {
     answer: z.object({ data: z.array(model) }),
   },
   'GET /operator/models/:model_id': {
-    role: 'operator',
-    tag,
     summary: 'Get a model with its price history',
     description: 'A call is settled at the prices in force when its hold was taken.',
     answer: model.extend({ price_history: z.array(priceVersion) }),
     errors: [404],
   },
   'PUT /operator/models/:model_id': {
-    role: 'operator',
-    tag,
     summary: 'Create a model or change it',
     description:
       'Takes the members of a model in a catalog file. New prices create a version that ' +
@@ -145,8 +139,6 @@ export const operatorModelsContract = {
     answer: model,
   },
   'POST /operator/models': {
-    role: 'operator',
-    tag,
     summary: 'Add several models',
     description:
       'All or none. Refused if one of them is for sale already: this changes no existing model.',
@@ -162,8 +154,6 @@ export const operatorModelsContract = {
     answer: z.object({ data: z.array(model) }),
   },
   'POST /operator/models/:model_id/planned-prices': {
-    role: 'operator',
-    tag,
     summary: 'Plan prices',
     description:
       'They apply to calls from the given moment, by the database’s clock, on every ' +
@@ -178,18 +168,14 @@ export const operatorModelsContract = {
     errors: [404],
   },
   'DELETE /operator/models/:model_id/planned-prices/:version': {
-    role: 'operator',
-    tag,
     summary: 'Withdraw planned prices',
     description: 'Only before they take effect.',
     stepUp: true,
     errors: [404],
   },
   'DELETE /operator/models/:model_id': {
-    role: 'operator',
-    tag,
     summary: 'Retire a model',
     stepUp: true,
     errors: [404],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

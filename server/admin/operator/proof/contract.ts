@@ -1,7 +1,7 @@
 /** Operators: live consistency of the books, and items for manual review. */
 import { z } from 'zod'
 import { amount, page, paging, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
 export const unchargedCost = z.object({
   attempt_id: z.string(),
@@ -16,12 +16,10 @@ export const unchargedCost = z.object({
   created_at: time,
 })
 
-const tag = 'Operators: money proof'
+const shared = { role: 'operator', tag: 'Operators: money proof' } as const
 
-export const operatorProofContract = {
+export const operatorProofContract = area(shared, {
   'GET /operator/proof': {
-    role: 'operator',
-    tag,
     summary: 'Get holds, debts, uncharged costs, reviews and dropped deliveries',
     answer: z.object({
       totals: z.array(
@@ -89,8 +87,6 @@ export const operatorProofContract = {
     }),
   },
   'POST /operator/proof/audit': {
-    role: 'operator',
-    tag,
     summary: 'Recompute the books now',
     description: 'Checks every invariant at a single instant. One audit runs at a time.',
     answer: z.object({
@@ -111,10 +107,8 @@ export const operatorProofContract = {
     errors: [409],
   },
   'GET /operator/proof/uncharged-costs': {
-    role: 'operator',
-    tag,
     summary: 'List upstream costs that no caller was charged for',
     query: z.object(paging),
     answer: page(unchargedCost),
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

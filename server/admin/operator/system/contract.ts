@@ -1,14 +1,12 @@
 /** Operators: the processes, the database and the configuration. */
 import { z } from 'zod'
 import { time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const tag = 'Operators: system'
+const shared = { role: 'operator', tag: 'Operators: system' } as const
 
-export const operatorSystemContract = {
+export const operatorSystemContract = area(shared, {
   'GET /operator/system': {
-    role: 'operator',
-    tag,
     summary: 'Get the state of the gateway',
     answer: z.object({
       version: z.string(),
@@ -50,4 +48,4 @@ export const operatorSystemContract = {
       ),
     }),
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

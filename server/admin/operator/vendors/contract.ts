@@ -1,7 +1,7 @@
 /** Operators: the vendors that come with Tributary, and their price books. */
 import { z } from 'zod'
 import { text } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
 const price = z.object({
   unit: z.string(),
@@ -47,18 +47,14 @@ const reviewedModel = z.object({
   price_date: z.string().nullable(),
 })
 
-const tag = 'Operators: channels'
+const shared = { role: 'operator', tag: 'Operators: channels' } as const
 
-export const operatorVendorsContract = {
+export const operatorVendorsContract = area(shared, {
   'GET /operator/vendors': {
-    role: 'operator',
-    tag,
     summary: 'List the vendors that can be added',
     answer: z.object({ data: z.array(vendor) }),
   },
   'GET /operator/vendors/:vendor_id': {
-    role: 'operator',
-    tag,
     summary: 'Compare a vendor’s price book with the catalog',
     description: 'What `tributary catalog add --dry-run` prints. Nothing changes.',
     answer: vendor.extend({
@@ -68,8 +64,6 @@ export const operatorVendorsContract = {
     errors: [404],
   },
   'POST /operator/vendors/:vendor_id': {
-    role: 'operator',
-    tag,
     summary: 'Add channels and models of a vendor',
     description:
       'As `tributary catalog add`, for the chosen entries: models that exist take the price ' +
@@ -100,4 +94,4 @@ export const operatorVendorsContract = {
     }),
     errors: [404],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -8,7 +8,7 @@ import {
 } from '../../../endpoints/webhooks/webhook-schemas.ts'
 import { TASK_KINDS } from '../../../lib/task-kinds.ts'
 import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
 const account = { account_id: z.string(), account_name: z.string() }
 
@@ -81,13 +81,11 @@ export const operatorDelivery = z.object({
   finished_at: time.nullable(),
 })
 
-const tag = 'Operators: work'
+const shared = { role: 'operator', tag: 'Operators: work' } as const
 const accountFilter = { account: text(100).optional().describe('An account id.') }
 
-export const operatorWorkContract = {
+export const operatorWorkContract = area(shared, {
   'GET /operator/calls': {
-    role: 'operator',
-    tag,
     summary: 'List calls of all accounts, newest first',
     query: z.object({
       ...paging,
@@ -106,8 +104,6 @@ export const operatorWorkContract = {
     answer: page(operatorCall),
   },
   'GET /operator/tasks': {
-    role: 'operator',
-    tag,
     summary: 'List tasks of all accounts, newest first',
     query: z.object({
       ...paging,
@@ -123,8 +119,6 @@ export const operatorWorkContract = {
     answer: page(operatorTask),
   },
   'GET /operator/deliveries': {
-    role: 'operator',
-    tag,
     summary: 'List webhook deliveries of all accounts, newest first',
     query: z.object({
       ...paging,
@@ -138,8 +132,6 @@ export const operatorWorkContract = {
     answer: page(operatorDelivery),
   },
   'POST /operator/deliveries/redeliver': {
-    role: 'operator',
-    tag,
     summary: 'Redeliver the dropped webhooks of a time',
     description:
       'Each that was not sent again yet, the oldest first, of one account or of all. A single ' +
@@ -147,4 +139,4 @@ export const operatorWorkContract = {
     body: redeliverBody.extend(accountFilter),
     answer: redeliverAnswer,
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -1,10 +1,10 @@
 /** Members of an account, all people who can sign in, and invitations. */
 import { z } from 'zod'
 import { page, paging, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 import { email, language } from '../schemas.ts'
 
-const TAG = 'Console: people'
+const shared = { tag: 'Console: people' } as const
 
 const memberRole = z.enum(['owner', 'member'])
 const link = z.object({
@@ -40,17 +40,15 @@ const user = z.object({
   created_at: time,
 })
 
-export const membersContract = {
+export const membersContract = area(shared, {
   'GET /accounts/:account_id/members': {
     role: 'member',
-    tag: TAG,
     summary: 'List the members of an account',
     answer: z.object({ data: z.array(member) }),
   },
   'PATCH /accounts/:account_id/members/:user_id': {
     role: 'owner',
     signInOnly: true,
-    tag: TAG,
     summary: 'Change a member’s role',
     stepUp: true,
     body: z.object({ role: memberRole }),
@@ -59,21 +57,18 @@ export const membersContract = {
   'DELETE /accounts/:account_id/members/:user_id': {
     role: 'owner',
     signInOnly: true,
-    tag: TAG,
     summary: 'Remove a member from an account',
     stepUp: true,
     errors: [409],
   },
   'GET /accounts/:account_id/invitations': {
     role: 'owner',
-    tag: TAG,
     summary: 'List open invitations to an account',
     answer: z.object({ data: z.array(invitation) }),
   },
   'POST /accounts/:account_id/invitations': {
     role: 'owner',
     signInOnly: true,
-    tag: TAG,
     summary: 'Invite someone to an account',
     description: 'There is no mail server: pass the link on yourself within three days.',
     stepUp: true,
@@ -83,12 +78,10 @@ export const membersContract = {
   'DELETE /accounts/:account_id/invitations/:invitation_id': {
     role: 'owner',
     signInOnly: true,
-    tag: TAG,
     summary: 'Withdraw an invitation to an account',
   },
   'GET /operator/users': {
     role: 'operator',
-    tag: TAG,
     summary: 'List all users',
     query: z.object(paging),
     answer: page(user),
@@ -96,7 +89,6 @@ export const membersContract = {
   'PATCH /operator/users/:user_id': {
     role: 'operator',
     signInOnly: true,
-    tag: TAG,
     summary: 'Lock or unlock a user',
     description: 'Operators can only be locked from the command line.',
     stepUp: true,
@@ -106,7 +98,6 @@ export const membersContract = {
   'POST /operator/users/:user_id/reset': {
     role: 'operator',
     signInOnly: true,
-    tag: TAG,
     summary: 'Create a password reset link',
     description: 'Valid for half an hour. Links for operators need the command line.',
     stepUp: true,
@@ -115,14 +106,12 @@ export const membersContract = {
   },
   'GET /operator/invitations': {
     role: 'operator',
-    tag: TAG,
     summary: 'List open operator invitations',
     answer: z.object({ data: z.array(invitation) }),
   },
   'POST /operator/invitations': {
     role: 'operator',
     signInOnly: true,
-    tag: TAG,
     summary: 'Invite an operator',
     stepUp: true,
     body: z.object({ email }),
@@ -131,7 +120,6 @@ export const membersContract = {
   'DELETE /operator/invitations/:invitation_id': {
     role: 'operator',
     signInOnly: true,
-    tag: TAG,
     summary: 'Withdraw an operator invitation',
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

@@ -1,10 +1,10 @@
 /** People's own sign-in: name, password, sessions, second factors. */
 import { z } from 'zod'
 import { text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 import { createdPasskey, language, newPassword, password, personName } from '../schemas.ts'
 
-const TAG = 'Console: profile'
+const shared = { tag: 'Console: profile', signInOnly: true } as const
 
 const recoveryCodes = z.object({
   recovery_codes: z.array(z.string()).describe('Shown once; each works once.'),
@@ -25,18 +25,14 @@ const creationOptions = z.object({
   attestation: z.literal('none'),
 })
 
-export const profileContract = {
+export const profileContract = area(shared, {
   'PATCH /profile': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Change your name or language',
     body: z.object({ name: personName.optional(), language: language.optional() }),
   },
   'POST /profile/password': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Change your password',
     description: 'Ends your other sessions.',
     body: z.object({ current_password: password, new_password: newPassword }),
@@ -44,8 +40,6 @@ export const profileContract = {
   },
   'GET /profile/sessions': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'List your sessions',
     answer: z.object({
       data: z.array(
@@ -62,21 +56,15 @@ export const profileContract = {
   },
   'DELETE /profile/sessions': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'End all other sessions',
   },
   'DELETE /profile/sessions/:session_id': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'End another session',
     errors: [404],
   },
   'POST /profile/totp': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Start adding an authenticator app',
     stepUp: true,
     answer: z.object({
@@ -86,8 +74,6 @@ export const profileContract = {
   },
   'POST /profile/totp/confirm': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Confirm the authenticator app with its first code',
     description: 'Generates new recovery codes and ends your other sessions.',
     stepUp: true,
@@ -97,15 +83,11 @@ export const profileContract = {
   },
   'DELETE /profile/totp': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Remove the authenticator app',
     stepUp: true,
   },
   'POST /profile/recovery-codes': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Generate new recovery codes',
     description: 'The previous codes stop working.',
     stepUp: true,
@@ -113,8 +95,6 @@ export const profileContract = {
   },
   'GET /profile/passkeys': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'List your passkeys',
     answer: z.object({
       data: z.array(
@@ -130,8 +110,6 @@ export const profileContract = {
   },
   'POST /profile/passkeys/options': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Start adding a passkey',
     stepUp: true,
     answer: creationOptions,
@@ -139,8 +117,6 @@ export const profileContract = {
   },
   'POST /profile/passkeys': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Add a passkey',
     description: 'Ends your other sessions.',
     stepUp: true,
@@ -156,10 +132,8 @@ export const profileContract = {
   },
   'DELETE /profile/passkeys/:passkey_id': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Remove a passkey',
     stepUp: true,
     errors: [404],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

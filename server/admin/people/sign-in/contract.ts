@@ -1,10 +1,10 @@
 /** Signing in and out, and stepping up. The session is only ever in cookies, never in an answer. */
 import { z } from 'zod'
 import { text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 import { email, language, newPassword, password, personName, signedPasskey } from '../schemas.ts'
 
-const TAG = 'Console: sign-in'
+const shared = { tag: 'Console: sign-in', signInOnly: true } as const
 
 const factor = z.enum(['totp', 'passkey', 'recovery_code'])
 const outcome = z
@@ -60,18 +60,14 @@ const session = z.object({
     .describe('False if the console is served from an IP address: passkeys need a host name.'),
 })
 
-export const signInContract = {
+export const signInContract = area(shared, {
   'GET /session': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Get the current session',
     answer: session,
   },
   'GET /session/start': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Get what a page shows before anybody signs in',
     description: 'Unlike `GET /session`, not an error without a session.',
     answer: z.object({
@@ -88,8 +84,6 @@ export const signInContract = {
   },
   'POST /session/demo': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Sign in to the demo',
     description: 'Without a password, from the machine that runs the gateway.',
     answer: outcome,
@@ -97,8 +91,6 @@ export const signInContract = {
   },
   'POST /session': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Sign in with a password',
     body: z.object({ email: text(254).min(3), password }),
     answer: outcome,
@@ -106,8 +98,6 @@ export const signInContract = {
   },
   'POST /session/second-factor': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Finish a sign-in with a code',
     body: code,
     answer: outcome,
@@ -115,26 +105,20 @@ export const signInContract = {
   },
   'POST /session/passkey/options': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Start a passkey sign-in, or use a passkey as second factor',
     answer: requestOptions,
     errors: [403, 409, 429],
   },
   'POST /session/passkey': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Sign in with a passkey',
     body: z.object({ credential: signedPasskey }),
     answer: outcome,
     errors: [401, 403, 429],
   },
-  'DELETE /session': { role: 'user', signInOnly: true, tag: TAG, summary: 'Sign out' },
+  'DELETE /session': { role: 'user', summary: 'Sign out' },
   'POST /session/step-up': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Step up with the password and, if set up, a code',
     body: code.extend({ password }),
     answer: steppedUp,
@@ -142,16 +126,12 @@ export const signInContract = {
   },
   'POST /session/step-up/passkey/options': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Start a step-up with a passkey',
     answer: requestOptions,
     errors: [409],
   },
   'POST /session/step-up/passkey': {
     role: 'user',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Step up with a passkey',
     body: z.object({ credential: signedPasskey }),
     answer: steppedUp,
@@ -159,8 +139,6 @@ export const signInContract = {
   },
   'POST /session/set-up': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Create the first operator, with the link printed at start',
     body: z.object({
       token,
@@ -174,8 +152,6 @@ export const signInContract = {
   },
   'POST /session/invitation/view': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Read an invitation',
     body: z.object({ token }),
     answer: z.object({
@@ -192,8 +168,6 @@ export const signInContract = {
   },
   'POST /session/invitation': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Accept an invitation',
     description: 'Existing users sign in first and send only the token.',
     body: z.object({
@@ -207,11 +181,9 @@ export const signInContract = {
   },
   'POST /session/reset': {
     role: 'public',
-    signInOnly: true,
-    tag: TAG,
     summary: 'Set a new password with an operator’s link',
     description: 'Ends every session of the person. A second factor is still required.',
     body: z.object({ token, password: newPassword }),
     errors: [403, 404, 429],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)

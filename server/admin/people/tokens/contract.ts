@@ -1,9 +1,9 @@
 /** Access tokens, with which scripts use this API: creation, listing, revocation. */
 import { z } from 'zod'
 import { page, paging, text, time } from '../../common-schemas.ts'
-import type { Contract } from '../../route.ts'
+import { area, type Routes } from '../../route.ts'
 
-const TAG = 'Console: access tokens'
+const shared = { tag: 'Console: access tokens' } as const
 
 const scope = z.enum(['read', 'write']).describe('`read`: read-only requests.')
 const sensitive = z
@@ -22,10 +22,9 @@ const token = z.object({
   last_used_at: time.nullable().describe('Accurate to the minute.'),
 })
 
-export const tokensContract = {
+export const tokensContract = area(shared, {
   'GET /me': {
     role: 'user',
-    tag: TAG,
     summary: 'Get the current person and the rights of the token in use',
     answer: z.object({
       user: z.object({
@@ -56,7 +55,6 @@ export const tokensContract = {
   'GET /profile/tokens': {
     role: 'user',
     signInOnly: true,
-    tag: TAG,
     summary: 'List your access tokens',
     description: 'The newest 200, including ended ones.',
     answer: z.object({ data: z.array(token) }),
@@ -65,7 +63,6 @@ export const tokensContract = {
     role: 'user',
     signInOnly: true,
     stepUp: true,
-    tag: TAG,
     summary: 'Create an access token',
     description:
       'It has the roles that you have now, for as long as you have them, and none that come later.',
@@ -80,7 +77,6 @@ export const tokensContract = {
   'DELETE /profile/tokens/:token_id': {
     role: 'user',
     signInOnly: true,
-    tag: TAG,
     summary: 'Revoke one of your access tokens',
     description: 'It stops working at once, everywhere.',
     errors: [404],
@@ -88,7 +84,6 @@ export const tokensContract = {
   'GET /operator/tokens': {
     role: 'operator',
     signInOnly: true,
-    tag: TAG,
     summary: 'List all access tokens',
     query: z.object(paging),
     answer: page(token.extend({ user_id: z.string(), email: z.string() })),
@@ -96,8 +91,7 @@ export const tokensContract = {
   'DELETE /operator/tokens/:token_id': {
     role: 'operator',
     signInOnly: true,
-    tag: TAG,
     summary: 'Revoke any access token',
     errors: [404],
   },
-} as const satisfies Contract
+} as const satisfies Routes<keyof typeof shared>)
