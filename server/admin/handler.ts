@@ -18,7 +18,7 @@ export interface AdminInput<Key extends string, Declared> {
 export type Handler<Key extends string, Declared> = (
   input: AdminInput<Key, Declared>,
   services: AdminServices,
-) => Promise<ResultOf<Declared>>
+) => ResultOf<Declared>
 
 /** One handler for each route of a contract; a missing one does not compile. */
 export type HandlersOf<Area extends Contract> = {

@@ -33,6 +33,20 @@ function isOfNames(error: OperatorError): boolean {
   return mistakes.length > 0 && mistakes.every(({ isTaken }) => isTaken)
 }
 
+/** Returns the work, which rejects with what `refuse` makes of an OperatorError. */
+export function refuseAs<T>(
+  work: Promise<T>,
+  refuse: (error: OperatorError) => GatewayError,
+): Promise<T> {
+  return work.catch((error) => {
+    throw error instanceof OperatorError ? refuse(error) : error
+  })
+}
+
+export function conflict({ message }: OperatorError): GatewayError {
+  return new GatewayError('conflict', { message })
+}
+
 /** In a request of one channel, `channels[0].settings.key` is its `settings.key`. */
 function problemsOf(error: OperatorError, entries: 'one' | 'several'): FieldFault[] {
   const mistakes = error instanceof CatalogError ? error.mistakes : []

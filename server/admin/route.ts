@@ -89,5 +89,5 @@ export type AnswerOf<Declared> = Declared extends { answer: infer Answer extends
 
 /** A handler's result: rows with times and amounts, which the answer's schema encodes. */
 export type ResultOf<Declared> = Declared extends { answer: infer Answer extends ZodType }
-  ? SchemaRow<Answer>
-  : undefined
+  ? Promise<SchemaRow<Answer>>
+  : Promise<void>

@@ -1,5 +1,6 @@
 /** SQL of people and their memberships. */
 import type { Sql, TransactionSql } from 'postgres'
+import { behind } from '../database/conditions.ts'
 
 export type PersonLanguage = 'en' | 'zh'
 export type MemberRole = 'owner' | 'member'
@@ -47,17 +48,12 @@ export async function findPerson(
 /** Lists people, newest first, before the last id of the previous page. */
 export function selectPeople(
   sql: Sql,
-  filter: { readonly limit: number; readonly beforeId?: string },
+  filter: { readonly limit: number; readonly beforeId?: string | undefined },
 ): Promise<PersonRow[]> {
   const { limit, beforeId } = filter
   return sql<PersonRow[]>`
     select ${columns(sql)} from person p
-    ${
-      beforeId === undefined
-        ? sql``
-        : sql`where (p.created_at, p.id) <
-            (select created_at, id from person where id = ${beforeId})`
-    }
+    where true ${behind(sql, 'person', beforeId, { alias: 'p' })}
     order by p.created_at desc, p.id desc limit ${limit}`
 }
 

@@ -1,5 +1,6 @@
 /** SQL of usage records, as callers may read them. Every query is bound to one account. */
 import type { Sql } from 'postgres'
+import { during, equal } from '../database/conditions.ts'
 import { holdIdOf } from '../lib/ids.ts'
 
 export interface UsageFilter {
@@ -61,16 +62,13 @@ const columns = (sql: Sql) => sql`
 
 /** Returns the filter as conditions on a row of `call`. */
 function matches(sql: Sql, filter: UsageFilter) {
-  const { after, from, to, model, endpoint, keyIds, status, taskId, requestId } = filter
+  const { after, model, endpoint, keyIds, status, taskId, requestId } = filter
   const { accountId, chargedAtLeast, isAscending = false } = filter
   return sql`account_id = ${accountId}
-    ${from ? sql`and created_at >= ${from}` : sql``}
-    ${to ? sql`and created_at < ${to}` : sql``}
-    ${model ? sql`and model = ${model}` : sql``}
-    ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
+    ${during(sql, 'created_at', filter)}
+    ${equal(sql, { model, endpoint, request_id: requestId })}
     ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}
     ${status ? narrowStatus(sql, status) : sql``}
-    ${requestId ? sql`and request_id = ${requestId}` : sql``}
     ${
       taskId
         ? sql`and request_id = (select t.request_id from task t

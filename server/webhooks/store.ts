@@ -1,5 +1,6 @@
 /** The SQL of deliveries: insert, list, and read with their attempts. */
 import type { Sql, TransactionSql } from 'postgres'
+import { behind, during, equal } from '../database/conditions.ts'
 
 export interface InsertedDelivery {
   readonly id: string
@@ -97,10 +98,9 @@ export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<Deli
 
 /** Narrows `delivery d` to one page of a list, the newest first. */
 export function narrowDeliveries(sql: Sql, filter: DeliveryFilter) {
-  const { accountId, id, taskId, state, host, from, to, after } = filter
-  const ofAccount = accountId === undefined ? sql`` : sql`and account_id = ${accountId}`
-  return sql`${ofAccount}
-    ${!id ? sql`` : sql`and d.id = ${id}`}
+  const { accountId, id, taskId, state, host, after } = filter
+  return sql`${accountId === undefined ? sql`` : sql`and d.account_id = ${accountId}`}
+    ${equal(sql, { 'd.id': id, 'd.state': state })}
     ${
       !taskId
         ? sql``
@@ -108,16 +108,9 @@ export function narrowDeliveries(sql: Sql, filter: DeliveryFilter) {
             select ${taskId} union all
             select task_id from task_attempt where upstream_id = ${taskId})`
     }
-    ${state === undefined ? sql`` : sql`and d.state = ${state}`}
     ${!host ? sql`` : ofHost(sql, host)}
-    ${from === undefined ? sql`` : sql`and d.created_at >= ${from}`}
-    ${to === undefined ? sql`` : sql`and d.created_at < ${to}`}
-    ${
-      !after
-        ? sql``
-        : sql`and (d.created_at, d.id) <
-            (select created_at, id from delivery where id = ${after} ${ofAccount})`
-    }`
+    ${during(sql, 'd.created_at', filter)}
+    ${behind(sql, 'delivery', after, { alias: 'd', accountId })}`
 }
 
 /** A delivery's host is stored as host:port; a filter names it with or without the port. */

@@ -1,5 +1,6 @@
 /** The SQL of gallery entries. Every read is bound to an account or to an unguessable token. */
 import type { Sql, TransactionSql } from 'postgres'
+import { behind, during, equal } from '../../database/conditions.ts'
 import type { AssetKind } from './collect-assets.ts'
 
 /** The channel that wakes the copiers of every gateway when a transaction commits. */
@@ -119,18 +120,12 @@ export interface AssetFilter {
 
 /** Returns one page of an account's assets, the newest first. */
 export function selectAssets(sql: Sql, filter: AssetFilter): Promise<AssetRow[]> {
-  const { accountId, kinds, limit, after, from, to, model, taskId } = filter
-  // Compared inside the database: its timestamps are finer than a Date's milliseconds.
-  const beyond = sql`and (created_at, id) <
-    (select created_at, id from asset where id = ${after ?? ''} and account_id = ${accountId})`
+  const { accountId, kinds, limit, after, model, taskId } = filter
   return sql<AssetRow[]>`
     select ${columns(sql)} from asset
     where account_id = ${accountId} and kind = any(${kinds as string[]}::text[])
-      ${after ? beyond : sql``}
-      ${from ? sql`and created_at >= ${from}` : sql``}
-      ${to ? sql`and created_at < ${to}` : sql``}
-      ${model ? sql`and model = ${model}` : sql``}
-      ${taskId ? sql`and task_id = ${taskId}` : sql``}
+      ${during(sql, 'created_at', filter)} ${equal(sql, { model, task_id: taskId })}
+      ${behind(sql, 'asset', after, { accountId })}
     order by created_at desc, id desc limit ${limit}`
 }
 

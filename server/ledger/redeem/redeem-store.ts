@@ -1,5 +1,6 @@
 /** Redeem codes as rows; their amounts are posted by the ledger in the same transaction. */
 import type { Sql, TransactionSql } from 'postgres'
+import { behind, equal } from '../../database/conditions.ts'
 
 export interface RedeemCodeRow {
   readonly id: string
@@ -69,13 +70,7 @@ export function selectCodes(
   return sql<RedeemCodeRow[]>`
     select * from (select ${columns(sql)} from redeem_code) c
     where true
-      ${state ? sql`and state = ${state}` : sql``}
-      ${note ? sql`and note = ${note}` : sql``}
-      ${
-        after
-          ? sql`and (created_at, id) < (select created_at, id from redeem_code where id = ${after})`
-          : sql``
-      }
+      ${equal(sql, { state, note })} ${behind(sql, 'redeem_code', after, { alias: 'c' })}
     order by created_at desc, id desc limit ${limit}`
 }
 

@@ -1,5 +1,6 @@
 /** SQL of access tokens. Their rights follow from the person at every use. */
 import type { Sql, TransactionSql } from 'postgres'
+import { behind } from '../../database/conditions.ts'
 import { hasFactor, type PersonPart, selectMemberships } from '../sessions/session-store.ts'
 
 export type TokenScope = 'read' | 'write'
@@ -77,12 +78,7 @@ export function selectTokens(sql: Sql, filter: TokenFilter): Promise<TokenRow[]>
     where true
       ${id === undefined ? sql`` : sql`and t.id = ${id}`}
       ${personId === undefined ? sql`` : sql`and t.person_id = ${personId}`}
-      ${
-        beforeId === undefined
-          ? sql``
-          : sql`and (t.created_at, t.id) <
-              (select created_at, id from access_token where id = ${beforeId})`
-      }
+      ${behind(sql, 'access_token', beforeId, { alias: 't' })}
     order by t.created_at desc, t.id desc limit ${limit}`
 }
 

@@ -62,7 +62,6 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     const { account_id: accountId } = params
     const batches = exportMovements(services.sql, accountId)
     await sendExport(context, { name: `ledger-${accountId}`, format: 'csv', batches })
-    return undefined
   },
   async 'GET /accounts/:account_id/credits'({ params, query }, { sql }) {
     const { limit, cursor: after } = query

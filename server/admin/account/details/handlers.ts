@@ -34,6 +34,5 @@ export const accountHandlers: HandlersOf<typeof accountContract> = {
       return now.user.operator || now.memberships.some((one) => one.accountId === accountId)
     }
     live.connect({ context, accountId, sessionId: session.sessionId, mayStay })
-    return undefined
   },
 }

@@ -1,6 +1,7 @@
 /** SQL of an account's keys with their usage. */
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../database/columns.ts'
+import { behind } from '../../../database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import { key } from './contract.ts'
 
@@ -34,12 +35,7 @@ export function listUsedKeys(
     left join person p on p.id = k.created_by
     where k.account_id = ${accountId} and k.purpose = 'calls'
       ${id === undefined ? sql`` : sql`and k.id = ${id}`}
-      ${
-        after === undefined
-          ? sql``
-          : sql`and (k.created_at, k.id) < (select created_at, id from api_key
-              where id = ${after} and account_id = ${accountId})`
-      }
+      ${behind(sql, 'api_key', after, { alias: 'k', accountId })}
     order by k.created_at desc, k.id desc limit ${limit}`
 }
 

@@ -1,6 +1,7 @@
 /** SQL of the console's task list, which omits requests and results. */
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../database/columns.ts'
+import { behind, during, equal } from '../../../database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import { isTerminal, type TaskState } from '../../../tasks/task.ts'
 import type { ReadQuery } from '../../route.ts'
@@ -14,7 +15,7 @@ type TaskListRow = SchemaRow<typeof task> & { readonly next_poll_at: Date | null
 
 /** Lists tasks, newest first. Charges and deliveries are looked up for the page's rows only. */
 export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<TaskListRow[]> {
-  const { accountId, limit, cursor, from, to, kind, status, model, id } = filter
+  const { accountId, limit, cursor, kind, status, model, id } = filter
   const columns = columnsOf(sql, task.shape, 't', {
     status: sql`case when t.state = 'submitting' then 'queued' else t.state end`,
     currency: sql`b.currency`,
@@ -31,23 +32,15 @@ export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<Tas
     select ${columns}, t.due_at as next_poll_at
     from (
       select * from task where account_id = ${accountId} and deleted_at is null
-        ${from ? sql`and created_at >= ${from}` : sql``}
-        ${to ? sql`and created_at < ${to}` : sql``}
-        ${kind ? sql`and kind = ${kind}` : sql``}
+        ${during(sql, 'created_at', filter)} ${equal(sql, { kind, model })}
         ${status ? narrowStates(sql, status) : sql``}
-        ${model ? sql`and model = ${model}` : sql``}
         ${
           id
             ? sql`and id in (select ${id} union all
                 select task_id from task_attempt where upstream_id = ${id})`
             : sql``
         }
-        ${
-          cursor
-            ? sql`and (created_at, id) < (select created_at, id from task
-                where id = ${cursor} and account_id = ${accountId})`
-            : sql``
-        }
+        ${behind(sql, 'task', cursor, { accountId })}
       order by created_at desc, id desc limit ${limit}) t
     join balance b on b.account_id = t.account_id
     left join hold h on h.id = t.hold_id

@@ -34,7 +34,6 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
     const columns = readColumns(query.columns)
     const batches = readExport(services, { filter, format, columns })
     await sendExport(context, { name: `usage-${params.account_id}`, format, batches })
-    return undefined
   },
   async 'GET /accounts/:account_id/usage/:request_id'({ params }, services) {
     await catchUp(services)

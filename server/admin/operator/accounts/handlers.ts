@@ -8,24 +8,19 @@ import {
 } from '../../../accounts/manage-accounts.ts'
 import { toPage } from '../../../http/page.ts'
 import { postCredit } from '../../../ledger/store.ts'
-import { GatewayError, invalidField } from '../../../lib/errors.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { formatAmount, type Nanos, parseAmount } from '../../../lib/money.ts'
-import { OperatorError } from '../../../lib/operator-error.ts'
 import { describeChange } from '../../describe-change.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { withOperatorErrors } from '../../operator-failure.ts'
+import { refuseAs, withOperatorErrors } from '../../operator-failure.ts'
+import { noSuch } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
 import type { operatorAccountsContract } from './contract.ts'
 import { renameAccount, selectAccountPage, selectCredits } from './store.ts'
 
-async function findAccount({ sql }: AdminServices, id: string) {
-  try {
-    return await showAccount(sql, id)
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    throw new GatewayError('not_found', { message: 'no such account' })
-  }
+function findAccount({ sql }: AdminServices, id: string) {
+  return refuseAs(showAccount(sql, id), () => noSuch('account'))
 }
 
 function readAmount(text: string, name: string): Nanos {

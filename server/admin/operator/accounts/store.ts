@@ -1,6 +1,7 @@
 /** SQL of operators' lists of accounts and credits. */
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../database/columns.ts'
+import { behind, equal } from '../../../database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import type { ReadQuery } from '../../route.ts'
 import { operatorAccount, type operatorAccountsContract, operatorCredit } from './contract.ts'
@@ -12,7 +13,7 @@ export function selectAccountPage(
   sql: Sql,
   query: Query,
 ): Promise<SchemaRow<typeof operatorAccount>[]> {
-  const { limit, cursor = null, search = null, status = null, in_debt: inDebt } = query
+  const { limit, cursor, search = null, status, in_debt: inDebt } = query
   const pattern = search === null ? null : `%${search.replace(/[\\%_]/g, '\\$&')}%`
   const columns = columnsOf(sql, operatorAccount.shape, 'a', {
     available: sql`b.available`,
@@ -22,11 +23,10 @@ export function selectAccountPage(
   })
   return sql<SchemaRow<typeof operatorAccount>[]>`
     select ${columns} from account a join balance b on b.account_id = a.id
-    where (${status}::text is null or a.status = ${status})
+    where true ${equal(sql, { 'a.status': status })}
       and (${pattern}::text is null or a.name ilike ${pattern} or a.id ilike ${pattern})
       ${inDebt === undefined ? sql`` : inDebt ? sql`and b.debt > 0` : sql`and b.debt = 0`}
-      and (${cursor}::text is null or (a.created_at, a.id) <
-        (select p.created_at, p.id from account p where p.id = ${cursor}))
+      ${behind(sql, 'account', cursor, { alias: 'a' })}
     order by a.created_at desc, a.id desc limit ${limit + 1}`
 }
 
@@ -38,11 +38,10 @@ export function selectCredits(
     readonly after?: string | undefined
   },
 ): Promise<SchemaRow<typeof operatorCredit>[]> {
-  const { accountId, limit, after = null } = filter
+  const { accountId, limit, after } = filter
   return sql<SchemaRow<typeof operatorCredit>[]>`
     select ${columnsOf(sql, operatorCredit.shape, 'credit')} from credit
-    where account_id = ${accountId} and (${after}::text is null or (created_at, id) <
-      (select p.created_at, p.id from credit p where p.id = ${after}))
+    where account_id = ${accountId} ${behind(sql, 'credit', after, { accountId })}
     order by created_at desc, id desc limit ${limit}`
 }
 

@@ -1,5 +1,6 @@
 /** SQL of the audit log for operators, newest first. */
 import type { Sql } from 'postgres'
+import { during, equal } from '../../../database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import type { ReadQuery } from '../../route.ts'
 import type { operatorAuditLogContract } from './contract.ts'
@@ -30,10 +31,8 @@ export function selectNames(sql: Sql, ids: readonly string[]): Promise<NamedRow[
 const escapePattern = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /** Wildcards in the texts are escaped. */
-export function selectAuditLog(
-  sql: Sql,
-  { limit, cursor, from, to, actor, action, account, target }: ReadQuery<Route>,
-): Promise<AuditLogRow[]> {
+export function selectAuditLog(sql: Sql, query: ReadQuery<Route>): Promise<AuditLogRow[]> {
+  const { limit, cursor, actor, action, account, target } = query
   return sql<AuditLogRow[]>`
     select l.id, l.at, l.actor as user_id, p.email,
       case when t.id is not null then
@@ -43,9 +42,8 @@ export function selectAuditLog(
       left join access_token t on t.id = l.token_id
     where true
       ${cursor ? sql`and l.id < ${cursor}::bigint` : sql``}
-      ${from ? sql`and l.at >= ${from}` : sql``}
-      ${to ? sql`and l.at < ${to}` : sql``}
-      ${account ? sql`and l.account_id = ${account}` : sql``}
+      ${during(sql, 'l.at', query)}
+      ${equal(sql, { 'l.account_id': account })}
       ${
         target
           ? sql`and (l.target = ${target}

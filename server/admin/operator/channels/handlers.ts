@@ -10,9 +10,7 @@ import {
 import { listSimulators, retireSimulators } from '../../../catalog/apply/retire-simulators.ts'
 import { describeChannel, listChannelSummaries } from '../../../catalog/describe.ts'
 import { describeRequest } from '../../../endpoints/reference/json-schema.ts'
-import { GatewayError } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
-import { OperatorError } from '../../../lib/operator-error.ts'
 import { testChannel } from '../../../outbound/test-channel.ts'
 import type { CapFigures } from '../../../pipeline/load/channel-spending.ts'
 import { probeOf, readVendorModels } from '../../../pipeline/send/probe-channel.ts'
@@ -20,17 +18,15 @@ import { endpointsOf } from '../../../pipeline/send/probe-endpoints.ts'
 import { type ChannelUse, nameFailure, stateOfUse } from '../../../usage/channel-use.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
 import { isCreation } from '../../is-new.ts'
-import { withOperatorErrors } from '../../operator-failure.ts'
+import { conflict, refuseAs, withOperatorErrors } from '../../operator-failure.ts'
+import { noSuch } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
+import { editOptions } from '../edit-options.ts'
 import { readUses } from './channel-uses.ts'
 import type { operatorChannelsContract } from './contract.ts'
 import { countOpenTasks } from './store.ts'
 
 type Summary = Awaited<ReturnType<typeof listChannelSummaries>>[number]
-
-function noChannel(): GatewayError {
-  return new GatewayError('not_found', { message: 'no such channel' })
-}
 
 async function createDescriber(services: AdminServices) {
   const { sql, catalog, health, spending } = services
@@ -114,18 +110,14 @@ async function switchAndShow(
   id: string,
   action: Parameters<typeof switchChannel>[2],
 ) {
-  await switchChannel(services.sql, id, action).catch((error) => {
-    throw error instanceof OperatorError ? noChannel() : error
-  })
+  await refuseAs(switchChannel(services.sql, id, action), () => noSuch('channel'))
   await services.catalog.refresh()
   return showChannel(services, id)
 }
 
 async function showChannel(services: AdminServices, id: string) {
   const { sql, secrets, upstreams } = services
-  const row = await describeChannel(sql, secrets, id).catch((error) => {
-    throw error instanceof OperatorError ? noChannel() : error
-  })
+  const row = await refuseAs(describeChannel(sql, secrets, id), () => noSuch('channel'))
   const describe = await createDescriber(services)
   const secretNames = upstreams.get(row.upstream)?.secrets ?? []
   return { ...describe(row), settings: row.settings, secrets: secretNames }
@@ -138,10 +130,6 @@ async function openChannel(services: AdminServices, id: string) {
   const { settings, upstream = '' } = services.catalog.snapshot().channels.get(id) ?? {}
   const problem = services.catalog.problemOf(id)
   return { settings, upstream: services.upstreams.get(upstream), problem }
-}
-
-function editOptions({ sql, secrets, upstreams }: AdminServices) {
-  return { sql, secrets, upstreams: Object.fromEntries(upstreams), environment: process.env }
 }
 
 export const operatorChannelsChecks: ChecksOf<
@@ -182,9 +170,8 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
     return { data: rows.map(describe) }
   },
 
-  async 'GET /operator/channels/:channel_id'({ params }, services) {
-    return showChannel(services, params.channel_id)
-  },
+  'GET /operator/channels/:channel_id': ({ params }, services) =>
+    showChannel(services, params.channel_id),
 
   async 'PUT /operator/channels/:channel_id'({ context, params, body, note }, services) {
     const { channel_id: id } = params
@@ -203,13 +190,9 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
   },
 
   async 'DELETE /operator/channels/:channel_id'({ params }, { sql, catalog }) {
-    const retired = await retireChannel(sql, params.channel_id).catch((error) => {
-      if (!(error instanceof OperatorError)) throw error
-      throw new GatewayError('conflict', { message: error.message })
-    })
-    if (!retired) throw noChannel()
+    const retired = await refuseAs(retireChannel(sql, params.channel_id), conflict)
+    if (!retired) throw noSuch('channel')
     await catalog.refresh()
-    return undefined
   },
 
   async 'GET /operator/simulators'(_input, { sql, signIn }) {
@@ -220,7 +203,6 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
     const { channels, models } = await retireSimulators(sql)
     note({ channels: channels.length, models: models.length })
     await catalog.refresh()
-    return undefined
   },
 
   async 'POST /operator/channels/:channel_id/test'({ params }, services) {
@@ -236,15 +218,12 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
     return readVendorModels(upstream, settings, services.dispatcher)
   },
 
-  async 'POST /operator/channels/:channel_id/pause'({ params }, services) {
-    return switchAndShow(services, params.channel_id, 'pause')
-  },
+  'POST /operator/channels/:channel_id/pause': ({ params }, services) =>
+    switchAndShow(services, params.channel_id, 'pause'),
 
-  async 'POST /operator/channels/:channel_id/resume'({ params }, services) {
-    return switchAndShow(services, params.channel_id, 'resume')
-  },
+  'POST /operator/channels/:channel_id/resume': ({ params }, services) =>
+    switchAndShow(services, params.channel_id, 'resume'),
 
-  async 'POST /operator/channels/:channel_id/wake'({ params }, services) {
-    return switchAndShow(services, params.channel_id, 'wake')
-  },
+  'POST /operator/channels/:channel_id/wake': ({ params }, services) =>
+    switchAndShow(services, params.channel_id, 'wake'),
 }

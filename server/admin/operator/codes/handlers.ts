@@ -6,18 +6,16 @@ import {
   listRedeemCodes,
   voidRedeemCode,
 } from '../../../ledger/redeem/redeem-codes.ts'
-import { GatewayError, invalidField } from '../../../lib/errors.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import { parseAmount } from '../../../lib/money.ts'
-import { OperatorError } from '../../../lib/operator-error.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { withOperatorErrors } from '../../operator-failure.ts'
+import { conflict, refuseAs, withOperatorErrors } from '../../operator-failure.ts'
 import type { operatorCodesContract } from './contract.ts'
 
 export const operatorCodesHandlers: HandlersOf<typeof operatorCodesContract> = {
   async 'GET /operator/redeem-codes'({ query }, { sql }) {
     const { limit, cursor } = query
-    const filter = { limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) }
-    return toPage(await listRedeemCodes(sql, filter), limit, 'id')
+    return toPage(await listRedeemCodes(sql, { limit: limit + 1, after: cursor }), limit, 'id')
   },
 
   async 'POST /operator/redeem-codes'({ body, session, note }, { sql }) {
@@ -33,10 +31,6 @@ export const operatorCodesHandlers: HandlersOf<typeof operatorCodesContract> = {
   },
 
   async 'DELETE /operator/redeem-codes/:code_id'({ params }, { sql }) {
-    await voidRedeemCode(sql, params.code_id).catch((error) => {
-      if (!(error instanceof OperatorError)) throw error
-      throw new GatewayError('conflict', { message: error.message })
-    })
-    return undefined
+    await refuseAs(voidRedeemCode(sql, params.code_id), conflict)
   },
 }

@@ -9,12 +9,12 @@ import {
   type ModelSummary,
 } from '../../../catalog/describe.ts'
 import type { PlannedRow } from '../../../catalog/store.ts'
-import { GatewayError } from '../../../lib/errors.ts'
-import { OperatorError } from '../../../lib/operator-error.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
 import { isCreation } from '../../is-new.ts'
-import { withOperatorErrors } from '../../operator-failure.ts'
+import { refuseAs, withOperatorErrors } from '../../operator-failure.ts'
+import { noSuch } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
+import { editOptions } from '../edit-options.ts'
 import type { operatorModelsContract } from './contract.ts'
 import { type PriceVersionRow, selectPriceHistory } from './store.ts'
 import { readTakenOut } from './taken-out.ts'
@@ -66,11 +66,8 @@ async function showStored(services: AdminServices, id: string) {
   return showModel(row, services, await readTakenOut(services.sql, id))
 }
 
-async function findModel(services: AdminServices, id: string) {
-  return await describeStoredModel(services.sql, id).catch((error) => {
-    if (!(error instanceof OperatorError)) throw error
-    throw new GatewayError('not_found', { message: 'no such model' })
-  })
+function findModel({ sql }: AdminServices, id: string) {
+  return refuseAs(describeStoredModel(sql, id), () => noSuch('model'))
 }
 
 export const operatorModelsChecks: ChecksOf<
@@ -85,10 +82,6 @@ export const operatorModelsChecks: ChecksOf<
     ),
   'POST /operator/models': ({ body }, services) =>
     saveModels({ ...editOptions(services), dryRun: true }, body),
-}
-
-function editOptions({ sql, secrets, upstreams }: AdminServices): EditOptions {
-  return { sql, secrets, upstreams: Object.fromEntries(upstreams), environment: process.env }
 }
 
 type Draft = z.output<(typeof operatorModelsContract)['PUT /operator/models/:model_id']['body']>
@@ -165,17 +158,13 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     const { model_id: id, version } = params
     const isNumber = /^\d{1,18}$/.test(version)
     if (!isNumber || !(await withdrawPlan(services.sql, id, BigInt(version)))) {
-      throw new GatewayError('not_found', { message: 'no such plan, or it has begun' })
+      throw noSuch('plan, or it has begun')
     }
     await services.catalog.refresh()
-    return undefined
   },
 
   async 'DELETE /operator/models/:model_id'({ params }, { sql, catalog }) {
-    if (!(await withOperatorErrors(retireModel(sql, params.model_id)))) {
-      throw new GatewayError('not_found', { message: 'no such model' })
-    }
+    if (!(await withOperatorErrors(retireModel(sql, params.model_id)))) throw noSuch('model')
     await catalog.refresh()
-    return undefined
   },
 }

@@ -1,20 +1,24 @@
 /** SQL of figures over all accounts: the hourly figures, and the calls that ended since. */
 import type { Sql } from 'postgres'
+import type { SchemaRow } from '../../../endpoints/codecs.ts'
+import type { operatorOverviewContract } from './contract.ts'
 
 export interface OverviewSpan {
   readonly from: Date
   readonly to: Date
 }
 
-/** `uncosted` is the part of the revenue whose upstream cost is unknown. */
-export interface Sums {
-  readonly currency: string
-  readonly calls: bigint
-  readonly errors: bigint
-  readonly revenue: bigint
-  readonly upstream_cost: bigint
-  readonly uncosted: bigint
-}
+type Totals = SchemaRow<
+  (typeof operatorOverviewContract)['GET /operator/overview']['answer']
+>['currencies'][number]
+export type Sums = Pick<
+  Totals,
+  'currency' | 'calls' | 'errors' | 'revenue' | 'upstream_cost' | 'uncosted'
+>
+type Losses = Pick<
+  Totals,
+  'currency' | 'uncharged' | 'uncharged_count' | 'uncharged_unknown' | 'written_off'
+>
 
 const hours = (sql: Sql, { from, to }: OverviewSpan) => sql`
   hour >= usage_slot(${from}::timestamptz) and hour < ${to}`
@@ -62,51 +66,31 @@ export function readRevenueSeries(
   sql: Sql,
   span: OverviewSpan,
   by: { readonly step: 'hour' | 'day'; readonly timeZone: string },
-): Promise<(Sums & { readonly at: Date })[]> {
+) {
   return sql<(Sums & { at: Date })[]>`
     select date_trunc(${by.step}, r.hour, ${by.timeZone}) as at, r.currency, ${sums(sql)}
     from ${byChannel(sql, span)} group by 1, 2 order by 1, 2`
 }
 
-export function readTopAccounts(
-  sql: Sql,
-  span: OverviewSpan,
-): Promise<(Sums & { readonly account_id: string; readonly name: string })[]> {
+export function readTopAccounts(sql: Sql, span: OverviewSpan) {
   return sql<(Sums & { account_id: string; name: string })[]>`
     select r.account_id, a.name, a.currency, ${sums(sql)}
     from ${byAccount(sql, span)} join account a on a.id = r.account_id
     group by 1, 2, 3 order by ${largestFirst(sql)} limit 10`
 }
 
-export function readTopModels(
-  sql: Sql,
-  span: OverviewSpan,
-): Promise<(Sums & { readonly model: string })[]> {
+export function readTopModels(sql: Sql, span: OverviewSpan) {
   return sql<(Sums & { model: string })[]>`
     select r.model, r.currency, ${sums(sql)} from ${byChannel(sql, span)}
     group by 1, 2 order by ${largestFirst(sql)} limit 50`
 }
 
 /** Groups by the last channel tried; calls that reached none are left out. */
-export function readTopChannels(
-  sql: Sql,
-  span: OverviewSpan,
-): Promise<(Sums & { readonly channel: string })[]> {
+export function readTopChannels(sql: Sql, span: OverviewSpan) {
   return sql<(Sums & { channel: string })[]>`
     select r.channel, r.currency, ${sums(sql)} from ${byChannel(sql, span)}
     where r.channel <> ''
     group by 1, 2 order by ${largestFirst(sql)} limit 50`
-}
-
-export interface Losses {
-  readonly currency: string
-  /** The highest sum that upstreams can have billed for calls that nobody was charged for. */
-  readonly uncharged: bigint
-  readonly uncharged_count: number
-  /** Of these, the calls whose upstream cost is unknown. */
-  readonly uncharged_unknown: number
-  /** Debts that were forgiven: revenue that was never received. */
-  readonly written_off: bigint
 }
 
 export function readLosses(sql: Sql, { from, to }: OverviewSpan): Promise<Losses[]> {

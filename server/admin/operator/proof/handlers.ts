@@ -6,9 +6,9 @@ import { readCheckpointSummary, readSealedSummary } from '../../../ledger/books/
 import { GatewayError } from '../../../lib/errors.ts'
 import { readCommandSuccesses } from '../../../usage/command-run-store.ts'
 import type { HandlersOf } from '../../handler.ts'
-import type { ResultOf } from '../../route.ts'
 import type { operatorProofContract } from './contract.ts'
 import {
+  type Figures,
   selectCounts,
   selectOldestHolds,
   selectOpenHolds,
@@ -21,7 +21,7 @@ const OLDEST_MAX = 20
 
 /** An audit reads every row, so a process runs one at a time. */
 let running = false
-let last: ResultOf<(typeof operatorProofContract)['GET /operator/proof']>['last_audit'] = null
+let last: Figures['last_audit'] = null
 
 export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
   async 'GET /operator/proof'(_input, { sql }) {

@@ -3,10 +3,11 @@
  */
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../database/columns.ts'
+import { behind } from '../../../database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import { type operatorProofContract, unchargedCost } from './contract.ts'
 
-type Figures = SchemaRow<(typeof operatorProofContract)['GET /operator/proof']['answer']>
+export type Figures = SchemaRow<(typeof operatorProofContract)['GET /operator/proof']['answer']>
 type Total = Figures['totals'][number]
 type TotalsRow = Omit<Total, 'revenue' | 'topped_up'>
 type FlowRow = Pick<Total, 'currency' | 'topped_up'>
@@ -74,11 +75,10 @@ export function selectUnchargedCosts(
   sql: Sql,
   query: { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<SchemaRow<typeof unchargedCost>[]> {
-  const { limit, cursor = null } = query
+  const { limit, cursor } = query
   const columns = columnsOf(sql, unchargedCost.shape, 'u', { channel: sql`u.channel_id` })
   return sql<SchemaRow<typeof unchargedCost>[]>`
     select ${columns} from uncharged_cost u
-    where ${cursor}::text is null or (u.created_at, u.attempt_id) <
-      (select p.created_at, p.attempt_id from uncharged_cost p where p.attempt_id = ${cursor})
+    where true ${behind(sql, 'uncharged_cost', cursor, { alias: 'u', id: 'attempt_id' })}
     order by u.created_at desc, u.attempt_id desc limit ${limit + 1}`
 }

@@ -11,7 +11,7 @@ import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
-import type { AdminServices } from '../../services.ts'
+import { editOptions } from '../edit-options.ts'
 import type { operatorVendorsContract } from './contract.ts'
 
 type Existing = ReadonlySet<string>
@@ -62,10 +62,6 @@ function showReview({ model, current, change, isOwn, differences }: ReviewedMode
 interface Book {
   readonly currency: string
   readonly channels: Existing
-}
-
-function editOptions({ sql, secrets, upstreams }: AdminServices) {
-  return { sql, secrets, upstreams: Object.fromEntries(upstreams), environment: process.env }
 }
 
 function readVendor(id: string): Vendor {

@@ -1,6 +1,7 @@
 /** SQL of operators' lists of calls, tasks and deliveries, newest first. */
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../database/columns.ts'
+import { behind, during, equal } from '../../../database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import { narrowDeliveries } from '../../../webhooks/store.ts'
 import type { ReadQuery } from '../../route.ts'
@@ -19,7 +20,8 @@ export function selectCallPage(
   sql: Sql,
   query: Query<'GET /operator/calls'>,
 ): Promise<SchemaRow<typeof operatorCall>[]> {
-  const { limit, cursor, account, from, to, model, endpoint, status, review, loss } = query
+  const { limit, cursor, account, model, endpoint, status, review, loss } = query
+  const { request_id: id } = query
   const columns = columnsOf(sql, operatorCall.shape, 'c', {
     account_name: sql`a.name`,
     margin: sql`c.charged - c.upstream_cost`,
@@ -30,21 +32,10 @@ export function selectCallPage(
   return sql<SchemaRow<typeof operatorCall>[]>`
     with page as (
       select * from call where true
-        ${account ? sql`and account_id = ${account}` : sql``}
-        ${from ? sql`and created_at >= ${from}` : sql``}
-        ${to ? sql`and created_at < ${to}` : sql``}
-        ${model ? sql`and model = ${model}` : sql``}
-        ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
-        ${status ? sql`and status = ${status}` : sql``}
-        ${review === undefined ? sql`` : sql`and review = ${review}`}
-        ${query.request_id ? sql`and request_id = ${query.request_id}` : sql``}
+        ${equal(sql, { account_id: account, model, endpoint, status, review, request_id: id })}
+        ${during(sql, 'created_at', query)}
         ${loss ? sql`and upstream_cost > charged` : sql``}
-        ${
-          cursor
-            ? sql`and (created_at, request_id) <
-                (select p.created_at, p.request_id from call p where p.request_id = ${cursor})`
-            : sql``
-        }
+        ${behind(sql, 'call', cursor, { id: 'request_id' })}
       order by created_at desc, request_id desc limit ${limit + 1})
     select ${columns} from page c join account a on a.id = c.account_id
     order by c.created_at desc, c.request_id desc`
@@ -57,7 +48,7 @@ export function selectTaskPage(
   sql: Sql,
   query: Query<'GET /operator/tasks'>,
 ): Promise<SchemaRow<typeof operatorTask>[]> {
-  const { limit, cursor, account, from, to, kind, status, channel, id } = query
+  const { limit, cursor, account, kind, status, channel, id } = query
   const states = status === 'open' ? OPEN_STATES : status && [status]
   const columns = columnsOf(sql, operatorTask.shape, 't', {
     account_name: sql`c.name`,
@@ -72,25 +63,17 @@ export function selectTaskPage(
       join account c on c.id = t.account_id
       left join task_attempt a on a.id = t.attempt_id
     where true
-      ${account ? sql`and t.account_id = ${account}` : sql``}
-      ${from ? sql`and t.created_at >= ${from}` : sql``}
-      ${to ? sql`and t.created_at < ${to}` : sql``}
-      ${kind ? sql`and t.kind = ${kind}` : sql``}
+      ${equal(sql, { 't.account_id': account, 't.kind': kind, 't.channel_id': channel })}
+      ${during(sql, 't.created_at', query)}
       ${states ? sql`and t.state = any(${states as string[]}::text[])` : sql``}
       ${states?.every((one) => OPEN_STATES.includes(one)) ? sql`and t.due_at is not null` : sql``}
-      ${channel ? sql`and t.channel_id = ${channel}` : sql``}
       ${
         id
           ? sql`and t.id in (select ${id} union all
               select task_id from task_attempt where upstream_id = ${id})`
           : sql``
       }
-      ${
-        cursor
-          ? sql`and (t.created_at, t.id) <
-              (select p.created_at, p.id from task p where p.id = ${cursor})`
-          : sql``
-      }
+      ${behind(sql, 'task', cursor, { alias: 't' })}
     order by t.created_at desc, t.id desc limit ${limit + 1}`
 }
 

@@ -2,7 +2,6 @@
 import type { Sql } from 'postgres'
 import { accountExists } from '../../../accounts/key-store.ts'
 import { toPage } from '../../../http/page.ts'
-import { GatewayError } from '../../../lib/errors.ts'
 import {
   deleteInvitation,
   type LinkRow,
@@ -12,6 +11,7 @@ import { type CreatedLink, invite, offerReset } from '../../../sign-in/people/li
 import { changeMember, findManaged, setDisabled } from '../../../sign-in/people/people.ts'
 import { type PersonRow, selectMembers, selectPeople } from '../../../sign-in/person-store.ts'
 import type { HandlersOf } from '../../handler.ts'
+import { noSuch } from '../../refusal.ts'
 import type { membersContract } from './contract.ts'
 
 export const membersHandlers: HandlersOf<typeof membersContract> = {
@@ -23,12 +23,9 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
   async 'PATCH /accounts/:account_id/members/:user_id'({ params, body, note }, { sql }) {
     note({ role: body.role })
     await changeMember(sql, params.account_id, params.user_id, body.role)
-    return undefined
   },
-  async 'DELETE /accounts/:account_id/members/:user_id'({ params }, { sql }) {
-    await changeMember(sql, params.account_id, params.user_id, 'none')
-    return undefined
-  },
+  'DELETE /accounts/:account_id/members/:user_id': ({ params }, { sql }) =>
+    changeMember(sql, params.account_id, params.user_id, 'none'),
   async 'GET /accounts/:account_id/invitations'({ params }, { sql }) {
     await requireAccount(sql, params.account_id)
     const rows = await selectInvitations(sql, { accountId: params.account_id })
@@ -43,19 +40,17 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
     return showLink(await invite(signIn.parts, { email, to, createdBy: session.user.id }))
   },
   async 'DELETE /accounts/:account_id/invitations/:invitation_id'({ params }, { sql }) {
-    if (await deleteInvitation(sql, params.account_id, params.invitation_id)) return undefined
-    throw new GatewayError('not_found', { message: 'no such invitation' })
+    const { account_id: accountId, invitation_id: id } = params
+    if (!(await deleteInvitation(sql, accountId, id))) throw noSuch('invitation')
   },
   async 'GET /operator/users'({ query: { limit, cursor } }, { sql }) {
-    const filter = { limit: limit + 1, ...(cursor === undefined ? {} : { beforeId: cursor }) }
-    const rows = await selectPeople(sql, filter)
+    const rows = await selectPeople(sql, { limit: limit + 1, beforeId: cursor })
     return toPage(rows.map(showUser), limit, 'id')
   },
   async 'PATCH /operator/users/:user_id'({ params, body, note }, { sql }) {
     note({ disabled: body.disabled })
     const person = await findManaged(sql, params.user_id)
     await setDisabled(sql, person.id, body.disabled)
-    return undefined
   },
   async 'POST /operator/users/:user_id/reset'({ params, session }, { sql, signIn }) {
     const person = await findManaged(sql, params.user_id)
@@ -71,15 +66,13 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
     return showLink(await invite(signIn.parts, invitation))
   },
   async 'DELETE /operator/invitations/:invitation_id'({ params }, { sql }) {
-    if (await deleteInvitation(sql, null, params.invitation_id)) return undefined
-    throw new GatewayError('not_found', { message: 'no such invitation' })
+    if (!(await deleteInvitation(sql, null, params.invitation_id))) throw noSuch('invitation')
   },
 }
 
 /** Throws 404 if the account does not exist: operators may name any. */
 async function requireAccount(sql: Sql, id: string): Promise<void> {
-  if (await accountExists(sql, id)) return
-  throw new GatewayError('not_found', { message: 'no such account' })
+  if (!(await accountExists(sql, id))) throw noSuch('account')
 }
 
 function showLink({ link, expiresAt }: CreatedLink) {

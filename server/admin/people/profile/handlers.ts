@@ -17,34 +17,25 @@ import type { HandlersOf } from '../../handler.ts'
 import type { profileContract } from './contract.ts'
 
 export const profileHandlers: HandlersOf<typeof profileContract> = {
-  async 'PATCH /profile'({ session, body }, { signIn: { parts } }) {
-    await changeProfile(parts, session, body)
-    return undefined
-  },
+  'PATCH /profile': ({ session, body }, { signIn: { parts } }) =>
+    changeProfile(parts, session, body),
   async 'POST /profile/password'({ session, body, context }, { signIn: { parts } }) {
     const passwords = { current: body.current_password, fresh: body.new_password }
     await changePassword(parts, session, passwords, context)
-    return undefined
   },
   async 'GET /profile/sessions'({ session }, { signIn: { parts } }) {
     return { data: await listSessions(parts, session) }
   },
-  async 'DELETE /profile/sessions'({ session }, { signIn: { parts } }) {
-    await endOtherSessions(parts, session)
-    return undefined
-  },
-  async 'DELETE /profile/sessions/:session_id'({ session, params }, { signIn: { parts } }) {
-    await endSession(parts, session, params.session_id)
-    return undefined
-  },
+  'DELETE /profile/sessions': ({ session }, { signIn: { parts } }) =>
+    endOtherSessions(parts, session),
+  'DELETE /profile/sessions/:session_id': ({ session, params }, { signIn: { parts } }) =>
+    endSession(parts, session, params.session_id),
   'POST /profile/totp': ({ session }, { signIn: { parts } }) => startTotp(parts, session),
   async 'POST /profile/totp/confirm'({ session, body, context }, { signIn: { parts } }) {
     return { recovery_codes: await confirmTotp(parts, session, body.code, context) }
   },
-  async 'DELETE /profile/totp'({ session, context }, { signIn: { parts } }) {
-    await dropTotp(parts, session, context)
-    return undefined
-  },
+  'DELETE /profile/totp': ({ session, context }, { signIn: { parts } }) =>
+    dropTotp(parts, session, context),
   async 'POST /profile/recovery-codes'({ session, context }, { signIn: { parts } }) {
     return { recovery_codes: await replaceCodes(parts, session, context) }
   },
@@ -58,8 +49,6 @@ export const profileHandlers: HandlersOf<typeof profileContract> = {
     note({ passkey: added.id })
     return added
   },
-  async 'DELETE /profile/passkeys/:passkey_id'({ session, params, context }, { signIn }) {
-    await removePasskey(signIn.parts, session, params.passkey_id, context)
-    return undefined
-  },
+  'DELETE /profile/passkeys/:passkey_id': ({ session, params, context }, { signIn }) =>
+    removePasskey(signIn.parts, session, params.passkey_id, context),
 }

@@ -24,6 +24,7 @@ import { describeFactors } from '../../../sign-in/people/profile.ts'
 import type { Session } from '../../../sign-in/sessions/session.ts'
 import { signOut } from '../../../sign-in/sessions/sessions.ts'
 import type { HandlersOf } from '../../handler.ts'
+import { showMemberships } from '../show-memberships.ts'
 import type { signInContract } from './contract.ts'
 
 async function describeSession(parts: SignInParts, session: Session) {
@@ -31,11 +32,7 @@ async function describeSession(parts: SignInParts, session: Session) {
   return {
     session_id: session.sessionId,
     user,
-    memberships: memberships.map(({ accountId, accountName, role }) => ({
-      account_id: accountId,
-      account_name: accountName,
-      role,
-    })),
+    memberships: showMemberships(memberships),
     stepped_up_until: steppedUpUntil ?? null,
     second_factor: {
       ...(await describeFactors(parts, user.id)),
@@ -73,10 +70,8 @@ export const signInHandlers: HandlersOf<typeof signInContract> = {
     beginPasskeySignIn(parts, context),
   'POST /session/passkey': ({ body, context }, { signIn: { parts } }) =>
     finishPasskeySignIn(parts, body.credential, context),
-  async 'DELETE /session'({ session, context }, { signIn: { parts } }) {
-    await signOut(parts, session, context)
-    return undefined
-  },
+  'DELETE /session': ({ session, context }, { signIn: { parts } }) =>
+    signOut(parts, session, context),
   async 'POST /session/step-up'({ session, body, context }, { signIn: { parts } }) {
     return { stepped_up_until: await stepUpWithPassword(parts, session, body, context) }
   },
@@ -95,8 +90,6 @@ export const signInHandlers: HandlersOf<typeof signInContract> = {
     const acceptance = { ...rest, ...(name ? { name } : {}), ...(password ? { password } : {}) }
     return acceptInvitation(parts, acceptance, context)
   },
-  async 'POST /session/reset'({ body, context }, { signIn: { parts } }) {
-    await resetPassword(parts, body, context)
-    return undefined
-  },
+  'POST /session/reset': ({ body, context }, { signIn: { parts } }) =>
+    resetPassword(parts, body, context),
 }

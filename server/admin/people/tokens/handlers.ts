@@ -4,29 +4,18 @@ import { selectTokens, type TokenRow } from '../../../sign-in/tokens/access-toke
 import { createAccessToken, endAccessToken } from '../../../sign-in/tokens/access-tokens.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
+import { showMemberships } from '../show-memberships.ts'
 import type { tokensContract } from './contract.ts'
 
 const OWN_MAX = 200
 
 export const tokensHandlers: HandlersOf<typeof tokensContract> = {
   async 'GET /me'({ session: { user, memberships, token } }) {
-    const { id, email, name, operator } = user
+    const { isSensitive: sensitive = false, expiresAt = null } = token ?? {}
     return {
-      user: { id, email, name, operator },
-      memberships: memberships.map(({ accountId, accountName, role }) => ({
-        account_id: accountId,
-        account_name: accountName,
-        role,
-      })),
-      token: token
-        ? {
-            id: token.id,
-            name: token.name,
-            scope: token.scope,
-            sensitive: token.isSensitive,
-            expires_at: token.expiresAt ?? null,
-          }
-        : null,
+      user,
+      memberships: showMemberships(memberships),
+      token: token ? { ...token, sensitive, expires_at: expiresAt } : null,
     }
   },
   async 'GET /profile/tokens'({ session }, { sql }) {
@@ -47,18 +36,14 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
     note({ token: row.id, name, scope, sensitive: isSensitive })
     return { ...show(row), token }
   },
-  async 'DELETE /profile/tokens/:token_id'({ session, params }, { sql }) {
-    await endAccessToken(sql, params.token_id, session.user.id)
-    return undefined
-  },
+  'DELETE /profile/tokens/:token_id': ({ session, params }, { sql }) =>
+    endAccessToken(sql, params.token_id, session.user.id),
   async 'GET /operator/tokens'({ query: { limit, cursor } }, { sql }) {
     const rows = await selectTokens(sql, { limit: limit + 1, beforeId: cursor })
     return toPage(rows.map(show), limit, 'id')
   },
-  async 'DELETE /operator/tokens/:token_id'({ params }, { sql }) {
-    await endAccessToken(sql, params.token_id)
-    return undefined
-  },
+  'DELETE /operator/tokens/:token_id': ({ params }, { sql }) =>
+    endAccessToken(sql, params.token_id),
 }
 
 function show(row: TokenRow) {
