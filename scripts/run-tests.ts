@@ -2,7 +2,7 @@
  * Runs the tests on one PostgreSQL; `--help` says how to choose some. A failed test is never
  * repeated: a flaky test is a fault of the test or of the code.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
@@ -60,7 +60,7 @@ function readCommand() {
 
 async function runAll(): Promise<number> {
   const sorted = sortTests(files)
-  const scratch = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
+  const scratch = makeScratch()
   const stop = chosen.isUnit ? undefined : await startDatabase()
   const outcome: Outcome = { failures: new Map(), durations: new Map(), isAborted: false }
   try {
@@ -85,6 +85,17 @@ async function runAll(): Promise<number> {
     await stop?.()
     rmSync(scratch, { recursive: true, force: true })
   }
+}
+
+/**
+ * The temporary folder of the run: whatever a killed gateway or server leaves there goes with it.
+ * Open to all users, as some tests start programs as another; a short name, as sockets need.
+ */
+function makeScratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
+  chmodSync(folder, 0o1777)
+  process.env.TMPDIR = folder
+  return folder
 }
 
 function isSharing(file: string): boolean {

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { type AdminStage, startAdmin } from '../admin/support.ts'
 import { runWith } from '../cli/support.ts'
 import { SECRET_KEY } from '../support/in-process.ts'
+import { programEnvironment } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
 const AS = { as: 'boss' }
@@ -77,7 +78,7 @@ describe('channels', () => {
     })
   const run = (...words: string[]) => {
     const environment = {
-      PATH: process.env.PATH,
+      ...programEnvironment(),
       DATABASE_URL: stage.databaseUrl,
       SECRET_KEY,
       TRIBUTARY_TEST_UNSAFE_DATABASE: '1',

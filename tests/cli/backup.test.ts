@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openDatabase } from '../../server/database/open.ts'
 import { createSecretKey } from '../../server/lib/secrets/secrets.ts'
+import { programEnvironment } from '../support/processes.ts'
 import { openCommandLine, runWith } from './support.ts'
 
 function makeFolder(t: TestContext): string {
@@ -17,7 +18,7 @@ function makeFolder(t: TestContext): string {
 test('an embedded gateway moves to another folder, with the key to its secrets', async (t) => {
   const folder = makeFolder(t)
   const on = (name: string) => ({
-    PATH: process.env.PATH,
+    ...programEnvironment(),
     HOME: folder,
     TMPDIR: tmpdir(),
     DATA_DIR: join(folder, name),

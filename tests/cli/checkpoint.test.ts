@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { programEnvironment } from '../support/processes.ts'
 import { openCommandLine, runWith } from './support.ts'
 
 /** A checkpoint and a backup of one entry, then a checkpoint and a backup of two. */
@@ -27,7 +28,7 @@ async function prepare(t: TestContext) {
 
 test('a checkpoint is verified against backups, without a database', async (t) => {
   const { folder, path, key } = await prepare(t)
-  const away = { PATH: process.env.PATH, HOME: folder, DATA_DIR: path('nowhere') }
+  const away = { ...programEnvironment(), HOME: folder, DATA_DIR: path('nowhere') }
   const offline = async (name: string, copy: string) => {
     const words = ['checkpoint', 'verify', path(name), '--public-key', key, '--backup', path(copy)]
     const { code, out } = await runWith(away, [...words, '--json'])

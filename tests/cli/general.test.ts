@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createCaller, spend } from '../accounts/support.ts'
+import { programEnvironment } from '../support/processes.ts'
 import { openCommandLine, ROOT, runWith } from './support.ts'
 
-const environment = { PATH: process.env.PATH, HOME: tmpdir() }
+const environment = { ...programEnvironment(), HOME: tmpdir() }
 const run = (...words: string[]) => runWith(environment, words)
 
 test('help is printed to standard output', async () => {

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test'
 import type { Sql } from 'postgres'
 import { createSecretKey } from '../../server/lib/secrets/secrets.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { programEnvironment } from '../support/processes.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -55,7 +56,7 @@ export async function openCommandLine(context: Pick<TestContext, 'after'>): Prom
     await database.drop()
   })
   const environment = {
-    PATH: process.env.PATH,
+    ...programEnvironment(),
     HOME: folder,
     DATABASE_URL: database.url,
     DATA_DIR: folder,

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { findFreePort } from '../support/free-port.ts'
 import { type Stage, startStage } from '../support/gateway.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { type RunningProcess, startProcess } from '../support/processes.ts'
+import { programEnvironment, type RunningProcess, startProcess } from '../support/processes.ts'
 import { startS3Server } from '../support/s3-server.ts'
 import { until } from '../support/until.ts'
 
@@ -35,7 +35,7 @@ async function start(environment: NodeJS.ProcessEnv): Promise<Started> {
   const child = await startProcess(command, {
     cwd: ROOT,
     env: {
-      PATH: process.env.PATH,
+      ...programEnvironment(),
       HOME: process.env.HOME,
       TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
       PORT: String(port),
@@ -88,7 +88,7 @@ test('another SECRET_KEY, and a variable that is not set: not ready, and the log
       [process.execPath, join(ROOT, 'bin', 'tributary.ts'), 'apply', catalog],
       {
         env: {
-          PATH: process.env.PATH,
+          ...programEnvironment(),
           TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
           DATABASE_URL: database.url,
           SECRET_KEY: 'a-secret-key-of-tests-which-is-long-enough',

@@ -22,7 +22,7 @@ import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { type SimulatorOptions, type Simulators, startSimulators } from '../../simulators/index.ts'
 import { findFreePort } from './free-port.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
-import { type RunningProcess, startProcess } from './processes.ts'
+import { programEnvironment, type RunningProcess, startProcess } from './processes.ts'
 import { until } from './until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -88,9 +88,8 @@ async function look(child: RunningProcess, url: string): Promise<true | undefine
 /** Returns an environment without the configuration of this shell. */
 function gatewayEnvironment(place: GatewayPlace, port: number): NodeJS.ProcessEnv {
   return {
-    PATH: process.env.PATH,
+    ...programEnvironment(),
     HOME: process.env.HOME,
-    TMPDIR: process.env.TMPDIR,
     TRIBUTARY_TEST_UNSAFE_DATABASE: place.databaseUrl === undefined ? undefined : '1',
     HOST: place.host ?? '127.0.0.1',
     PORT: String(port),

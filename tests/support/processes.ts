@@ -2,6 +2,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
+/**
+ * What a program under test takes over from this process: nothing of its configuration, and the
+ * folder for its temporary files.
+ */
+export function programEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, TMPDIR } = process.env
+  return { PATH, TMPDIR }
+}
+
 const LOG_LENGTH_MAX = 1_000_000
 
 export interface Exit {

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { createSecretKey } from '../../../server/lib/secrets/secrets.ts'
 import { runWith } from '../../cli/support.ts'
 import { findFreePort } from '../../support/free-port.ts'
+import { programEnvironment } from '../../support/processes.ts'
 import { until } from '../../support/until.ts'
 import { type AdminStage, startAdmin } from '../support.ts'
 
@@ -109,7 +110,7 @@ describe('tools taken out', () => {
 
   test('the command line shows them', async () => {
     const environment = {
-      PATH: process.env.PATH,
+      ...programEnvironment(),
       DATABASE_URL: stage.databaseUrl,
       SECRET_KEY: createSecretKey(),
       TRIBUTARY_TEST_UNSAFE_DATABASE: '1',

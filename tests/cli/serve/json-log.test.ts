@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createTestDatabase } from '../../support/postgres.ts'
+import { programEnvironment } from '../../support/processes.ts'
 import { startServer } from '../../support/servers/local-server.ts'
 import { ROOT, runWith } from '../support.ts'
 import { readDemo, start } from './running.ts'
@@ -52,7 +53,7 @@ test('starts that fail: a wrong setting, no database, a taken port, with workers
   const database = await createTestDatabase()
   t.after(() => database.drop())
   const good = {
-    PATH: process.env.PATH,
+    ...programEnvironment(),
     METRICS_PORT: '0',
     DATABASE_URL: database.url,
     TRIBUTARY_TEST_UNSAFE_DATABASE: '1',

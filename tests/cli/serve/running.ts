@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { programEnvironment } from '../../support/processes.ts'
 import { until } from '../../support/until.ts'
 import { ROOT, runWith } from '../support.ts'
 
@@ -19,7 +20,7 @@ export interface Running {
 export function start(t: TestContext, settings: NodeJS.ProcessEnv, ...words: string[]): Running {
   const folder = settings.HOME ?? mkdtempSync(join(tmpdir(), 'tributary-serve-'))
   const environment = {
-    PATH: process.env.PATH,
+    ...programEnvironment(),
     HOME: folder,
     DATA_DIR: join(folder, 'data'),
     METRICS_PORT: '0',

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { createSecretKey } from '../../../server/lib/secrets/secrets.ts'
 import { findFreePort } from '../../support/free-port.ts'
 import { type GatewayProcess, type Stage, startGateway, startStage } from '../../support/gateway.ts'
+import { programEnvironment } from '../../support/processes.ts'
 import { until } from '../../support/until.ts'
 import { runWith } from '../support.ts'
 
@@ -82,7 +83,7 @@ test('a start that fails is said once, and no worker is restarted', async () => 
   const databaseUrl = `postgres://a:b@127.0.0.1:${await findFreePort()}/none`
   const { code, out, err } = await runWith(
     {
-      PATH: process.env.PATH,
+      ...programEnvironment(),
       HOME: folder,
       DATA_DIR: folder,
       DATABASE_URL: databaseUrl,

@@ -1,12 +1,11 @@
 /** The console as `npm start` builds it: once for all test files that want it. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../../support/until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-const LOCK = join(tmpdir(), `tributary-console-build-${process.getuid?.() ?? 0}.lock`)
+const LOCK = join(ROOT, 'node_modules', '.console-build.lock')
 const LOCK_STALE_MS = 120_000
 
 /** Builds when the sources have changed since the last build. Throws with what the build said. */

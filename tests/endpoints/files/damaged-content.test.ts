@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { pathOfContent } from '../../../server/assets/storage/disk-storage.ts'
 import { runWith } from '../../cli/support.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
+import { programEnvironment } from '../../support/processes.ts'
 import { type S3Server, startS3Server } from '../../support/s3-server.ts'
 
 const CONTENT = randomBytes(300_000)
@@ -65,7 +66,7 @@ for (const kind of ['disk', 'object store'] as const) {
     const verify = async (...words: string[]) => {
       const remote = kind === 'disk' ? {} : store.environment
       const environment = {
-        PATH: process.env.PATH,
+        ...programEnvironment(),
         DATABASE_URL: gateway.databaseUrl,
         TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
         SECRET_KEY: 'a-secret-key-that-only-tests-would-ever-use',
