@@ -22,8 +22,8 @@ export interface ConsoleAddress {
   passkeyDomain(): string | undefined
   /** Returns true if a page of this origin is the console. */
   isOwnOrigin(origin: string, request: IncomingMessage): boolean
-  /** Returns true if a passkey may have been used on a page of this origin. */
-  isPasskeyOrigin(origin: string): boolean
+  /** Returns the origin of the pages on which passkeys are used. */
+  passkeyOrigin(): string
   /**
    * Returns a link to a page of the console, with the token in the fragment, which is never sent.
    */
@@ -58,7 +58,7 @@ export function createConsoleAddress({ baseUrl, isFixed }: ConsoleAddressOptions
       // Host.
       return !isFixed && URL.canParse(origin) && new URL(origin).host === request.headers.host
     },
-    isPasskeyOrigin: (origin) => origin === passkeyOrigin(),
+    passkeyOrigin,
     link: (page, token) => `${trimEnd(baseUrl(), '/')}/console/${page}#token=${token}`,
   }
 }

@@ -15,7 +15,11 @@ export interface Ceremony {
   /** 0x01 present, 0x04 verified. */
   readonly flags?: number
   readonly count?: number
+  /** Members of the attestation object. */
+  readonly attestation?: Readonly<Record<string, Cbor>>
 }
+
+type Cbor = number | string | Buffer | readonly Cbor[] | { readonly [member: string]: Cbor }
 
 export type KeyKind = 'es256' | 'ed25519' | 'rs256' | 'p384' | 'rsa1024'
 
@@ -31,9 +35,11 @@ export interface Authenticator {
 const encode = (bytes: Buffer) => bytes.toString('base64url')
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest()
 
-export function createAuthenticator(kind: KeyKind = 'es256'): Authenticator {
-  const { publicKey, privateKey } = createPair(kind)
-  const credentialId = randomBytes(32)
+export function createAuthenticator(
+  kind: KeyKind = 'es256',
+  { publicKey, privateKey }: Pair = createPair(kind),
+  credentialId = randomBytes(32),
+): Authenticator {
   const id = encode(credentialId)
 
   return {
@@ -42,14 +48,15 @@ export function createAuthenticator(kind: KeyKind = 'es256'): Authenticator {
       const head = writeHead(ceremony, 0x40)
       const length = Buffer.alloc(2)
       length.writeUInt16BE(credentialId.length)
-      const cose = Buffer.from('a0', 'hex')
+      const cose = writeCose(publicKey)
       const data = Buffer.concat([head, Buffer.alloc(16), length, credentialId, cose])
       return {
         id,
         response: {
           clientDataJSON: encode(writeClientData(ceremony, 'webauthn.create')),
-          authenticatorData: encode(data),
-          publicKey: encode(publicKey.export({ type: 'spki', format: 'der' })),
+          attestationObject: encode(
+            cbor({ fmt: 'none', attStmt: {}, authData: data, ...ceremony.attestation }),
+          ),
           transports: ['internal'],
         },
       }
@@ -72,7 +79,12 @@ export function createAuthenticator(kind: KeyKind = 'es256'): Authenticator {
   }
 }
 
-function createPair(kind: KeyKind): { publicKey: KeyObject; privateKey: KeyObject } {
+interface Pair {
+  readonly publicKey: KeyObject
+  readonly privateKey: KeyObject
+}
+
+function createPair(kind: KeyKind): Pair {
   switch (kind) {
     case 'es256':
       return generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -98,4 +110,47 @@ function writeHead({ domain, flags = 0x05, count = 0 }: Ceremony, more: number):
   const counter = Buffer.alloc(4)
   counter.writeUInt32BE(count)
   return Buffer.concat([sha256(domain), Buffer.of(flags | more), counter])
+}
+
+/** The public key as authenticators state it (RFC 9053, section 7): labels are numbers. */
+function writeCose(key: KeyObject): Buffer {
+  const { kty, crv, x = '', y = '', n = '', e = '' } = key.export({ format: 'jwk' })
+  const bytes = (text: string) => Buffer.from(text, 'base64url')
+  const head = (one: number, alg: number): [number, Cbor][] => [
+    [1, one],
+    [3, alg],
+  ]
+  switch (kty) {
+    case 'OKP':
+      return cborMap([...head(1, -8), [-1, 6], [-2, bytes(x)]])
+    case 'EC':
+      return cborMap([
+        ...head(2, -7),
+        [-1, crv === 'P-256' ? 1 : 2],
+        [-2, bytes(x)],
+        [-3, bytes(y)],
+      ])
+    default:
+      return cborMap([...head(3, -257), [-1, bytes(n)], [-2, bytes(e)]])
+  }
+}
+
+/** RFC 8949: the type in three bits, then the number or the length. */
+function cbor(value: Cbor): Buffer {
+  if (typeof value === 'number') return value < 0 ? cborHead(1, -1 - value) : cborHead(0, value)
+  if (typeof value === 'string')
+    return Buffer.concat([cborHead(3, value.length), Buffer.from(value)])
+  if (Buffer.isBuffer(value)) return Buffer.concat([cborHead(2, value.length), value])
+  if (Array.isArray(value)) return Buffer.concat([cborHead(4, value.length), ...value.map(cbor)])
+  return cborMap(Object.entries(value))
+}
+
+function cborMap(members: readonly (readonly [Cbor, Cbor])[]): Buffer {
+  return Buffer.concat([cborHead(5, members.length), ...members.flat().map(cbor)])
+}
+
+function cborHead(type: number, count: number): Buffer {
+  if (count < 24) return Buffer.of((type << 5) | count)
+  if (count < 256) return Buffer.of((type << 5) | 24, count)
+  return Buffer.of((type << 5) | 25, count >> 8, count & 0xff)
 }

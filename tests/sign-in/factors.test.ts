@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { stepOf, totpCode } from '../../server/sign-in/factors/totp.ts'
+import { stepOf, totpCode } from './authenticator-app.ts'
 import { type Browser, type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
 /** Six digits that the app shows at no time near the step. */

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { rekeyTotp } from '../../server/sign-in/factors/factors.ts'
-import { stepOf, totpCode } from '../../server/sign-in/factors/totp.ts'
 import { createPasswords } from '../../server/sign-in/password-hashes.ts'
 import { invite } from '../../server/sign-in/people/links.ts'
 import { createAccessToken } from '../../server/sign-in/tokens/access-tokens.ts'
+import { stepOf, totpCode } from './authenticator-app.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
 describe('credentials of a person', () => {

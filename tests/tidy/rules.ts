@@ -154,10 +154,13 @@ export const ADAPTER_MODULES: ReadonlySet<string> = new Set([
 /** The one place, or the few, of each runtime package. Types may be named anywhere. */
 export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf/wire': ['server/upstreams/doubao-ast/'],
+  '@simplewebauthn/server': ['server/sign-in/passkeys/webauthn.ts'],
+  '@simplewebauthn/server/helpers': ['server/sign-in/passkeys/webauthn.ts'],
   busboy: ['server/assets/', 'server/pipeline/request/read-form.ts'],
   commander: ['bin/'],
   'find-my-way': ['server/http/router.ts'],
   'ipaddr.js': ['server/outbound/'],
+  otpauth: ['server/sign-in/factors/totp.ts'],
   postgres: ['server/database/'],
   s3mini: ['server/assets/storage/s3-storage.ts'],
   'prom-client': ['server/metrics/'],

@@ -31,8 +31,7 @@ export const createdPasskey = z.object({
   id: bytes(1400),
   response: z.object({
     clientDataJSON: bytes(4000),
-    authenticatorData: bytes(4000),
-    publicKey: bytes(2000).describe('The result of `getPublicKey()`: SubjectPublicKeyInfo.'),
+    attestationObject: bytes(8000),
     transports: z.array(z.string().max(50)).max(10).optional(),
   }),
 })

@@ -63,7 +63,7 @@ export async function verifyCode(
 async function isRightTotp(parts: SignInParts, person: PersonRow, code: string): Promise<boolean> {
   if (!person.totp_secret) return false
   const secret = parts.secrets.open(person.totp_secret, totpContext(person.id))
-  const step = matchTotp(secret, code.replace(/\s/g, ''), parts.nowMs())
+  const step = await matchTotp(secret, code.replace(/\s/g, ''), parts.nowMs())
   return step !== undefined && (await consumeTotpStep(parts.sql, person.id, step))
 }
 
@@ -77,10 +77,10 @@ export async function beginTotp(
 ): Promise<{ secret: string; uri: string }> {
   const { sql, secrets } = parts
   const offered = readOffer(parts, await findPerson(sql, user.id))
-  const secret = offered?.sessionId === sessionId ? offered.secret : createTotpSecret()
+  const secret = offered?.sessionId === sessionId ? offered.secret : await createTotpSecret()
   const text = `${secret}${OFFER_SEPARATOR}${sessionId}`
   await putPendingTotp(sql, user.id, secrets.seal(text, totpContext(user.id)))
-  return { secret, uri: totpUri(secret, user.email) }
+  return { secret, uri: await totpUri(secret, user.email) }
 }
 
 /** The parts of a session that an authenticator app is added in. */
@@ -115,8 +115,10 @@ export async function finishTotp(
     throw new GatewayError('conflict', { message: OTHER_OFFER })
   }
   await throttle.take('factor', user.id)
-  const step = matchTotp(offered.secret, code.replace(/\s/g, ''), parts.nowMs())
-  if (step === undefined) throw invalidField('code', explainWrongCode(offered.secret, code, parts))
+  const step = await matchTotp(offered.secret, code.replace(/\s/g, ''), parts.nowMs())
+  if (step === undefined) {
+    throw invalidField('code', await explainWrongCode(offered.secret, code, parts))
+  }
   await throttle.giveBack('factor', user.id)
   const sealed = secrets.seal(offered.secret, totpContext(user.id))
   return await withTransaction(sql, async (transaction) => {
@@ -133,10 +135,14 @@ const OTHER_OFFER =
   'another browser has started to add an app since: start again, and scan the new QR code'
 
 /** The person has seen the secret, so that the reason gives nothing away. */
-function explainWrongCode(secret: string, code: string, { nowMs }: SignInParts): string {
+async function explainWrongCode(
+  secret: string,
+  code: string,
+  { nowMs }: SignInParts,
+): Promise<string> {
   const digits = code.replace(/\s/g, '')
   if (!/^\d{6}$/.test(digits)) return 'must be the six digits that the app shows'
-  return isOfAnotherTime(secret, digits, nowMs())
+  return (await isOfAnotherTime(secret, digits, nowMs()))
     ? 'is not of now: type the code that the app shows, and set the clock of its device'
     : 'is wrong: type the code that the app shows now for this QR code'
 }

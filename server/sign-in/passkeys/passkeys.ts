@@ -22,8 +22,8 @@ import {
   type PasskeyRow,
   selectPasskeys,
 } from './passkey-store.ts'
+import { ALGORITHMS } from './public-keys.ts'
 import {
-  ALGORITHMS,
   type CreatedCredential,
   PasskeyRefusal,
   readCreated,
@@ -45,7 +45,7 @@ function domainOf({ consoleAddress }: SignInParts): string {
 }
 
 function expect(parts: SignInParts, challenge: Buffer) {
-  return { challenge, domain: domainOf(parts), isOrigin: parts.consoleAddress.isPasskeyOrigin }
+  return { challenge, domain: domainOf(parts), origin: parts.consoleAddress.passkeyOrigin() }
 }
 
 /** Begins a sign-in, or continues one after the password. */
@@ -110,7 +110,7 @@ async function verifyPasskey(
   const person = await findPerson(sql, passkey.person_id)
   if (!person || person.disabled_at) throw wrongPasskey()
   const expected = expect(parts, expectation.challenge)
-  const signed = refuseWith401(() => readSignedCredential(credential, expected, passkey.public_key))
+  const signed = await refuseWith401(readSignedCredential(credential, expected, passkey.public_key))
   if (!(await notePasskeyUse(sql, passkey.id, signed))) {
     const copied = { actor: undefined, action: 'passkey copied', target: passkey.id }
     await writeAudit(sql, { ...copied, details: { user: person.id } })
@@ -168,7 +168,7 @@ export async function addPasskey(
 ): Promise<{ id: string; recovery_codes: string[] | null }> {
   const challenge = await takeChallenge(parts.sql, session.sessionId)
   if (!challenge) throw new GatewayError('conflict', { message: 'start adding a passkey first' })
-  const created = refuseWith400(() => readCreated(passkey.credential, expect(parts, challenge)))
+  const created = await refuseWith400(readCreated(passkey.credential, expect(parts, challenge)))
   const id = newId('pky')
   const codes = await withTransaction(parts.sql, async (transaction) => {
     const before = await findPerson(transaction, session.user.id)
@@ -224,17 +224,17 @@ function describeCredential({ credential_id }: PasskeyRow) {
   return { type: 'public-key' as const, id: credential_id.toString('base64url') }
 }
 
-function refuseWith401<T>(read: () => T): T {
+async function refuseWith401<T>(reading: Promise<T>): Promise<T> {
   try {
-    return read()
+    return await reading
   } catch (error) {
     throw error instanceof PasskeyRefusal ? wrongPasskey(error) : error
   }
 }
 
-function refuseWith400<T>(read: () => T): T {
+async function refuseWith400<T>(reading: Promise<T>): Promise<T> {
   try {
-    return read()
+    return await reading
   } catch (error) {
     if (!(error instanceof PasskeyRefusal)) throw error
     throw new GatewayError('invalid_request', {

@@ -1,4 +1,5 @@
 /** The browser's part of adding a passkey. */
+import { startRegistration } from '@simplewebauthn/browser'
 import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 
 /** Throws the browser's error if the user cancels. */
@@ -7,13 +8,7 @@ export async function createPasskey() {
     'POST /profile/passkeys/options',
     {},
   )
-  const credential = await navigator.credentials.create({
-    publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options),
-  })
-  const { id, response } = credential instanceof PublicKeyCredential ? credential.toJSON() : {}
-  if (!id || !response || !('attestationObject' in response) || !response.publicKey) {
-    throw new Error('no passkey was made')
-  }
-  const { clientDataJSON, authenticatorData, publicKey, transports } = response
-  return { id, response: { clientDataJSON, authenticatorData, publicKey, transports } }
+  const { id, response } = await startRegistration({ optionsJSON: options })
+  const { clientDataJSON, attestationObject, transports } = response
+  return { id, response: { clientDataJSON, attestationObject, transports } }
 }

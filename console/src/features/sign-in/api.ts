@@ -1,4 +1,5 @@
 /** The browser's part of a passkey, and helpers shared by the sign-in pages. */
+import { browserSupportsWebAuthn, startAuthentication } from '@simplewebauthn/browser'
 import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 
 export type SignInAnswer = AdminAnswer<'POST /session'>
@@ -7,7 +8,7 @@ export type SignInMethod = SignInAnswer['methods'][number]
 /** Browsers support passkeys only on secure origins with a host name. */
 export function hasPasskeys(): boolean {
   const isBareAddress = /^[\d.]+$|^\[/.test(location.hostname)
-  return 'PublicKeyCredential' in window && !isBareAddress
+  return browserSupportsWebAuthn() && !isBareAddress
 }
 
 /** Throws the browser's error if the user cancels. */
@@ -24,13 +25,8 @@ export async function stepUpWithPasskey(): Promise<void> {
 type RequestOptions = AdminAnswer<'POST /session/passkey/options'>
 
 async function sign(options: RequestOptions) {
-  const credential = await navigator.credentials.get({
-    publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
-  })
-  const { id, response } = credential instanceof PublicKeyCredential ? credential.toJSON() : {}
-  if (!id || !response || !('signature' in response)) throw new Error('no passkey was used')
-  const { clientDataJSON, authenticatorData, signature, userHandle } = response
-  return { id, response: { clientDataJSON, authenticatorData, signature, userHandle } }
+  const { id, response } = await startAuthentication({ optionsJSON: options })
+  return { id, response }
 }
 
 /** Reads the token from the URL's fragment, which never reaches a server or a log. */
