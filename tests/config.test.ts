@@ -48,7 +48,12 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ['another database', { DATABASE_URL: 'mysql://h/d', SECRET_KEY: key }, /^DATABASE_URL: must be/],
   ['a database without a key', { DATABASE_URL: socket }, /^SECRET_KEY: is required with DATABASE/],
   ['a short key', { SECRET_KEY: 'short' }, /^SECRET_KEY: must have at least 32 characters$/],
-  ['half a store', { S3_ENDPOINT: 'http://s3' }, /^S3_BUCKET: is required with S3_ENDPOINT\nS3_AC/],
+  ['half a store', { S3_ENDPOINT: 'http://s3' }, /^S3_BUCKET: is required with S3_ENDPOINT$/],
+  [
+    'half a key of a store',
+    { S3_ENDPOINT: 'http://s3', S3_BUCKET: 'b', S3_ACCESS_KEY_ID: 'i' },
+    /^S3_SECRET_ACCESS_KEY: is required/,
+  ],
   ['a store without an address', { S3_BUCKET: 'b' }, /^S3_ENDPOINT: is required with S3_BUCKET/],
   ['a user in an address', { S3_ENDPOINT: 'https://u:p@s3' }, /^S3_ENDPOINT: must be without a/],
   ['a query', { PUBLIC_URL: 'https://a.example/?x=1' }, /^PUBLIC_URL: must be without a user, a/],

@@ -45,7 +45,7 @@ export function loadConfig(
         'make one with: openssl rand -base64 32',
     )
   }
-  if (data.S3_ENDPOINT !== undefined) requireStoreCredentials(data)
+  if (data.S3_ENDPOINT !== undefined) requireStoreParts(data)
   refuseContradictions(data)
   return deepFreeze(assemble(data))
 }
@@ -210,12 +210,16 @@ function allowedOrigins(origins: Values['CORS_ORIGINS']): AllowedOrigins | undef
 function objectStore(values: Values) {
   const { S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_REGION: region } = values
   const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = values
-  if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) return undefined
-  return { endpoint, bucket, region, accessKeyId, secretAccessKey }
+  if (!endpoint || !bucket) return undefined
+  const keys = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined
+  return { endpoint, bucket, region, keys }
 }
 
-function requireStoreCredentials(values: Values): void {
-  const needed = ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const
+/** Both keys or none, for which those of the machine stand in. */
+function requireStoreParts(values: Values): void {
+  const hasKey = values.S3_ACCESS_KEY_ID ?? values.S3_SECRET_ACCESS_KEY
+  const keys = ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const
+  const needed = ['S3_BUCKET', ...(hasKey === undefined ? [] : keys)] as const
   const missing = needed.filter((name) => values[name] === undefined)
   if (missing.length === 0) return
   throw new ConfigError(missing.map((name) => `${name}: is required with S3_ENDPOINT`).join('\n'))

@@ -146,8 +146,11 @@ export const VARIABLES = {
   S3_ENDPOINT: baseUrl.optional().describe('Object store for media; DATA_DIR by default.'),
   S3_REGION: z.string().default('us-east-1').describe('Region of the object store.'),
   S3_BUCKET: z.string().optional().describe('Bucket for media.'),
-  S3_ACCESS_KEY_ID: z.string().optional().describe('Credentials of the object store.'),
-  S3_SECRET_ACCESS_KEY: z.string().optional().describe('Credentials of the object store.'),
+  S3_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .describe('Credentials of the object store; by default the role of the machine.'),
+  S3_SECRET_ACCESS_KEY: z.string().optional().describe('Secret of S3_ACCESS_KEY_ID.'),
   FFMPEG: z
     .string()
     .min(1)

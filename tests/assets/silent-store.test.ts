@@ -33,8 +33,7 @@ async function startStore(t: TestContext) {
       endpoint: server.url,
       bucket: 'b',
       region: 'r',
-      accessKeyId: 'a',
-      secretAccessKey: 's',
+      keys: { accessKeyId: 'a', secretAccessKey: 's' },
     },
     { onChange: (isThere) => changes.push(isThere), times: TIMES },
   )

@@ -183,15 +183,15 @@ function sendObject({ request, response, key, state }: Asking): void {
 
 function completeUpload({ response, url, body, state }: Asking): void {
   const { key, parts } = findUpload(url, state)
-  const listed = [
-    ...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>(.*?)<\/ETag>/g),
-  ]
-  const content = listed.map(([, number, etag], index) => {
-    const part = parts.get(Number(number))
-    if (!part || etagOf(part) !== `"${etag?.replaceAll('"', '')}"`) {
-      throw new Refusal(400, 'InvalidPart')
-    }
-    if (Number(number) !== index + 1) throw new Refusal(400, 'InvalidPartOrder')
+  const listed = [...body.toString().matchAll(/<Part>(.*?)<\/Part>/g)].map(([, part = '']) => ({
+    number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
+    etag: /<ETag>(?:"|&quot;)?(\w+)(?:"|&quot;)?</.exec(part)?.[1],
+  }))
+  if (listed.length === 0) throw new Refusal(400, 'MalformedXML')
+  const content = listed.map(({ number, etag }, index) => {
+    const part = parts.get(number)
+    if (!part || etagOf(part) !== `"${etag}"`) throw new Refusal(400, 'InvalidPart')
+    if (number !== index + 1) throw new Refusal(400, 'InvalidPartOrder')
     const isLast = index === listed.length - 1
     if (!isLast && part.length < PART_BYTES_MIN) throw new Refusal(400, 'EntityTooSmall')
     return part

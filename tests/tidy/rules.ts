@@ -153,6 +153,8 @@ export const ADAPTER_MODULES: ReadonlySet<string> = new Set([
 
 /** The one place, or the few, of each runtime package. Types may be named anywhere. */
 export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
+  '@aws-sdk/client-s3': ['server/assets/storage/'],
+  '@aws-sdk/lib-storage': ['server/assets/storage/s3-storage.ts'],
   '@bufbuild/protobuf/wire': ['server/upstreams/doubao-ast/'],
   '@simplewebauthn/server': ['server/sign-in/passkeys/webauthn.ts'],
   '@simplewebauthn/server/helpers': ['server/sign-in/passkeys/webauthn.ts'],
@@ -162,7 +164,6 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['server/outbound/'],
   otpauth: ['server/sign-in/factors/totp.ts'],
   postgres: ['server/database/'],
-  s3mini: ['server/assets/storage/s3-storage.ts'],
   'prom-client': ['server/metrics/'],
   ws: ['server/endpoints/sockets.ts', 'server/pipeline/send/wire-socket.ts'],
   undici: [

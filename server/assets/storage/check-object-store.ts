@@ -4,10 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { member } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
-import { createS3Storage, type ObjectStore } from './s3-storage.ts'
+import type { ObjectStore } from './s3-client.ts'
+import { createS3Storage } from './s3-storage.ts'
 
 /** A start waits this long for a store. */
 const ANSWER_MS = 5_000
+const NO_KEYS =
+  'this machine has no credentials of the object store: set S3_ACCESS_KEY_ID and ' +
+  'S3_SECRET_ACCESS_KEY, or give it a role'
 const CONTENT = 'written by a gateway that starts'
 
 /** Advice by the error code of the store. */
@@ -35,6 +39,7 @@ export async function checkObjectStore(
     if (read === CONTENT) return
   } catch (error) {
     const { status, code } = readRefusal(error)
+    if (code === 'CredentialsProviderError') throw new OperatorError(NO_KEYS, { cause: error })
     if (status === undefined) {
       log.warn({ error }, 'the object store does not answer: files cannot be kept until it does')
       return
@@ -63,8 +68,8 @@ async function exchange(settings: ObjectStore): Promise<string> {
 /** Returns the status and code of a refusal: a 4xx other than those that pass. */
 function readRefusal(error: unknown): { readonly status: number | undefined; code: string } {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-  const status = member(cause, 'status')
-  const code = member(cause, 'serviceCode') ?? member(cause, 'code')
+  const status = member(member(cause, '$metadata'), 'httpStatusCode')
+  const code = member(cause, 'name')
   const isRefused =
     typeof status === 'number' && status >= 400 && status < 500 && ![408, 429].includes(status)
   return { status: isRefused ? status : undefined, code: typeof code === 'string' ? code : '' }

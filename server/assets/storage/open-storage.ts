@@ -5,7 +5,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDiskStorage } from './disk-storage.ts'
-import { createS3Storage, isS3Key, type ObjectStore } from './s3-storage.ts'
+import type { ObjectStore } from './s3-client.ts'
+import { createS3Storage, isS3Key } from './s3-storage.ts'
 import { type Storage, StorageUnavailable } from './storage.ts'
 
 export function openStorage(options: {
