@@ -168,7 +168,7 @@ function send(
   if (!adapter) throw noResponse()
   const { dispatcher, limits } = services
   const total = totalTimeoutMs === undefined ? {} : { totalTimeoutMs }
-  const wire = openWire(hold, { dispatcher, ...limits, ...total })
+  const wire = openWire(hold, { dispatcher, room: roomOf(context, services), ...limits, ...total })
   return timed(context, 'upstream', () => adapter(wire, channel.settings, request))
 }
 

@@ -57,6 +57,7 @@ export function openTaskWire(
   })
   return openWire(hold, {
     dispatcher: services.dispatcher,
+    room: { memory: services.memory, account: task.account_id },
     firstByteTimeoutMs: timeoutMs,
     idleTimeoutMs: timeoutMs,
     totalTimeoutMs: totalMs,

@@ -1,6 +1,7 @@
 /** Reads a vendor's JSON answer whole. */
-import { unpackBytes } from '../lib/detect-packed.ts'
+import { detectPacking, unpackBytes } from '../lib/detect-packed.ts'
 import { asString, isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { SHARED_BYTES } from '../lib/queues/loop-share.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { WireResponse } from './wire.ts'
 
@@ -16,6 +17,11 @@ export function isStream(response: WireResponse, isStreamRequested: boolean): bo
 }
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+/** The bytes, and what they are parsed to, or were compressed to. */
+const WHOLE_FACTOR = 2
+/** A large answer waits so long for its share of memory. */
+const ROOM_WAIT_MS = 20_000
+const TOO_MUCH = 'the answers to this account that are read here are too large together'
 
 /**
  * Returns the object. Throws `unknown` for a body that breaks off, is too large or is something
@@ -31,22 +37,56 @@ export async function readJsonAnswer(response: WireResponse): Promise<JsonObject
   })
 }
 
-/** Returns any JSON; undefined for other text. Throws `unknown` for a body cut or too large. */
+/**
+ * Returns any JSON; undefined for other text. Throws `unknown` for a body that is cut, too large or
+ * without room in memory.
+ */
 export async function readJsonDocument(response: WireResponse, bytesMax: number): Promise<unknown> {
+  const { room } = response
+  const portion = room?.memory.bytes.portion(room.account, 'whole')
+  // All at once: answers that wait for each other's room would never end.
+  const takeRoom = async () => {
+    if (!portion || portion.amount > 0) return
+    const amount = bytesMax * WHOLE_FACTOR
+    if (!(await portion.growSoon(amount, ROOM_WAIT_MS))) throw portion.refuse(amount, TOO_MUCH)
+  }
+  try {
+    const packed = await readWhole(response.body, bytesMax, takeRoom)
+    const bytes = await unpack(packed, bytesMax, takeRoom)
+    if (bytes.length >= SHARED_BYTES) await room?.memory.loop.turn(room.account)
+    return tryParseJson(bytes)
+  } finally {
+    portion?.release()
+  }
+}
+
+type TakeRoom = () => Promise<void>
+
+async function readWhole(
+  body: WireResponse['body'],
+  bytesMax: number,
+  takeRoom: TakeRoom,
+): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
-    for await (const chunk of response.body) {
+    for await (const chunk of body) {
       size += chunk.length
       if (size > bytesMax) throw new Error('the answer is too large')
+      if (size >= SHARED_BYTES) await takeRoom()
       chunks.push(chunk)
     }
+    return Buffer.concat(chunks)
   } catch (cause) {
-    response.body.destroy()
+    body.destroy()
     throw new UpstreamFailure('unknown', { cause, message: 'the answer broke off' })
   }
+}
+
+async function unpack(packed: Buffer, bytesMax: number, takeRoom: TakeRoom): Promise<Buffer> {
   try {
-    return tryParseJson(await unpackBytes(Buffer.concat(chunks), bytesMax, true))
+    if (detectPacking(packed, true)) await takeRoom()
+    return await unpackBytes(packed, bytesMax, true)
   } catch (cause) {
     throw new UpstreamFailure('unknown', { cause, message: 'the answer cannot be decompressed' })
   }

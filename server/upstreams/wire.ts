@@ -1,6 +1,7 @@
 /** The wire of an adapter: its only way to an upstream, by HTTP request or WebSocket. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Memory } from '../lib/memory/memory.ts'
 import type { UpstreamFailure } from './failure.ts'
 
 /** One HTTP request of an adapter. The body is sent unchanged; a stream needs a Content-Length. */
@@ -18,6 +19,14 @@ export interface WireResponse {
   readonly headers: IncomingHttpHeaders
   /** Must be read to its end or destroyed. */
   readonly body: Readable
+  /** Counts its bytes while they are kept; absent for those that no account causes. */
+  readonly room?: WireRoom | undefined
+}
+
+export interface WireRoom {
+  readonly memory: Pick<Memory, 'bytes' | 'loop'>
+  /** The id of the account. */
+  readonly account: string
 }
 
 /** Returns true for the body of a response that has arrived to its end, before it is read. */

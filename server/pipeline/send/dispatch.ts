@@ -191,8 +191,10 @@ async function attempt(
   const { limits } = call.model
   const idleTimeoutMs = limits.idle_timeout_ms ?? services.limits.idleTimeoutMs
   const firstByteTimeoutMs = limits.first_byte_timeout_ms ?? services.limits.firstByteTimeoutMs
+  const room = roomOf(context, services)
   const wire = openWire(hold, {
     dispatcher: services.dispatcher,
+    room,
     firstByteTimeoutMs,
     idleTimeoutMs,
     socketsMax: services.limits.socketsMax,
@@ -213,7 +215,7 @@ async function attempt(
     const withinMs = limitWhole(call, services) - (performance.now() - startedAt)
     try {
       const named = nameTakenOut(answer, call, metering.endpoint, services)
-      return await openAnswer(named, roomOf(context, services), withinMs)
+      return await openAnswer(named, room, withinMs)
     } finally {
       unwatch()
     }

@@ -7,7 +7,7 @@
  */
 import { Readable } from 'node:stream'
 import { type Dispatcher, errors } from 'undici'
-import type { WireRequest, WireResponse } from '../../upstreams/wire.ts'
+import type { WireRequest, WireResponse, WireRoom } from '../../upstreams/wire.ts'
 import { findCredentials, mask } from './mask-credentials.ts'
 
 /** Unread bytes of a response beyond which its connection is paused. */
@@ -20,6 +20,11 @@ export interface ExchangeTimes {
   readonly totalTimeoutMs?: number
 }
 
+export interface ExchangeOptions extends ExchangeTimes {
+  /** For the response. */
+  readonly room?: WireRoom | undefined
+}
+
 /** The time of an exchange is over. */
 export class ExchangeTimeout extends Error {}
 
@@ -30,11 +35,11 @@ export class ExchangeTimeout extends Error {}
 export function exchange(
   dispatcher: Dispatcher,
   request: WireRequest,
-  times: ExchangeTimes,
+  times: ExchangeOptions,
 ): Promise<WireResponse> {
   const { origin, path } = targetOf(request.url)
   return new Promise((resolve, reject) => {
-    const handler = new ExchangeHandler(request, { resolve, reject })
+    const handler = new ExchangeHandler(request, times.room, { resolve, reject })
     if (times.totalTimeoutMs) handler.endIn(times.totalTimeoutMs)
     dispatcher.dispatch(
       {
@@ -81,13 +86,15 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   private readonly settle: Settle
   private readonly sent: WireRequest['body']
   private readonly credentials: readonly Buffer[]
+  private readonly room: WireRoom | undefined
   private controller: Dispatcher.DispatchController | undefined
   private body: ResponseBody | undefined
   private timer: NodeJS.Timeout | undefined
   private timeout: ExchangeTimeout | undefined
 
-  constructor(request: WireRequest, settle: Settle) {
+  constructor(request: WireRequest, room: WireRoom | undefined, settle: Settle) {
     this.settle = settle
+    this.room = room
     this.sent = request.body
     this.credentials = findCredentials(request.headers)
   }
@@ -112,7 +119,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return
     this.body = new ResponseBody(controller)
-    this.settle.resolve({ status, headers, body: this.body })
+    this.settle.resolve({ status, headers, body: this.body, room: this.room })
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

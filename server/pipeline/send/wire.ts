@@ -10,10 +10,10 @@ import { readErrorBody, UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Wire, WireRequest, WireResponse } from '../../upstreams/wire.ts'
 import type { Stopping } from '../load/stopping.ts'
 import { decodeBody } from './decode-body.ts'
-import { ExchangeTimeout, type ExchangeTimes, exchange } from './exchange.ts'
+import { type ExchangeOptions, ExchangeTimeout, exchange } from './exchange.ts'
 import { openSocket } from './wire-socket.ts'
 
-export interface WireOptions extends ExchangeTimes {
+export interface WireOptions extends ExchangeOptions {
   readonly dispatcher: Dispatcher
   /** Maximum number of WebSockets to one host. */
   readonly socketsMax: number

@@ -87,7 +87,7 @@ function openSendingWire(
   task: ClaimedTask,
   modelLimits: BackgroundOrder['call']['model']['limits'],
 ): Wire {
-  const { limits, dispatcher } = services
+  const { limits, dispatcher, memory } = services
   const hold = admitTaskHold({
     id: task.hold_id,
     requestId: task.request_id,
@@ -96,6 +96,7 @@ function openSendingWire(
   })
   return openWire(hold, {
     dispatcher,
+    room: { memory, account: task.account_id },
     firstByteTimeoutMs: modelLimits.first_byte_timeout_ms ?? limits.firstByteTimeoutMs,
     idleTimeoutMs: modelLimits.idle_timeout_ms ?? limits.idleTimeoutMs,
     socketsMax: limits.socketsMax,
