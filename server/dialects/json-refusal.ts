@@ -10,6 +10,7 @@ export type JsonRefusalReason =
   | 'too_deep'
   | 'too_many_values'
   | 'too_many_fields'
+  | 'too_many_keys'
   | 'duplicate_key'
   | 'number_out_of_range'
 
@@ -31,6 +32,7 @@ const SENTENCES: Readonly<Record<JsonRefusalReason, string>> = {
   too_deep: 'request body is nested too deeply',
   too_many_values: 'request body holds too many values',
   too_many_fields: 'request body has more than 1000 fields',
+  too_many_keys: 'request body has more than 20000 different keys',
   duplicate_key: 'request body names a field more than once',
   number_out_of_range: 'request body holds a number that is out of range',
 }

@@ -1,8 +1,7 @@
 /**
  * Scans a JSON request body before JSON.parse: one pass over the bytes, without recursion. Rejects
- * what is costly (depth, number of values) or ambiguous (duplicate keys, numbers that become
- * Infinity), and records the position of each top-level member, so that `splice.ts` can edit the
- * body without re-encoding it. Detailed syntax is left to JSON.parse.
+ * what is costly (depth, values, keys) or ambiguous (duplicate keys, numbers that become Infinity),
+ * and records where each top-level member is, for `splice.ts`. JSON.parse judges the syntax.
  */
 import { isUtf8 } from 'node:buffer'
 import type { JsonObject } from '../lib/json.ts'
@@ -15,9 +14,12 @@ export interface JsonLimits {
   readonly values: number
   /** Members of the outermost object: vendors know some dozens, and each is looked up by name. */
   readonly members: number
+  /** Different keys in the whole body: one costs as much as twenty that are repeated. */
+  readonly keys: number
 }
 
-export const REQUEST_LIMITS: JsonLimits = { depth: 64, values: 200_000, members: 1_000 }
+export const REQUEST_LIMITS = { depth: 64, values: 200_000, members: 1_000, keys: 20_000 }
+const NO_LIMITS = { depth: Infinity, values: Infinity, members: Infinity, keys: Infinity }
 
 /** One member; byte offsets. `keyStart` is the key's opening quote; ends are exclusive. */
 export interface JsonMember {
@@ -98,6 +100,8 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): Js
   if (!readMembers(cursor, members)) {
     return refuseJson(cursor.refusal ?? 'syntax', cursor.position, members.at(-1)?.key)
   }
+  const isLarge = members.length + cursor.inside > limits.keys
+  if (isLarge && hasMoreKeys(bytes, limits.keys)) return refuseJson('too_many_keys')
   const double = findDuplicate(members)
   if (double !== undefined) return refuseJson('duplicate_key', double.keyStart, double.key)
   return { ok: true, fields: new Map(members.map((member) => [member.key, member])) }
@@ -116,8 +120,7 @@ export function scanMembers(bytes: Buffer, start: number): readonly JsonMember[]
 
 /** Returns a scanner that is at `position`. Only for bytes that JSON.parse has accepted. */
 export function scannerAt(bytes: Buffer, position: number): Cursor {
-  const limits = { depth: Infinity, values: Infinity, members: Infinity }
-  return { bytes, limits, position, values: 1, inside: 0, refusal: undefined }
+  return { bytes, limits: NO_LIMITS, position, values: 1, inside: 0, refusal: undefined }
 }
 
 /** Reads an object from its opening brace on. After a refusal the last member is the culprit. */
@@ -259,6 +262,20 @@ export function readKey(cursor: Cursor): string | undefined {
   cursor.position++
   skipSpace(cursor)
   return decodeKey(bytes, start, end)
+}
+
+/** Returns true for more than `most` different keys, at any depth. */
+function hasMoreKeys(bytes: Buffer, most: number): boolean {
+  const keys = new Set<string>()
+  const cursor = scannerAt(bytes, 0)
+  for (let open = 0; keys.size <= most; ) {
+    open = bytes.indexOf(QUOTE, cursor.position)
+    cursor.position = open === -1 ? -1 : skipString(bytes, open)
+    if (cursor.position === -1) return false
+    const key = bytes.toString('latin1', open, cursor.position)
+    if (skipSpace(cursor) === COLON) keys.add(key)
+  }
+  return true
 }
 
 /** Keys that need no folding: nearly all keys of nearly all bodies. */

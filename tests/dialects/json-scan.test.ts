@@ -141,7 +141,7 @@ test('the limits are exact: depth, number of values and of fields', () => {
   const nest = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
   assert.ok(scanJson(Buffer.from(nest(64))).ok)
   assert.equal(refusalOf(nest(65)).reason, 'too_deep')
-  const limits = { depth: 64, values: 10, members: Infinity }
+  const limits = { ...REQUEST_LIMITS, values: 10, members: Infinity }
   const keys = (count: number) =>
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1])))
   assert.ok(scanJson(Buffer.from(keys(9)), limits).ok)
@@ -153,11 +153,30 @@ test('the limits are exact: depth, number of values and of fields', () => {
   assert.equal(refusalOf(`{"a":[${'[],'.repeat(12)}0]}`, limits).reason, 'too_many_values')
 })
 
+test('different keys are limited, not those that are repeated', () => {
+  const limits = { ...REQUEST_LIMITS, keys: 10 }
+  const items = (count: number, name: (item: number) => string) =>
+    `{"a":[${Array.from({ length: count }, (_, item) => `{"${name(item)}" : "x"}`).join()}]}`
+  const scan = (body: string) => scanJson(Buffer.from(body), limits)
+  // With that of the body itself.
+  assert.ok(scan(items(9, (item) => `k${item}`)).ok)
+  assert.equal(
+    refusalOf(
+      items(10, (item) => `k${item}`),
+      limits,
+    ).reason,
+    'too_many_keys',
+  )
+  assert.ok(scan(items(1_000, (item) => `k${item % 9}`)).ok)
+  assert.ok(scan(`{"a":[{"k":[${'"v",'.repeat(1_000)}"\\":"]}]}`).ok, 'texts are no keys')
+})
+
 test('hostile sizes are refused without recursion', () => {
   assert.equal(refusalOf(`{"a":${'['.repeat(1_000_000)}`).reason, 'too_deep')
   const keys = Array.from({ length: 300_000 }, (_, i) => `"k${i}":0`)
   assert.equal(refusalOf(`{${keys.join(',')}}`).reason, 'too_many_fields')
   assert.equal(refusalOf(`{"a":{${keys.join(',')}}}`).reason, 'too_many_values')
+  assert.equal(refusalOf(`{"a":{${keys.slice(0, 100_000).join(',')}}}`).reason, 'too_many_keys')
 })
 
 test('__proto__ and constructor stay members of the body and reach no prototype', () => {

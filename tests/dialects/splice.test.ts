@@ -6,7 +6,7 @@ import { type JsonEdits, spliceJson } from '../../server/dialects/splice.ts'
 
 function splice(body: string, edits: JsonEdits): string {
   const bytes = Buffer.from(body)
-  const parsed = parseRequestJson(bytes, { ...REQUEST_LIMITS, members: Infinity })
+  const parsed = parseRequestJson(bytes, { ...REQUEST_LIMITS, members: Infinity, keys: Infinity })
   assert.ok(parsed.ok)
   return spliceJson(bytes, parsed.fields, edits).toString()
 }
