@@ -42,30 +42,58 @@ export const ANSWER_EVENT_BYTES_MAX = 64 * 1024 * 1024
 const LF = 10
 const CR = 13
 const FIRST_CAPACITY = 4096
+/** Pieces of up to half of it are gathered, since each one costs memory; others stay as they are. */
+const GATHERED_BYTES_MAX = 16 * 1024
 
-/** Bytes that wait for the rest of their event: a buffer that doubles, so copying stays linear. */
+/** Bytes that wait for the rest of their event. */
 interface Carry {
-  buffer: Buffer
+  pieces: Buffer[]
+  /** Behind the pieces: it doubles up to the size of one, so copying stays linear. */
+  tail: Buffer
+  tailLength: number
+  /** Of all. */
   length: number
 }
 
+const emptyCarry = (): Carry => ({ pieces: [], tail: NO_BYTES, tailLength: 0, length: 0 })
+const NO_BYTES = Buffer.alloc(0)
+
 function append(carry: Carry, bytes: Buffer): void {
-  const needed = carry.length + bytes.length
-  if (needed > carry.buffer.length) {
-    const larger = Buffer.allocUnsafe(Math.max(needed, carry.buffer.length * 2, FIRST_CAPACITY))
-    carry.buffer.copy(larger, 0, 0, carry.length)
-    carry.buffer = larger
+  carry.length += bytes.length
+  if (carry.tailLength + bytes.length > GATHERED_BYTES_MAX) endTail(carry)
+  if (bytes.length > GATHERED_BYTES_MAX / 2) {
+    endTail(carry)
+    carry.pieces.push(bytes)
+    return
   }
-  bytes.copy(carry.buffer, carry.length)
-  carry.length = needed
+  const needed = carry.tailLength + bytes.length
+  if (needed > carry.tail.length) {
+    const larger = Buffer.allocUnsafe(Math.max(needed, carry.tail.length * 2, FIRST_CAPACITY))
+    carry.tail.copy(larger, 0, 0, carry.tailLength)
+    carry.tail = larger
+  }
+  bytes.copy(carry.tail, carry.tailLength)
+  carry.tailLength = needed
 }
 
-/** Takes the bytes out. A carry that grew is not kept: the next event is most often small. */
-function take(carry: Carry): Buffer {
-  const taken = carry.buffer.subarray(0, carry.length)
-  carry.buffer = Buffer.alloc(0)
+function endTail(carry: Carry): void {
+  if (carry.tailLength > 0) carry.pieces.push(carry.tail.subarray(0, carry.tailLength))
+  carry.tail = NO_BYTES
+  carry.tailLength = 0
+}
+
+/** Takes the bytes out in pieces. What was allocated is not kept: the next event may be small. */
+function take(carry: Carry): readonly Buffer[] {
+  endTail(carry)
+  const { pieces } = carry
+  carry.pieces = []
   carry.length = 0
-  return taken
+  return pieces
+}
+
+function takeWhole(carry: Carry): Buffer {
+  const pieces = take(carry)
+  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
 }
 
 /**
@@ -113,13 +141,13 @@ function findEventEnd(chunk: Buffer, from: number, state: LineState): number {
 /** Cuts a body into its events without decoding them. */
 export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
   const { onFrame, onOverflow, limitBytes = SSE_EVENT_LIMIT_BYTES } = options
-  const carry: Carry = { buffer: Buffer.alloc(0), length: 0 }
+  const carry = emptyCarry()
   const state: LineState = { atLineStart: true, afterCr: false, nextCr: -1, nextLf: -1 }
   let overflowing = false
 
   function overflow(piece: Buffer, isLast: boolean): void {
     overflowing = !isLast
-    if (carry.length > 0) onOverflow?.(take(carry), false)
+    for (const kept of take(carry)) onOverflow?.(kept, false)
     onOverflow?.(piece, isLast)
   }
 
@@ -128,7 +156,7 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
       overflow(piece, true)
     } else if (carry.length > 0) {
       append(carry, piece)
-      onFrame(take(carry))
+      onFrame(takeWhole(carry))
     } else {
       onFrame(piece)
     }
@@ -154,10 +182,10 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
     },
     end() {
       overflowing = false
-      if (carry.length > 0) onFrame(take(carry))
+      if (carry.length > 0) onFrame(takeWhole(carry))
     },
     pendingBytes: () => carry.length,
-    heldBytes: () => carry.buffer.length,
+    heldBytes: () => carry.length - carry.tailLength + carry.tail.length,
   }
 }
 

@@ -119,6 +119,34 @@ test('a line of five megabytes keeps no more than the limit in memory', () => {
   assert.equal(bytes, 20_000_008)
 })
 
+test('an event that has not ended is held once, and passes uncopied when it is too large', () => {
+  const passed: Buffer[] = []
+  const splitter = createSseSplitter({
+    onFrame: () => assert.fail('the event is too large'),
+    onOverflow: (piece) => passed.push(piece),
+  })
+  const pieces = Array.from({ length: 200 }, () => Buffer.alloc(64 * 1024, 'x'))
+  for (const piece of pieces) {
+    splitter.push(piece)
+    const spare = splitter.heldBytes() - splitter.pendingBytes()
+    assert.ok(spare <= 16 * 1024, `${spare} bytes more than wait`)
+  }
+  assert.ok(pieces.every((piece, at) => passed[at] === piece))
+})
+
+test('pieces of all sizes are joined in their order', () => {
+  const size = fc.constantFrom(1, 100, 8_191, 8_192, 8_193, 16_385)
+  const check = (sizes: readonly number[]) => {
+    const pieces = sizes.map((bytes, at) => Buffer.alloc(bytes, `${at} `))
+    const frames: Buffer[] = []
+    const splitter = createSseSplitter({ onFrame: (frame) => frames.push(frame) })
+    for (const piece of pieces) splitter.push(piece)
+    splitter.end()
+    assert.deepEqual(frames, [Buffer.concat(pieces)])
+  }
+  fc.assert(fc.property(fc.array(size, { minLength: 1, maxLength: 40 }), check))
+})
+
 test('the frames joined are the body, byte for byte, at any chunking', () => {
   const piece = fc.constantFrom('\n', '\r', '\r\n', 'data: x', 'é', ':', '\n\n', 'event: y')
   fc.assert(
