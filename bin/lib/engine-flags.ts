@@ -1,4 +1,4 @@
-/** The garbage collector's settings, which the engine reads before any code runs. */
+/** Settings of memory that the engine and the C library read before any code runs. */
 import cluster from 'node:cluster'
 
 /** The reasons are in docs/decisions/2026-11-23-memory-for-short-lived-objects.md. */
@@ -9,19 +9,31 @@ export const ENGINE_FLAGS = [
 ]
 
 /**
- * Replaces this process by one with the flags, under the same id, unless they were present. A flag
- * that the operator has set, on the command line or in NODE_OPTIONS, stays as it is. Workers start
- * with the flags of their supervisor.
+ * glibc returns freed buffers from this size on to the system at once. By itself it raises the size
+ * up to 32 MB with each that is freed, and keeps what lies between smaller ones that are in use.
+ */
+export const ENGINE_ENVIRONMENT = {
+  MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
+  MALLOC_TRIM_THRESHOLD_: String(16 * 1024 * 1024),
+}
+
+/**
+ * Replaces this process by one with the flags and the environment, under the same id, unless they
+ * were present. What the operator has set, on the command line, in NODE_OPTIONS or as a variable,
+ * stays as it is. Workers start with those of their supervisor.
  */
 export function restartWithFlags(): void {
   const present = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)]
   const missing = ENGINE_FLAGS.filter((flag) => !present.some((one) => isSameFlag(one, flag)))
+  const hasEnvironment = Object.keys(ENGINE_ENVIRONMENT).every((name) => name in process.env)
+  if (missing.length === 0 && hasEnvironment) return
   // A process with a channel to its parent would lose it.
-  if (missing.length === 0 || process.connected || !cluster.isPrimary) return
+  if (process.connected || !cluster.isPrimary) return
   if (process.platform === 'win32' || process.execve === undefined) return
   const [node, script = ''] = process.argv
   const args = [...process.execArgv, ...missing, script, ...process.argv.slice(2)]
-  process.execve(process.execPath, [node ?? process.execPath, ...args], process.env)
+  const env = { ...ENGINE_ENVIRONMENT, ...process.env }
+  process.execve(process.execPath, [node ?? process.execPath, ...args], env)
 }
 
 function isSameFlag(one: string, other: string): boolean {

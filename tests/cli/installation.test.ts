@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
-import { ENGINE_FLAGS } from '../../bin/lib/engine-flags.ts'
+import { ENGINE_ENVIRONMENT, ENGINE_FLAGS } from '../../bin/lib/engine-flags.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -72,15 +72,20 @@ test('the help names every command, and a mistyped one gets a suggestion', () =>
   assert.equal(run('constructor').status, 2)
 })
 
-test('serve runs with the flags of the engine, and keeps those of the operator', (t) => {
+test('serve runs with the settings of memory, and keeps those of the operator', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-flags-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const preload = join(folder, 'say-flags.cjs')
-  writeFileSync(preload, 'process._rawDebug(process.pid, ...process.execArgv)')
-  /** The process id and the flags of each program that ran, in order. */
+  const say = 'process._rawDebug(process.pid, process.env[name], ...process.execArgv)'
+  const [[name, value] = ['', '']] = Object.entries(ENGINE_ENVIRONMENT)
+  writeFileSync(preload, `const name = '${name}'; ${say}`)
+  const unset = Object.keys(ENGINE_ENVIRONMENT).map((key) => [key, undefined])
+  const clean = { ...process.env, ...Object.fromEntries(unset) }
+  let set: Record<string, string> = {}
+  /** The process id, the variable and the flags of each program that ran, in order. */
   const run = (options: string, ...words: string[]) => {
     const script = join(ROOT, 'bin', 'tributary.ts')
-    const env = { ...process.env, NODE_OPTIONS: `--require ${preload} ${options}` }
+    const env = { ...clean, ...set, NODE_OPTIONS: `--require ${preload} ${options}` }
     const { stderr } = spawnSync(process.execPath, [script, ...words, '--help'], { env })
     return String(stderr)
       .trim()
@@ -88,8 +93,11 @@ test('serve runs with the flags of the engine, and keeps those of the operator',
       .map((line) => line.split(' '))
   }
   const [first, second, ...more] = run('', 'serve')
-  assert.deepEqual([first?.length, second, more], [1, [first?.[0], ...ENGINE_FLAGS], []])
+  assert.deepEqual(first?.slice(1), ['undefined'])
+  assert.deepEqual([second, more], [[first?.[0], value, ...ENGINE_FLAGS], []])
   const [, kept] = run('--max-semi-space-size=32', 'serve')
-  assert.deepEqual(kept?.slice(1), [ENGINE_FLAGS[0], ENGINE_FLAGS[2]])
+  assert.deepEqual(kept?.slice(2), [ENGINE_FLAGS[0], ENGINE_FLAGS[2]])
+  set = { [name]: '131072' }
+  assert.equal(run('', 'serve')[1]?.[1], '131072')
   assert.equal(run('', 'audit').length, 1)
 })

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { ENGINE_FLAGS } from '../../bin/lib/engine-flags.ts'
+import { ENGINE_ENVIRONMENT, ENGINE_FLAGS } from '../../bin/lib/engine-flags.ts'
 import {
   type AccountRow,
   createAccount,
@@ -99,6 +99,7 @@ function gatewayEnvironment(place: GatewayPlace, port: number): NodeJS.ProcessEn
     DATA_DIR: place.dataDir,
     DATABASE_URL: place.databaseUrl,
     SECRET_KEY,
+    ...ENGINE_ENVIRONMENT,
     ...place.env,
   }
 }
