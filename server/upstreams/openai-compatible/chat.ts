@@ -2,7 +2,7 @@
 import { expectWhole } from '../../dialects/chat/expect-body.ts'
 import { readChatBody } from '../../dialects/chat/read-body.ts'
 import { createChatRelay } from '../../dialects/chat/relay.ts'
-import { createBodyTap } from '../../dialects/tap.ts'
+import { createLargeBodyTap } from '../../dialects/tap.ts'
 import { member } from '../../lib/json.ts'
 import type { CallRequest, UpstreamAnswer } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
@@ -22,7 +22,7 @@ export async function chat(wire: Wire, call: Call): Promise<UpstreamAnswer> {
         legacyFunctions: request.value.functions !== undefined,
       })
     : expectWhole(
-        createBodyTap((document) => readChatBody(document, usage)),
+        createLargeBodyTap((document) => readChatBody(document, usage)),
         usage,
       )
   return answerCall(call, response, relay, stream)
