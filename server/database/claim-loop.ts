@@ -6,6 +6,7 @@
 import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
 import { createWaker } from '../lib/queues/waker.ts'
+import { inBackground } from './connection/client.ts'
 
 export interface ClaimQueue {
   readonly sql: Sql
@@ -16,11 +17,11 @@ export interface ClaimQueue {
   readonly notifications: string
   /**
    * Claims rows and hands the work on each to `start` at once, since its lease has begun. `running`
-   * counts the work that has not ended.
+   * counts the work that has not ended. Where connections are few, `sql` lets calls go first.
    */
-  claim(start: StartWork, running: number): Promise<void>
+  claim(sql: Sql, start: StartWork, running: number): Promise<void>
   /** Milliseconds until the next row becomes due, or null when none will before some work ends. */
-  readNextMs(running: number): Promise<number | null>
+  readNextMs(sql: Sql, running: number): Promise<number | null>
 }
 
 /** Work that rejects is logged with `fields`; its row is left to the end of its lease. */
@@ -42,6 +43,7 @@ const WAIT_MS_MIN = 20
 
 export function startClaimLoop(queue: ClaimQueue): ClaimLoop {
   const { sql, log, name } = queue
+  const background = inBackground(sql)
   const running = new Set<Promise<void>>()
   const waker = createWaker()
   let isStopped = false
@@ -60,8 +62,8 @@ export function startClaimLoop(queue: ClaimQueue): ClaimLoop {
 
   async function poll(): Promise<number> {
     try {
-      await queue.claim(start, running.size)
-      const nextMs = (await queue.readNextMs(running.size)) ?? POLL_MS
+      await queue.claim(background, start, running.size)
+      const nextMs = (await queue.readNextMs(background, running.size)) ?? POLL_MS
       return Math.min(Math.max(Math.ceil(nextMs), WAIT_MS_MIN), POLL_MS)
     } catch (error) {
       log.warn({ error }, `${name} wait for the database`)

@@ -49,17 +49,17 @@ export function startSender(options: SenderOptions): Sender {
     log,
     name: 'deliveries',
     notifications: DELIVERY_NOTIFICATIONS,
-    async claim(start, running) {
+    async claim(background, start, running) {
       const freeSlots = limits.slots - running
       if (freeSlots <= 0) return
       const options = { limits, freeSlots, delaysMs, now: now() }
-      const { claimed, lost } = await claimDueDeliveries(sql, options)
+      const { claimed, lost } = await claimDueDeliveries(background, options)
       for (const row of lost) reportDeliveryAttempt(row, { ...row, ...LOST }, context)
       for (const row of claimed) start(deliverOne(row, context), { delivery_id: row.id })
     },
-    async readNextMs(running) {
+    async readNextMs(background, running) {
       // Without a free slot, due deliveries wait: the end of an attempt wakes the loop.
-      const dueMs = running < limits.slots ? await readNextDeliveryMs(sql, now()) : null
+      const dueMs = running < limits.slots ? await readNextDeliveryMs(background, now()) : null
       return dueMs === null ? null : dueMs / (clock?.pace ?? 1)
     },
   })

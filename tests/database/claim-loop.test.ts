@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
 import { startClaimLoop } from '../../server/database/claim-loop.ts'
+import { connect, inBackground } from '../../server/database/connection/client.ts'
 
 const POLL_MS = 1_000
 
@@ -43,7 +44,7 @@ function createQueue() {
     log,
     name: 'rows',
     notifications: 'row',
-    async claim(start, running) {
+    async claim(_sql, start, running) {
       if (broken > 0) {
         broken -= 1
         throw new Error('the database is away')
@@ -113,4 +114,31 @@ test('after the stop nothing is claimed, and work under way is waited for', asyn
   gate.resolve()
   await drained
   assert.deepEqual([done, loop.size()], [['running'], 0])
+})
+
+test('its statements let those of calls go first', async () => {
+  const client = connect({ url: 'postgres://nobody@127.0.0.1:1/nothing' })
+  const listen = async () => ({ unlisten: async () => undefined })
+  const sql = new Proxy(client, {
+    get: (target, key) => (key === 'listen' ? listen : Reflect.get(target, key)),
+  })
+  const asked: Sql[] = []
+  const polled = Promise.withResolvers<void>()
+  const loop = startClaimLoop({
+    sql,
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    name: 'rows',
+    notifications: 'row',
+    claim: async (own) => void asked.push(own),
+    async readNextMs(own) {
+      asked.push(own)
+      polled.resolve()
+      return null
+    },
+  })
+  await polled.promise
+  await loop.stop()
+  await client.end()
+  assert.notEqual(inBackground(client), client)
+  assert.ok(asked.length >= 2 && asked.every((own) => own === inBackground(client)))
 })

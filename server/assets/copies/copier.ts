@@ -26,20 +26,24 @@ export function startCopier(options: CopierOptions): Copier {
     log,
     name: 'copies',
     notifications: ASSET_NOTIFICATIONS,
-    async claim(start, running) {
+    async claim(background, start, running) {
       const free = limits.slots - running
       if (free <= 0) return
       const claimedAtMs = performance.now()
       // Those who keep files come first; what they leave is tried, and says why it fails.
       const overdueMs = blobs.keepsFiles() ? 0 : limits.leftMs
-      const claims = await claimCopies(sql, { limit: free, leaseMs: limits.leaseMs, overdueMs })
+      const claims = await claimCopies(background, {
+        limit: free,
+        leaseMs: limits.leaseMs,
+        overdueMs,
+      })
       for (const claim of claims) {
         start(copyOne({ ...claim, claimedAtMs }, context), { asset_id: claim.id })
       }
     },
     // Without a free slot, due copies wait: the end of a copy wakes the loop.
-    readNextMs: async (running) =>
-      running < limits.slots && blobs.keepsFiles() ? readNextCopyMs(sql) : null,
+    readNextMs: async (background, running) =>
+      running < limits.slots && blobs.keepsFiles() ? readNextCopyMs(background) : null,
   })
   return {
     async stop() {

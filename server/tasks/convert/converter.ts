@@ -41,13 +41,13 @@ export function startConverter(engine: Engine, slots: number): Converter | undef
     log: services.log,
     name: 'conversions',
     notifications: NOTIFICATIONS,
-    async claim(start, running) {
+    async claim(background, start, running) {
       if (stopping.signal.aborted || running >= slots || !mayConvert()) return
-      const claims = await claimConversions(sql, slots - running, times.leaseMs)
+      const claims = await claimConversions(background, slots - running, times.leaseMs)
       for (const claim of claims) start(run(claim), { task_id: claim.task_id })
     },
-    readNextMs: async (running) =>
-      running < slots && mayConvert() ? readNextConversionMs(sql) : null,
+    readNextMs: async (background, running) =>
+      running < slots && mayConvert() ? readNextConversionMs(background) : null,
   })
   return {
     async stop() {

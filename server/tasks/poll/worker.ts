@@ -1,4 +1,5 @@
 /** Polls due tasks, within limits per queue partition; skips partitions in cooldown. */
+import type { Sql } from 'postgres'
 import { type StartWork, startClaimLoop } from '../../database/claim-loop.ts'
 import type { Engine } from '../engine.ts'
 import { keepLease } from '../keep-lease.ts'
@@ -62,15 +63,15 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
   /** A call is paid for before its result can turn out to have no place. */
   const mayCall = () => ports.keepsFiles?.() ?? true
 
-  async function claim(start: StartWork): Promise<void> {
-    for (const partition of await dueQueuePartitions(sql)) {
+  async function claim(background: Sql, start: StartWork): Promise<void> {
+    for (const partition of await dueQueuePartitions(background)) {
       const name = `${partition.channel_id} ${partition.kind}`
       const isCall = callKinds.includes(partition.kind)
       if (isCall && !mayCall()) continue
       const free = (isCall ? callsPerChannel : pollsPerChannel) - (busy.get(name) ?? 0)
       if (stopped || free <= 0 || (cooldownUntilMs.get(name) ?? 0) > performance.now()) continue
       const claimTasks = isCall ? claimByAccountTurns : claimDueTasks
-      const tasks = await claimTasks(sql, partition, free, engine.times.leaseMs)
+      const tasks = await claimTasks(background, partition, free, engine.times.leaseMs)
       for (const task of tasks) start(pollClaimed(task, name), { task_id: task.id })
     }
   }
@@ -90,7 +91,7 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
     notifications: NOTIFICATIONS,
     claim,
     // The calls that are left to others stay due.
-    readNextMs: async () => (mayCall() ? readNextTaskMs(sql) : null),
+    readNextMs: async (background) => (mayCall() ? readNextTaskMs(background) : null),
   })
   return {
     async stop() {
