@@ -31,8 +31,8 @@ export function createBodyTap(
 }
 
 /**
- * Like `createBodyTap`, where `read` needs long strings only to estimate output that the vendor does
- * not state: a large document that states it is parsed without them.
+ * Like `createBodyTap`, where `read` needs long strings only to estimate output that the vendor
+ * does not state: a large document that states it is parsed without them.
  */
 export function createLargeBodyTap(read: (document: unknown) => BodyReading): Relay {
   return createWholeTap((body) => {

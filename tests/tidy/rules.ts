@@ -72,7 +72,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'door',
   ],
   'server/http': ['connections', 'door'],
-  'server/database': ['door', 'connection', 'migrations', 'backup', 'embedded', 'open.ts'],
+  'server/database': 'door connection claim-loop.ts migrations backup embedded open.ts'.split(' '),
   'server/dialects':
     `door usage chat completions-over-chat messages chat-over-messages messages-over-chat responses
     responses-over-chat images interpretation minutes video speech synthesis synthesis-over-speech
