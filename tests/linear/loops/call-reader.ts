@@ -20,6 +20,7 @@ const ARGUMENTS: Readonly<Record<string, (value: unknown) => readonly unknown[]>
   createResponsesBody: () => [responseOptions()],
   createUnfolder: () => [(body: Buffer) => body.toString()],
   createBodyTap: () => [() => ({ outputBytes: 0 })],
+  createLargeBodyTap: () => [() => ({ outputBytes: 0 })],
   cutJson: (value) => [accept(value).body, [['messages'], ['tools', 3], ['input', 0, 'content']]],
   scanMembers: (value) => [accept(value).body, 0],
   spliceJson: (value) => [accept(value).body, accept(value).fields, { remove: ['messages'] }],
