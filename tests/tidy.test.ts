@@ -19,7 +19,11 @@ import { checkEndpointTests } from './tidy/check-endpoints.ts'
 import { checkGlossary, checkParticiples } from './tidy/check-glossary.ts'
 import { checkClients, checkImports, checkPackages } from './tidy/check-imports.ts'
 import { checkManifest, countProductionPackages } from './tidy/check-manifest.ts'
-import { checkMigrations } from './tidy/check-migrations.ts'
+import {
+  checkFunctionFiles,
+  checkMigratedFunctions,
+  checkMigrations,
+} from './tidy/check-migrations.ts'
 import { checkUniqueNames } from './tidy/check-names.ts'
 import { checkOpenings } from './tidy/check-prose.ts'
 import {
@@ -121,6 +125,15 @@ test('migrations: expand, then contract, numbered, never edited', () => {
     .map((path) => ({ path, text: readText(path) }))
   const offences = checkMigrations(files, readText('migrations/checksums.txt'))
   expectNone(offences, 'The schema changes by a new migration:')
+  expectNone(checkMigratedFunctions(files), 'Functions stand beside their callers:')
+})
+
+test('files of functions have a new revision for each change', () => {
+  const files = paths
+    .filter((path) => /^server\/.*\/sql\/[^/]+\.sql$/.test(path))
+    .map((path) => ({ path, text: readText(path) }))
+  const offences = checkFunctionFiles(files, readText('migrations/functions.txt'))
+  expectNone(offences, 'Gateways apply a file of functions by its revision:')
 })
 
 describe('sizes', () => {

@@ -132,14 +132,22 @@ test('an older version goes on with a newer schema until one declares it too old
   write('0002-two.sql', 'alter table one add two int;')
   await migrate(sql, folder)
   rmSync(join(folder, '0002-two.sql'))
-  assert.deepEqual(await migrate(sql, folder), { applied: [], newer: ['0002-two.sql'] })
+  assert.deepEqual(await migrate(sql, folder), {
+    applied: [],
+    functions: [],
+    newer: ['0002-two.sql'],
+  })
   assert.equal(await isTooOld(), undefined)
 
   write('0002-two.sql', 'alter table one add two int;')
   write('0003-three.sql', '-- Drops what 0001 needs.\n-- oldest compatible schema: 0002\n')
   await migrate(sql, folder)
   rmSync(join(folder, '0003-three.sql'))
-  assert.deepEqual(await migrate(sql, folder), { applied: [], newer: ['0003-three.sql'] })
+  assert.deepEqual(await migrate(sql, folder), {
+    applied: [],
+    functions: [],
+    newer: ['0003-three.sql'],
+  })
   assert.equal(await isTooOld(), undefined)
 
   rmSync(join(folder, '0002-two.sql'))
@@ -156,5 +164,5 @@ test('a list of migrations without their oldest schema gets it', async (t) => {
   write('0001-one.sql', 'create table one ();')
   await migrate(sql, folder)
   await sql`alter table schema_migration drop oldest_compatible`
-  assert.deepEqual(await migrate(sql, folder), { applied: [], newer: [] })
+  assert.deepEqual(await migrate(sql, folder), { applied: [], functions: [], newer: [] })
 })

@@ -12,11 +12,12 @@ export function addMigrateCommand(program: Command): void {
     .addHelpText('after', '\nTwo at once are safe: one waits for the other.')
     .action((options: { readonly json?: boolean }) =>
       withDatabase(async ({ sql }) => {
-        const { applied, newer } = await migrate(sql, MIGRATIONS)
-        if (options.json) return printJson({ applied, newer })
-        for (const name of applied) console.log(`applied ${name}`)
+        const { applied, functions, newer } = await migrate(sql, MIGRATIONS)
+        if (options.json) return printJson({ applied, functions, newer })
+        for (const name of [...applied, ...functions]) console.log(`applied ${name}`)
         for (const name of newer) console.log(`${name} is of a newer version, and compatible`)
-        if (applied.length + newer.length === 0) console.log('The database is up to date.')
+        if (applied.length + functions.length + newer.length === 0)
+          console.log('The database is up to date.')
       }),
     )
 }

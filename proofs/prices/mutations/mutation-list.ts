@@ -223,7 +223,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'After an outage nobody is taken for dead before a whole lease has passed',
     mistake: 'sweeps at the first renewal that succeeds',
-    file: 'migrations/0006-ledger-leases.sql',
+    file: 'server/ledger/sql/sweep.sql',
     find: 'steady_since < at - lease',
     replace: 'steady_since <= at',
     tests: ['tests/ledger/owners.test.ts'],

@@ -1,10 +1,12 @@
-/** Applies plain SQL migrations, each once, recorded in the same transaction. */
+/** Applies plain SQL migrations, each once, then files of functions, whenever they change. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql, TransactionSql } from 'postgres'
 import { DatabaseProblem } from '../problem.ts'
 import { readErrorCode } from '../unavailable.ts'
+import { applyFunctionFiles, readFunctionFiles } from './function-files.ts'
+import type { FunctionFile } from './function-store.ts'
 import {
   type AppliedMigration,
   applyMigration,
@@ -30,37 +32,56 @@ export function readMigrations(folder: string): Migration[] {
     })
 }
 
-/** The outcome of a migration: names of migrations. */
+/** The outcome of a migration. */
 export interface Migrated {
+  /** Names of migrations. */
   readonly applied: readonly string[]
+  /** Names of files of functions. */
+  readonly functions: readonly string[]
   /** Migrations of a newer version, with which this one is compatible. */
   readonly newer: readonly string[]
 }
 
 /**
- * Applies all missing migrations. Concurrent migrators are safe: each step takes a lock and checks
- * again. Throws if an applied file has changed, or if the database is newer than the code and no
- * longer compatible with it.
+ * Applies all missing migrations of a folder, then the changed functions of the server beside it.
+ * Concurrent migrators are safe: each step takes a lock and checks again. Throws if an applied
+ * migration has changed, or if the database is newer than the code and not compatible with it.
  */
 export async function migrate(sql: Sql, folder: string): Promise<Migrated> {
   const migrations = readMigrations(folder)
+  const functions = readFunctionFiles(join(folder, '..', 'server'))
   const applied: string[] = []
   for (;;) {
-    const step = await withMigrationLock(sql, (transaction) => applyNext(transaction, migrations))
-    if (step.applied === undefined) return { applied, newer: step.newer }
+    const step = await withMigrationLock(sql, (transaction) =>
+      applyNext(transaction, migrations, functions),
+    )
+    const { functions: changed, newer } = step
+    if (step.applied === undefined) return { applied, functions: changed, newer }
     applied.push(step.applied)
   }
 }
 
-async function applyNext(transaction: TransactionSql, migrations: readonly Migration[]) {
+/**
+ * Applies the next migration or, when all are applied, the functions. A database with newer
+ * migrations has the functions of a newer version, too.
+ */
+async function applyNext(
+  transaction: TransactionSql,
+  migrations: readonly Migration[],
+  functions: readonly FunctionFile[],
+) {
   const applied = await readCompatible(transaction)
   refuseChanged(migrations, applied)
   const newer = findNewer(migrations, applied)
   const names = new Set(applied.map(({ name }) => name))
   const next = migrations.find(({ name }) => !names.has(name))
   if (next && newer.length > 0) throw unknownMigration(newer[0] ?? '')
-  if (next) await applyMigration(transaction, next).catch(explainForeign)
-  return { applied: next?.name, newer }
+  if (next) {
+    await applyMigration(transaction, next).catch(explainForeign)
+    return { applied: next.name, functions: [], newer }
+  }
+  const changed = newer.length > 0 ? [] : await applyFunctionFiles(transaction, functions)
+  return { applied: undefined, functions: changed, newer }
 }
 
 function refuseChanged(

@@ -1,0 +1,183 @@
+-- revision 1
+
+-- Each bucket is a fifth wider than the one before: 1 ms to 36 minutes in 80 steps.
+create or replace function latency_bucket(begun timestamptz, ended timestamptz) returns smallint
+language sql immutable parallel safe as $$
+  select least(80, greatest(0,
+    floor(ln(greatest(extract(epoch from ended - begun) * 1000, 1)) / ln(1.2))))::smallint
+$$;
+
+-- Figures by the quarter of an hour: zones lie whole quarters from UTC, so that their days begin
+-- with a row. In rows of whole hours the days of India or Adelaide were half an hour off. Rows that
+-- have been counted stay as they are; `hour` keeps its name for the version before, which adds up
+-- rows of quarters in the same way.
+create or replace function usage_slot(at timestamptz) returns timestamptz
+language sql immutable parallel safe as $$
+  select date_bin('15 minutes', at, '2000-01-01 00:00:00+00')
+$$;
+
+-- Counts calls that ended since the watermark and moves it: all or nothing, so a count that a kill
+-- interrupts never happened. `step` is the most time of ended calls that one transaction counts;
+-- returns whether there is more to count. Of several processes one counts, the others return. A
+-- call's end is the beginning of the transaction that writes it, so only times before the oldest
+-- open transaction are final; one that has run for minutes without writing is a reader, such as a
+-- backup.
+create or replace function count_ended_calls(step interval) returns boolean
+language plpgsql
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  since timestamptz;
+  final timestamptz;
+  until timestamptz;
+  counted bigint;
+begin
+  select counted_until into since from usage_watermark for update skip locked;
+  if not found then
+    return false;
+  end if;
+  select least(now() - interval '2 seconds', min(xact_start)) into final
+  from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid()
+    and backend_type = 'client backend'
+    and (backend_xid is not null or xact_start > now() - interval '5 minutes');
+  if since is null then
+    select min(finished_at) into since from call;
+  end if;
+  if since is null or final <= since then
+    return false;
+  end if;
+  until := least(final, since + step);
+
+  with ended as materialized (
+    select account_id, usage_slot(created_at) as hour, model, key_id, endpoint,
+      status, charged, finished_at, currency, upstream_cost,
+      coalesce(attempts -> -1 ->> 'channel', '') as channel,
+      case when status = 'succeeded' and task_id is null
+        then latency_bucket(created_at, finished_at) end as bucket
+    from call where finished_at >= since and finished_at < until
+  ), summed as materialized (
+    select account_id, hour, model, key_id, endpoint, count(*) as calls,
+      count(*) filter (where status in ('failed', 'lost')) as errors,
+      count(*) filter (where status = 'cancelled') as cancelled, sum(charged) as charged,
+      max(charged) as largest, max(finished_at) as last_used_at,
+      coalesce(sum(upstream_cost), 0) as upstream_cost,
+      coalesce(sum(charged) filter (where upstream_cost is null), 0) as uncosted
+    from ended group by 1, 2, 3, 4, 5
+  ), hours as (
+    insert into usage_hour as known
+      (account_id, hour, model, key_id, endpoint, calls, errors, cancelled, charged,
+        upstream_cost, uncosted)
+    select account_id, hour, model, key_id, endpoint, calls, errors, cancelled, charged,
+      upstream_cost, uncosted
+    from summed
+    on conflict (account_id, hour, model, key_id, endpoint) do update set
+      calls = known.calls + excluded.calls, errors = known.errors + excluded.errors,
+      cancelled = known.cancelled + excluded.cancelled,
+      charged = known.charged + excluded.charged,
+      upstream_cost = known.upstream_cost + excluded.upstream_cost,
+      uncosted = known.uncosted + excluded.uncosted
+  ), channels as (
+    insert into channel_hour as known
+      (hour, channel, model, currency, calls, errors, charged, upstream_cost, uncosted)
+    select hour, channel, model, currency, count(*),
+      count(*) filter (where status in ('failed', 'lost')), sum(charged),
+      coalesce(sum(upstream_cost), 0),
+      coalesce(sum(charged) filter (where upstream_cost is null), 0)
+    from ended group by 1, 2, 3, 4
+    on conflict (hour, channel, model, currency) do update set
+      calls = known.calls + excluded.calls, errors = known.errors + excluded.errors,
+      charged = known.charged + excluded.charged,
+      upstream_cost = known.upstream_cost + excluded.upstream_cost,
+      uncosted = known.uncosted + excluded.uncosted
+  ), parts as (
+    insert into usage_part as known
+      (account_id, part, name, hour, calls, errors, cancelled, charged, largest)
+    select account_id, p.part, p.name, hour, sum(calls), sum(errors), sum(cancelled),
+      sum(charged), max(largest)
+    from summed cross join lateral (values ('all', ''), ('model', model), ('key', key_id),
+      ('endpoint', endpoint)) as p(part, name)
+    group by 1, 2, 3, 4
+    on conflict (account_id, part, name, hour) do update set
+      calls = known.calls + excluded.calls, errors = known.errors + excluded.errors,
+      cancelled = known.cancelled + excluded.cancelled,
+      charged = known.charged + excluded.charged,
+      largest = greatest(known.largest, excluded.largest)
+  ), latencies as (
+    insert into latency_hour as known (account_id, hour, model, bucket, calls)
+    select account_id, hour, model, bucket, count(*) from ended
+    where bucket is not null group by 1, 2, 3, 4
+    on conflict (account_id, hour, model, bucket) do update set
+      calls = known.calls + excluded.calls
+  ), all_latencies as (
+    insert into latency_all as known (account_id, hour, bucket, calls)
+    select account_id, hour, bucket, count(*) from ended
+    where bucket is not null group by 1, 2, 3
+    on conflict (account_id, hour, bucket) do update set
+      calls = known.calls + excluded.calls
+  ), uses as (
+    insert into key_use as known (key_id, account_id, calls, charged, last_used_at)
+    select key_id, min(account_id), sum(calls), sum(charged), max(last_used_at)
+    from summed group by key_id
+    on conflict (key_id) do update set calls = known.calls + excluded.calls,
+      charged = known.charged + excluded.charged,
+      last_used_at = greatest(known.last_used_at, excluded.last_used_at)
+  )
+  select count(*) into counted from ended;
+
+  if counted = 0 then
+    -- Idle time is skipped; while nothing has ended at all, nothing is written.
+    select min(finished_at) into until from call
+    where finished_at >= until and finished_at < final;
+    if until is null then
+      return false;
+    end if;
+  end if;
+  update usage_watermark set counted_until = until;
+  return until < final;
+end $$;
+
+-- Takes a call back out of the figures, where it has been counted. Its record then moves to the
+-- present and is counted anew. The caller holds the watermark.
+create or replace function uncount_call(counted call) returns void
+language plpgsql as $$
+declare
+  its_hour timestamptz := usage_slot(counted.created_at);
+  error_count bigint := (counted.status in ('failed', 'lost'))::int;
+  cancelled_count bigint := (counted.status = 'cancelled')::int;
+  known_cost bigint := coalesce(counted.upstream_cost, 0);
+  without_cost bigint := case when counted.upstream_cost is null then counted.charged else 0 end;
+begin
+  -- Counted before this migration: its figures are in the row of its hour.
+  if not exists (select from usage_hour where account_id = counted.account_id and hour = its_hour
+    and model = counted.model and key_id = counted.key_id and endpoint = counted.endpoint
+    and calls > 0)
+  then
+    its_hour := date_trunc('hour', counted.created_at, 'UTC');
+  end if;
+  update usage_hour set calls = calls - 1, errors = errors - error_count,
+    cancelled = cancelled - cancelled_count, charged = charged - counted.charged,
+    upstream_cost = upstream_cost - known_cost, uncosted = uncosted - without_cost
+  where account_id = counted.account_id and hour = its_hour and model = counted.model
+    and key_id = counted.key_id and endpoint = counted.endpoint;
+  update usage_part set calls = calls - 1, errors = errors - error_count,
+    cancelled = cancelled - cancelled_count, charged = charged - counted.charged
+  where account_id = counted.account_id and hour = its_hour
+    and (part, name) in (('all', ''), ('model', counted.model), ('key', counted.key_id),
+      ('endpoint', counted.endpoint));
+  update channel_hour set calls = calls - 1, errors = errors - error_count,
+    charged = charged - counted.charged, upstream_cost = upstream_cost - known_cost,
+    uncosted = uncosted - without_cost
+  where hour = its_hour and channel = coalesce(counted.attempts -> -1 ->> 'channel', '')
+    and model = counted.model and currency = counted.currency;
+  update key_use set calls = calls - 1, charged = charged - counted.charged
+  where key_id = counted.key_id;
+  if counted.status = 'succeeded' and counted.task_id is null then
+    update latency_hour set calls = calls - 1
+    where account_id = counted.account_id and hour = its_hour and model = counted.model
+      and bucket = latency_bucket(counted.created_at, counted.finished_at);
+    update latency_all set calls = calls - 1
+    where account_id = counted.account_id and hour = its_hour
+      and bucket = latency_bucket(counted.created_at, counted.finished_at);
+  end if;
+end $$;
