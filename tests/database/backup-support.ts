@@ -119,7 +119,8 @@ export async function digestTables(sql: Sql): Promise<Record<string, string>> {
     where relnamespace = 'public'::regnamespace and relkind = 'r' order by relname`
   const digests: Record<string, string> = {}
   for (const { name } of tables) {
-    const applied = name === 'schema_migration' ? 't.name || t.sha256' : 't::text'
+    const isHistory = name === 'schema_migration' || name === 'function_file'
+    const applied = isHistory ? 't.name || t.sha256' : 't::text'
     const [row] = await sql.unsafe<{ digest: string }[]>(
       `select count(*) || ' ' || coalesce(md5(string_agg(x, '|' order by x)), '') as digest
        from (select ${applied} as x from "${name}" t) as texts`,
