@@ -5,39 +5,24 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { TextLink } from '../../components/links.tsx'
+import { FieldFacts } from '../../components/list/fields.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
-import { WorkStatus } from '../../components/state/work-status.tsx'
-import { CopyText } from '../../components/text/copy-button.tsx'
-import { KeyValue } from '../../components/text/key-value.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
 import { nameAccount } from '../../components/text/name-account.ts'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import type { Account } from './account.ts'
 import { Credits } from './credits.tsx'
+import { ACCOUNT_FIELDS } from './fields.tsx'
 import { LimitsForm } from './limits-form.tsx'
 import { messages } from './messages.ts'
 import { SuspendDialog } from './suspend-dialog.tsx'
 
 export function AccountDetails({ account }: { readonly account: Account }) {
   const t = useMessages(messages)
-  const { currency } = account
-  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places="exact" />
   return (
     <Stack gap="lg">
-      <KeyValue
-        facts={[
-          { label: t('id'), value: <CopyText value={account.id} /> },
-          { label: t('status'), value: <WorkStatus status={account.status} /> },
-          { label: t('available'), value: money(account.available) },
-          { label: t('held'), value: money(account.held) },
-          { label: t('debt'), value: money(account.debt) },
-          { label: t('keys'), value: account.keys },
-          { label: t('created'), value: <TimeText time={account.created_at} form="full" /> },
-        ]}
-      />
+      <FieldFacts messages={messages} fields={ACCOUNT_FIELDS} row={account} />
       <Group gap="md">
         <TextLink to="/operator/calls" search={{ account: account.id }}>
           {t('calls')}

@@ -1,26 +1,21 @@
 /** All accounts with their balances; the details beside the list. */
 import { Button } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
-import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
-import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
-import { AccountName } from '../../components/text/account-name.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
+import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { nameAccount } from '../../components/text/name-account.ts'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useUrlState } from '../../lib/url-state.ts'
-import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
+import { useAdmin, useAdminPages } from '../../lib/use-admin.ts'
 import { AccountDetails } from './account-details.tsx'
+import { ACCOUNT_FIELDS } from './fields.tsx'
 import { messages } from './messages.ts'
 import { NewAccountDialog } from './new-account.tsx'
 
 const KEY = 'GET /operator/accounts'
-type Account = RowOf<typeof KEY>
 
 export function Page() {
   const t = useMessages(messages)
@@ -36,25 +31,19 @@ export function Page() {
   )
   return (
     <ListPage
-      title={t('title')}
-      description={t('description')}
+      messages={messages}
+      fields={ACCOUNT_FIELDS}
       actions={create}
-      filters={
-        <>
-          <TextFilter label={t('search')} {...list.field('search')} />
-          <SelectFilter label={t('status')} options={states} {...list.field('status')} />
-          <SelectFilter
-            label={t('debt')}
-            options={[{ value: 'true', label: t('inDebt') }]}
-            {...list.field('in_debt')}
-          />
-        </>
-      }
+      filters={[
+        { name: 'search', word: 'search' },
+        { name: 'status', word: 'status', options: states },
+        { name: 'in_debt', word: 'debt', option: 'inDebt' },
+      ]}
       list={list}
       pages={pages}
-      columns={useColumns()}
       rowId={(row) => row.id}
-      empty={{ icon: 'users', title: t('emptyTitle'), text: t('emptyText'), action: create }}
+      icon="users"
+      emptyAction={create}
     >
       <OpenAccount id={list.openId} onClose={list.close} />
       <NewAccountDialog
@@ -79,37 +68,4 @@ function OpenAccount({ id, onClose }: { readonly id: string; readonly onClose: (
       {shown ? <AccountDetails key={shown.id} account={shown} /> : null}
     </DetailDrawer>
   )
-}
-
-function useColumns(): Column<Account>[] {
-  const t = useMessages(messages)
-  const money = (amount: string, { currency }: Account) => (
-    <MoneyText amount={amount} currency={currency} places={2} />
-  )
-  return [
-    { key: 'name', header: t('name'), render: (row) => <AccountName {...row} /> },
-    { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
-    {
-      key: 'available',
-      header: t('available'),
-      render: (row) => money(row.available, row),
-      align: 'right',
-    },
-    {
-      key: 'held',
-      header: t('held'),
-      render: (row) => money(row.held, row),
-      align: 'right',
-      minor: true,
-    },
-    { key: 'debt', header: t('debt'), render: (row) => money(row.debt, row), align: 'right' },
-    { key: 'keys', header: t('keys'), render: (row) => row.keys, align: 'right', minor: true },
-    {
-      key: 'created',
-      header: t('created'),
-      render: (row) => <TimeText time={row.created_at} />,
-      isTime: true,
-      minor: true,
-    },
-  ]
 }

@@ -1,23 +1,16 @@
 /** The webhook deliveries of all accounts, the newest first. */
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { RedeliverDropped } from '../../components/form/redeliver-dialog.tsx'
 import { useSubmit } from '../../components/form/use-submit.ts'
 import { TextLink } from '../../components/links.tsx'
-import type { Column } from '../../components/list/data-table.tsx'
-import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { type RowFields, showOwner } from '../../components/list/fields.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'
-import { PeriodPicker } from '../../components/list/period-picker.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
-import { useWorkKind } from '../../components/state/work-kind.ts'
-import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
-import { AccountName } from '../../components/text/account-name.tsx'
+import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
-import { KeyValue } from '../../components/text/key-value.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
-import { useMessages, useServerText } from '../../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -26,104 +19,74 @@ const KEY = 'GET /operator/deliveries'
 const FILTERS = ['id', 'account', 'state', 'task_id', 'host', 'from', 'to'] as const
 type Delivery = RowOf<typeof KEY>
 
+const FIELDS: RowFields<Delivery, (typeof messages)['en']> = [
+  { key: 'id', as: 'copy', in: 'details' },
+  { key: 'state', as: 'status', place: 5 },
+  { word: 'account', place: 2, show: showOwner },
+  { key: 'kind', as: 'kind', in: 'list', place: 3, minor: true },
+  { word: 'url', place: 4, show: showUrl },
+  { key: 'task_id', word: 'task', as: 'copy', in: 'details' },
+  { key: 'attempts', place: 6, align: 'right' },
+  {
+    word: 'lastAnswer',
+    place: 7,
+    minor: true,
+    show: ({ last_status: status, last_error: error }, { textOf, isFact }) => {
+      const words = error && textOf(error)
+      return isFact ? (words ?? status) : (status ?? words ?? '–')
+    },
+  },
+  { key: 'created_at', word: 'created', as: 'time', place: 1 },
+  { key: 'finished_at', word: 'finished', as: 'time', in: 'details', absent: '–' },
+]
+
 export function Page() {
-  const t = useMessages(messages)
-  const kindName = useWorkKind()
   const list = useListState(FILTERS, 'delivery')
   const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
-  const open = pages.rows.find(({ id }) => id === list.openId)
   const { account } = list.filters
   const again = useAdminChange('POST /operator/deliveries/redeliver', { refreshes: [KEY] })
   const states = useStatusOptions(['pending', 'delivered', 'dropped'])
   return (
     <ListPage
-      title={t('title')}
-      description={t('description')}
+      messages={messages}
+      fields={FIELDS}
       actions={
         <RedeliverDropped
           filters={list.filters}
           onSend={(span) => again.mutateAsync({ body: { ...span, ...(account && { account }) } })}
         />
       }
-      filters={
-        <>
-          <TextFilter label={t('id')} {...list.field('id')} />
-          <TextFilter label={t('taskId')} {...list.field('task_id')} />
-          <TextFilter label={t('filterAccount')} {...list.field('account')} />
-          <TextFilter label={t('host')} {...list.field('host')} />
-          <SelectFilter label={t('state')} options={states} {...list.field('state')} />
-          <PeriodPicker value={list.filters} onChange={list.setFilters} withTime />
-        </>
-      }
+      filters={[
+        { name: 'id', word: 'id' },
+        { name: 'task_id', word: 'taskId' },
+        { name: 'account', word: 'filterAccount' },
+        { name: 'host', word: 'host' },
+        { name: 'state', word: 'state', options: states },
+        'time',
+      ]}
       list={list}
       pages={pages}
-      columns={useColumns()}
       rowId={(row) => row.id}
-      empty={{ icon: 'send', title: t('emptyTitle'), text: t('emptyText') }}
-    >
-      <DetailDrawer
-        isOpen={open !== undefined}
-        title={open ? kindName(open.kind) : ''}
-        onClose={list.close}
-      >
-        {open ? <DeliveryDetails delivery={open} /> : null}
-      </DetailDrawer>
-    </ListPage>
+      icon="send"
+      drawer={{
+        title: ({ kind }, { kindName }) => kindName(kind),
+        below: (row) => (row.state === 'pending' ? null : <Again delivery={row} />),
+      }}
+    />
   )
 }
 
-function useColumns(): Column<Delivery>[] {
-  const t = useMessages(messages)
-  const kindName = useWorkKind()
-  const textOf = useServerText()
-  return [
-    {
-      key: 'created',
-      header: t('created'),
-      render: (row) => <TimeText time={row.created_at} />,
-      isTime: true,
-    },
-    {
-      key: 'account',
-      header: t('account'),
-      render: (row) => <AccountName id={row.account_id} name={row.account_name} />,
-    },
-    { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind), minor: true },
-    {
-      key: 'url',
-      header: t('url'),
-      render: (row) => (
-        <Text size="sm" truncate maw={320} title={row.url}>
-          {row.url}
-        </Text>
-      ),
-    },
-    { key: 'state', header: t('state'), render: (row) => <WorkStatus status={row.state} /> },
-    { key: 'attempts', header: t('attempts'), render: (row) => row.attempts, align: 'right' },
-    {
-      key: 'last',
-      header: t('lastAnswer'),
-      render: (row) => row.last_status ?? (row.last_error ? textOf(row.last_error) : '–'),
-      minor: true,
-    },
-  ]
-}
-
-interface DetailsProps {
-  readonly delivery: Delivery
-}
-
-function DeliveryDetails({ delivery }: DetailsProps) {
+function showUrl({ url }: Delivery, { isFact }: { readonly isFact: boolean }) {
+  if (isFact) return <CopyText value={url} />
   return (
-    <Stack gap="lg">
-      <Facts delivery={delivery} />
-      {delivery.state === 'pending' ? null : <Again delivery={delivery} />}
-    </Stack>
+    <Text size="sm" truncate maw={320} title={url}>
+      {url}
+    </Text>
   )
 }
 
 /** A delivery is sent again once; then the new one is a click away. */
-function Again({ delivery }: DetailsProps) {
+function Again({ delivery }: { readonly delivery: Delivery }) {
   const t = useMessages(messages)
   const again = useAdminChange(
     'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver',
@@ -150,29 +113,5 @@ function Again({ delivery }: DetailsProps) {
       </div>
       {failure ? <ErrorState error={failure} /> : null}
     </>
-  )
-}
-
-function Facts({ delivery }: DetailsProps) {
-  const t = useMessages(messages)
-  const { task_id: taskId } = delivery
-  const textOf = useServerText()
-  return (
-    <KeyValue
-      facts={[
-        { label: t('id'), value: <CopyText value={delivery.id} /> },
-        { label: t('state'), value: <WorkStatus status={delivery.state} /> },
-        { label: t('account'), value: `${delivery.account_name} · ${delivery.account_id}` },
-        { label: t('url'), value: <CopyText value={delivery.url} /> },
-        { label: t('task'), value: taskId ? <CopyText value={taskId} /> : undefined },
-        { label: t('attempts'), value: delivery.attempts },
-        {
-          label: t('lastAnswer'),
-          value: delivery.last_error ? textOf(delivery.last_error) : delivery.last_status,
-        },
-        { label: t('created'), value: <TimeText time={delivery.created_at} form="full" /> },
-        { label: t('finished'), value: <TimeText time={delivery.finished_at} form="full" /> },
-      ]}
-    />
   )
 }

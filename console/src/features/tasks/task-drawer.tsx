@@ -1,22 +1,19 @@
 /** One task: timeline, cost, result, and cancellation while it is possible. */
-import { Button, Group, Loader, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Loader, Stack, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
+import { FieldFacts } from '../../components/list/fields.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useWorkKind } from '../../components/state/work-kind.ts'
-import { WorkStatus } from '../../components/state/work-status.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
-import { CopyText } from '../../components/text/copy-button.tsx'
-import { KeyValue } from '../../components/text/key-value.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { Callback, Cost, Elapsed } from './columns.tsx'
+import { TASK_FIELDS } from './fields.tsx'
 import { messages } from './messages.ts'
 import { readTaskTranscript } from './read-transcript.ts'
 import { TaskMedia } from './task-media.tsx'
@@ -72,7 +69,7 @@ function TaskDetail({ task }: { readonly task: Detail }) {
         </ButtonLink>
         {task.status === 'queued' ? <CancelButton taskId={task.id} /> : null}
       </Group>
-      <TaskFacts task={task} />
+      <FieldFacts messages={messages} fields={TASK_FIELDS} row={task} />
       {task.media.length > 0 ? (
         <Part title={t('media')}>
           <TaskMedia media={task.media} />
@@ -95,38 +92,6 @@ function TaskDetail({ task }: { readonly task: Detail }) {
         </Part>
       ) : null}
     </Stack>
-  )
-}
-
-function TaskFacts({ task }: { readonly task: Detail }) {
-  const t = useMessages(messages)
-  const { error, callback } = task
-  return (
-    <KeyValue
-      facts={[
-        { label: t('status'), value: <WorkStatus status={task.status} /> },
-        { label: t('error'), value: error ? <Text size="sm">{error.message}</Text> : undefined },
-        { label: t('cost'), value: <Cost task={task} /> },
-        { label: t('elapsed'), value: <Elapsed task={task} /> },
-        { label: t('callback'), value: <Callback task={task} /> },
-        { label: '', value: callback ? <Text size="xs">{callback.url}</Text> : undefined },
-        { label: t('id'), value: <CopyText value={task.id} /> },
-        {
-          label: t('upstreamId'),
-          value: task.upstream_id ? <CopyText value={task.upstream_id} /> : undefined,
-        },
-        { label: t('key'), value: <CopyText value={task.key_id} /> },
-        { label: t('polls'), value: t('pollCount', { count: task.polls }) },
-        {
-          label: t('nextPoll'),
-          value: task.next_poll_at ? (
-            <TimeText time={task.next_poll_at} form="relative" />
-          ) : undefined,
-        },
-        { label: t('created'), value: <TimeText time={task.created_at} form="full" /> },
-        { label: t('finished'), value: <TimeText time={task.finished_at} form="full" /> },
-      ]}
-    />
   )
 }
 

@@ -1,11 +1,11 @@
-/** Columns of the task list. */
+/** The members of a task, in the list and beside it. */
 import { Text } from '@mantine/core'
-import type { Column } from '../../components/list/data-table.tsx'
+import type { RowFields } from '../../components/list/fields.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
-import { useWorkKind } from '../../components/state/work-kind.ts'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
 import { CHARGE_PLACES, formatDuration, formatMoney } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { RowOf } from '../../lib/use-admin.ts'
@@ -13,44 +13,46 @@ import { useNow } from '../../lib/use-now.ts'
 import { messages } from './messages.ts'
 
 export const TASKS = 'GET /accounts/:account_id/tasks'
-export type ShownTask = RowOf<typeof TASKS>
+type Detail = AdminAnswer<'GET /accounts/:account_id/tasks/:task_id'>
 
-export function useTaskColumns(): readonly Column<ShownTask>[] {
-  const t = useMessages(messages)
-  const kindName = useWorkKind()
-  return [
-    {
-      key: 'created',
-      header: t('created'),
-      render: (row) => <TimeText time={row.created_at} />,
-      isTime: true,
-    },
-    { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind) },
-    { key: 'model', header: t('model'), render: (row) => row.model, minor: true },
-    { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
-    {
-      key: 'elapsed',
-      header: t('elapsed'),
-      align: 'right',
-      minor: true,
-      render: (row) => <Elapsed task={row} />,
-    },
-    { key: 'cost', header: t('cost'), align: 'right', render: (row) => <Cost task={row} /> },
-    {
-      key: 'callback',
-      header: t('callback'),
-      minor: true,
-      render: (row) => <Callback task={row} />,
-    },
-  ]
-}
+export type ShownTask = RowOf<typeof TASKS> & Partial<Detail>
+
+export const TASK_FIELDS: RowFields<ShownTask, (typeof messages)['en']> = [
+  { key: 'kind', as: 'kind', in: 'list', place: 2 },
+  { key: 'model', in: 'list', place: 3, minor: true },
+  { key: 'status', as: 'status', place: 4 },
+  {
+    word: 'error',
+    in: 'details',
+    show: ({ error }) => error && <Text size="sm">{error.message}</Text>,
+  },
+  { word: 'cost', place: 6, align: 'right', show: (row) => <Cost task={row} /> },
+  { word: 'elapsed', place: 5, align: 'right', minor: true, show: (row) => <Elapsed task={row} /> },
+  { word: 'callback', place: 7, minor: true, show: (row) => <Callback task={row} /> },
+  { in: 'details', show: ({ callback }) => callback && <Text size="xs">{callback.url}</Text> },
+  { key: 'id', as: 'copy', in: 'details' },
+  { key: 'upstream_id', word: 'upstreamId', as: 'copy', in: 'details' },
+  { key: 'key_id', word: 'key', as: 'copy', in: 'details' },
+  {
+    word: 'polls',
+    in: 'details',
+    show: ({ polls }, { t }) => polls !== undefined && t('pollCount', { count: polls }),
+  },
+  {
+    word: 'nextPoll',
+    in: 'details',
+    show: ({ next_poll_at: next }) => next && <TimeText time={next} form="relative" />,
+  },
+  { key: 'created_at', word: 'created', as: 'time', place: 1 },
+  { key: 'finished_at', word: 'finished', as: 'time', in: 'details', absent: '–' },
+]
 
 const TICK_MS = 1_000
 
 type Timed = Pick<ShownTask, 'created_at' | 'finished_at' | 'elapsed_ms'>
 
 /** Elapsed time, which counts on while the task runs. */
-export function Elapsed({ task }: { readonly task: Timed }) {
+function Elapsed({ task }: { readonly task: Timed }) {
   const isOpen = task.finished_at === null
   const { language } = useLanguage()
   const nowMs = useNow(isOpen ? TICK_MS : undefined)
@@ -61,7 +63,7 @@ export function Elapsed({ task }: { readonly task: Timed }) {
 type Priced = Pick<ShownTask, 'charged' | 'held' | 'currency'>
 
 /** The charge, or the hold until the charge is known. */
-export function Cost({ task }: { readonly task: Priced }) {
+function Cost({ task }: { readonly task: Priced }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { charged, held, currency } = task
@@ -74,7 +76,7 @@ export function Cost({ task }: { readonly task: Priced }) {
   )
 }
 
-export function Callback({ task }: { readonly task: Pick<ShownTask, 'callback'> }) {
+function Callback({ task }: { readonly task: Pick<ShownTask, 'callback'> }) {
   const t = useMessages(messages)
   const { callback } = task
   if (!callback) {
