@@ -2,13 +2,10 @@
 import { Button, Loader, Stack, Table, Text } from '@mantine/core'
 import { useSubmit } from '../../components/form/use-submit.ts'
 import { TextLink } from '../../components/links.tsx'
+import { FieldFacts, type RowFields } from '../../components/list/fields.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
-import { useWorkKind } from '../../components/state/work-kind.ts'
-import { WorkStatus } from '../../components/state/work-status.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
-import { CopyText } from '../../components/text/copy-button.tsx'
-import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages, useServerText } from '../../lib/i18n.tsx'
@@ -17,6 +14,16 @@ import { messages } from './messages.ts'
 
 const ONE = 'GET /accounts/:account_id/webhooks/deliveries/:delivery_id'
 type Delivery = AdminAnswer<typeof ONE>
+
+const FIELDS: RowFields<Delivery, (typeof messages)['en']> = [
+  { key: 'id', as: 'copy' },
+  { key: 'status', as: 'status' },
+  { key: 'kind', as: 'kind' },
+  { key: 'url', as: 'copy' },
+  { word: 'task', show: ({ task_id: id }) => id && <TaskLink id={id} /> },
+  { key: 'created_at', word: 'created', as: 'time' },
+  { key: 'next_attempt_at', word: 'next', as: 'time' },
+]
 
 interface DeliveryDetailsProps {
   readonly accountId: string
@@ -41,7 +48,7 @@ export function DeliveryDetails({ accountId, deliveryId, onOpen }: DeliveryDetai
   if (!data) return <Loader size="sm" />
   return (
     <Stack gap="lg">
-      <Facts delivery={data} />
+      <FieldFacts messages={messages} fields={FIELDS} row={data} />
       <Again delivery={data} isBusy={isBusy} onSend={() => submit(undefined)} onOpen={onOpen} />
       {failure ? <ErrorState error={failure} /> : null}
       <Attempts delivery={data} />
@@ -78,34 +85,11 @@ function Again({ delivery, isBusy, onSend, onOpen }: AgainProps) {
   )
 }
 
-function Facts({ delivery }: { readonly delivery: Delivery }) {
-  const t = useMessages(messages)
-  const kindName = useWorkKind()
-  const { task_id: taskId } = delivery
+function TaskLink({ id }: { readonly id: string }) {
   return (
-    <KeyValue
-      facts={[
-        { label: t('id'), value: <CopyText value={delivery.id} /> },
-        { label: t('status'), value: <WorkStatus status={delivery.status} /> },
-        { label: t('kind'), value: kindName(delivery.kind) },
-        { label: t('url'), value: <CopyText value={delivery.url} /> },
-        {
-          label: t('task'),
-          value: taskId ? (
-            <TextLink to="/tasks" search={{ id: taskId }} size="sm">
-              {taskId}
-            </TextLink>
-          ) : undefined,
-        },
-        { label: t('created'), value: <TimeText time={delivery.created_at} form="full" /> },
-        {
-          label: t('next'),
-          value: delivery.next_attempt_at ? (
-            <TimeText time={delivery.next_attempt_at} form="full" />
-          ) : undefined,
-        },
-      ]}
-    />
+    <TextLink to="/tasks" search={{ id }} size="sm">
+      {id}
+    </TextLink>
   )
 }
 

@@ -4,18 +4,16 @@ import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { RedeliverDropped } from '../../components/form/redeliver-dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
-import { PeriodPicker } from '../../components/list/period-picker.tsx'
+import { ListFilters } from '../../components/list/list-filters.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
-import { useWorkKind } from '../../components/state/work-kind.ts'
-import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
+import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
-import { useMessages, useServerText } from '../../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
@@ -27,7 +25,19 @@ import { Verify } from './verify.tsx'
 const LIST = 'GET /accounts/:account_id/webhooks/deliveries'
 const REDELIVER = 'POST /accounts/:account_id/webhooks/deliveries/redeliver'
 const REFRESH_MS = 4_000
-type Delivery = RowOf<typeof LIST>
+
+const FIELDS: RowFields<RowOf<typeof LIST>, (typeof messages)['en']> = [
+  { key: 'created_at', word: 'created', as: 'time' },
+  { key: 'kind', as: 'kind' },
+  { key: 'status', as: 'status' },
+  { key: 'attempts', align: 'right' },
+  {
+    word: 'last',
+    minor: true,
+    show: ({ last }, { textOf }) => last?.status ?? (last?.error ? textOf(last.error) : '–'),
+  },
+  { key: 'url', minor: true },
+]
 
 export function Page() {
   const t = useMessages(messages)
@@ -71,20 +81,25 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
   const states = useStatusOptions(['pending', 'delivered', 'dropped'])
   return (
     <section aria-label={t('deliveries')}>
-      <Filters>
-        <TextFilter label={t('taskId')} {...list.field('task_id')} />
-        <TextFilter label={t('host')} {...list.field('host')} />
-        <SelectFilter label={t('status')} options={states} {...list.field('status')} />
-        <PeriodPicker value={list.filters} onChange={list.setFilters} withTime />
+      <ListFilters
+        messages={messages}
+        list={list}
+        filters={[
+          { name: 'task_id', word: 'taskId' },
+          { name: 'host', word: 'host' },
+          { name: 'status', word: 'status', options: states },
+          'time',
+        ]}
+      >
         <RedeliverDropped
           filters={list.filters}
           onSend={(body) => again.mutateAsync({ params, body })}
         />
-      </Filters>
+      </ListFilters>
       <DataTable
         label={t('deliveries')}
         pages={pages}
-        columns={useColumns()}
+        columns={useColumns(messages, FIELDS)}
         rowId={(row) => row.id}
         onOpen={(row) => list.open(row.id)}
         openId={openId}
@@ -106,30 +121,6 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
       </DetailDrawer>
     </section>
   )
-}
-
-function useColumns(): Column<Delivery>[] {
-  const t = useMessages(messages)
-  const kindName = useWorkKind()
-  const textOf = useServerText()
-  return [
-    {
-      key: 'created',
-      header: t('created'),
-      render: (row) => <TimeText time={row.created_at} />,
-      isTime: true,
-    },
-    { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind) },
-    { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
-    { key: 'attempts', header: t('attempts'), render: (row) => row.attempts, align: 'right' },
-    {
-      key: 'last',
-      header: t('last'),
-      render: ({ last }) => last?.status ?? (last?.error ? textOf(last.error) : '–'),
-      minor: true,
-    },
-    { key: 'url', header: t('url'), render: (row) => row.url, minor: true },
-  ]
 }
 
 interface TestDialogProps {
