@@ -2,16 +2,13 @@
 import { Button, Group, Stack, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
-import { TextLink } from '../../components/links.tsx'
+import { FieldFacts } from '../../components/list/fields.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
-import { WorkStatus } from '../../components/state/work-status.tsx'
-import { KeyValue } from '../../components/text/key-value.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
-import { useMessages, useServerText } from '../../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { ChannelForm, type EditedChannel, type UpstreamListing } from './channel-form.tsx'
+import { CHANNEL_FIELDS } from './fields.tsx'
 import { messages } from './messages.ts'
 import { NextStep } from './next-step.tsx'
 import { TestChannel } from './test-channel.tsx'
@@ -24,52 +21,10 @@ interface ChannelDetailsProps {
 
 export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsProps) {
   const t = useMessages(messages)
-  const textOf = useServerText()
-  const { id, health, models } = channel
+  const { id } = channel
   return (
     <Stack gap="lg">
-      <KeyValue
-        facts={[
-          { label: t('health'), value: <WorkStatus status={health.state} /> },
-          {
-            label: '',
-            value: health.state === 'untried' ? t('untried') : textOf(health.reason ?? ''),
-          },
-          {
-            label: t('lastSuccess'),
-            value: <TimeText time={health.last_success} form="full" />,
-          },
-          {
-            label: t('failingSince'),
-            value: health.failing_since ? (
-              <TimeText time={health.failing_since} form="full" />
-            ) : undefined,
-          },
-          { label: t('lastError'), value: <LastError error={health.last_error} /> },
-          ...channel.spending.map(({ period, spent, cap, currency }) => ({
-            label: t(period === 'day' ? 'spentToday' : 'spentThisMonth'),
-            value: (
-              <>
-                <MoneyText amount={spent} currency={currency} /> /{' '}
-                <MoneyText amount={cap} currency={currency} />
-              </>
-            ),
-          })),
-          { label: t('upstream'), value: channel.upstream },
-          { label: t('version'), value: channel.version },
-          { label: t('source'), value: channel.source },
-          { label: t('changed'), value: <TimeText time={channel.updated_at} form="full" /> },
-          {
-            label: t('openTasks'),
-            value: (
-              <TextLink to="/operator/tasks" search={{ channel: id, status: 'open' }}>
-                {channel.open_tasks}
-              </TextLink>
-            ),
-          },
-          { label: t('models'), value: models.length > 0 ? models.join(', ') : t('none') },
-        ]}
-      />
+      <FieldFacts messages={messages} fields={CHANNEL_FIELDS} row={channel} />
       {channel.status === 'active' ? <NextStep channel={channel} upstreams={upstreams} /> : null}
       <Group gap="xs" align="flex-start">
         <TestChannel key={channel.version} id={id} />
@@ -83,17 +38,6 @@ export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsPr
         <ChannelForm upstreams={upstreams} channel={channel} onSaved={() => undefined} />
       </section>
     </Stack>
-  )
-}
-
-function LastError({ error }: { readonly error: EditedChannel['health']['last_error'] }) {
-  const textOf = useServerText()
-  if (!error) return '–'
-  const text = [error.status ?? error.kind, textOf(error.message ?? '')].filter(Boolean).join(': ')
-  return (
-    <>
-      {text} (<TimeText time={error.at} />)
-    </>
   )
 }
 

@@ -1,26 +1,23 @@
 /** The channels, configured accounts at upstreams, with their health. */
-import { Button, Switch, Text } from '@mantine/core'
+import { Button, Switch } from '@mantine/core'
 import { SimulatorsNotice } from '../../components/form/simulators-notice.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { useColumns } from '../../components/list/fields.tsx'
 import { Filters } from '../../components/list/filters.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
-import { WorkStatus } from '../../components/state/work-status.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
-import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
 import { AddChannel } from './add-channel.tsx'
 import { ChannelDetails } from './channel-details.tsx'
 import type { UpstreamListing } from './channel-form.tsx'
-import { HealthNote } from './health-note.tsx'
+import { CHANNEL_FIELDS } from './fields.tsx'
 import { messages } from './messages.ts'
 
 const REFRESH_MS = 5_000
-type Row = AdminAnswer<'GET /operator/channels'>['data'][number]
 
 export function Page() {
   const t = useMessages(messages)
@@ -58,7 +55,7 @@ export function Page() {
       <DataTable
         label={t('title')}
         pages={asPages(channels)}
-        columns={useColumns()}
+        columns={useColumns(messages, CHANNEL_FIELDS)}
         rowId={(row) => row.id}
         onOpen={(row) => url.push({ id: row.id })}
         openId={id}
@@ -113,45 +110,4 @@ function OpenChannel({ id, upstreams, onClose }: OpenChannelProps) {
       ) : null}
     </DetailDrawer>
   )
-}
-
-function useColumns(): Column<Row>[] {
-  const t = useMessages(messages)
-  return [
-    { key: 'id', header: t('id'), render: (row) => row.id },
-    { key: 'upstream', header: t('upstream'), render: (row) => row.upstream },
-    {
-      key: 'health',
-      header: t('health'),
-      render: ({ status, health }) => (
-        <>
-          <WorkStatus status={status === 'retired' ? status : health.state} />{' '}
-          <Text size="xs" c="dimmed" component="span">
-            <HealthNote health={health} />
-          </Text>
-        </>
-      ),
-    },
-    {
-      key: 'models',
-      header: t('models'),
-      render: (row) => row.models.length,
-      align: 'right',
-      minor: true,
-    },
-    {
-      key: 'tasks',
-      header: t('openTasks'),
-      render: (row) => row.open_tasks,
-      align: 'right',
-      minor: true,
-    },
-    {
-      key: 'changed',
-      header: t('changed'),
-      render: (row) => <TimeText time={row.updated_at} />,
-      isTime: true,
-      minor: true,
-    },
-  ]
 }
