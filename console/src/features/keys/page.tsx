@@ -4,13 +4,14 @@ import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
 import { DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { useColumns } from '../../components/list/fields.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin, useAdminPages } from '../../lib/use-admin.ts'
-import { useKeyColumns } from './columns.tsx'
 import { CreateKey } from './create-key.tsx'
+import { KEY_FIELDS } from './fields.tsx'
 import { KeyDrawer } from './key-drawer.tsx'
 import { messages } from './messages.ts'
 
@@ -22,7 +23,6 @@ export function Page() {
   const keys = useAdminPages('GET /accounts/:account_id/keys', { params }, { live: ['usage'] })
   const balance = useAdmin('GET /accounts/:account_id/balance', { params })
   const currency = balance.data?.currency ?? 'USD'
-  const columns = useKeyColumns(currency)
   const [isCreating, setCreating] = useState(false)
   const create = account.isOwner ? (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
@@ -35,7 +35,7 @@ export function Page() {
       <DataTable
         label={t('title')}
         pages={keys}
-        columns={columns}
+        columns={useColumns(messages, KEY_FIELDS, currency)}
         rowId={(key) => key.id}
         openId={url.values.id}
         onOpen={(key) => url.push({ id: key.id })}
