@@ -3,13 +3,12 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { MakeCodes } from './make-codes.tsx'
@@ -25,12 +24,31 @@ const TONES: Readonly<Record<Code['state'], Tone>> = {
   voided: 'bad',
 }
 
+const FIELDS: RowFields<Code, (typeof messages)['en']> = [
+  { key: 'display', word: 'code' },
+  { key: 'amount', as: 'money', places: 2 },
+  { word: 'kind', minor: true, show: ({ kind }, { t }) => t(kind) },
+  {
+    word: 'state',
+    show: ({ state }, { t }) => <StatusBadge tone={TONES[state]} label={t(state)} />,
+  },
+  { key: 'note', minor: true },
+  { key: 'account_id', word: 'account', minor: true },
+  { key: 'created_at', word: 'created', as: 'time', minor: true },
+]
+
 export function Page() {
   const t = useMessages(messages)
   const pages = useAdminPages(KEY, {})
   const [isMaking, setMaking] = useState(false)
   const [taking, setTaking] = useState<Code>()
   const takeBack = useAdminChange('DELETE /operator/redeem-codes/:code_id')
+  const acts: RowFields<Code, (typeof messages)['en']> = [
+    {
+      align: 'right',
+      show: (row) => (row.state === 'open' ? <TakeBack onClick={() => setTaking(row)} /> : null),
+    },
+  ]
   const make = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setMaking(true)}>
       {t('create')}
@@ -42,7 +60,7 @@ export function Page() {
       <DataTable
         label={t('title')}
         pages={pages}
-        columns={useColumns(setTaking)}
+        columns={useColumns(messages, [...FIELDS, ...acts])}
         rowId={(row) => row.id}
         empty={
           <EmptyState icon="gift" title={t('emptyTitle')} action={make}>
@@ -68,41 +86,11 @@ export function Page() {
   )
 }
 
-function useColumns(onTakeBack: (code: Code) => void): Column<Code>[] {
+function TakeBack({ onClick }: { readonly onClick: () => void }) {
   const t = useMessages(messages)
-  return [
-    { key: 'code', header: t('code'), render: (row) => row.display },
-    {
-      key: 'amount',
-      header: t('amount'),
-      render: (row) => <MoneyText amount={row.amount} currency={row.currency} places={2} />,
-      align: 'right',
-    },
-    { key: 'kind', header: t('kind'), render: (row) => t(row.kind), minor: true },
-    {
-      key: 'state',
-      header: t('state'),
-      render: (row) => <StatusBadge tone={TONES[row.state]} label={t(row.state)} />,
-    },
-    { key: 'note', header: t('note'), render: (row) => row.note, minor: true },
-    { key: 'account', header: t('account'), render: (row) => row.account_id ?? '–', minor: true },
-    {
-      key: 'created',
-      header: t('created'),
-      render: (row) => <TimeText time={row.created_at} />,
-      isTime: true,
-      minor: true,
-    },
-    {
-      key: 'act',
-      header: '',
-      render: (row) =>
-        row.state === 'open' ? (
-          <Button variant="subtle" size="compact-xs" onClick={() => onTakeBack(row)}>
-            {t('void')}
-          </Button>
-        ) : null,
-      align: 'right',
-    },
-  ]
+  return (
+    <Button variant="subtle" size="compact-xs" onClick={onClick}>
+      {t('void')}
+    </Button>
+  )
 }
