@@ -4,14 +4,14 @@ import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -19,6 +19,25 @@ import { AllTokens } from './tokens.tsx'
 
 const LIST = 'GET /operator/users'
 type User = RowOf<typeof LIST>
+
+const FIELDS: RowFields<User, (typeof messages)['en']> = [
+  { key: 'name' },
+  { key: 'email', minor: true },
+  { word: 'role', show: ({ operator }, { t }) => t(operator ? 'operator' : 'customer') },
+  {
+    word: 'factor',
+    minor: true,
+    show: ({ second_factor: isOn }, { t }) => (
+      <StatusBadge tone={isOn ? 'good' : 'quiet'} label={t(isOn ? 'on' : 'off')} />
+    ),
+  },
+  {
+    word: 'state',
+    show: ({ disabled }, { t }) =>
+      disabled ? <StatusBadge tone="bad" label={t('locked')} /> : <WorkStatus status="active" />,
+  },
+  { key: 'created_at', word: 'created', as: 'time', minor: true },
+]
 
 export function Page() {
   const t = useMessages(messages)
@@ -29,6 +48,17 @@ export function Page() {
   }>()
   const [isInviting, setInviting] = useState(false)
   const [link, setLink] = useState<string>()
+  const acts: RowFields<User, (typeof messages)['en']> = [
+    {
+      align: 'right',
+      wide: true,
+      // Operators can only be changed on the command line.
+      show: (user) =>
+        user.operator ? null : (
+          <Acts isLocked={user.disabled} onAct={(act) => setConfirming({ user, act })} />
+        ),
+    },
+  ]
   const invite = <Button onClick={() => setInviting(true)}>{t('invite')}</Button>
   const close = () => setConfirming(undefined)
   return (
@@ -38,7 +68,7 @@ export function Page() {
         <DataTable
           label={t('title')}
           pages={pages}
-          columns={useColumns((user, act) => setConfirming({ user, act }))}
+          columns={useColumns(messages, [...FIELDS, ...acts])}
           rowId={(row) => row.id}
           empty={<EmptyState icon="users" title={t('emptyTitle')} action={invite} />}
         />
@@ -69,59 +99,23 @@ export function Page() {
   )
 }
 
-function useColumns(onAct: (user: User, act: 'lock' | 'reset') => void): Column<User>[] {
+interface ActsProps {
+  readonly isLocked: boolean
+  readonly onAct: (act: 'lock' | 'reset') => void
+}
+
+function Acts({ isLocked, onAct }: ActsProps) {
   const t = useMessages(messages)
-  return [
-    { key: 'name', header: t('name'), render: (row) => row.name },
-    { key: 'email', header: t('email'), render: (row) => row.email, minor: true },
-    { key: 'role', header: t('role'), render: (row) => t(row.operator ? 'operator' : 'customer') },
-    {
-      key: 'factor',
-      header: t('factor'),
-      render: (row) => (
-        <StatusBadge
-          tone={row.second_factor ? 'good' : 'quiet'}
-          label={t(row.second_factor ? 'on' : 'off')}
-        />
-      ),
-      minor: true,
-    },
-    {
-      key: 'state',
-      header: t('state'),
-      render: (row) =>
-        row.disabled ? (
-          <StatusBadge tone="bad" label={t('locked')} />
-        ) : (
-          <WorkStatus status="active" />
-        ),
-    },
-    {
-      key: 'created',
-      header: t('created'),
-      render: (row) => <TimeText time={row.created_at} />,
-      isTime: true,
-      minor: true,
-    },
-    {
-      key: 'acts',
-      header: '',
-      // Operators can only be changed on the command line.
-      render: (row) =>
-        row.operator ? null : (
-          <Group gap={4} justify="flex-end" wrap="nowrap">
-            <Button variant="subtle" size="compact-xs" onClick={() => onAct(row, 'reset')}>
-              {t('reset')}
-            </Button>
-            <Button variant="subtle" size="compact-xs" onClick={() => onAct(row, 'lock')}>
-              {t(row.disabled ? 'unlock' : 'lock')}
-            </Button>
-          </Group>
-        ),
-      align: 'right',
-      wide: true,
-    },
-  ]
+  return (
+    <Group gap={4} justify="flex-end" wrap="nowrap">
+      <Button variant="subtle" size="compact-xs" onClick={() => onAct('reset')}>
+        {t('reset')}
+      </Button>
+      <Button variant="subtle" size="compact-xs" onClick={() => onAct('lock')}>
+        {t(isLocked ? 'unlock' : 'lock')}
+      </Button>
+    </Group>
+  )
 }
 
 interface UserDialogProps {

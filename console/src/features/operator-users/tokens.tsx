@@ -1,11 +1,11 @@
 /** The access tokens of all users, and their revocation. */
-import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Stack, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './token-messages.ts'
@@ -19,11 +19,34 @@ const TONES: Readonly<Record<Token['state'], Tone>> = {
   revoked: 'quiet',
 }
 
+const FIELDS: RowFields<Token, (typeof messages)['en']> = [
+  { key: 'name' },
+  { key: 'email' },
+  { key: 'display', word: 'token', as: 'mono', minor: true },
+  {
+    word: 'scope',
+    show: ({ scope, sensitive }, { t }) => `${t(scope)}${sensitive ? `, ${t('sensitive')}` : ''}`,
+  },
+  {
+    word: 'state',
+    show: ({ state }, { t }) => <StatusBadge tone={TONES[state]} label={t(state)} />,
+  },
+  { key: 'last_used_at', word: 'used', as: 'ago', minor: true, absent: 'never' },
+  { key: 'expires_at', word: 'expires', as: 'time', minor: true, absent: 'never' },
+]
+
 export function AllTokens() {
   const t = useMessages(messages)
   const pages = useAdminPages(LIST, {})
   const [revoked, setRevoked] = useState<Token>()
   const revoke = useAdminChange('DELETE /operator/tokens/:token_id')
+  const acts: RowFields<Token, (typeof messages)['en']> = [
+    {
+      align: 'right',
+      wide: true,
+      show: (row) => (row.state === 'active' ? <Revoke onClick={() => setRevoked(row)} /> : null),
+    },
+  ]
   return (
     <Stack gap="xs" component="section">
       <Title order={2} size="h3">
@@ -32,7 +55,7 @@ export function AllTokens() {
       <DataTable
         label={t('title')}
         pages={pages}
-        columns={useColumns(setRevoked)}
+        columns={useColumns(messages, [...FIELDS, ...acts])}
         rowId={(row) => row.id}
         empty={
           <EmptyState icon="key" title={t('emptyTitle')}>
@@ -54,57 +77,13 @@ export function AllTokens() {
   )
 }
 
-function useColumns(onRevoke: (token: Token) => void): Column<Token>[] {
+function Revoke({ onClick }: { readonly onClick: () => void }) {
   const t = useMessages(messages)
-  return [
-    { key: 'name', header: t('name'), render: (row) => row.name },
-    { key: 'email', header: t('email'), render: (row) => row.email },
-    {
-      key: 'token',
-      header: t('token'),
-      render: (row) => (
-        <Text component="span" size="xs" ff="monospace">
-          {row.display}
-        </Text>
-      ),
-      minor: true,
-    },
-    {
-      key: 'scope',
-      header: t('scope'),
-      render: (row) => `${t(row.scope)}${row.sensitive ? `, ${t('sensitive')}` : ''}`,
-    },
-    {
-      key: 'state',
-      header: t('state'),
-      render: (row) => <StatusBadge tone={TONES[row.state]} label={t(row.state)} />,
-    },
-    {
-      key: 'used',
-      header: t('used'),
-      render: (row) => <TimeText time={row.last_used_at} form="relative" absent={t('never')} />,
-      minor: true,
-    },
-    {
-      key: 'expires',
-      header: t('expires'),
-      render: (row) => <TimeText time={row.expires_at} absent={t('never')} />,
-      isTime: true,
-      minor: true,
-    },
-    {
-      key: 'acts',
-      header: '',
-      render: (row) =>
-        row.state === 'active' ? (
-          <Group justify="flex-end">
-            <Button variant="subtle" size="compact-xs" onClick={() => onRevoke(row)}>
-              {t('revoke')}
-            </Button>
-          </Group>
-        ) : null,
-      align: 'right',
-      wide: true,
-    },
-  ]
+  return (
+    <Group justify="flex-end">
+      <Button variant="subtle" size="compact-xs" onClick={onClick}>
+        {t('revoke')}
+      </Button>
+    </Group>
+  )
 }
