@@ -82,7 +82,7 @@ type FormOf<Value> = Value extends string
 type Absent<Words> = WordOf<Words> | '–'
 
 interface Placing<Words extends Texts>
-  extends Pick<Column<never>, 'align' | 'minor' | 'wide' | 'isPlain'> {
+  extends Pick<Column<never>, 'align' | 'minor' | 'wide' | 'isPlain' | 'isBroad'> {
   /** By default both. */
   readonly in?: 'list' | 'details'
   /** Its place among the columns; without one it follows those with one, in the order of facts. */
@@ -164,7 +164,7 @@ export function useColumns<Row, Words extends Texts>(
     .toSorted((one, other) => (one.place ?? fields.length) - (other.place ?? fields.length))
     .map((field, index) => {
       const { as, align = FIGURES.includes(as ?? '') ? 'right' : undefined } = field
-      const { minor, wide, isPlain, isTime = as === 'time' } = field
+      const { minor, wide, isPlain, isBroad, isTime = as === 'time' } = field
       return {
         key: field.word ?? field.key ?? String(index),
         header: labelOf(field),
@@ -173,6 +173,7 @@ export function useColumns<Row, Words extends Texts>(
         ...(minor && { minor }),
         ...(wide && { wide }),
         ...(isPlain && { isPlain }),
+        ...(isBroad && { isBroad }),
         ...(isTime && { isTime }),
       }
     })

@@ -1,15 +1,13 @@
 /** One model: its names, its current and past prices, and links to try it. */
 import { Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { ButtonLink } from '../../components/links.tsx'
+import { FieldFacts, type RowFields, type Wording } from '../../components/list/fields.tsx'
 import { PriceLines } from '../../components/prices/price-list.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
-import { CopyText } from '../../components/text/copy-button.tsx'
-import { KeyValue } from '../../components/text/key-value.tsx'
-import { useModelTypeName } from '../../components/text/model-type.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { formatNumber } from '../../lib/format.ts'
-import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { Calculator } from './calculator.tsx'
 import { messages } from './messages.ts'
@@ -45,7 +43,7 @@ export function Details({ accountId, modelId }: DetailsProps) {
   return (
     <Stack gap="lg">
       <ModelLinks model={data} />
-      <Facts model={data} />
+      <FieldFacts messages={messages} fields={FIELDS} row={data} />
       {data.prices.length > 0 ? <Calculator currency={data.currency} prices={data.prices} /> : null}
       {data.price_history.length > 1 ? <PriceHistory model={data} /> : null}
     </Stack>
@@ -66,29 +64,18 @@ function ModelLinks({ model: { id } }: { readonly model: Model }) {
   )
 }
 
-function Facts({ model }: { readonly model: Model }) {
-  const t = useMessages(messages)
-  const typeName = useModelTypeName()
-  const limits = useLimits(model.limits)
-  const paths = model.endpoints.map((path) => (
-    <Text key={path} size="xs" ff="monospace">
-      {path}
-    </Text>
-  ))
-  return (
-    <KeyValue
-      facts={[
-        { label: t('id'), value: <CopyText value={model.id} /> },
-        { label: t('type'), value: typeName(model.type) },
-        { label: t('by'), value: model.owned_by || undefined },
-        { label: t('about'), value: model.description ?? undefined },
-        { label: t('prices'), value: <Prices model={model} /> },
-        { label: t('endpoints'), value: paths },
-        { label: t('limits'), value: limits || undefined },
-      ]}
-    />
-  )
-}
+const FIELDS: RowFields<Model, (typeof messages)['en']> = [
+  { key: 'id', as: 'copy' },
+  { key: 'type', as: 'kind' },
+  { word: 'by', show: (model) => model.owned_by || undefined },
+  { key: 'description', word: 'about' },
+  { word: 'prices', show: (model) => <Prices model={model} /> },
+  {
+    word: 'endpoints',
+    show: ({ endpoints }) => endpoints.map((path) => <EndpointPath key={path} path={path} />),
+  },
+  { word: 'limits', show: ({ limits }, wording) => nameLimits(limits, wording) || undefined },
+]
 
 const LIMITS = [
   'requests_per_minute',
@@ -98,14 +85,23 @@ const LIMITS = [
   'max_output_tokens',
 ] as const
 
-function useLimits(limits: Model['limits']): string {
-  const t = useMessages(messages)
-  const { language } = useLanguage()
+function nameLimits(
+  limits: Model['limits'],
+  { t, language }: Wording<(typeof messages)['en']>,
+): string {
   const texts = LIMITS.flatMap((name) => {
     const limit = limits[name]
     return limit === undefined ? [] : [t(name, { limit: formatNumber(limit, language) })]
   })
   return texts.join(' · ')
+}
+
+export function EndpointPath({ path }: { readonly path: string | undefined }) {
+  return (
+    <Text size="xs" ff="monospace">
+      {path}
+    </Text>
+  )
 }
 
 function PriceHistory({ model }: { readonly model: Model }) {

@@ -11,7 +11,7 @@ import { useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
-import { Details, Prices } from './model-details.tsx'
+import { Details, EndpointPath, Prices } from './model-details.tsx'
 
 const LIST = 'GET /accounts/:account_id/models'
 const SHOWN_PRICES = 3
@@ -26,7 +26,7 @@ const FIELDS: RowFields<Model, (typeof messages)['en']> = [
     wide: true,
     isPlain: true,
   },
-  { word: 'endpoints', minor: true, show: ({ endpoints }) => <Path path={endpoints[0]} /> },
+  { word: 'endpoints', minor: true, show: ({ endpoints }) => <EndpointPath path={endpoints[0]} /> },
   { align: 'right', minor: true, show: ({ id }) => <CopyButton value={id} /> },
 ]
 
@@ -55,14 +55,6 @@ export function Page() {
         {openId === '' ? null : <Details accountId={accountId} modelId={openId} />}
       </DetailDrawer>
     </ListPage>
-  )
-}
-
-function Path({ path }: { readonly path: string | undefined }) {
-  return (
-    <Text size="xs" ff="monospace">
-      {path}
-    </Text>
   )
 }
 

@@ -3,8 +3,9 @@ import { Button, Switch, Text } from '@mantine/core'
 import { MODEL_TYPES } from '../../../../server/catalog/model-types.ts'
 import { SimulatorsNotice } from '../../components/form/simulators-notice.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
 import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
@@ -24,6 +25,19 @@ import { PriceBook } from './price-book.tsx'
 
 const KEY = 'GET /operator/models'
 type Row = AdminAnswer<typeof KEY>['data'][number]
+
+const FIELDS: RowFields<Row, (typeof messages)['en']> = [
+  { word: 'id', show: (row) => <NameAndType row={row} /> },
+  { key: 'type', as: 'kind', minor: true },
+  { word: 'prices', wide: true, isPlain: true, show: (row) => <Prices row={row} /> },
+  { word: 'margin', show: ({ margins }) => <SmallestMargin margins={margins} /> },
+  {
+    word: 'routes',
+    minor: true,
+    show: ({ routes }) => [...new Set(routes.map(({ channel }) => channel))].join(', '),
+  },
+  { word: 'status', isBroad: true, show: (row) => <ModelState row={row} /> },
+]
 
 function usePageState() {
   return useUrlState(['search', 'type', 'retired', 'id', 'book', 'add', 'channel'])
@@ -62,7 +76,7 @@ export function Page() {
       <DataTable
         label={t('title')}
         pages={asPages(models)}
-        columns={useColumns()}
+        columns={useColumns(messages, FIELDS)}
         rowId={(row) => row.id}
         onOpen={(row) => url.push({ id: row.id })}
         openId={id}
@@ -162,47 +176,19 @@ function OpenModel({ id, onClose }: { readonly id: string; readonly onClose: () 
   )
 }
 
-function useColumns(): Column<Row>[] {
+function Prices({ row: { free, currency, prices } }: { readonly row: Row }) {
   const t = useMessages(messages)
-  const typeName = useModelTypeName()
-  return [
-    { key: 'id', header: t('id'), render: (row) => <NameAndType row={row} /> },
-    { key: 'type', header: t('type'), render: (row) => typeName(row.type), minor: true },
-    {
-      key: 'prices',
-      header: t('prices'),
-      wide: true,
-      isPlain: true,
-      render: ({ free, currency, prices }) =>
-        free ? (
-          <Text size="sm" c="dimmed">
-            {t('free')}
-          </Text>
-        ) : (
-          <PriceLines currency={currency ?? 'CNY'} prices={prices} most={2} />
-        ),
-    },
-    {
-      key: 'margin',
-      header: t('margin'),
-      render: ({ margins }) => {
-        const { margin = null, margin_share: share = null } = smallestMargin(margins) ?? {}
-        return <MarginShare margin={margin} share={share} />
-      },
-    },
-    {
-      key: 'routes',
-      header: t('routes'),
-      render: ({ routes }) => [...new Set(routes.map(({ channel }) => channel))].join(', '),
-      minor: true,
-    },
-    {
-      key: 'status',
-      header: t('status'),
-      isBroad: true,
-      render: (row) => <ModelState row={row} />,
-    },
-  ]
+  if (!free) return <PriceLines currency={currency ?? 'CNY'} prices={prices} most={2} />
+  return (
+    <Text size="sm" c="dimmed">
+      {t('free')}
+    </Text>
+  )
+}
+
+function SmallestMargin({ margins }: Pick<Row, 'margins'>) {
+  const { margin = null, margin_share: share = null } = smallestMargin(margins) ?? {}
+  return <MarginShare margin={margin} share={share} />
 }
 
 /** On a phone the type stands beside the name, so that a card has one line less. */
