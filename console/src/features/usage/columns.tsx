@@ -1,92 +1,86 @@
 /** Columns of the usage records: those shown and their order come from the address. */
 import { Button, Checkbox, Popover, Stack } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
-import type { Column } from '../../components/list/data-table.tsx'
+import { type RowFields, useColumns, type Wording } from '../../components/list/fields.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
 import { OneLine } from '../../components/text/one-line.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
-import { formatDuration, formatNumber } from '../../lib/format.ts'
-import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { formatNumber } from '../../lib/format.ts'
+import { useMessages } from '../../lib/i18n.tsx'
 import type { RowOf } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 type Call = RowOf<'GET /accounts/:account_id/usage'>
 
-/** Each column with the members of a record that an export writes for it. */
-const EXPORTED = {
-  time: ['created_at'],
-  model: ['model'],
-  endpoint: ['endpoint'],
-  key: ['key_id', 'key_name'],
-  member: ['member'],
-  status: ['status', 'review', 'error'],
-  input: ['input_tokens'],
-  cached: ['cached_input_tokens'],
-  output: ['output_tokens'],
-  first: ['first_response_ms'],
-  rate: ['output_tokens_per_second'],
-  duration: ['duration_ms'],
-  held: ['held'],
-  charged: ['charged', 'currency'],
-} as const
+type Words = (typeof messages)['en']
+type ColumnName = Extract<keyof Words, string>
 
-export type ColumnName = keyof typeof EXPORTED
-const NAMES = Object.keys(EXPORTED) as ColumnName[]
+/** A column, and the members of a record that an export writes for it: by default its own. */
+type CallField = RowFields<Call, Words>[number] & {
+  readonly word: ColumnName
+  readonly exports?: readonly string[]
+}
+
+const FIGURE = { align: 'right', minor: true } as const
+
+const FIELDS: readonly CallField[] = [
+  { key: 'created_at', word: 'time', as: 'time' },
+  { key: 'model', word: 'model', as: 'line' },
+  { key: 'endpoint', word: 'endpoint', as: 'line', minor: true },
+  { key: 'key_name', word: 'key', as: 'line', minor: true, exports: ['key_id', 'key_name'] },
+  {
+    word: 'member',
+    minor: true,
+    exports: ['member'],
+    show: ({ member }) => <OneLine text={member || '–'} />,
+  },
+  {
+    word: 'status',
+    exports: ['status', 'review', 'error'],
+    show: ({ review, status }) => <WorkStatus status={review ? 'review' : status} />,
+  },
+  { word: 'input', ...FIGURE, ...showTokens('input_tokens') },
+  { word: 'cached', ...FIGURE, ...showTokens('cached_input_tokens') },
+  { word: 'output', ...FIGURE, ...showTokens('output_tokens') },
+  { key: 'first_response_ms', word: 'first', as: 'duration', minor: true },
+  {
+    word: 'rate',
+    ...FIGURE,
+    exports: ['output_tokens_per_second'],
+    show: ({ output_tokens_per_second: rate }, { t, language }) =>
+      rate === null ? '–' : t('perSecond', { count: formatNumber(rate, language, 1) }),
+  },
+  { key: 'duration_ms', word: 'duration', as: 'duration', minor: true },
+  { key: 'held', word: 'held', as: 'money', minor: true },
+  { key: 'charged', word: 'charged', as: 'money', exports: ['charged', 'currency'] },
+]
+
+function showTokens(name: 'input_tokens' | 'cached_input_tokens' | 'output_tokens') {
+  const show = (row: Call, { language }: Pick<Wording<Words>, 'language'>) =>
+    row[name] > 0 ? formatNumber(row[name], language) : '–'
+  return { exports: [name], show }
+}
+
+const NAMES = FIELDS.map(({ word }) => word)
 const SHOWN: readonly ColumnName[] = [
   ...(['time', 'model', 'key', 'status', 'input', 'output', 'duration', 'charged'] as const),
 ]
 
 /** Reads `model,charged` of the address; unknown names are ignored, none means the usual ones. */
 export function readColumnNames(text: string): readonly ColumnName[] {
-  const chosen = new Set(text.split(','))
+  const chosen = new Set<string>(text.split(','))
   const known = NAMES.filter((name) => chosen.has(name))
   return known.length > 0 ? known : SHOWN
 }
 
+const fieldsOf = (names: readonly ColumnName[]) => FIELDS.filter(({ word }) => names.includes(word))
+
 export function exportedMembers(names: readonly ColumnName[]): string {
-  return ['request_id', ...names.flatMap((name) => EXPORTED[name])].join(',')
+  const members = fieldsOf(names).flatMap(({ key, exports = [String(key)] }) => exports)
+  return ['request_id', ...members].join(',')
 }
 
-export function useCallColumns(names: readonly ColumnName[]): Column<Call>[] {
-  const all = useAllColumns()
-  return names.map((name) => ({ key: name, ...all[name] }))
-}
-
-function useAllColumns(): Readonly<Record<ColumnName, Omit<Column<Call>, 'key'>>> {
-  const t = useMessages(messages)
-  const { language } = useLanguage()
-  const money = (amount: string, { currency }: Call) => (
-    <MoneyText amount={amount} currency={currency} />
-  )
-  const right = { align: 'right', minor: true } as const
-  const count = (value: number) => (value > 0 ? formatNumber(value, language) : '–')
-  const duration = (ms: number | null) => (ms === null ? '–' : formatDuration(ms, language))
-  const of = (name: ColumnName) => ({ header: t(name) })
-  return {
-    time: { ...of('time'), render: (row) => <TimeText time={row.created_at} />, isTime: true },
-    model: { ...of('model'), render: (row) => <OneLine text={row.model} /> },
-    endpoint: { ...of('endpoint'), render: (row) => <OneLine text={row.endpoint} />, minor: true },
-    key: { ...of('key'), render: (row) => <OneLine text={row.key_name} />, minor: true },
-    member: { ...of('member'), render: (row) => <OneLine text={row.member || '–'} />, minor: true },
-    status: {
-      ...of('status'),
-      render: (row) => <WorkStatus status={row.review ? 'review' : row.status} />,
-    },
-    input: { ...of('input'), ...right, render: (row) => count(row.input_tokens) },
-    cached: { ...of('cached'), ...right, render: (row) => count(row.cached_input_tokens) },
-    output: { ...of('output'), ...right, render: (row) => count(row.output_tokens) },
-    first: { ...of('first'), ...right, render: (row) => duration(row.first_response_ms) },
-    rate: {
-      ...of('rate'),
-      ...right,
-      render: ({ output_tokens_per_second: rate }) =>
-        rate === null ? '–' : t('perSecond', { count: formatNumber(rate, language, 1) }),
-    },
-    duration: { ...of('duration'), ...right, render: (row) => duration(row.duration_ms) },
-    held: { ...of('held'), ...right, render: (row) => money(row.held, row) },
-    charged: { ...of('charged'), align: 'right', render: (row) => money(row.charged, row) },
-  }
+export function useCallColumns(names: readonly ColumnName[]) {
+  return useColumns(messages, fieldsOf(names))
 }
 
 interface ColumnChoiceProps {

@@ -2,14 +2,11 @@
 
 import { Loader, Stack, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
+import { FieldFacts, type RowFields } from '../../components/list/fields.tsx'
 import { Arithmetic } from '../../components/prices/arithmetic.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { Notice } from '../../components/state/notice.tsx'
-import { WorkStatus } from '../../components/state/work-status.tsx'
-import { CopyText } from '../../components/text/copy-button.tsx'
-import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { EXPLANATION_ROUTE, type ExplainedCall } from './explained-call.ts'
@@ -34,46 +31,40 @@ const BASES = ['usage', 'estimate', 'partial', 'params', 'checkpoint', 'none'] a
 type Basis = (typeof BASES)[number]
 const isBasis = (text: string | null): text is Basis => BASES.some((one) => one === text)
 
+const FIELDS: RowFields<ExplainedCall, (typeof messages)['en']> = [
+  { key: 'request_id', word: 'request', as: 'copy' },
+  { key: 'status', as: 'status' },
+  { key: 'model' },
+  { key: 'endpoint' },
+  { word: 'key', show: ({ key_id: id }) => <IdLink to="/keys" id={id} /> },
+  { word: 'task', show: ({ task_id: id }) => id && <IdLink to="/tasks" id={id} /> },
+  { key: 'created_at', word: 'time', as: 'time' },
+  { key: 'held', as: 'money' },
+  { key: 'charged', as: 'money' },
+  { key: 'returned', as: 'money' },
+  {
+    word: 'debt',
+    show: ({ debt, currency }) =>
+      Number(debt) > 0 ? <MoneyText amount={debt} currency={currency} places="exact" /> : undefined,
+  },
+  { word: 'basis', show: ({ basis }, { t }) => (isBasis(basis) ? t(`basis_${basis}`) : basis) },
+  { key: 'error' },
+]
+
+function IdLink({ to, id }: { readonly to: '/keys' | '/tasks'; readonly id: string }) {
+  return (
+    <TextLink to={to} search={{ id }} size="sm">
+      {id}
+    </TextLink>
+  )
+}
+
 function Explained({ call }: { readonly call: ExplainedCall }) {
   const t = useMessages(messages)
-  const money = (amount: string) => (
-    <MoneyText amount={amount} currency={call.currency} places="exact" />
-  )
-  const { basis, error, task_id: taskId } = call
   return (
     <Stack gap="lg">
       {call.review ? <Notice tone="warning" title={t('review')} /> : null}
-      <KeyValue
-        facts={[
-          { label: t('request'), value: <CopyText value={call.request_id} /> },
-          { label: t('status'), value: <WorkStatus status={call.status} /> },
-          { label: t('model'), value: call.model },
-          { label: t('endpoint'), value: call.endpoint },
-          {
-            label: t('key'),
-            value: (
-              <TextLink to="/keys" search={{ id: call.key_id }} size="sm">
-                {call.key_id}
-              </TextLink>
-            ),
-          },
-          {
-            label: t('task'),
-            value: taskId ? (
-              <TextLink to="/tasks" search={{ id: taskId }} size="sm">
-                {taskId}
-              </TextLink>
-            ) : undefined,
-          },
-          { label: t('time'), value: <TimeText time={call.created_at} form="full" /> },
-          { label: t('held'), value: money(call.held) },
-          { label: t('charged'), value: money(call.charged) },
-          { label: t('returned'), value: money(call.returned) },
-          { label: t('debt'), value: Number(call.debt) > 0 ? money(call.debt) : undefined },
-          { label: t('basis'), value: isBasis(basis) ? t(`basis_${basis}`) : (basis ?? undefined) },
-          { label: t('error'), value: error },
-        ]}
-      />
+      <FieldFacts messages={messages} fields={FIELDS} row={call} />
       <Lines call={call} />
       <LedgerEntries call={call} />
       <Attempts call={call} />
