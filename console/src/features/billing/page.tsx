@@ -2,14 +2,14 @@
 import { Box, Button, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { TextLink } from '../../components/links.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { type AdminAnswer, adminUrl } from '../../lib/api.ts'
 import { formatMoney, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
@@ -23,6 +23,14 @@ import { MonthStatement } from './statement.tsx'
 const LEDGER = 'GET /accounts/:account_id/ledger'
 const BALANCE = 'GET /accounts/:account_id/balance'
 type Movement = RowOf<typeof LEDGER>
+
+const FIELDS: RowFields<Movement, (typeof messages)['en']> = [
+  { key: 'at', as: 'time' },
+  { word: 'kind', show: ({ kind }, { t }) => t(kind) },
+  { word: 'about', show: showReason },
+  { key: 'amount', as: 'money', places: SUM_PLACES },
+  { key: 'balance_after', word: 'balance', as: 'money', places: SUM_PLACES, minor: true },
+]
 
 export function Page() {
   const t = useMessages(messages)
@@ -84,7 +92,7 @@ function Transactions({ currency }: { readonly currency: string }) {
       <DataTable
         label={t('ledger')}
         pages={pages}
-        columns={useColumns(currency)}
+        columns={useColumns(messages, FIELDS, currency)}
         rowId={(row) => row.id}
         empty={
           <EmptyState icon="card" title={t('emptyTitle')}>
@@ -162,38 +170,11 @@ function Redeem({ accountId }: { readonly accountId: string }) {
   )
 }
 
-function useColumns(currency: string): Column<Movement>[] {
-  const t = useMessages(messages)
-  const money = (amount: string) => (
-    <MoneyText amount={amount} currency={currency} places={SUM_PLACES} />
+function showReason({ kind, reason, id, model }: Movement) {
+  if (kind !== 'charge' || reason !== null) return reason
+  return (
+    <TextLink to="/usage" search={{ id }} size="sm">
+      {model ?? id}
+    </TextLink>
   )
-  return [
-    { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} />, isTime: true },
-    { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
-    {
-      key: 'about',
-      header: t('about'),
-      render: (row) =>
-        row.kind === 'charge' && row.reason === null ? (
-          <TextLink to="/usage" search={{ id: row.id }} size="sm">
-            {row.model ?? row.id}
-          </TextLink>
-        ) : (
-          row.reason
-        ),
-    },
-    {
-      key: 'amount',
-      header: t('amount'),
-      render: (row) => money(row.amount),
-      align: 'right',
-    },
-    {
-      key: 'balance',
-      header: t('balance'),
-      render: (row) => money(row.balance_after),
-      align: 'right',
-      minor: true,
-    },
-  ]
 }
