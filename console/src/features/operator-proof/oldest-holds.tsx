@@ -1,19 +1,26 @@
 /** The oldest open holds: whose they are, and what each waits for. */
 import { TextLink } from '../../components/links.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { AccountName } from '../../components/text/account-name.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
-import { OneLine } from '../../components/text/one-line.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 
 type Hold = AdminAnswer<'GET /operator/proof'>['oldest_holds'][number]
 
+const FIELDS: RowFields<Hold, (typeof messages)['en']> = [
+  { key: 'created_at', word: 'since', as: 'ago' },
+  { word: 'account', show: (hold) => <Owner hold={hold} /> },
+  { key: 'model', word: 'heldModel', as: 'line' },
+  { word: 'waitsFor', show: (hold) => <WaitsFor hold={hold} /> },
+  { key: 'amount', as: 'money' },
+]
+
 export function OldestHolds({ holds }: { readonly holds: readonly Hold[] }) {
   const t = useMessages(messages)
+  const columns = useColumns(messages, FIELDS)
   if (holds.length === 0) return null
   return (
     <Panel title={t('oldestHolds')} flush>
@@ -21,36 +28,25 @@ export function OldestHolds({ holds }: { readonly holds: readonly Hold[] }) {
         label={t('oldestHolds')}
         rows={holds}
         rowId={(row) => row.request_id}
-        columns={[
-          {
-            key: 'since',
-            header: t('since'),
-            render: (row) => <TimeText time={row.created_at} form="relative" />,
-          },
-          {
-            key: 'account',
-            header: t('account'),
-            render: (row) => (
-              <TextLink to="/operator/accounts" search={{ id: row.account_id }}>
-                <AccountName id={row.account_id} name={row.account_name} />
-              </TextLink>
-            ),
-          },
-          { key: 'model', header: t('heldModel'), render: (row) => <OneLine text={row.model} /> },
-          { key: 'waits', header: t('waitsFor'), render: (row) => <WaitsFor hold={row} /> },
-          {
-            key: 'amount',
-            header: t('amount'),
-            align: 'right',
-            render: (row) => <MoneyText amount={row.amount} currency={row.currency} />,
-          },
-        ]}
+        columns={columns}
       />
     </Panel>
   )
 }
 
-function WaitsFor({ hold }: { readonly hold: Hold }) {
+interface HoldProps {
+  readonly hold: Hold
+}
+
+function Owner({ hold: { account_id: id, account_name: name } }: HoldProps) {
+  return (
+    <TextLink to="/operator/accounts" search={{ id }}>
+      <AccountName id={id} name={name} />
+    </TextLink>
+  )
+}
+
+function WaitsFor({ hold }: HoldProps) {
   const t = useMessages(messages)
   if (hold.task_id === null) return t('waitsForCall')
   return (

@@ -1,16 +1,25 @@
 /** Open holds by age: an old hold needs investigation. */
 import { Text } from '@mantine/core'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { SUM_PLACES } from '../../lib/format.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 
-export function OpenHolds({ proof }: { readonly proof: AdminAnswer<'GET /operator/proof'> }) {
+type Proof = AdminAnswer<'GET /operator/proof'>
+
+const FIELDS: RowFields<Proof['open_holds'][number], (typeof messages)['en']> = [
+  { key: 'age' },
+  { key: 'count', align: 'right' },
+  { key: 'amount', as: 'money', places: SUM_PLACES },
+]
+
+export function OpenHolds({ proof }: { readonly proof: Proof }) {
   const t = useMessages(messages)
+  const columns = useColumns(messages, FIELDS)
   const { open_holds: holds, oldest_open_hold_at: oldest } = proof
   if (holds.length === 0) {
     return (
@@ -32,18 +41,7 @@ export function OpenHolds({ proof }: { readonly proof: AdminAnswer<'GET /operato
         label={t('openHolds')}
         rows={holds}
         rowId={({ age, currency }) => `${age} ${currency}`}
-        columns={[
-          { key: 'age', header: t('age'), render: ({ age }) => age },
-          { key: 'count', header: t('count'), align: 'right', render: ({ count }) => count },
-          {
-            key: 'amount',
-            header: t('amount'),
-            align: 'right',
-            render: ({ amount, currency }) => (
-              <MoneyText amount={amount} currency={currency} places={SUM_PLACES} />
-            ),
-          },
-        ]}
+        columns={columns}
       />
     </Panel>
   )

@@ -1,14 +1,14 @@
 /** The state of the books: figures at once, the whole audit on demand. */
 import { Skeleton } from '@mantine/core'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
@@ -107,29 +107,20 @@ function Attention({ proof }: { readonly proof: Proof }) {
 }
 
 const UNCHARGED_COSTS = 'GET /operator/proof/uncharged-costs'
-type UnchargedCost = RowOf<typeof UNCHARGED_COSTS>
+
+const UNCHARGED_FIELDS: RowFields<RowOf<typeof UNCHARGED_COSTS>, (typeof messages)['en']> = [
+  { key: 'created_at', word: 'time', as: 'time' },
+  { key: 'reason' },
+  { key: 'channel' },
+  { key: 'upstream_model', word: 'model', minor: true },
+  { key: 'task_id', word: 'task', minor: true },
+  { key: 'upstream_cost', word: 'costAtMost', align: 'right', absent: 'unknownCost' },
+]
 
 function UnchargedCosts() {
   const t = useMessages(messages)
   const pages = useAdminPages(UNCHARGED_COSTS, {})
-  const columns: Column<UnchargedCost>[] = [
-    {
-      key: 'time',
-      header: t('time'),
-      render: (row) => <TimeText time={row.created_at} />,
-      isTime: true,
-    },
-    { key: 'reason', header: t('reason'), render: (row) => row.reason },
-    { key: 'channel', header: t('channel'), render: (row) => row.channel },
-    { key: 'model', header: t('model'), render: (row) => row.upstream_model, minor: true },
-    { key: 'task', header: t('task'), render: (row) => row.task_id, minor: true },
-    {
-      key: 'cost',
-      header: t('costAtMost'),
-      render: (row) => row.upstream_cost ?? t('unknownCost'),
-      align: 'right',
-    },
-  ]
+  const columns = useColumns(messages, UNCHARGED_FIELDS)
   if (!pages.isPending && pages.rows.length === 0) {
     return (
       <Panel title={t('unchargedCosts')}>
