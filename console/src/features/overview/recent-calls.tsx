@@ -1,11 +1,10 @@
 /** The latest calls; each links to the explanation of its charge. */
 import { Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
-import { type Column, RowTable } from '../../components/list/row-table.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
+import { RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { AccountOverview } from './answers.ts'
 import { messages } from './messages.ts'
@@ -20,9 +19,20 @@ const TONES: Readonly<Record<Call['status'], Tone>> = {
   lost: 'warning',
 }
 
+const FIELDS: RowFields<Call, (typeof messages)['en']> = [
+  { word: 'model', show: (call) => <Explain call={call} /> },
+  { word: 'endpoint', minor: true, show: ({ endpoint }) => <Path path={endpoint} /> },
+  {
+    word: 'status',
+    show: ({ status }, { t }) => <StatusBadge tone={TONES[status]} label={t(status)} />,
+  },
+  { key: 'charged', word: 'cost', as: 'money' },
+  { key: 'created_at', word: 'time', as: 'ago', align: 'right' },
+]
+
 export function RecentCalls({ calls }: { readonly calls: readonly Call[] }) {
   const t = useMessages(messages)
-  const columns = useColumns()
+  const columns = useColumns(messages, FIELDS)
   if (calls.length === 0) return null
   return (
     <Panel
@@ -45,44 +55,18 @@ export function RecentCalls({ calls }: { readonly calls: readonly Call[] }) {
   )
 }
 
-function useColumns(): readonly Column<Call>[] {
-  const t = useMessages(messages)
-  return [
-    {
-      key: 'model',
-      header: t('model'),
-      render: (call) => (
-        <TextLink to="/usage" search={{ id: call.request_id }} inherit>
-          {call.model || call.endpoint}
-        </TextLink>
-      ),
-    },
-    {
-      key: 'endpoint',
-      header: t('endpoint'),
-      minor: true,
-      render: (call) => (
-        <Text inherit c="dimmed" ff="monospace" fz="xs">
-          {call.endpoint}
-        </Text>
-      ),
-    },
-    {
-      key: 'status',
-      header: t('status'),
-      render: (call) => <StatusBadge tone={TONES[call.status]} label={t(call.status)} />,
-    },
-    {
-      key: 'charge',
-      header: t('cost'),
-      align: 'right',
-      render: (call) => <MoneyText amount={call.charged} currency={call.currency} />,
-    },
-    {
-      key: 'time',
-      header: t('time'),
-      align: 'right',
-      render: (call) => <TimeText time={call.created_at} form="relative" />,
-    },
-  ]
+function Path({ path }: { readonly path: string }) {
+  return (
+    <Text inherit c="dimmed" ff="monospace" fz="xs">
+      {path}
+    </Text>
+  )
+}
+
+function Explain({ call }: { readonly call: Call }) {
+  return (
+    <TextLink to="/usage" search={{ id: call.request_id }} inherit>
+      {call.model || call.endpoint}
+    </TextLink>
+  )
 }
