@@ -5,20 +5,33 @@ import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { useSubmit } from '../../components/form/use-submit.ts'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { CopyButton } from '../../components/text/copy-button.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { sendForm } from '../../lib/api.ts'
 import { formatBytes } from '../../lib/format.ts'
-import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 const FILES = 'GET /accounts/:account_id/files'
 type StoredFile = RowOf<typeof FILES>
+
+const FIELDS: RowFields<StoredFile, (typeof messages)['en']> = [
+  { key: 'filename', word: 'name' },
+  {
+    word: 'size',
+    align: 'right',
+    minor: true,
+    show: ({ bytes }, { language }) => formatBytes(bytes, language),
+  },
+  { key: 'content_type', word: 'type', minor: true },
+  { key: 'expires_at', word: 'expires', as: 'ago', minor: true },
+  { word: 'acts', align: 'right', show: (file) => <FileActs file={file} /> },
+]
 
 export function FilesTable() {
   const t = useMessages(messages)
@@ -37,7 +50,7 @@ export function FilesTable() {
       <DataTable
         label={t('files')}
         pages={pages}
-        columns={useColumns()}
+        columns={useColumns(messages, FIELDS)}
         rowId={(file) => file.id}
         empty={
           <EmptyState icon="folder" title={t('noFilesTitle')} action={button}>
@@ -73,29 +86,6 @@ function UploadButton({ upload }: { readonly upload: ReturnType<typeof useUpload
       )}
     </FileButton>
   )
-}
-
-function useColumns(): readonly Column<StoredFile>[] {
-  const t = useMessages(messages)
-  const { language } = useLanguage()
-  return [
-    { key: 'name', header: t('name'), render: (file) => file.filename },
-    {
-      key: 'size',
-      header: t('size'),
-      align: 'right',
-      minor: true,
-      render: (file) => formatBytes(file.bytes, language),
-    },
-    { key: 'type', header: t('type'), minor: true, render: (file) => file.content_type },
-    {
-      key: 'expires',
-      header: t('expires'),
-      minor: true,
-      render: (file) => <TimeText time={file.expires_at} form="relative" />,
-    },
-    { key: 'acts', header: t('acts'), align: 'right', render: (file) => <FileActs file={file} /> },
-  ]
 }
 
 function FileActs({ file }: { readonly file: StoredFile }) {
