@@ -6,15 +6,25 @@ import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
 import { Icon, type IconName } from '../../components/icon.tsx'
 import { ButtonLink, TextLink } from '../../components/links.tsx'
+import { FieldFacts, type RowFields } from '../../components/list/fields.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
-import { KeyValue } from '../../components/text/key-value.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 import type { Picture } from './picture.ts'
+
+const FIELDS: RowFields<Picture, (typeof messages)['en']> = [
+  { key: 'prompt' },
+  { key: 'model' },
+  { key: 'charged', word: 'cost', as: 'money' },
+  {
+    word: 'size',
+    show: ({ width, height }) => (width && height ? `${width} × ${height}` : undefined),
+  },
+  { key: 'created_at', word: 'created', as: 'time' },
+  { word: 'task', show: ({ task_id: id }) => id && <TaskLink id={id} /> },
+]
 
 interface LightboxProps {
   readonly pictures: readonly Picture[]
@@ -117,7 +127,12 @@ function Details({ picture, onClose }: DetailsProps) {
   const { url } = picture
   return (
     <Stack gap="md">
-      <Facts picture={picture} currency={balance.data?.currency ?? 'USD'} />
+      <FieldFacts
+        messages={messages}
+        fields={FIELDS}
+        row={picture}
+        currency={balance.data?.currency ?? 'USD'}
+      />
       <Group justify="flex-end" gap="xs">
         <ButtonLink to="/usage" search={{ id: picture.request_id }} variant="subtle">
           {t('explain')}
@@ -158,37 +173,10 @@ function Details({ picture, onClose }: DetailsProps) {
   )
 }
 
-interface FactsProps {
-  readonly picture: Picture
-  readonly currency: string
-}
-
-function Facts({ picture, currency }: FactsProps) {
-  const t = useMessages(messages)
-  const { prompt, charged, width, height } = picture
+function TaskLink({ id }: { readonly id: string }) {
   return (
-    <KeyValue
-      facts={[
-        { label: t('prompt'), value: prompt },
-        { label: t('model'), value: picture.model },
-        {
-          label: t('cost'),
-          value:
-            charged === null ? undefined : (
-              <MoneyText amount={charged} currency={currency} places="exact" />
-            ),
-        },
-        { label: t('size'), value: width && height ? `${width} × ${height}` : undefined },
-        { label: t('created'), value: <TimeText time={picture.created_at} form="full" /> },
-        {
-          label: t('task'),
-          value: picture.task_id ? (
-            <TextLink to="/tasks" search={{ id: picture.task_id }}>
-              {picture.task_id}
-            </TextLink>
-          ) : undefined,
-        },
-      ]}
-    />
+    <TextLink to="/tasks" search={{ id }}>
+      {id}
+    </TextLink>
   )
 }
