@@ -1,19 +1,14 @@
 /** Texts of the gallery. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     title: 'Gallery',
     description: 'Images from tasks, kept in this gateway’s own storage.',
-    model: 'Model',
-    prompt: 'Prompt',
     noPrompt: 'No prompt',
-    cost: 'Charge',
     size: 'Size',
-    created: 'Created',
-    task: 'Task',
-    download: 'Download',
-    explain: 'Explain the charge',
     delete: 'Delete',
     deleteTitle: 'Delete this image?',
     deleteText: 'The file is permanently removed. The record of its charge remains.',
@@ -29,17 +24,11 @@ export const messages = defineMessages(
     emptyText: 'Create one with POST /v1/images/async: it is copied here before its link expires.',
   },
   {
+    ...words.zh,
     title: '作品库',
     description: '任务生成的图片，保存在本网关的存储中。',
-    model: '模型',
-    prompt: '提示词',
     noPrompt: '无提示词',
-    cost: '费用',
     size: '尺寸',
-    created: '创建时间',
-    task: '任务',
-    download: '下载',
-    explain: '查看费用明细',
     delete: '删除',
     deleteTitle: '删除这张图片？',
     deleteText: '文件将被永久删除，费用记录保留。',

@@ -1,8 +1,10 @@
 /** Texts of the models that can be called. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     calculator: 'Cost calculator',
     calculatorText:
       'What a call would cost at the prices in force now. Each line is rounded up once.',
@@ -12,9 +14,6 @@ export const messages = defineMessages(
     thousandCalls: 'A thousand calls',
     title: 'Models',
     description: 'The models that you can call, and their prices.',
-    model: 'Model',
-    type: 'Type',
-    prices: 'Prices',
     free: 'Free',
     endpoints: 'Endpoint',
     search: 'Search by name',
@@ -36,6 +35,7 @@ export const messages = defineMessages(
     max_output_tokens: '{limit} output tokens',
   },
   {
+    ...words.zh,
     calculator: '费用计算器',
     calculatorText: '按现行价格计算一次调用的费用，每行只向上取整一次。',
     basePrice: '基础价格',
@@ -44,9 +44,6 @@ export const messages = defineMessages(
     thousandCalls: '一千次调用',
     title: '模型',
     description: '可以调用的模型及其价格。',
-    model: '模型',
-    type: '类型',
-    prices: '价格',
     free: '免费',
     endpoints: '调用接口',
     search: '按名称搜索',

@@ -1,8 +1,10 @@
 /** Texts of the audit log. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     title: 'Audit log',
     description: 'Every action with its outcome. Entries cannot be changed or removed.',
     at: 'Time',
@@ -10,10 +12,8 @@ export const messages = defineMessages(
     action: 'Action',
     target: 'Target',
     ip: 'IP address',
-    account: 'Account',
     actor: 'E-mail or user id',
     details: 'Details',
-    outcome: 'Outcome',
     emptyTitle: 'No actions yet',
     emptyText: 'Sign-ins and changes to money, prices, channels and roles appear here.',
     nobody: 'Someone not signed in',
@@ -22,7 +22,6 @@ export const messages = defineMessages(
     onCommandLine: '{name} on the command line',
     what: 'What happened',
     entry: 'Entry of the audit log',
-    done: 'Done',
     refused: 'Refused: {why}',
     attempted: '– refused, without effect: {act}',
     changes: 'Changes',
@@ -31,6 +30,7 @@ export const messages = defineMessages(
     after: 'After',
   },
   {
+    ...words.zh,
     title: '审计日志',
     description: '谁做了什么以及结果如何。记录不可更改或删除。',
     at: '时间',
@@ -38,10 +38,8 @@ export const messages = defineMessages(
     action: '操作',
     target: '对象',
     ip: 'IP 地址',
-    account: '账户',
     actor: '邮箱或用户 ID',
     details: '详情',
-    outcome: '结果',
     emptyTitle: '尚无操作',
     emptyText: '登录以及资金、价格、渠道和角色的变更会显示在这里。',
     nobody: '未登录',
@@ -50,7 +48,6 @@ export const messages = defineMessages(
     onCommandLine: '{name}（命令行）',
     what: '事件',
     entry: '审计记录',
-    done: '完成',
     refused: '被拒绝：{why}',
     attempted: '– 被拒绝，未生效：{act}',
     changes: '变更',

@@ -1,15 +1,16 @@
 /** Texts of the channels. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     title: 'Channels',
     description: 'Your accounts at upstream providers, used by models’ routes.',
     id: 'Channel',
     idNote: 'Name in routes, logs and records. It cannot be changed.',
     upstream: 'Upstream',
     health: 'Health',
-    models: 'Models',
     openTasks: 'Open tasks',
     changed: 'Changed',
     version: 'Version',
@@ -30,7 +31,6 @@ export const messages = defineMessages(
     settings: 'Settings',
     address: 'Address',
     connection: 'Connection',
-    key: 'Key',
     endpoints: 'Endpoints',
     pause: 'Pause',
     resume: 'Resume',
@@ -59,13 +59,13 @@ export const messages = defineMessages(
     example: 'For example {example}',
   },
   {
+    ...words.zh,
     title: '渠道',
     description: '您在上游供应商的账户，模型的路由指向它们。',
     id: '渠道',
     idNote: '用于路由、日志与记录的名称，不可更改。',
     upstream: '上游',
     health: '健康状况',
-    models: '模型',
     openTasks: '未完成任务',
     changed: '修改时间',
     version: '版本',
@@ -86,7 +86,6 @@ export const messages = defineMessages(
     settings: '设置',
     address: '地址',
     connection: '连接',
-    key: '密钥',
     endpoints: '接口',
     pause: '暂停',
     resume: '恢复',

@@ -1,21 +1,20 @@
 /** Texts of the people who may sign in. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     title: 'Users',
     description: 'Everyone who can sign in to this console.',
     name: 'Name',
-    email: 'E-mail',
     role: 'Role',
     operator: 'Operator',
     customer: 'Customer',
     factor: 'Second factor',
     on: 'On',
     off: 'Off',
-    state: 'State',
     locked: 'Locked out',
-    created: 'Created',
     lock: 'Lock out',
     unlock: 'Unlock',
     lockText: 'Every session and access token ends now, and sign-in is refused.',
@@ -28,23 +27,20 @@ export const messages = defineMessages(
     inviteText: 'There is no mail server: pass the link on yourself within three days.',
     link: 'Link',
     linkText: 'It is shown only once and works once.',
-    done: 'Done',
     emptyTitle: 'No users yet',
   },
   {
+    ...words.zh,
     title: '用户',
     description: '可以登录此控制台的所有人。',
     name: '姓名',
-    email: '邮箱',
     role: '角色',
     operator: '运营',
     customer: '客户',
     factor: '两步验证',
     on: '已开启',
     off: '未开启',
-    state: '状态',
     locked: '已锁定',
-    created: '创建时间',
     lock: '锁定',
     unlock: '解除锁定',
     lockText: '所有会话立即结束，访问令牌立即失效，并拒绝登录。',
@@ -55,7 +51,6 @@ export const messages = defineMessages(
     inviteText: '没有邮件服务器：请在三天内自行转交链接。',
     link: '链接',
     linkText: '仅显示这一次，且只能使用一次。',
-    done: '完成',
     emptyTitle: '还没有用户',
   },
 )

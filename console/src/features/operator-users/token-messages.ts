@@ -1,19 +1,18 @@
 /** Texts of everybody's access tokens. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     title: 'Access tokens',
-    name: 'Name',
     email: 'Acts as',
     token: 'Token',
     scope: 'Scope',
     read: 'Read',
     write: 'Read and write',
     sensitive: 'sensitive',
-    state: 'State',
     active: 'Active',
-    expired: 'Expired',
     revoked: 'Revoked',
     used: 'Last used',
     expires: 'Expires',
@@ -25,17 +24,15 @@ export const messages = defineMessages(
     emptyText: 'Users create access tokens for their own scripts in the settings.',
   },
   {
+    ...words.zh,
     title: '访问令牌',
-    name: '名称',
     email: '代表',
     token: '令牌',
     scope: '权限',
     read: '只读',
     write: '读写',
     sensitive: '敏感操作',
-    state: '状态',
     active: '有效',
-    expired: '已过期',
     revoked: '已吊销',
     used: '最近使用',
     expires: '到期',

@@ -1,13 +1,13 @@
 /** Texts of the settings. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     title: 'Settings',
     you: 'You',
     name: 'Name',
-    email: 'E-mail',
-    save: 'Save',
     saved: 'Saved',
     password: 'Password',
     changePassword: 'Change password',
@@ -51,14 +51,12 @@ export const messages = defineMessages(
     seen: 'Last seen',
     end: 'Sign out',
     endOthers: 'Sign out everywhere else',
-    account: 'Account',
     accountName: 'Account name',
     lowBalance: 'Warn below',
     lowBalanceHint: 'In {currency}. If empty: when three days of spend are left.',
     requests_per_minute: 'Requests per minute',
     tokens_per_minute: 'Tokens per minute',
     concurrent_calls: 'Concurrent calls',
-    noLimit: 'No limit',
     members: 'Members',
     role: 'Role',
     owner: 'Owner',
@@ -82,11 +80,10 @@ export const messages = defineMessages(
     actions: 'Actions for {name}',
   },
   {
+    ...words.zh,
     title: '设置',
     you: '您',
     name: '姓名',
-    email: '邮箱',
-    save: '保存',
     saved: '已保存',
     password: '密码',
     changePassword: '修改密码',
@@ -130,14 +127,12 @@ export const messages = defineMessages(
     seen: '最近活动',
     end: '退出',
     endOthers: '退出其他所有会话',
-    account: '账户',
     accountName: '账户名称',
     lowBalance: '低于此额提醒',
     lowBalanceHint: '单位 {currency}。留空：剩余三天用量时提醒。',
     requests_per_minute: '每分钟请求数',
     tokens_per_minute: '每分钟 token 数',
     concurrent_calls: '并发调用数',
-    noLimit: '不限',
     members: '成员',
     role: '角色',
     owner: '所有者',

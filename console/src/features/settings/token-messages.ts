@@ -1,8 +1,10 @@
 /** Texts of the access tokens. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     tokens: 'Access tokens',
     tokensText: 'Scripts use the admin API with a token, on your behalf, with your current roles.',
     noTokens: 'None yet',
@@ -10,7 +12,6 @@ export const messages = defineMessages(
       'Create one to read usage, create keys, or script anything else that you do here.',
     create: 'Create a token',
     createAct: 'Create',
-    name: 'Name',
     nameHint: 'The script that uses it. The name appears in the audit log.',
     scope: 'Scope',
     read: 'Read',
@@ -28,24 +29,22 @@ export const messages = defineMessages(
     shownOnce: 'Copy it now: it is shown only once. Anyone who has it can act as you.',
     tryIt: 'Try it:',
     copy: 'Copy the token',
-    done: 'Done',
     isSensitive: 'sensitive',
     used: 'Last used',
     expiresAt: 'Expires',
-    expired: 'Expired',
     revoked: 'Revoked',
     revoke: 'Revoke',
     revokeTitle: 'Revoke “{name}”?',
     revokeText: 'The token stops working everywhere at once. Scripts that use it will fail.',
   },
   {
+    ...words.zh,
     tokens: '访问令牌',
     tokensText: '脚本可凭令牌代表您使用管理 API，权限与您当前的角色相同。',
     noTokens: '尚无',
     noTokensText: '创建一个，即可用脚本读取用量、创建密钥，或完成您在此处的其他操作。',
     create: '创建令牌',
     createAct: '创建',
-    name: '名称',
     nameHint: '使用它的脚本。此名称会出现在审计日志中。',
     scope: '权限',
     read: '只读',
@@ -63,11 +62,9 @@ export const messages = defineMessages(
     shownOnce: '请立即保存：仅显示这一次。持有者可以您的身份操作。',
     tryIt: '试一试：',
     copy: '复制令牌',
-    done: '完成',
     isSensitive: '敏感操作',
     used: '最近使用',
     expiresAt: '到期',
-    expired: '已过期',
     revoked: '已吊销',
     revoke: '吊销',
     revokeTitle: '吊销“{name}”？',

@@ -1,8 +1,10 @@
 /** Texts of the webhooks. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     title: 'Webhooks',
     description: 'One POST when a task with a callback_url ends, with up to four attempts.',
     secret: 'Signing secret',
@@ -19,13 +21,10 @@ export const messages = defineMessages(
     tested: 'The test is being sent',
     verify: 'Verify a signature',
     deliveries: 'Deliveries',
-    created: 'Created',
-    kind: 'Kind',
     url: 'Receiver',
     status: 'State',
     attempts: 'Attempts',
     last: 'Last response',
-    task: 'Task',
     taskId: 'Task id',
     id: 'Delivery id',
     next: 'Next attempt',
@@ -35,7 +34,6 @@ export const messages = defineMessages(
     host: 'Receiver’s host',
     number: 'No.',
     at: 'At',
-    outcome: 'Outcome',
     latency: 'Duration',
     answer: 'Response',
     body: 'Request body',
@@ -47,6 +45,7 @@ export const messages = defineMessages(
     emptyText: 'Set a callback_url when you create a task, or send a test.',
   },
   {
+    ...words.zh,
     title: 'Webhook',
     description: '带 callback_url 的任务结束时发送一次 POST，最多尝试四次。',
     secret: '签名密钥',
@@ -63,13 +62,10 @@ export const messages = defineMessages(
     tested: '测试已发送',
     verify: '校验签名',
     deliveries: '投递',
-    created: '创建时间',
-    kind: '类型',
     url: '接收地址',
     status: '状态',
     attempts: '尝试次数',
     last: '最近响应',
-    task: '任务',
     taskId: '任务 ID',
     id: '投递 ID',
     next: '下次尝试',
@@ -79,7 +75,6 @@ export const messages = defineMessages(
     host: '接收方主机',
     number: '序号',
     at: '时间',
-    outcome: '结果',
     latency: '耗时',
     answer: '响应',
     body: '发送内容',

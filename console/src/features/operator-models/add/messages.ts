@@ -1,8 +1,10 @@
 /** Texts of adding models: the channel, the vendor's list, the prices, the first call. */
 import { defineMessages } from '../../../lib/i18n.tsx'
+import { words } from '../../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     fromWhere: 'Which channel serves them?',
     fromWhereText: 'For chat and embedding models the vendor’s own list is read.',
     noChannel: 'There is no channel yet: add one first.',
@@ -35,10 +37,8 @@ export const messages = defineMessages(
     chosen: 'Chosen: {models}',
     pricesOf:
       'Prices are what callers pay. The currency is that of the accounts that may call them.',
-    currency: 'Currency',
     name: 'Name for callers',
     nameNote: 'The value of “model” in requests.',
-    type: 'Type',
     per: 'Prices per 1,000,000 tokens, in {currency}',
     input: 'Input',
     output: 'Output',
@@ -54,6 +54,7 @@ export const messages = defineMessages(
     moreModels: 'Add more models',
   },
   {
+    ...words.zh,
     fromWhere: '由哪个渠道提供？',
     fromWhereText: '对话与向量模型可直接读取供应商的模型列表。',
     noChannel: '还没有渠道：请先添加一个。',
@@ -85,10 +86,8 @@ export const messages = defineMessages(
     nextCount: '设置价格（{count}）',
     chosen: '已选：{models}',
     pricesOf: '价格即调用方支付的金额；只有相同币种的账户才能调用。',
-    currency: '币种',
     name: '调用方使用的名称',
     nameNote: '请求中 model 的值。',
-    type: '类型',
     per: '每 1,000,000 个 token 的价格（{currency}）',
     input: '输入',
     output: '输出',
