@@ -3,6 +3,7 @@ import { Button, Group, NumberInput, Textarea } from '@mantine/core'
 import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { useBinding } from '../frame/fields/bind.ts'
 import { Choice } from '../frame/fields/choice.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { PresetBar } from '../presets/preset-bar.tsx'
@@ -30,33 +31,28 @@ interface SettingsProps extends Pick<Props, 'values' | 'change'> {
 
 export function ChatSettings({ values, change, most }: SettingsProps) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   return (
     <>
       <Textarea
-        label={t('system')}
+        {...bind.text('system')}
         description={t('systemHint')}
-        value={values.system}
-        onChange={({ currentTarget }) => change({ system: currentTarget.value })}
         autosize
         minRows={2}
         maxRows={8}
       />
       <FieldRow>
         <NumberInput
-          label={t('temperature')}
+          {...bind.value('temperature')}
           placeholder={t('byDefault')}
-          value={values.temperature}
-          onChange={(temperature) => change({ temperature })}
           min={0}
           max={2}
           step={0.1}
           decimalScale={2}
         />
         <NumberInput
-          label={t('maxTokens')}
+          {...bind.value('maxTokens')}
           placeholder={most === undefined ? t('byDefault') : String(most)}
-          value={values.maxTokens}
-          onChange={(maxTokens) => change({ maxTokens })}
           min={1}
           {...(most === undefined ? {} : { max: most })}
           step={64}
@@ -98,12 +94,11 @@ function NewConversation({ values, change }: Pick<Props, 'values' | 'change'>) {
 
 export function ChatPrompt({ values, change }: Props) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   return (
     <Textarea
-      label={t('message')}
+      {...bind.text('draft', 'message')}
       placeholder={t('messageHint')}
-      value={values.draft}
-      onChange={({ currentTarget }) => change({ draft: currentTarget.value })}
       onKeyDown={(event) => {
         const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey
         // During composition, Enter belongs to the input method.

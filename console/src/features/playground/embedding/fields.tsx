@@ -2,27 +2,25 @@
 import { NumberInput, Textarea } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { useBinding } from '../frame/fields/bind.ts'
 import { messages } from './messages.ts'
 import type { EmbeddingValues } from './values.ts'
 
 export function EmbeddingFields({ values, change }: FieldsProps<EmbeddingValues>) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   return (
     <>
       <Textarea
-        label={t('input')}
+        {...bind.text('text', 'input')}
         description={t('inputHint')}
-        value={values.text}
-        onChange={({ currentTarget }) => change({ text: currentTarget.value })}
         autosize
         minRows={4}
         maxRows={12}
       />
       <NumberInput
-        label={t('dimensions')}
+        {...bind.value('dimensions')}
         placeholder={t('byDefault')}
-        value={values.dimensions}
-        onChange={(dimensions) => change({ dimensions })}
         min={1}
         allowDecimal={false}
       />

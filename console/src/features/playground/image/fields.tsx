@@ -2,6 +2,7 @@
 import { Autocomplete, NumberInput, Select, Textarea } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { useBinding } from '../frame/fields/bind.ts'
 import { Choice } from '../frame/fields/choice.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
@@ -13,52 +14,24 @@ const COUNT_MAX = 15
 
 export function ImageFields({ model, values, change }: FieldsProps<ImageValues>) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   const path = imagePath(model, values)
   return (
     <>
-      <Textarea
-        label={t('prompt')}
-        value={values.prompt}
-        onChange={({ currentTarget }) => change({ prompt: currentTarget.value })}
-        autosize
-        minRows={3}
-        maxRows={12}
-      />
+      <Textarea {...bind.text('prompt')} autosize minRows={3} maxRows={12} />
       <DeliveryChoice model={model} values={values} change={change} />
       <FieldRow>
-        <NumberInput
-          label={t('count')}
-          value={values.count}
-          onChange={(count) => change({ count })}
-          min={1}
-          max={COUNT_MAX}
-          allowDecimal={false}
-        />
-        <Autocomplete
-          label={t('size')}
-          placeholder={t('sizeHint')}
-          data={SIZES}
-          value={values.size}
-          onChange={(size) => change({ size })}
-        />
-        <Autocomplete
-          label={t('quality')}
-          placeholder={t('auto')}
-          data={QUALITIES}
-          value={values.quality}
-          onChange={(quality) => change({ quality })}
-        />
+        <NumberInput {...bind.value('count')} min={1} max={COUNT_MAX} allowDecimal={false} />
+        <Autocomplete {...bind.value('size')} placeholder={t('sizeHint')} data={SIZES} />
+        <Autocomplete {...bind.value('quality')} placeholder={t('auto')} data={QUALITIES} />
         {path === AT_ONCE ? (
           <Select
-            label={t('format')}
+            {...bind.choice('format')}
             data={[
               { value: '', label: t('auto') },
               { value: 'b64_json', label: t('bytes') },
               { value: 'url', label: t('link') },
             ]}
-            value={values.format}
-            onChange={(format) => change({ format: format ?? '' })}
-            allowDeselect={false}
           />
         ) : null}
       </FieldRow>

@@ -2,6 +2,7 @@
 import { Select, TextInput } from '@mantine/core'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { useBinding } from '../frame/fields/bind.ts'
 import { Choice } from '../frame/fields/choice.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { SoundInput } from '../sound/sound-input.tsx'
@@ -35,6 +36,7 @@ const DIALECTS = ['yue-CN', 'sh-CN']
 
 export function InterpretationFields({ values, change }: FieldsProps<InterpretationValues>) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   const { language } = useLanguage()
   const names = new Intl.DisplayNames(language, { type: 'language' })
   const listOf = (codes: readonly string[], empty: string) => [
@@ -53,27 +55,16 @@ export function InterpretationFields({ values, change }: FieldsProps<Interpretat
       />
       <FieldRow>
         <Select
-          label={t('source')}
+          {...bind.choice('source')}
           data={listOf([...LANGUAGES, ...DIALECTS], isFree ? t('auto') : t('bySource'))}
-          value={values.source}
-          onChange={(source) => change({ source: source ?? '' })}
-          allowDeselect={false}
         />
         <Select
-          label={t('target')}
+          {...bind.choice('target')}
           data={listOf(LANGUAGES, isFree ? t('auto') : t('bySource'))}
-          value={values.target}
-          onChange={(target) => change({ target: target ?? '' })}
-          allowDeselect={false}
         />
       </FieldRow>
       {values.mode === 's2s' ? (
-        <TextInput
-          label={t('voice')}
-          description={t('voiceHint')}
-          value={values.voice}
-          onChange={({ currentTarget }) => change({ voice: currentTarget.value })}
-        />
+        <TextInput {...bind.text('voice')} description={t('voiceHint')} />
       ) : null}
     </>
   )

@@ -12,6 +12,7 @@ import {
 } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { useBinding } from '../frame/fields/bind.ts'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { UploadField } from '../frame/upload/upload.tsx'
 import { messages } from './messages.ts'
@@ -24,17 +25,12 @@ const SPEAKERS_MAX = 100
 
 export function MinutesFields(props: Props) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, props)
   const { model, values, change } = props
   return (
     <>
       <Stack gap={6}>
-        <TextInput
-          label={t('url')}
-          description={t('urlHint')}
-          placeholder="https://"
-          value={values.url}
-          onChange={({ currentTarget }) => change({ url: currentTarget.value })}
-        />
+        <TextInput {...bind.text('url')} description={t('urlHint')} placeholder="https://" />
         <UploadField
           label={t('upload')}
           accept="audio/*,video/*"
@@ -55,32 +51,22 @@ export function MinutesFields(props: Props) {
           onChange={(language) => change({ language })}
         />
         <NumberInput
-          label={t('speakers')}
+          {...bind.value('speakers')}
           title={t('speakersHint')}
-          value={values.speakers}
-          onChange={(speakers) => change({ speakers })}
           min={0}
           max={SPEAKERS_MAX}
           allowDecimal={false}
         />
       </FieldRow>
-      <TextInput
-        label={t('words')}
-        placeholder={t('wordsHint')}
-        value={values.hotWords}
-        onChange={({ currentTarget }) => change({ hotWords: currentTarget.value })}
-      />
-      <Switch
-        label={t('wordTimes')}
-        checked={values.hasWordTimes}
-        onChange={({ currentTarget }) => change({ hasWordTimes: currentTarget.checked })}
-      />
+      <TextInput {...bind.text('hotWords', 'words')} placeholder={t('wordsHint')} />
+      <Switch {...bind.toggle('hasWordTimes', 'wordTimes')} />
     </>
   )
 }
 
 function Features({ values, change }: Props) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   const choose = (chosen: readonly string[]) => {
     change({ features: FEATURES.filter((name): name is Feature => chosen.includes(name)) })
   }
@@ -107,11 +93,7 @@ function Features({ values, change }: Props) {
           onChange={(target) => change({ target })}
         />
       ) : null}
-      <Switch
-        label={t('identify')}
-        checked={values.identifiesSpeakers}
-        onChange={({ currentTarget }) => change({ identifiesSpeakers: currentTarget.checked })}
-      />
+      <Switch {...bind.toggle('identifiesSpeakers', 'identify')} />
     </>
   )
 }

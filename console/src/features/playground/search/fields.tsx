@@ -2,6 +2,7 @@
 import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { useBinding } from '../frame/fields/bind.ts'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
 import { isWebSearch, type SearchValues } from './values.ts'
@@ -11,48 +12,30 @@ const COUNT_MAX = { web: 50, global: 20 }
 
 export function SearchFields({ model, values, change }: FieldsProps<SearchValues>) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   const isWeb = isWebSearch(model)
   const times = TIMES.map((value) => ({ value, label: t(value) }))
   return (
     <>
-      <TextInput
-        label={t('query')}
-        value={values.query}
-        onChange={({ currentTarget }) => change({ query: currentTarget.value })}
-        maxLength={100}
-      />
+      <TextInput {...bind.text('query')} maxLength={100} />
       <FieldRow>
         <NumberInput
-          label={t('count')}
-          value={values.count}
-          onChange={(count) => change({ count })}
+          {...bind.value('count')}
           min={1}
           max={isWeb ? COUNT_MAX.web : COUNT_MAX.global}
           allowDecimal={false}
         />
         {isWeb ? (
           <Select
-            label={t('published')}
+            {...bind.choice('period', 'published')}
             data={[{ value: '', label: t('anyTime') }, ...times]}
-            value={values.period}
-            onChange={(when) => change({ period: when ?? '' })}
-            allowDeselect={false}
           />
         ) : null}
       </FieldRow>
       {isWeb ? (
         <>
-          <TextInput
-            label={t('sites')}
-            placeholder={t('sitesHint')}
-            value={values.sites}
-            onChange={({ currentTarget }) => change({ sites: currentTarget.value })}
-          />
-          <Switch
-            label={t('summary')}
-            checked={values.isLong}
-            onChange={({ currentTarget }) => change({ isLong: currentTarget.checked })}
-          />
+          <TextInput {...bind.text('sites')} placeholder={t('sitesHint')} />
+          <Switch {...bind.toggle('isLong', 'summary')} />
         </>
       ) : null}
     </>

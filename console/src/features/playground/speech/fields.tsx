@@ -2,6 +2,7 @@
 import { Autocomplete, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { useBinding } from '../frame/fields/bind.ts'
 import { Choice } from '../frame/fields/choice.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
@@ -17,35 +18,29 @@ import {
 
 type Props = FieldsProps<SpeechValues>
 
+const FACTOR = { min: 0.5, max: 2, step: 0.1, decimalScale: 2 } as const
+
 export function SpeechFields({ model, values, change }: Props) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   const path = speechPath(model, values)
   return (
     <>
       <Paths model={model} values={values} change={change} />
       <Textarea
-        label={t('text')}
+        {...bind.text('text')}
         description={t('characters', { count: [...values.text].length })}
-        value={values.text}
-        onChange={({ currentTarget }) => change({ text: currentTarget.value })}
         autosize
         minRows={3}
         maxRows={12}
       />
       <Autocomplete
-        label={t('voice')}
+        {...bind.value('voice')}
         description={t('voiceHint')}
         placeholder={voicesOf(model)[0] ?? ''}
         data={[...voicesOf(model)]}
-        value={values.voice}
-        onChange={(voice) => change({ voice })}
       />
-      <TextInput
-        label={t('context')}
-        placeholder={t('contextHint')}
-        value={values.context}
-        onChange={({ currentTarget }) => change({ context: currentTarget.value })}
-      />
+      <TextInput {...bind.text('context')} placeholder={t('contextHint')} />
       <FieldRow cols={3}>
         <Select
           label={t('format')}
@@ -54,22 +49,10 @@ export function SpeechFields({ model, values, change }: Props) {
           onChange={(format) => change({ format: format ?? 'mp3' })}
           allowDeselect={false}
         />
-        <Factor label={t('speed')} value={values.speed} onChange={(speed) => change({ speed })} />
-        {path === NATIVE ? (
-          <Factor
-            label={t('volume')}
-            value={values.loudness}
-            onChange={(loudness) => change({ loudness })}
-          />
-        ) : null}
+        <NumberInput {...bind.value('speed')} {...FACTOR} />
+        {path === NATIVE ? <NumberInput {...bind.value('loudness', 'volume')} {...FACTOR} /> : null}
       </FieldRow>
-      {path === NATIVE ? (
-        <Switch
-          label={t('subtitles')}
-          checked={values.hasTimes}
-          onChange={({ currentTarget }) => change({ hasTimes: currentTarget.checked })}
-        />
-      ) : null}
+      {path === NATIVE ? <Switch {...bind.toggle('hasTimes', 'subtitles')} /> : null}
     </>
   )
 }
@@ -87,26 +70,6 @@ function Paths({ model, values, change }: Props) {
       }))}
       value={speechPath(model, values)}
       onChange={(path) => change({ path })}
-    />
-  )
-}
-
-interface FactorProps {
-  readonly label: string
-  readonly value: number | string
-  readonly onChange: (value: number | string) => void
-}
-
-function Factor({ label, value, onChange }: FactorProps) {
-  return (
-    <NumberInput
-      label={label}
-      value={value}
-      onChange={onChange}
-      min={0.5}
-      max={2}
-      step={0.1}
-      decimalScale={2}
     />
   )
 }

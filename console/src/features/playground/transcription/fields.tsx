@@ -2,6 +2,7 @@
 import { Select, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { useBinding } from '../frame/fields/bind.ts'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { SoundInput } from '../sound/sound-input.tsx'
 import { messages } from './messages.ts'
@@ -11,17 +12,12 @@ const FORMATS = ['json', 'verbose_json', 'srt', 'vtt'] as const
 
 export function TranscriptionFields({ values, change }: FieldsProps<TranscriptionValues>) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   return (
     <>
       <SoundInput file={values.file} onChange={(file) => change({ file })} converts={false} />
       <FieldRow>
-        <TextInput
-          label={t('language')}
-          title={t('languageHint')}
-          placeholder="en"
-          value={values.language}
-          onChange={({ currentTarget }) => change({ language: currentTarget.value })}
-        />
+        <TextInput {...bind.text('language')} title={t('languageHint')} placeholder="en" />
         <Select
           label={t('format')}
           data={FORMATS.map((value) => ({ value, label: t(value) }))}
@@ -30,11 +26,7 @@ export function TranscriptionFields({ values, change }: FieldsProps<Transcriptio
           allowDeselect={false}
         />
       </FieldRow>
-      <TextInput
-        label={t('prompt')}
-        value={values.prompt}
-        onChange={({ currentTarget }) => change({ prompt: currentTarget.value })}
-      />
+      <TextInput {...bind.text('prompt')} />
     </>
   )
 }

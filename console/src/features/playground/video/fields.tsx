@@ -2,6 +2,7 @@
 import { NumberInput, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { useBinding } from '../frame/fields/bind.ts'
 import { Disclosure } from '../frame/fields/disclosure.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
@@ -17,17 +18,11 @@ const SECONDS_MAX = 60
 
 export function VideoFields(props: Props) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, props)
   const { values, change } = props
   return (
     <>
-      <Textarea
-        label={t('prompt')}
-        value={values.prompt}
-        onChange={({ currentTarget }) => change({ prompt: currentTarget.value })}
-        autosize
-        minRows={3}
-        maxRows={12}
-      />
+      <Textarea {...bind.text('prompt')} autosize minRows={3} maxRows={12} />
       <References
         references={values.references}
         onChange={(references) => change({ references })}
@@ -42,28 +37,15 @@ export function VideoFields(props: Props) {
 
 function Shape({ values, change }: Props) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   const auto = { value: '', label: t('auto') }
   return (
     <FieldRow cols={3}>
-      <Select
-        label={t('resolution')}
-        data={[auto, ...RESOLUTIONS]}
-        value={values.resolution}
-        onChange={(resolution) => change({ resolution: resolution ?? '' })}
-        allowDeselect={false}
-      />
-      <Select
-        label={t('ratio')}
-        data={[auto, ...RATIOS]}
-        value={values.ratio}
-        onChange={(ratio) => change({ ratio: ratio ?? '' })}
-        allowDeselect={false}
-      />
+      <Select {...bind.choice('resolution')} data={[auto, ...RESOLUTIONS]} />
+      <Select {...bind.choice('ratio')} data={[auto, ...RATIOS]} />
       <NumberInput
-        label={t('duration')}
+        {...bind.value('duration')}
         title={t('durationHint')}
-        value={values.duration}
-        onChange={(duration) => change({ duration })}
         min={-1}
         max={SECONDS_MAX}
         allowDecimal={false}
@@ -74,65 +56,38 @@ function Shape({ values, change }: Props) {
 
 function MoreFields({ values, change }: Props) {
   const t = useMessages(messages)
+  const bind = useBinding(messages, { values, change })
   return (
     <Stack gap="sm">
       <FieldRow>
         <NumberInput
-          label={t('seed')}
+          {...bind.value('seed')}
           placeholder={t('random')}
-          value={values.seed}
-          onChange={(seed) => change({ seed })}
           min={-1}
           max={SEED_MAX}
           allowDecimal={false}
         />
         <Select
-          label={t('tier')}
+          {...bind.choice('tier')}
           data={[
             { value: '', label: t('auto') },
             { value: 'default', label: t('default') },
             { value: 'flex', label: t('flex') },
           ]}
-          value={values.tier}
-          onChange={(tier) => change({ tier: tier ?? '' })}
-          allowDeselect={false}
         />
       </FieldRow>
       <FieldRow>
-        <Choice name="hasSound" label={t('sound')} values={values} change={change} />
-        <Choice name="hasLastFrame" label={t('lastFrame')} values={values} change={change} />
-        <Choice name="isStill" label={t('camera')} values={values} change={change} />
-        <Choice name="hasWatermark" label={t('watermark')} values={values} change={change} />
+        <Switch {...bind.toggle('hasSound', 'sound')} />
+        <Switch {...bind.toggle('hasLastFrame', 'lastFrame')} />
+        <Switch {...bind.toggle('isStill', 'camera')} />
+        <Switch {...bind.toggle('hasWatermark', 'watermark')} />
       </FieldRow>
       <TextInput
-        label={t('callback')}
+        {...bind.text('callback')}
         description={t('callbackHint')}
         placeholder="https://"
-        value={values.callback}
-        onChange={({ currentTarget }) => change({ callback: currentTarget.value })}
       />
-      <TextInput
-        label={t('end')}
-        description={t('endHint')}
-        maxLength={64}
-        value={values.endUser}
-        onChange={({ currentTarget }) => change({ endUser: currentTarget.value })}
-      />
+      <TextInput {...bind.text('endUser', 'end')} description={t('endHint')} maxLength={64} />
     </Stack>
-  )
-}
-
-interface ChoiceProps extends Omit<Props, 'model'> {
-  readonly name: 'hasSound' | 'hasLastFrame' | 'isStill' | 'hasWatermark'
-  readonly label: string
-}
-
-function Choice({ name, label, values, change }: ChoiceProps) {
-  return (
-    <Switch
-      label={label}
-      checked={values[name]}
-      onChange={({ currentTarget }) => change({ [name]: currentTarget.checked })}
-    />
   )
 }
