@@ -82,7 +82,7 @@ type FormOf<Value> = Value extends string
 type Absent<Words> = WordOf<Words> | '–'
 
 interface Placing<Words extends Texts>
-  extends Pick<Column<never>, 'align' | 'minor' | 'wide' | 'isPlain' | 'isBroad'> {
+  extends Pick<Column<never>, 'align' | 'minor' | 'wide' | 'isPlain' | 'isBroad' | 'noPrint'> {
   /** By default both. */
   readonly in?: 'list' | 'details'
   /** Its place among the columns; without one it follows those with one, in the order of facts. */
@@ -164,17 +164,13 @@ export function useColumns<Row, Words extends Texts>(
     .toSorted((one, other) => (one.place ?? fields.length) - (other.place ?? fields.length))
     .map((field, index) => {
       const { as, align = FIGURES.includes(as ?? '') ? 'right' : undefined } = field
-      const { minor, wide, isPlain, isBroad, isTime = as === 'time' } = field
       return {
+        ...field,
         key: field.word ?? field.key ?? String(index),
         header: labelOf(field),
         render: (row) => read(field, row, false),
+        isTime: field.isTime ?? as === 'time',
         ...(align && { align }),
-        ...(minor && { minor }),
-        ...(wide && { wide }),
-        ...(isPlain && { isPlain }),
-        ...(isBroad && { isBroad }),
-        ...(isTime && { isTime }),
       }
     })
 }

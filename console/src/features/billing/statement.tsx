@@ -1,16 +1,17 @@
 /** A month's statement: charges by day and by model, credits apart, to print or save as PDF. */
 import { Button, Group, Select, Skeleton, Stack, Text } from '@mantine/core'
-import { type ReactNode, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
-import { type Column, RowTable } from '../../components/list/row-table.tsx'
+import { FieldFacts, type RowFields, useColumns } from '../../components/list/fields.tsx'
+import { RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
-import { formatNumber, localeOf, SUM_PLACES } from '../../lib/format.ts'
+import { localeOf, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import type { Language } from '../../lib/language.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -100,9 +101,9 @@ function Shown({ statement, title }: ShownProps) {
           ]}
         />
       </Panel>
-      <Days statement={statement} money={money} />
-      <Credits credits={statement.credits} money={money} currency={currency} />
-      <Models statement={statement} money={money} />
+      <Days statement={statement} />
+      <Credits statement={statement} />
+      <Models statement={statement} />
     </>
   )
 }
@@ -111,42 +112,32 @@ const minus = (amount: string) => (/^0(?:\.0*)?$/.test(amount) ? amount : `-${am
 
 interface PartProps {
   readonly statement: StatementAnswer
-  readonly money: (amount: string) => ReactNode
 }
 
-const RIGHT = { align: 'right' } as const
+const DAY_FIELDS: RowFields<StatementAnswer['days'][number], (typeof messages)['en']> = [
+  { word: 'day', isTime: true, show: ({ at }, { language }) => formatDay(at, language) },
+  { key: 'calls', as: 'count' },
+  { word: 'charge', align: 'right', show: (day, wording) => <Charge {...day} {...wording} /> },
+  { key: 'credited', word: 'credits', as: 'money', places: SUM_PLACES },
+  { key: 'balance_after', word: 'balance', as: 'money', places: SUM_PLACES },
+]
 
-function Days({ statement, money }: PartProps) {
+function formatDay(at: string, language: Language): string {
+  return new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'medium' }).format(new Date(at))
+}
+
+interface ChargeProps {
+  readonly charged: string
+  readonly currency: string
+}
+
+function Charge({ charged, currency }: ChargeProps) {
+  return <MoneyText amount={minus(charged)} currency={currency} places={SUM_PLACES} />
+}
+
+function Days({ statement }: PartProps) {
   const t = useMessages(messages)
-  const { language } = useLanguage()
-  const day = new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'medium' })
-  const columns: readonly Column<StatementAnswer['days'][number]>[] = [
-    { key: 'day', header: t('day'), isTime: true, render: ({ at }) => day.format(new Date(at)) },
-    {
-      key: 'calls',
-      header: t('calls'),
-      ...RIGHT,
-      render: ({ calls }) => formatNumber(calls, language),
-    },
-    {
-      key: 'charge',
-      header: t('charge'),
-      ...RIGHT,
-      render: ({ charged }) => money(minus(charged)),
-    },
-    {
-      key: 'credits',
-      header: t('credits'),
-      ...RIGHT,
-      render: ({ credited }) => money(credited),
-    },
-    {
-      key: 'balance',
-      header: t('balance'),
-      ...RIGHT,
-      render: ({ balance_after: after }) => money(after),
-    },
-  ]
+  const columns = useColumns(messages, DAY_FIELDS, statement.currency)
   return (
     <Panel title={t('byDay')} flush>
       <RowTable label={t('byDay')} rows={statement.days} columns={columns} rowId={({ at }) => at} />
@@ -159,37 +150,37 @@ function Days({ statement, money }: PartProps) {
   )
 }
 
-interface CreditsProps extends Pick<PartProps, 'money'> {
-  readonly credits: readonly Credit[]
-  readonly currency: string
+const CREDIT_FIELDS: RowFields<Credit, (typeof messages)['en']> = [
+  { key: 'id', word: 'receiptNumber', in: 'details' },
+  { word: 'account', in: 'details', show: () => <OwnAccount /> },
+  { key: 'created_at', word: 'at', as: 'time' },
+  { word: 'kind', show: ({ kind }, { t }) => t(kind) },
+  { word: 'about', show: ({ reason }) => reason },
+  { key: 'amount', as: 'money', places: SUM_PLACES },
+]
+
+function OwnAccount() {
+  const { id, name } = useAccount()
+  return `${name} · ${id}`
 }
 
-function Credits({ credits, money, currency }: CreditsProps) {
+function Credits({ statement: { credits, currency } }: PartProps) {
   const t = useMessages(messages)
   const [open, setOpen] = useState<Credit>()
-  if (credits.length === 0) return null
-  const columns: readonly Column<Credit>[] = [
+  const receipt: RowFields<Credit, (typeof messages)['en']> = [
     {
-      key: 'at',
-      header: t('at'),
-      isTime: true,
-      render: (credit) => <TimeText time={credit.created_at} />,
-    },
-    { key: 'kind', header: t('kind'), render: ({ kind }) => t(kind) },
-    { key: 'about', header: t('about'), render: ({ reason }) => reason },
-    { key: 'amount', header: t('amount'), ...RIGHT, render: ({ amount }) => money(amount) },
-    {
-      key: 'receipt',
-      header: '',
-      ...RIGHT,
+      in: 'list',
+      align: 'right',
       noPrint: true,
-      render: (credit) => (
+      show: (credit) => (
         <Button variant="subtle" size="compact-xs" onClick={() => setOpen(credit)}>
           {t('receipt')}
         </Button>
       ),
     },
   ]
+  const columns = useColumns(messages, [...CREDIT_FIELDS, ...receipt], currency)
+  if (credits.length === 0) return null
   return (
     <Panel title={t('credits')} flush>
       <RowTable label={t('credits')} rows={credits} columns={columns} rowId={({ id }) => id} />
@@ -207,22 +198,9 @@ interface ReceiptProps {
 
 function Receipt({ credit, currency }: ReceiptProps) {
   const t = useMessages(messages)
-  const { id, name } = useAccount()
   return (
     <Stack gap="md">
-      <KeyValue
-        facts={[
-          { label: t('receiptNumber'), value: credit.id },
-          { label: t('account'), value: `${name} · ${id}` },
-          { label: t('at'), value: <TimeText time={credit.created_at} form="full" /> },
-          { label: t('kind'), value: t(credit.kind) },
-          { label: t('about'), value: credit.reason },
-          {
-            label: t('amount'),
-            value: <MoneyText amount={credit.amount} currency={currency} places="exact" />,
-          },
-        ]}
-      />
+      <FieldFacts messages={messages} fields={CREDIT_FIELDS} row={credit} currency={currency} />
       <Group justify="flex-end" data-no-print>
         <Button variant="default" onClick={() => print()}>
           {t('print')}
@@ -232,26 +210,16 @@ function Receipt({ credit, currency }: ReceiptProps) {
   )
 }
 
-function Models({ statement, money }: PartProps) {
+const MODEL_FIELDS: RowFields<StatementAnswer['models'][number], (typeof messages)['en']> = [
+  { key: 'model' },
+  { key: 'calls', as: 'count' },
+  { key: 'charged', word: 'charge', as: 'money', places: SUM_PLACES },
+]
+
+function Models({ statement: { models, currency } }: PartProps) {
   const t = useMessages(messages)
-  const { language } = useLanguage()
-  const { models } = statement
+  const columns = useColumns(messages, MODEL_FIELDS, currency)
   if (models.length === 0) return null
-  const columns: readonly Column<StatementAnswer['models'][number]>[] = [
-    { key: 'model', header: t('model'), render: ({ model }) => model },
-    {
-      key: 'calls',
-      header: t('calls'),
-      ...RIGHT,
-      render: ({ calls }) => formatNumber(calls, language),
-    },
-    {
-      key: 'charge',
-      header: t('charge'),
-      ...RIGHT,
-      render: ({ charged }) => money(charged),
-    },
-  ]
   return (
     <Panel title={t('byModel')} flush>
       <RowTable label={t('byModel')} rows={models} columns={columns} rowId={({ model }) => model} />
