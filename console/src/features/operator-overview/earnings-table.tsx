@@ -1,11 +1,11 @@
 /** Revenue, cost and margin by name, in the chosen order. */
 import { Select, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
 import { TextLink } from '../../components/links.tsx'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
-import { formatNumber, formatShare, SUM_PLACES } from '../../lib/format.ts'
+import { formatShare, SUM_PLACES } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { asPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -42,6 +42,20 @@ const RANKS: Readonly<Record<EarningsOrder, (row: Earner) => number>> = {
 /** A smaller share would be shown as none. */
 const SHOWN_MIN = 0.0005
 
+const FIELDS: RowFields<Earner, (typeof messages)['en']> = [
+  { key: 'calls', as: 'count', minor: true },
+  {
+    word: 'errors',
+    align: 'right',
+    show: ({ calls, errors }, { language }) =>
+      formatShare(calls > 0 ? errors / calls : 0, language),
+  },
+  { key: 'revenue', as: 'money', places: SUM_PLACES },
+  { word: 'cost', align: 'right', minor: true, show: (row) => <Cost row={row} /> },
+  { key: 'margin', as: 'money', places: SUM_PLACES, minor: true },
+  { word: 'marginShare', align: 'right', show: (row) => <MarginShare row={row} /> },
+]
+
 interface EarningsTableProps {
   readonly title: string
   /** Header of the name column. */
@@ -60,7 +74,7 @@ export function EarningsTable({ title, what, rows, order, linkOf }: EarningsTabl
     header: what,
     render: (row) => <TextLink {...linkOf(row.name)}>{row.name}</TextLink>,
   }
-  const columns = [name, ...useColumns()]
+  const columns = [name, ...useColumns(messages, FIELDS)]
   return (
     <DataTable
       label={title}
@@ -82,39 +96,9 @@ export function EarningsTable({ title, what, rows, order, linkOf }: EarningsTabl
   )
 }
 
-function useColumns(): Column<Earner>[] {
-  const t = useMessages(messages)
-  const { language } = useLanguage()
-  const money = (amount: string, currency: string) => (
-    <MoneyText amount={amount} currency={currency} places={SUM_PLACES} />
-  )
-  const figure = (key: string, header: string, render: (row: Earner) => ReactNode) => {
-    return { key, header, render, align: 'right' } as const
-  }
-  const isUnknown = ({ margin }: Earner) => margin === null
-  return [
-    {
-      ...figure('calls', t('calls'), ({ calls }) => formatNumber(calls, language)),
-      minor: true,
-    },
-    figure('errors', t('errors'), ({ calls, errors }) =>
-      formatShare(calls > 0 ? errors / calls : 0, language),
-    ),
-    figure('revenue', t('revenue'), (row) => money(row.revenue, row.currency)),
-    {
-      ...figure('cost', t('cost'), (row) =>
-        isUnknown(row) ? '–' : money(row.upstream_cost, row.currency),
-      ),
-      minor: true,
-    },
-    {
-      ...figure('margin', t('margin'), (row) =>
-        row.margin === null ? '–' : money(row.margin, row.currency),
-      ),
-      minor: true,
-    },
-    figure('share', t('marginShare'), (row) => <MarginShare row={row} />),
-  ]
+function Cost({ row: { margin, upstream_cost: cost, currency } }: { readonly row: Earner }) {
+  if (margin === null) return '–'
+  return <MoneyText amount={cost} currency={currency} places={SUM_PLACES} />
 }
 
 /** A loss is said in a word, not by its colour alone. */

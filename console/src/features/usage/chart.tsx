@@ -3,21 +3,21 @@ import { Group, SegmentedControl, Skeleton } from '@mantine/core'
 import { fillBuckets, fromFirst } from '../../components/charts/fill-buckets.ts'
 import { OTHER_COLOR, seriesColor } from '../../components/charts/palette.ts'
 import { TimeChart } from '../../components/charts/time-chart.tsx'
-import { type Column, RowTable } from '../../components/list/row-table.tsx'
+import { type RowFields, useColumns } from '../../components/list/fields.tsx'
+import { RowTable } from '../../components/list/row-table.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import {
   CHARGE_PLACES,
   formatDuration,
   formatMoney,
-  formatNumber,
   formatShare,
   placesFor,
   SUM_PLACES,
 } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import type { Language } from '../../lib/language.ts'
 import type { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -105,9 +105,35 @@ function Stacked({ summary }: { readonly summary: Summary }) {
   )
 }
 
+const MODEL_FIELDS: RowFields<Summary['models'][number], (typeof messages)['en']> = [
+  { key: 'model' },
+  { key: 'calls', as: 'count' },
+  {
+    word: 'errors',
+    align: 'right',
+    show: ({ calls, errors }, { language }) =>
+      formatShare(calls > 0 ? errors / calls : 0, language),
+  },
+  {
+    word: 'median',
+    align: 'right',
+    show: ({ latency }, { language }) => nameDuration(latency.p50_ms, language),
+  },
+  {
+    word: 'slowest',
+    align: 'right',
+    show: ({ latency }, { language }) => nameDuration(latency.p95_ms, language),
+  },
+  { key: 'charged', as: 'money', places: SUM_PLACES },
+]
+
+function nameDuration(ms: number | null, language: Language): string {
+  return ms === null ? '–' : formatDuration(ms, language)
+}
+
 export function ModelFigures({ summary }: { readonly summary: Summary }) {
   const t = useMessages(messages)
-  const columns = useModelColumns(summary.currency)
+  const columns = useColumns(messages, MODEL_FIELDS, summary.currency)
   if (summary.models.length === 0) return null
   return (
     <Panel title={t('byModel')} flush>
@@ -119,46 +145,4 @@ export function ModelFigures({ summary }: { readonly summary: Summary }) {
       />
     </Panel>
   )
-}
-
-function useModelColumns(currency: string): readonly Column<Summary['models'][number]>[] {
-  const t = useMessages(messages)
-  const { language } = useLanguage()
-  const duration = (ms: number | null) => (ms === null ? '–' : formatDuration(ms, language))
-  const right = { align: 'right' } as const
-  return [
-    { key: 'model', header: t('model'), render: ({ model }) => model },
-    {
-      key: 'calls',
-      header: t('calls'),
-      ...right,
-      render: ({ calls }) => formatNumber(calls, language),
-    },
-    {
-      key: 'errors',
-      header: t('errors'),
-      ...right,
-      render: ({ calls, errors }) => formatShare(calls > 0 ? errors / calls : 0, language),
-    },
-    {
-      key: 'median',
-      header: t('median'),
-      ...right,
-      render: ({ latency }) => duration(latency.p50_ms),
-    },
-    {
-      key: 'slowest',
-      header: t('slowest'),
-      ...right,
-      render: ({ latency }) => duration(latency.p95_ms),
-    },
-    {
-      key: 'charged',
-      header: t('charged'),
-      ...right,
-      render: ({ charged }) => (
-        <MoneyText amount={charged} currency={currency} places={SUM_PLACES} />
-      ),
-    },
-  ]
 }
