@@ -1,11 +1,12 @@
 /** Texts of the system page. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     title: 'System',
     description: 'The running gateways, their database and their configuration.',
-    version: 'Version',
     node: 'Node',
     site: 'Site',
     started: 'Started',
@@ -19,13 +20,10 @@ export const messages = defineMessages(
       'answer uploads with 503. Give all of them the same S3_ENDPOINT and S3_BUCKET, or a shared ' +
       'folder at DATA_DIR/files.',
     gateways: 'Gateways',
-    address: 'Address',
-    state: 'State',
     alive: 'Alive',
     ended: 'Ended',
     thisOne: 'this one',
     database: 'Database',
-    size: 'Size',
     connections: '{count} connections',
     migrations: '{count} migrations',
     table: 'Table',
@@ -38,9 +36,9 @@ export const messages = defineMessages(
     allDefault: 'Every setting has its default',
   },
   {
+    ...words.zh,
     title: '系统',
     description: '正在运行的网关、数据库与配置。',
-    version: '版本',
     node: 'Node',
     site: '站点',
     started: '启动时间',
@@ -53,13 +51,10 @@ export const messages = defineMessages(
       '它们无法提供彼此的文件，因此只有一个位置的网关接收文件，其他网关对上传返回 503。' +
       '请为所有网关设置相同的 S3_ENDPOINT 和 S3_BUCKET，或让 DATA_DIR/files 指向同一个共享目录。',
     gateways: '网关',
-    address: '地址',
-    state: '状态',
     alive: '运行中',
     ended: '已结束',
     thisOne: '当前',
     database: '数据库',
-    size: '大小',
     connections: '{count} 个连接',
     migrations: '{count} 个迁移',
     table: '表',

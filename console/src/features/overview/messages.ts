@@ -6,7 +6,6 @@ export const messages = defineMessages(
   {
     ...words.en,
     title: 'Overview',
-    available: 'Available',
     held: 'On hold',
     heldNote: 'For calls and {count} tasks in progress',
     heldHint:
@@ -52,7 +51,6 @@ export const messages = defineMessages(
     lost: 'Lost',
     running: 'Running',
     activity: 'Activity',
-    lastDay: 'Last 24 hours',
     spend: 'Spend',
     succeeded: 'Succeeded',
     failed: 'Failed',
@@ -60,7 +58,6 @@ export const messages = defineMessages(
     errorRate: 'Errors',
     latency: 'Latency',
     median: 'Median',
-    slowest: 'Slowest 5%',
     byKey: 'By key',
     callCount: '{count} calls',
     oneCall: '1 call',
@@ -70,7 +67,6 @@ export const messages = defineMessages(
   {
     ...words.zh,
     title: '概览',
-    available: '可用余额',
     held: '冻结金额',
     heldNote: '进行中的调用与 {count} 个任务',
     heldHint: '为进行中的调用与任务预留，结束时扣费，余额退回。',
@@ -110,7 +106,6 @@ export const messages = defineMessages(
     lost: '丢失',
     running: '进行中',
     activity: '活动',
-    lastDay: '最近 24 小时',
     spend: '支出',
     succeeded: '成功',
     failed: '失败',
@@ -118,7 +113,6 @@ export const messages = defineMessages(
     errorRate: '错误率',
     latency: '延迟',
     median: '中位数',
-    slowest: '最慢 5%',
     byKey: '按密钥',
     callCount: '{count} 次调用',
     oneCall: '1 次调用',

@@ -1,8 +1,10 @@
 /** Texts of signing in and of proving it again. */
 import { defineMessages } from '../../lib/i18n.tsx'
+import { words } from '../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
+    ...words.en,
     signIn: 'Sign in',
     about:
       'A gateway to AI models: one address and one key for many vendors. The most a call can ' +
@@ -13,8 +15,6 @@ export const messages = defineMessages(
       'its start.',
     enterDemo: 'Enter the demo',
     orSignIn: 'or sign in',
-    email: 'E-mail',
-    password: 'Password',
     withPasskey: 'Use a passkey',
     secondFactor: 'Second factor',
     secondFactorText: 'Your password is correct. Confirm your identity.',
@@ -23,11 +23,9 @@ export const messages = defineMessages(
     useRecovery: 'Use a recovery code instead',
     useCode: 'Use the authenticator app instead',
     continue: 'Continue',
-    back: 'Back',
     setUp: 'Set up this gateway',
     setUpText: 'You become its first operator. The link works once.',
     name: 'Your name',
-    newPassword: 'New password',
     newPasswordHint: 'At least 12 characters. A few unrelated words are fine.',
     create: 'Create operator',
     join: 'Accept the invitation',
@@ -43,12 +41,12 @@ export const messages = defineMessages(
     noToken: 'This link is incomplete. Copy all of it.',
     confirmTitle: 'Confirm your identity',
     confirmText: 'This action affects secrets or money, so confirmation is needed.',
-    confirm: 'Confirm',
     codeOptional: 'Authenticator code, if you use one',
     close: 'Close',
     forgot: 'Forgot your password? Ask an operator for a reset link.',
   },
   {
+    ...words.zh,
     signIn: '登录',
     about:
       'AI 模型网关：一个地址、一个密钥，接入多家厂商。每次调用前先冻结最高费用，每笔扣费都逐行说明。',
@@ -56,8 +54,6 @@ export const messages = defineMessages(
     demoElsewhere: '此网关处于演示模式，请使用其启动时打印的邮箱和密码登录。',
     enterDemo: '进入演示',
     orSignIn: '或登录',
-    email: '邮箱',
-    password: '密码',
     withPasskey: '使用通行密钥',
     secondFactor: '两步验证',
     secondFactorText: '密码正确，请再验证一次身份。',
@@ -66,11 +62,9 @@ export const messages = defineMessages(
     useRecovery: '改用恢复码',
     useCode: '改用身份验证器应用',
     continue: '继续',
-    back: '返回',
     setUp: '初始化此网关',
     setUpText: '您将成为第一位运营人员。此链接只能使用一次。',
     name: '您的姓名',
-    newPassword: '新密码',
     newPasswordHint: '至少 12 个字符，可由几个互不相关的词组成。',
     create: '创建运营人员',
     join: '接受邀请',
@@ -86,7 +80,6 @@ export const messages = defineMessages(
     noToken: '链接不完整，请完整复制。',
     confirmTitle: '请验证身份',
     confirmText: '此操作涉及密钥或资金，需要再次验证。',
-    confirm: '确认',
     codeOptional: '身份验证器应用中的验证码（如已启用）',
     close: '关闭',
     forgot: '忘记密码？请向运营人员索取重置链接。',

@@ -1,9 +1,10 @@
 /** Texts of chat. */
 import { defineMessages } from '../../../lib/i18n.tsx'
+import { words } from '../../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
-    dialect: 'API',
+    ...words.en,
     completions: 'Chat Completions',
     messages: 'Messages',
     responses: 'Responses',
@@ -16,8 +17,6 @@ export const messages = defineMessages(
     messageHint: 'Ask something …',
     newConversation: 'New conversation',
     conversation: 'Conversation',
-    you: 'You',
-    model: 'Model',
     thinking: 'Reasoning',
     tokens: '{input} tokens in, {output} out',
     cached: '{count} of them from the cache',
@@ -25,7 +24,7 @@ export const messages = defineMessages(
     cutOff: 'The response reached the token limit.',
   },
   {
-    dialect: 'API',
+    ...words.zh,
     completions: 'Chat Completions',
     messages: 'Messages',
     responses: 'Responses',
@@ -38,8 +37,6 @@ export const messages = defineMessages(
     messageHint: '问点什么…',
     newConversation: '新对话',
     conversation: '对话',
-    you: '您',
-    model: '模型',
     thinking: '思考过程',
     tokens: '输入 {input} token，输出 {output} token',
     cached: '其中 {count} 来自缓存',

@@ -1,9 +1,10 @@
 /** Texts of the comparison of models. */
 import { defineMessages } from '../../../lib/i18n.tsx'
+import { words } from '../../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
-    models: 'Models',
+    ...words.en,
     model: 'Model {number}',
     third: 'none',
     twoModels: 'Two chat models are needed to compare them.',
@@ -12,7 +13,6 @@ export const messages = defineMessages(
     stop: 'Stop all',
     results: 'Answers',
     comparison: 'Comparison',
-    charge: 'Charge',
     first: 'First token after',
     total: 'Total time',
     tokens: 'Tokens in / out',
@@ -24,7 +24,7 @@ export const messages = defineMessages(
     refused: 'no charge',
   },
   {
-    models: '模型',
+    ...words.zh,
     model: '模型 {number}',
     third: '无',
     twoModels: '比较需要至少两个对话模型。',
@@ -33,7 +33,6 @@ export const messages = defineMessages(
     stop: '全部停止',
     results: '回答',
     comparison: '对比',
-    charge: '扣费',
     first: '首字时间',
     total: '总时间',
     tokens: '输入 / 输出 token',

@@ -1,9 +1,10 @@
 /** Texts of images. */
 import { defineMessages } from '../../../lib/i18n.tsx'
+import { words } from '../../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
-    prompt: 'Prompt',
+    ...words.en,
     mode: 'Mode',
     now: 'Synchronous',
     asTask: 'As a task',
@@ -12,7 +13,6 @@ export const messages = defineMessages(
     sizeHint: 'For example 1024x1024 or 2K',
     quality: 'Quality',
     format: 'Response format',
-    auto: 'model default',
     link: 'links',
     bytes: 'image data',
     alt: 'Image: {prompt}',
@@ -21,7 +21,7 @@ export const messages = defineMessages(
     revised: 'Prompt as revised by the model',
   },
   {
-    prompt: '提示词',
+    ...words.zh,
     mode: '生成方式',
     now: '同步',
     asTask: '异步任务',
@@ -30,7 +30,6 @@ export const messages = defineMessages(
     sizeHint: '例如 1024x1024 或 2K',
     quality: '质量',
     format: '返回格式',
-    auto: '模型默认',
     link: '链接',
     bytes: '图片数据',
     alt: '图片：{prompt}',

@@ -1,9 +1,10 @@
 /** Texts of speech. */
 import { defineMessages } from '../../../lib/i18n.tsx'
+import { words } from '../../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
-    dialect: 'API',
+    ...words.en,
     native: 'Native stream',
     openai: 'OpenAI',
     text: 'Text',
@@ -24,7 +25,7 @@ export const messages = defineMessages(
     player: 'Generated speech',
   },
   {
-    dialect: 'API',
+    ...words.zh,
     native: '原生流式',
     openai: 'OpenAI',
     text: '文本',

@@ -1,18 +1,17 @@
 /** Texts of video. */
 import { defineMessages } from '../../../lib/i18n.tsx'
+import { words } from '../../../lib/words/shared-words.ts'
 
 export const messages = defineMessages(
   {
-    prompt: 'Prompt',
+    ...words.en,
     media: 'Input images, videos and audio',
     addMedia: 'Add one',
     removeMedia: 'Remove',
     role: 'Purpose',
     url: 'URL',
     urlHint: 'https://… or one of your files',
-    upload: 'Upload a file',
     first_frame: 'First frame',
-    last_frame: 'Last frame',
     reference_image: 'Reference image',
     reference_video: 'Reference video',
     reference_audio: 'Reference audio',
@@ -25,7 +24,6 @@ export const messages = defineMessages(
     tier: 'Service tier',
     default: 'default',
     flex: 'flex (slower, cheaper)',
-    auto: 'model default',
     more: 'More settings',
     sound: 'With audio',
     lastFrame: 'Return the last frame',
@@ -38,16 +36,14 @@ export const messages = defineMessages(
     alt: 'Video: {prompt}',
   },
   {
-    prompt: '提示词',
+    ...words.zh,
     media: '输入的图片、视频与音频',
     addMedia: '添加',
     removeMedia: '移除',
     role: '用途',
     url: '地址',
     urlHint: 'https://… 或上传文件',
-    upload: '上传文件',
     first_frame: '首帧',
-    last_frame: '尾帧',
     reference_image: '参考图片',
     reference_video: '参考视频',
     reference_audio: '参考音频',
@@ -60,7 +56,6 @@ export const messages = defineMessages(
     tier: '服务等级',
     default: '默认',
     flex: 'flex（较慢、较便宜）',
-    auto: '模型默认',
     more: '更多设置',
     sound: '生成声音',
     lastFrame: '同时返回尾帧',
