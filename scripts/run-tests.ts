@@ -9,7 +9,7 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { inspect } from 'node:util'
 import { HELP, readArguments } from './tests/read-arguments.ts'
-import { type Share, shareProcesses } from './tests/share-processes.ts'
+import { BROWSER_SUITE, type Share, shareProcesses } from './tests/share-processes.ts'
 import { findTests, sortTests } from './tests/sort-tests.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -20,6 +20,7 @@ const SHARING = new Set(
 )
 const SHARED_FILES_MAX = 6
 const UNIT_FILES_MAX = 40
+const BROWSER_FILES_MAX = 4
 /** A process that takes longer is considered hung: it is killed and counts as failed. */
 const FILE_MS_MAX = 600_000
 /** Started first, each in its own process, so that none of them delays the end of the run. */
@@ -78,7 +79,8 @@ async function runAll(): Promise<number> {
     const mixed = interleave(waiting.map(alone), [...gateways, ...unit])
     await runShares([...longest.map(alone), ...mixed], CONCURRENCY.usual, outcome)
     if (!outcome.isAborted) {
-      await runShares(sorted.browser.map(alone), CONCURRENCY.browser, outcome)
+      const browser = shareProcesses(scratch, 'browser', sorted.browser, BROWSER_FILES_MAX)
+      await runShares(browser, CONCURRENCY.browser, outcome)
     }
     return report(outcome)
   } finally {
@@ -150,6 +152,7 @@ async function runShares(shares: readonly Share[], concurrency: number, outcome:
     // A suite fails with its tests, which are named themselves.
     const { error } = details
     const isSuite = 'failureType' in error && error.failureType === 'subtestsFailed'
+    if (isSuite && name === BROWSER_SUITE) return
     for (const one of filesOf(shares, file ?? name, name)) {
       const errors = outcome.failures.get(one) ?? []
       if (!isSuite) errors.push(`${name}\n${inspect(error.cause ?? error)}`)

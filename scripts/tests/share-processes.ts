@@ -5,6 +5,9 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
+/** The suite around files that share a browser; only its hooks fail by themselves. */
+export const BROWSER_SUITE = 'in one browser'
+
 export interface Share {
   /** The module to be run in place of the files. */
   readonly path: string
@@ -23,15 +26,34 @@ export function shareProcesses(
     const start = Math.round((index * files.length) / count)
     const part = files.slice(start, Math.round(((index + 1) * files.length) / count))
     const path = join(folder, `${name}-${index + 1}.mjs`)
-    writeFileSync(path, writeModule(part))
+    writeFileSync(path, name === 'browser' ? writeBrowserModule(part) : writeModule(part))
     return { path, files: part }
   })
 }
 
 function writeModule(files: readonly string[]): string {
-  const suites = files.map((file) => {
-    const path = JSON.stringify(resolve(file))
-    return `describe(${JSON.stringify(file)}, async () => { await import(${path}) })`
-  })
-  return `import { describe } from 'node:test'\n${suites.join('\n')}\n`
+  return `import { describe } from 'node:test'\n${writeSuites(files)}\n`
+}
+
+/** The files' browser starts before the first of them and ends after the last. */
+function writeBrowserModule(files: readonly string[]): string {
+  const browser = JSON.stringify(resolve('tests/support/browser.ts'))
+  return `import { after, before, describe } from 'node:test'
+import { launchBrowser, noBrowser } from ${browser}
+describe('${BROWSER_SUITE}', () => {
+let browser
+before(async () => { if (!noBrowser) browser = await launchBrowser() })
+after(() => browser?.close())
+${writeSuites(files)}
+})
+`
+}
+
+function writeSuites(files: readonly string[]): string {
+  return files
+    .map((file) => {
+      const path = JSON.stringify(resolve(file))
+      return `describe(${JSON.stringify(file)}, async () => { await import(${path}) })`
+    })
+    .join('\n')
 }

@@ -1,7 +1,7 @@
 /** The headless browser of the tests. */
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 
 /** The shell takes two thirds of the processor time of the browser with a user interface. */
 const PROGRAMS = ['chromium-headless-shell', 'chromium']
@@ -13,7 +13,46 @@ const found = PROGRAMS.flatMap((name) => folders.map((folder) => join(folder, na
 /** For `describe(name, { skip: noBrowser })`. */
 export const noBrowser = found === undefined && 'no Chromium is installed'
 
-export function launchBrowser(): Promise<Browser> {
+let running: Promise<Browser> | undefined
+let users = 0
+
+/**
+ * Starts the browser, or joins the one that runs in this process already. `close` closes the pages
+ * of its caller alone, and the browser with its last user.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  running ??= start()
+  const browser = await running
+  users += 1
+  const contexts = new Set<BrowserContext>()
+  let isClosed = false
+  const keep = async (opening: Promise<BrowserContext>) => {
+    const context = await opening
+    contexts.add(context)
+    context.once('close', () => contexts.delete(context))
+    return context
+  }
+  const own: Pick<Browser, 'newContext' | 'newPage' | 'close'> = {
+    newContext: (options) => keep(browser.newContext(options)),
+    newPage: async (options) => {
+      const page = await browser.newPage(options)
+      await keep(Promise.resolve(page.context()))
+      return page
+    },
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      await Promise.all([...contexts].map((context) => context.close()))
+      users -= 1
+      if (users > 0) return
+      running = undefined
+      await browser.close()
+    },
+  }
+  return Object.assign(Object.create(browser), own)
+}
+
+function start(): Promise<Browser> {
   return chromium.launch({
     executablePath: found ?? '',
     args: [
