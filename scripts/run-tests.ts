@@ -29,6 +29,8 @@ const LONGEST = [
   'tests/admin/matrix-tokens.test.ts',
   'tests/admin/matrix-ids.test.ts',
   'tests/endpoints/audio/transcriptions-by-recognition.test.ts',
+  'tests/console/silent.test.ts',
+  'tests/console/operator.test.ts',
 ]
 /** Maximum length of each error that is repeated at the end. */
 const ERROR_CHARACTERS_MAX = 2_000
@@ -70,8 +72,7 @@ async function runAll(): Promise<number> {
       await runShares(unit, CONCURRENCY.usual, outcome)
       return report(outcome)
     }
-    const longest = sorted.inProcess.filter((file) => LONGEST.includes(file))
-    const others = sorted.inProcess.filter((file) => !LONGEST.includes(file))
+    const [longest, others] = partLongest(sorted.inProcess)
     const sharing = others.filter(isSharing)
     const gateways = shareProcesses(scratch, 'gateway', sharing, SHARED_FILES_MAX)
     const waiting = [...sorted.processes, ...others.filter((file) => !isSharing(file))]
@@ -79,8 +80,9 @@ async function runAll(): Promise<number> {
     const mixed = interleave(waiting.map(alone), [...gateways, ...unit])
     await runShares([...longest.map(alone), ...mixed], CONCURRENCY.usual, outcome)
     if (!outcome.isAborted) {
-      const browser = shareProcesses(scratch, 'browser', sorted.browser, BROWSER_FILES_MAX)
-      await runShares(browser, CONCURRENCY.browser, outcome)
+      const [first, rest] = partLongest(sorted.browser)
+      const browsers = shareProcesses(scratch, 'browser', rest, BROWSER_FILES_MAX)
+      await runShares([...first.map(alone), ...browsers], CONCURRENCY.browser, outcome)
     }
     return report(outcome)
   } finally {
@@ -98,6 +100,11 @@ function makeScratch(): string {
   chmodSync(folder, 0o1777)
   process.env.TMPDIR = folder
   return folder
+}
+
+function partLongest(files: readonly string[]): [longest: string[], others: string[]] {
+  const others = files.filter((file) => !LONGEST.includes(file))
+  return [files.filter((file) => LONGEST.includes(file)), others]
 }
 
 function isSharing(file: string): boolean {
