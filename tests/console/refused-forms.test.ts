@@ -103,8 +103,8 @@ describe('forms', { skip: noBrowser }, () => {
       cells.map((row) => row.split('\t')),
       [
         ['Field', 'Before', 'After'],
-        ['base_url', stored, 'nonsense'],
-        ['api_key', '••••', 'changed'],
+        ['Address of the API', stored, 'nonsense'],
+        ['API key', '••••', 'changed'],
       ],
     )
     await expectAccessible(page)
