@@ -37,7 +37,7 @@ describe('the tasks of an account', { skip: noBrowser }, () => {
     await dialog.getByText('Timeline').waitFor()
     await dialog.getByRole('link', { name: 'Explain the charge' }).waitFor()
     await dialog.getByRole('link', { name: 'Download' }).first().waitFor()
-    assert.ok(await dialog.locator('li').count())
+    await dialog.locator('li').first().waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })
