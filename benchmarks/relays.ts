@@ -3,10 +3,10 @@
  * millisecond on such a stream; pass-through may add 15 % to it, translation may double it.
  */
 import { createChatRelay } from '../server/dialects/chat/relay.ts'
-import { createChatStream } from '../server/dialects/chat-over-messages/stream.ts'
+import { createChatStream } from '../server/dialects/chat-over-messages/writer.ts'
 import { createMessagesTap } from '../server/dialects/messages/tap.ts'
-import { createMessagesStream } from '../server/dialects/messages-over-chat/stream.ts'
 import { createToolNames } from '../server/dialects/messages-over-chat/tool-names.ts'
+import { createMessagesStream } from '../server/dialects/messages-over-chat/writer.ts'
 import type { Relay } from '../server/dialects/relay.ts'
 import { encodeSseEvent } from '../server/dialects/sse.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'

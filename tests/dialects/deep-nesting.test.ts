@@ -4,20 +4,26 @@ import { test } from 'node:test'
 import { expectWhole } from '../../server/dialects/chat/expect-body.ts'
 import { readChatBody } from '../../server/dialects/chat/read-body.ts'
 import { createChatRelay } from '../../server/dialects/chat/relay.ts'
-import { createChatBody } from '../../server/dialects/chat-over-messages/body.ts'
-import { createChatStream } from '../../server/dialects/chat-over-messages/stream.ts'
+import {
+  createChatBody,
+  createChatStream,
+} from '../../server/dialects/chat-over-messages/writer.ts'
 import { hideInBody } from '../../server/dialects/hide-error.ts'
 import { createImagesBody } from '../../server/dialects/images/body.ts'
 import { createImagesTap } from '../../server/dialects/images/tap.ts'
 import { readMessagesBody } from '../../server/dialects/messages/read-body.ts'
 import { createMessagesTap } from '../../server/dialects/messages/tap.ts'
-import { createMessagesBody } from '../../server/dialects/messages-over-chat/body.ts'
-import { createMessagesStream } from '../../server/dialects/messages-over-chat/stream.ts'
+import {
+  createMessagesBody,
+  createMessagesStream,
+} from '../../server/dialects/messages-over-chat/writer.ts'
 import type { Relay } from '../../server/dialects/relay.ts'
 import { readResponseBody } from '../../server/dialects/responses/read-response.ts'
 import { createResponsesTap } from '../../server/dialects/responses/tap.ts'
-import { createResponsesBody } from '../../server/dialects/responses-over-chat/body.ts'
-import { createResponsesStream } from '../../server/dialects/responses-over-chat/stream.ts'
+import {
+  createResponsesBody,
+  createResponsesStream,
+} from '../../server/dialects/responses-over-chat/writer.ts'
 import { createBodyTap } from '../../server/dialects/tap.ts'
 import { createTranscriptTap } from '../../server/dialects/transcription/read-usage.ts'
 import { answerOptions as messageOptions } from './messages-over-chat/answer-options.ts'

@@ -74,7 +74,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'server/http': ['connections', 'door'],
   'server/database': 'door connection claim-loop.ts migrations backup embedded open.ts'.split(' '),
   'server/dialects':
-    `door usage chat completions-over-chat messages chat-over-messages messages-over-chat responses
+    `door usage parts chat completions-over-chat messages chat-over-messages messages-over-chat responses
     responses-over-chat images interpretation minutes video speech synthesis synthesis-over-speech
     transcription transcription-over-recognition`.split(/\s+/),
   'server/ledger': 'door books audit journal leases posting limits holds redeem ledger.ts'.split(

@@ -1,5 +1,5 @@
 /** Values of a chat answer besides its content: usage, finish reason and request data. */
-import { asString, type JsonObject, member } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import type { MessagesUsageOptions } from '../messages/read-usage.ts'
 import { toChatTier } from '../usage/service-tier.ts'
@@ -14,8 +14,6 @@ export interface ChatAnswerOptions {
   readonly created: number
   /** True if a stream ends with the chunk that contains only usage. */
   readonly includeUsage: boolean
-  /** True if a further translation gets signatures of reasoning and the vendor's searches. */
-  readonly showsDetails?: boolean
   /** True if the caller used `functions`, and so reads one `function_call` for `tool_calls`. */
   readonly legacyFunctions?: boolean
   /** Names of tools of free text, whose calls have the form `custom`. */
@@ -26,34 +24,9 @@ export interface ChatAnswerOptions {
   readonly usage?: MessagesUsageOptions
 }
 
-const REASONS = new Map([
-  ['max_tokens', 'length'],
-  // A turn with many searches, which only callers of messages can continue: it is not whole.
-  ['pause_turn', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_use', 'tool_calls'],
-  ['refusal', 'content_filter'],
-])
-
-/** `end_turn`, `stop_sequence` and unknown reasons become a plain `stop`. */
-export function toFinishReason(
-  stopReason: unknown,
-  { legacyFunctions = false }: Pick<ChatAnswerOptions, 'legacyFunctions'> = {},
-): string {
-  const reason = typeof stopReason === 'string' ? REASONS.get(stopReason) : undefined
-  if (reason === 'tool_calls' && legacyFunctions) return 'function_call'
-  return reason ?? 'stop'
-}
-
 /** Returns an id for a call without one, as unique as the completion's. */
 export function mintCallId(completionId: string, position: number): string {
   return `call_${completionId.replace(/^chatcmpl-/, '')}_${position}`
-}
-
-/** Returns the vendor's explanation of a refusal; undefined without one. */
-export function readRefusal(ending: unknown): string | undefined {
-  if (member(ending, 'stop_reason') !== 'refusal') return undefined
-  return asString(member(member(ending, 'stop_details'), 'explanation')) || undefined
 }
 
 /** The chat format counts cached and written tokens as parts of the prompt. */

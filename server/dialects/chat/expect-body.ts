@@ -2,14 +2,12 @@
  * Upstreams that answer in the other form: one JSON document to a request for a stream, or a
  * stream to a request for a document. The first byte decides, whatever the headers state.
  */
+import { beginsDocument } from '../begins-document.ts'
 import { chainRelays } from '../chain.ts'
 import type { Relay } from '../relay.ts'
 import { createChatCollector } from './collect-stream.ts'
 import type { ChatUsageOptions } from './read-usage.ts'
 import { createChatUnfolder } from './unfold-body.ts'
-
-const OPENING_BRACE = 0x7b
-const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
 
 /** Wraps a relay that reads chat streams: a JSON document is converted to a stream. */
 export function expectStream(relay: Relay): Relay {
@@ -42,9 +40,9 @@ export function decideOnFirstByte(relay: Relay, decide: (isJson: boolean) => Rel
   return {
     push(chunk) {
       if (target) return target.push(chunk)
-      const first = chunk.find((byte) => !SPACES.has(byte))
-      if (first === undefined) return relay.push(chunk)
-      target = decide(first === OPENING_BRACE)
+      const isJson = beginsDocument(chunk)
+      if (isJson === undefined) return relay.push(chunk)
+      target = decide(isJson)
       return target.push(chunk)
     },
     end: () => (target ?? relay).end(),

@@ -1,56 +1,46 @@
 /** Reads what a chunk of a chat stream, or a whole completion, adds to the answer. */
-import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { Part } from '../parts/part.ts'
 import { readContentText, readReasoning } from './read-message.ts'
-import type { ToolCallPiece, ToolCallTracker } from './tool-calls.ts'
-
-/** A block of reasoning, or the end of one whose text came before. */
-export interface SignedReasoning {
-  /** Empty if it came as `reasoning`. */
-  readonly text: string
-  /** The vendor's signature of the text. */
-  readonly signature: string
-  /** Reasoning that only its vendor can read, in place of a text. */
-  readonly data: string
-}
-
-export interface ChatDelta {
-  /** In the order of generation: reasoning, text, tool calls. Empty if absent. */
-  readonly reasoning: string
-  readonly text: string
-  readonly refusal: string
-  /** Blocks of reasoning that their vendor wants back, from a translation. */
-  readonly signed: readonly SignedReasoning[]
-  /** Sources of the text: `{type: 'url_citation', url_citation}`. */
-  readonly annotations: readonly JsonObject[]
-  /** Searches that the vendor runs, from a translation: their beginning, then their end. */
-  readonly searches: readonly JsonObject[]
-  readonly tools: readonly ToolCallPiece[]
-  /** The finish reason, once stated. */
-  readonly reason: string | undefined
-  /** The stop string that was hit, from upstreams that state it (vLLM). */
-  readonly stopSequence: string | undefined
-}
+import type { ToolCallTracker } from './tool-calls.ts'
 
 const EMPTY: JsonObject = {}
 
-/** Reads the first choice; an answer has one, and further ones would mix into it. */
-export function readChatChunk(document: JsonObject, tools: ToolCallTracker): ChatDelta {
-  const choice = firstChoice(document)
-  const content = readFirstMessage(document)
-  const delta = isObject(content) ? content : EMPTY
-  const { finish_reason: reason, stop_reason: stopped } = choice
-  return {
-    reasoning: readReasoning(delta),
-    // A spoken answer has its words beside it.
-    text: readContentText(delta.content) || readContentText(member(delta.audio, 'transcript')),
-    refusal: readContentText(delta.refusal),
-    signed: readSigned(delta.signed_reasoning),
-    annotations: readObjects(delta.annotations),
-    searches: readObjects(delta.hosted_searches),
-    tools: tools.read(delta),
-    reason: readFilled(reason),
-    stopSequence: readFilled(stopped),
+/**
+ * Reads the first choice, in the order of generation: reasoning, text, tool calls. An answer has
+ * one choice, and further ones would mix into it.
+ */
+export function readChatChunk(document: JsonObject, tools: ToolCallTracker): readonly Part[] {
+  const {
+    delta: piece,
+    message,
+    finish_reason: reason,
+    stop_reason: stopped,
+  } = firstChoice(document)
+  const delta = piece ?? message
+  const parts = isObject(delta) ? readDelta(delta, tools) : []
+  if (isFilled(reason) || isFilled(stopped)) {
+    const stopSequence = isFilled(stopped) ? stopped : undefined
+    parts.push({ kind: 'reason', reason: isFilled(reason) ? reason : undefined, stopSequence })
   }
+  return parts
+}
+
+function readDelta(delta: JsonObject, tools: ToolCallTracker): Part[] {
+  const parts: Part[] = []
+  const reasoning = readReasoning(delta)
+  if (reasoning !== '') parts.push({ kind: 'reasoning', text: reasoning })
+  // A spoken answer has its words beside it.
+  const text = readContentText(delta.content) || readContentText(member(delta.audio, 'transcript'))
+  if (text !== '') parts.push({ kind: 'text', text })
+  const { annotations } = delta
+  if (Array.isArray(annotations)) {
+    parts.push({ kind: 'sources', annotations: annotations.filter(isObject) })
+  }
+  const refusal = readContentText(delta.refusal)
+  if (refusal !== '') parts.push({ kind: 'refusal', text: refusal })
+  for (const piece of tools.read(delta)) parts.push(piece)
+  return parts
 }
 
 /** The delta or message of the first choice. */
@@ -76,21 +66,6 @@ function firstChoice(document: JsonObject): JsonObject {
   return isObject(found) ? found : EMPTY
 }
 
-function readFilled(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-const NONE: readonly never[] = []
-
-function readObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : NONE
-}
-
-function readSigned(value: unknown): readonly SignedReasoning[] {
-  if (value === undefined) return NONE
-  return readObjects(value).map(({ thinking, signature, data }) => ({
-    text: asString(thinking) ?? '',
-    signature: asString(signature) ?? '',
-    data: asString(data) ?? '',
-  }))
+function isFilled(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }

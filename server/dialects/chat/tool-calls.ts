@@ -4,30 +4,23 @@
  * arrive late. Every reader of chat streams uses this tracker instead of the index.
  */
 import { asString, isObject, writeJson } from '../../lib/json.ts'
+import type { CallPart, PartCall } from '../parts/part.ts'
 import { createJsonDepth, type JsonDepth } from './json-depth.ts'
 
-export interface ToolCall {
-  /** Order of first appearance, from 0: the index that callers see. */
-  readonly position: number
+export interface ToolCall extends PartCall {
   /** The upstream's `index`, when it sent one. */
   readonly index: number | undefined
-  /** The upstream's id; empty when it sent none, or one that an earlier call has. */
   id: string
   /** The upstream's id, which need not be unique. */
   upstreamId: string
-  /** Empty until the upstream names the function. */
   name: string
   readonly depth: JsonDepth
 }
 
-export interface ToolCallPiece {
+export interface ToolCallPiece extends CallPart {
   readonly call: ToolCall
   /** True for the first piece of its call. */
   readonly isNew: boolean
-  /** A fragment of the arguments' JSON text, verbatim. */
-  readonly arguments: string
-  /** True if the arguments are whole with this piece: further ones of its chunk may come later. */
-  readonly isComplete: boolean
 }
 
 export interface ToolCallTracker {
@@ -94,7 +87,7 @@ export function createToolCallTracker(): ToolCallTracker {
     if (call.name === '') call.name = entry.name
     call.depth.feed(entry.arguments)
     const isComplete = call.depth.isComplete()
-    return { call, isNew: !found, arguments: entry.arguments, isComplete }
+    return { kind: 'call', call, isNew: !found, arguments: entry.arguments, isComplete }
   }
 
   return {

@@ -1,11 +1,18 @@
 /** Translates chat answers to completions: a message becomes text, and its own usage stays. */
-import { asString, isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
+import {
+  asString,
+  isObject,
+  type JsonObject,
+  member,
+  tryParseJson,
+  writeJson,
+} from '../../lib/json.ts'
 import { buildChatError, encodeChatError } from '../chat/error.ts'
 import { readChatBody } from '../chat/read-body.ts'
 import { parseEventData } from '../parse-event-data.ts'
-import type { Relay } from '../relay.ts'
+import type { Relay, RelayReport } from '../relay.ts'
+import { UPSTREAM_ERROR } from '../reported-error.ts'
 import { ANSWER_EVENT_BYTES_MAX, createSseParser, encodeSseEvent, type SseEvent } from '../sse.ts'
-import { createBodyTranslator } from '../translate-body.ts'
 
 export interface CompletionOptions {
   /** The model id that the caller named. */
@@ -14,11 +21,25 @@ export interface CompletionOptions {
 
 /** Translates one document. */
 export function createCompletionBody({ model }: CompletionOptions): Relay {
-  return createBodyTranslator({
-    read: (document) => readChatBody(document),
-    translate: (document) => translateDocument(document, model, 'message'),
-    toError: buildChatError,
-  })
+  const chunks: Buffer[] = []
+  let report: RelayReport = { outputBytes: 0, finished: false }
+  return {
+    push(chunk) {
+      chunks.push(chunk)
+      return undefined
+    },
+    end() {
+      const document = tryParseJson(Buffer.concat(chunks))
+      const reading = readChatBody(document)
+      report = { ...reading, finished: true }
+      if (isObject(document) && !reading.error) {
+        return Buffer.from(writeJson(translateDocument(document, model, 'message')))
+      }
+      return Buffer.from(writeJson(buildChatError(reading.error ?? UPSTREAM_ERROR)))
+    },
+    fail: () => undefined,
+    report: () => report,
+  }
 }
 
 /** Translates a stream; the caller's usage chunk is already chosen. */

@@ -4,8 +4,8 @@
  * calls may interleave, and a name may come after its arguments. So blocks queue in the order in
  * which they first appeared; the first is written live, the others wait until it is complete.
  */
-import { type JsonObject, writeJson } from '../../lib/json.ts'
-import type { ToolCall, ToolCallPiece } from '../chat/tool-calls.ts'
+import { isObject, type JsonObject, tryParseJson, writeJson } from '../../lib/json.ts'
+import type { CallPart, PartCall } from '../parts/part.ts'
 import { encodeSseEvent } from '../sse.ts'
 
 type Block = TextBlock | ToolBlock
@@ -20,7 +20,7 @@ interface TextBlock {
 
 interface ToolBlock {
   readonly kind: 'tool'
-  readonly call: ToolCall
+  readonly call: PartCall
   /** True if all arguments are here: a later piece of the same chunk may still bring some. */
   isComplete: boolean
   /** True once nothing can be written to it. */
@@ -34,21 +34,21 @@ const WAITING_LIMIT = 4 * 1024 * 1024
 const QUEUE_LIMIT = 10_000
 
 export class BlockWriter {
-  private readonly mintId: (position: number) => string
-  private readonly nameOf: (chatName: string) => string
+  private readonly describeCall: (call: PartCall) => JsonObject
+  private readonly isWhole: boolean
   /** The blocks from `first` on wait; those before are closed. */
   private queue: Block[] = []
   private first = 0
-  private readonly tools = new Map<ToolCall, ToolBlock>()
+  private readonly tools = new Map<PartCall, ToolBlock>()
   private isOpen = false
   private index = 0
   private waitingLength = 0
   private events = ''
 
-  /** `mintId` gives ids to calls without one; `nameOf` finds the caller's name of a function. */
-  constructor(mintId: (position: number) => string, nameOf: (chatName: string) => string) {
-    this.mintId = mintId
-    this.nameOf = nameOf
+  /** `describeCall` returns the block of a call without its input. If whole, nothing is emitted. */
+  constructor(describeCall: (call: PartCall) => JsonObject, isWhole: boolean) {
+    this.describeCall = describeCall
+    this.isWhole = isWhole
   }
 
   addText(kind: 'text' | 'thinking', text: string): void {
@@ -68,7 +68,7 @@ export class BlockWriter {
   }
 
   /** Drops arguments for a call whose block is closed. */
-  addTool({ call, arguments: text, isComplete }: ToolCallPiece): void {
+  addTool({ call, arguments: text, isComplete }: CallPart): void {
     const known = this.tools.get(call)
     if (known) {
       known.isComplete = isComplete
@@ -83,6 +83,17 @@ export class BlockWriter {
   /** Closes everything; calls that never got a name are written as they are. */
   finish(): void {
     while (this.first < this.queue.length) this.writeFirst()
+  }
+
+  /** Returns the blocks of a whole message. */
+  build(): JsonObject[] {
+    return this.queue.map((block) => {
+      const { waiting: text } = block
+      if (block.kind === 'tool') return { ...this.head(block), input: parseInput(text) }
+      if (block.kind === 'thinking') return { ...this.head(block), thinking: text }
+      const { citations } = block
+      return { ...this.head(block), text, ...(citations.length > 0 ? { citations } : {}) }
+    })
   }
 
   heldBytes(): number {
@@ -112,7 +123,7 @@ export class BlockWriter {
   }
 
   private writeReady(): void {
-    for (;;) {
+    while (!this.isWhole) {
       const first = this.queue[this.first]
       if (!first || (first.kind === 'tool' && first.call.name === '')) return
       this.writeWaiting(first)
@@ -169,12 +180,9 @@ export class BlockWriter {
   }
 
   /** Clients append to these fields, so each must be present, empty. */
-  private head(block: Block): unknown {
+  private head(block: Block): JsonObject {
     if (block.kind === 'thinking') return { type: 'thinking', thinking: '', signature: '' }
-    if (block.kind !== 'tool') return { type: 'text', text: '' }
-    const { id, name, position } = block.call
-    const toolName = name === '' ? 'unknown' : this.nameOf(name)
-    return { type: 'tool_use', id: id || this.mintId(position), name: toolName, input: {} }
+    return block.kind === 'tool' ? this.describeCall(block.call) : { type: 'text', text: '' }
   }
 
   private close(): void {
@@ -200,4 +208,11 @@ const DELTAS = {
   text: '{"type":"text_delta","text":',
   thinking: '{"type":"thinking_delta","thinking":',
   tool: '{"type":"input_json_delta","partial_json":',
+}
+
+/** Wraps arguments that are no JSON object in one: the answer is billed, so nothing is dropped. */
+function parseInput(text: string): JsonObject {
+  if (text.trim() === '') return {}
+  const input = tryParseJson(Buffer.from(text))
+  return isObject(input) ? input : { raw_arguments: text }
 }

@@ -1,9 +1,8 @@
 /** Values of a response besides its output: request data, usage and the reason for its end. */
 
-import { type JsonObject, member } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import type { Quantities } from '../../lib/units.ts'
-import { readStatedReasoning } from '../chat/split-tokens.ts'
 import { toChatTier } from '../usage/service-tier.ts'
 import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
 import type { ResponseAnswerContext } from './request.ts'
@@ -66,11 +65,6 @@ const INCOMPLETE: ReadonlyMap<string, string> = new Map([
 /** Returns undefined for a complete answer. */
 export function readIncompleteReason(finishReason: string | undefined): string | undefined {
   return INCOMPLETE.get(finishReason ?? '')
-}
-
-/** Reasoning tokens are part of the output tokens; the chat format states them in details. */
-export function readReasoningTokens(document: unknown): number | undefined {
-  return readStatedReasoning(member(document, 'usage'))
 }
 
 /** The usage of an answer; estimates where the upstream stated no count. */

@@ -3,10 +3,9 @@
  * order of their first appearance; calls stay open beside them until their arguments are whole,
  * because upstreams interleave parallel calls.
  */
-import { asString, type JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { countCodePoints } from '../../lib/text/count-code-points.ts'
-import type { ChatDelta, SignedReasoning } from '../chat/read-chunk.ts'
-import type { ToolCall, ToolCallPiece } from '../chat/tool-calls.ts'
+import type { CallPart, ContentPart, PartCall, SearchPart } from '../parts/part.ts'
 import { CALL_ID_PREFIXES, type CallItem, openCall } from './call-item.ts'
 import {
   type EventSink,
@@ -44,9 +43,9 @@ export class Output {
   private readonly options: OutputOptions
   private readonly items: OutputItem[] = []
   private readonly closed = new Map<OutputItem, JsonObject>()
-  private readonly calls = new Map<ToolCall, OpenCall>()
+  private readonly calls = new Map<PartCall, OpenCall>()
   /** Calls that may be closed before the next item begins. */
-  private readonly complete = new Map<ToolCall, OpenCall>()
+  private readonly complete = new Map<PartCall, OpenCall>()
   private speech: MessageItem | ReasoningItem | undefined
   /** Searches that have not ended, by the vendor's id. */
   private readonly searches = new Map<unknown, SearchItem>()
@@ -59,15 +58,33 @@ export class Output {
     this.options = options
   }
 
-  /** Adds in the order of generation: reasoning, text, tool calls. */
-  add({ reasoning, signed, searches, text, annotations, refusal, tools }: ChatDelta): void {
-    if (reasoning !== '') this.addReasoning(reasoning)
-    for (const block of signed) this.addSigned(block)
-    for (const search of searches) this.addSearch(search)
-    if (text !== '') this.addText('output_text', text)
-    for (const annotation of annotations) this.annotate(annotation)
-    if (refusal !== '') this.addText('refusal', refusal)
-    for (const piece of tools) this.addCall(piece)
+  add(part: ContentPart): void {
+    switch (part.kind) {
+      case 'reasoning':
+        this.bytes += Buffer.byteLength(part.text)
+        this.openReasoning().add(part.text)
+        return
+      case 'signature':
+        if (this.options.sealsReasoning) this.sign(part.signature)
+        return
+      case 'sealed':
+        if (this.options.sealsReasoning) this.addSealed(part.data)
+        return
+      case 'search':
+        this.addSearch(part)
+        return
+      case 'text':
+        this.addText('output_text', part.text)
+        return
+      case 'refusal':
+        this.addText('refusal', part.text)
+        return
+      case 'sources':
+        for (const annotation of part.annotations) this.annotate(annotation)
+        return
+      case 'call':
+        this.addCall(part)
+    }
   }
 
   heldBytes(): number {
@@ -92,11 +109,6 @@ export class Output {
     return this.items.map((item) => this.closed.get(item) ?? item.build('incomplete'))
   }
 
-  private addReasoning(text: string): void {
-    this.bytes += Buffer.byteLength(text)
-    this.openReasoning().add(text)
-  }
-
   /** Returns the open item of reasoning, or a new one if it is whole. */
   private openReasoning(): ReasoningItem {
     if (this.speech instanceof ReasoningItem && !this.speech.isSealed) return this.speech
@@ -106,16 +118,14 @@ export class Output {
     return item
   }
 
-  private addSigned({ text, signature, data }: SignedReasoning): void {
-    if (text !== '') this.addReasoning(text)
-    if (!this.options.sealsReasoning) return
-    if (data !== '') {
-      this.closeSpeech('completed')
-      this.openReasoning().seal({ data })
-    } else if (signature !== '') {
-      const item = this.openReasoning()
-      item.seal({ thinking: item.text, signature })
-    }
+  private sign(signature: string): void {
+    const item = this.openReasoning()
+    item.seal({ thinking: item.text, signature })
+  }
+
+  private addSealed(data: string): void {
+    this.closeSpeech('completed')
+    this.openReasoning().seal({ data })
   }
 
   /** Adds a source to the open text; without one there is nothing that it belongs to. */
@@ -124,14 +134,14 @@ export class Output {
   }
 
   /** Opens the item of a search, or closes it with the addresses that were found. */
-  private addSearch({ id, query, status, sources }: JsonObject): void {
+  private addSearch({ id, query = '', status, urls }: SearchPart): void {
     const known = this.searches.get(id)
     if (!known) this.closeBefore()
-    const item = known ?? this.open(new SearchItem(this.nextPlace('ws'), asString(query) ?? ''))
+    const item = known ?? this.open(new SearchItem(this.nextPlace('ws'), query))
     this.searches.set(id, item)
     if (status === undefined) return
     this.searches.delete(id)
-    item.end(status === 'completed', this.options.showsSources ? sources : undefined)
+    item.end(status === 'completed', this.options.showsSources ? urls : undefined)
     this.close(item, 'completed')
   }
 
@@ -144,7 +154,7 @@ export class Output {
     this.speech.add(kind, text)
   }
 
-  private addCall({ call, arguments: text, isComplete }: ToolCallPiece): void {
+  private addCall({ call, arguments: text, isComplete }: CallPart): void {
     this.bytes += Buffer.byteLength(text)
     const known = this.calls.get(call)
     if (known?.item && this.closed.has(known.item)) return
@@ -160,7 +170,7 @@ export class Output {
     else this.complete.delete(call)
   }
 
-  private openCallItem(call: ToolCall): CallItem {
+  private openCallItem(call: PartCall): CallItem {
     this.closeBefore()
     const { responseId, tools } = this.options
     const tool = call.name === '' ? UNKNOWN : tools.fromChat(call.name)
@@ -181,7 +191,7 @@ export class Output {
     this.speech = undefined
   }
 
-  private closeCall(call: ToolCall, open: OpenCall, status: ItemStatus): void {
+  private closeCall(call: PartCall, open: OpenCall, status: ItemStatus): void {
     if (!open.item) {
       open.item = this.openCallItem(call)
       open.item.add(open.waiting)

@@ -13,7 +13,7 @@ export class SearchItem implements OutputItem {
   private readonly place: ItemPlace
   private readonly query: string
   private isFound = false
-  private sources: unknown
+  private urls: readonly string[] | undefined
 
   constructor(place: ItemPlace, query: string) {
     this.place = place
@@ -23,10 +23,10 @@ export class SearchItem implements OutputItem {
     this.emit('searching')
   }
 
-  /** `sources` are addresses; undefined where they are not shown. */
-  end(isFound: boolean, sources: unknown): void {
+  /** `urls` are the addresses that were found; undefined where they are not shown. */
+  end(isFound: boolean, urls: readonly string[] | undefined): void {
     this.isFound = isFound
-    this.sources = sources
+    this.urls = urls
   }
 
   close(status: ItemStatus): void {
@@ -40,10 +40,8 @@ export class SearchItem implements OutputItem {
   }
 
   private write(status: string): JsonObject {
-    const { query, sources } = this
-    const found = Array.isArray(sources)
-      ? { sources: sources.map((url: unknown) => ({ type: 'url', url })) }
-      : {}
+    const { query, urls } = this
+    const found = urls ? { sources: urls.map((url) => ({ type: 'url', url })) } : {}
     const action = { type: 'search', query, queries: [query], ...found }
     return { id: this.place.id, type: 'web_search_call', status, action }
   }

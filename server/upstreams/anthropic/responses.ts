@@ -1,19 +1,18 @@
 /**
- * Responses over a messages-native upstream: translated to a chat request and from there to the
- * messages format, and the answer the same way back. The usage is read from the messages.
+ * Responses over a messages-native upstream: the request is translated to one of chat, and from
+ * there to the messages format; the answer is translated at once.
  */
-import { chainAfterReading } from '../../dialects/chain.ts'
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../dialects/chat/quirks.ts'
 import { translateChatRequest } from '../../dialects/chat-over-messages/request.ts'
-import { createResponsesBody } from '../../dialects/responses-over-chat/body.ts'
+import { MessagesReader } from '../../dialects/messages/read-parts.ts'
+import { translateAnswer } from '../../dialects/parts/translate-answer.ts'
 import { toChatRequest } from '../../dialects/responses-over-chat/request.ts'
-import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
+import { ResponsesWriter } from '../../dialects/responses-over-chat/writer.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { nameIgnored } from '../ignored-header.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
 import type { Wire } from '../wire.ts'
-import { readChatAnswer } from './chat.ts'
 import { messagesAnswerHeaders, messagesRefusal } from './messages.ts'
 import { readMessagesUsageOptions } from './read-usage-options.ts'
 import { buildMessagesRequest, readMessagesFailure } from './request.ts'
@@ -52,24 +51,16 @@ export async function responses(
     buildMessagesRequest(settings, { ...request, headers: {} }, translated.body),
   )
   if (response.status >= 400) throw inOwnForm(await readMessagesFailure(response, value))
-  const reading = readChatAnswer(stream, {
-    id: `chatcmpl-${randomText(24)}`,
-    model,
-    created: createdAtSeconds,
-    includeUsage: true,
-    showsDetails: true,
-    inputTokensEstimate,
-    usage: readMessagesUsageOptions(chat),
-  })
   const names = [...ignored, ...translated.ignored.map(toOwnName)]
   const id = `resp_${randomText(24)}`
   const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
-  const writing = stream ? createResponsesStream(options) : createResponsesBody(options)
+  const form = stream ? 'stream' : 'whole'
+  const reader = new MessagesReader(readMessagesUsageOptions(chat))
   return {
     status: 200,
     headers: { ...messagesAnswerHeaders(stream), ...nameIgnored(names) },
     body: response.body,
-    relay: chainAfterReading(reading, writing),
+    relay: translateAnswer(reader, new ResponsesWriter(options, form), form),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     refusal: messagesRefusal,

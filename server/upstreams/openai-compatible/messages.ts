@@ -1,10 +1,12 @@
 /** The messages format over a chat upstream: one translator, named by its two ends. */
 
 import { MESSAGES_PING } from '../../dialects/messages/error.ts'
-import { createMessagesBody } from '../../dialects/messages-over-chat/body.ts'
 import { rewordContextLength } from '../../dialects/messages-over-chat/context-length.ts'
 import { translateMessageRequest } from '../../dialects/messages-over-chat/request.ts'
-import { createMessagesStream } from '../../dialects/messages-over-chat/stream.ts'
+import {
+  createMessagesBody,
+  createMessagesStream,
+} from '../../dialects/messages-over-chat/writer.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { nameIgnored } from '../ignored-header.ts'

@@ -7,9 +7,11 @@ import { readResponseBody } from '../../dialects/responses/read-response.ts'
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { createResponsesTap } from '../../dialects/responses/tap.ts'
 import { createResponsesUnfolder } from '../../dialects/responses/unfold-body.ts'
-import { createResponsesBody } from '../../dialects/responses-over-chat/body.ts'
 import { translateResponseRequest } from '../../dialects/responses-over-chat/request.ts'
-import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
+import {
+  createResponsesBody,
+  createResponsesStream,
+} from '../../dialects/responses-over-chat/writer.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createChatBody } from '../../../server/dialects/chat-over-messages/body.ts'
-import { createChatStream } from '../../../server/dialects/chat-over-messages/stream.ts'
+import {
+  createChatBody,
+  createChatStream,
+} from '../../../server/dialects/chat-over-messages/writer.ts'
 import { askOpenai } from '../chat/ask-openai.ts'
 import { fixture, streamFixtures } from '../fixtures.ts'
 import { chunkings, run } from '../replay.ts'

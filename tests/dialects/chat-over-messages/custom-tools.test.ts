@@ -1,9 +1,11 @@
 /** Tools of free text at a model that knows functions only, and back. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChatBody } from '../../../server/dialects/chat-over-messages/body.ts'
-import { createChatStream } from '../../../server/dialects/chat-over-messages/stream.ts'
 import { listCustomTools } from '../../../server/dialects/chat-over-messages/translate-tools.ts'
+import {
+  createChatBody,
+  createChatStream,
+} from '../../../server/dialects/chat-over-messages/writer.ts'
 import { createMessagesUnfolder } from '../../../server/dialects/messages/unfold-body.ts'
 import { chunkings, run } from '../replay.ts'
 import { refusedField, translate } from './translate.ts'

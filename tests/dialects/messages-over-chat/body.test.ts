@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createMessagesBody } from '../../../server/dialects/messages-over-chat/body.ts'
-import { createMessagesStream } from '../../../server/dialects/messages-over-chat/stream.ts'
+import {
+  createMessagesBody,
+  createMessagesStream,
+} from '../../../server/dialects/messages-over-chat/writer.ts'
 import { fixture } from '../fixtures.ts'
 import { chunkings, run } from '../replay.ts'
 import { answerOptions } from './answer-options.ts'

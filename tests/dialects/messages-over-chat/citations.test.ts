@@ -1,8 +1,10 @@
 /** Sources of a chat answer as citations of the messages format. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMessagesBody } from '../../../server/dialects/messages-over-chat/body.ts'
-import { createMessagesStream } from '../../../server/dialects/messages-over-chat/stream.ts'
+import {
+  createMessagesBody,
+  createMessagesStream,
+} from '../../../server/dialects/messages-over-chat/writer.ts'
 import { run } from '../replay.ts'
 import { answerOptions } from './answer-options.ts'
 import { askAnthropic } from './ask-anthropic.ts'

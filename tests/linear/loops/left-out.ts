@@ -7,8 +7,6 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   checkRecording: CONSTANT,
   checkToolChoice: CONSTANT,
   createAudioMeter: 'it reads audio and no list, and not at once',
-  createBodyTranslator: BY_OTHERS,
-  createChatStreamTranslator: BY_OTHERS,
   createChatUsageReader: BY_OTHERS,
   createFrameTemplate: BY_OTHERS,
   createItemCounter: BY_OTHERS,

@@ -1,16 +1,12 @@
 /**
- * Translates a chat stream into a Responses stream: created, in progress, items from `added` to
- * `done`, and exactly one last event. A body that breaks off ends with `response.failed`.
+ * Writes an answer as a response. As a stream: created, in progress, items from `added` to `done`,
+ * and exactly one last event; a body that breaks off ends with `response.failed`.
  */
-
-import type { JsonObject } from '../../lib/json.ts'
 import { writeJson } from '../../lib/json.ts'
-import type { ChatDelta } from '../chat/read-chunk.ts'
-import {
-  type ChatEnding,
-  type ChatStreamWriter,
-  createChatStreamTranslator,
-} from '../chat/translate-stream.ts'
+import { buildChatError } from '../chat/error.ts'
+import { ChatReader } from '../chat/read-parts.ts'
+import type { ContentPart, Ending, PartWriter } from '../parts/part.ts'
+import { translateAnswer } from '../parts/translate-answer.ts'
 import type { Relay } from '../relay.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { describeError } from '../responses/encode-failed.ts'
@@ -20,43 +16,43 @@ import {
   type ResponseAnswerOptions,
   type ResponseProgress,
   readIncompleteReason,
-  readReasoningTokens,
   readTier,
 } from './answer.ts'
 import { Output } from './output.ts'
 
-/** Writes the events of a response for a stream of chat chunks. */
+/** Translates a chat answer to the events of a response. */
 export function createResponsesStream(options: ResponseAnswerOptions): Relay {
-  return createChatStreamTranslator(new ResponsesWriter(options))
+  return translateAnswer(new ChatReader(), new ResponsesWriter(options, 'stream'), 'stream')
 }
 
-class ResponsesWriter implements ChatStreamWriter {
+/** Translates a chat answer to a response, at its end. */
+export function createResponsesBody(options: ResponseAnswerOptions): Relay {
+  return translateAnswer(new ChatReader(), new ResponsesWriter(options, 'whole'), 'whole')
+}
+
+export class ResponsesWriter implements PartWriter {
   private readonly options: ResponseAnswerOptions
+  private readonly isWhole: boolean
   private readonly output: Output
   private out = ''
   private sequenceNumber = 0
   private hasStarted = false
-  private reasoningTokens: number | undefined
 
-  constructor(options: ResponseAnswerOptions) {
+  constructor(options: ResponseAnswerOptions, form: 'stream' | 'whole') {
     this.options = options
+    this.isWhole = form === 'whole'
     this.output = new Output({
       responseId: options.id,
       tools: options.context.tools,
       sealsReasoning: options.context.sealsReasoning,
       showsSources: options.context.showsSources,
-      emit: (type, members) => this.emit(type, members),
+      emit: this.isWhole ? () => {} : (type, members) => this.emit(type, members),
     })
   }
 
-  get outputBytes(): number {
-    return this.output.bytes
-  }
-
-  add(delta: ChatDelta, document: JsonObject): void {
+  add(part: ContentPart): void {
     this.start()
-    this.reasoningTokens = readReasoningTokens(document) ?? this.reasoningTokens
-    this.output.add(delta)
+    this.output.add(part)
   }
 
   heldBytes(): number {
@@ -67,30 +63,29 @@ class ResponsesWriter implements ChatStreamWriter {
     return this.output.isOverfull()
   }
 
-  finish({ reason: stopped, reading }: ChatEnding): void {
+  finish({ reason: stopped, reading, reasoningTokens, outputBytes }: Ending): void {
     this.start()
     const reason = readIncompleteReason(stopped)
     const status = reason === undefined ? 'completed' : 'incomplete'
     this.output.finish(status)
     const { inputTokensEstimate } = this.options
-    this.emitResponse(`response.${status}`, {
+    this.writeResponse(`response.${status}`, {
       status,
       output: this.output.build(),
-      usage: buildResponseUsage(
-        reading.usage,
-        this.reasoningTokens,
-        inputTokensEstimate,
-        this.outputBytes,
-      ),
+      usage: buildResponseUsage(reading.usage, reasoningTokens, inputTokensEstimate, outputBytes),
       tier: readTier(reading),
       reason,
     })
   }
 
   fail(error: ReportedError): void {
+    if (this.isWhole) {
+      this.out = writeJson(buildChatError(error))
+      return
+    }
     this.start()
     const output = this.output.build()
-    this.emitResponse('response.failed', { status: 'failed', output, error: describeError(error) })
+    this.writeResponse('response.failed', { status: 'failed', output, error: describeError(error) })
   }
 
   take(): string {
@@ -100,15 +95,17 @@ class ResponsesWriter implements ChatStreamWriter {
   }
 
   private start(): void {
-    if (this.hasStarted) return
+    if (this.hasStarted || this.isWhole) return
     this.hasStarted = true
     const state: ResponseProgress = { status: 'in_progress', output: [] }
-    this.emitResponse('response.created', state)
-    this.emitResponse('response.in_progress', state)
+    this.writeResponse('response.created', state)
+    this.writeResponse('response.in_progress', state)
   }
 
-  private emitResponse(type: string, state: ResponseProgress): void {
-    this.emit(type, `"response":${writeJson(buildResponse(this.options, state))}`)
+  private writeResponse(type: string, state: ResponseProgress): void {
+    const response = writeJson(buildResponse(this.options, state))
+    if (this.isWhole) this.out = response
+    else this.emit(type, `"response":${response}`)
   }
 
   /** Written by hand: it is called once per token. */
