@@ -52,6 +52,12 @@ export interface StatedCost {
   readonly currency: string
 }
 
+/** Tokens that the gateway counted, where the upstream stated none. */
+export interface TokensCounted {
+  readonly input_token?: number
+  readonly output_token?: number
+}
+
 export interface RelayReport {
   /**
    * The last usage the upstream stated, in disjoint units. Absent until it states one. A unit
@@ -77,6 +83,8 @@ export interface RelayReport {
   readonly unknownUsage?: readonly string[]
   /** UTF-8 bytes of generated content seen so far; the basis of an estimate without usage. */
   readonly outputBytes: number
+  /** Set after the answer, for the charge. */
+  readonly counted?: TokensCounted
   /** The length of the audio so far, if it can be measured; the basis of its estimate. */
   readonly audioSeconds?: number
   /** Events of a stream that brought generated content; vendors send about one for each token. */

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ZodType } from 'zod'
 import type { Model, ModelType } from '../catalog/catalog.ts'
 import type { JsonFields } from '../dialects/json-scan.ts'
-import type { RelayReport } from '../dialects/relay.ts'
+import type { RelayReport, TokensCounted } from '../dialects/relay.ts'
 import type { ReadRange } from '../lib/media/open-window.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
 import type { CallRequest, Operation } from '../upstreams/upstream.ts'
@@ -141,6 +141,8 @@ export interface Metering extends RequestMetering {
    * the part that was delivered.
    */
   readonly fallback: (request: CallRequest, report: RelayReport, complete: boolean) => Quantities
+  /** Counts the text of a call whose usage was not stated; `answer` is that of a whole answer. */
+  readonly count?: (request: CallRequest, answer: Buffer | undefined) => Promise<TokensCounted>
   /** True if the part delivered before an upstream broke off is charged. */
   readonly billsBroken: boolean
   /** Takes what a model has no price for out of a request that only offers it; absent: never. */

@@ -7,7 +7,7 @@ import type { Settlement } from '../ledger/requests.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
 import { member, tryParseJson } from '../lib/json.ts'
 import { redactInternals } from '../lib/text/redact-internals.ts'
-import type { Quantities } from '../lib/units.ts'
+import { type Quantities, sideOf, type Unit } from '../lib/units.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
 import type { DeliveredStream } from './answer/deliver.ts'
 import type { WholeAnswer } from './answer/open-answer.ts'
@@ -94,7 +94,7 @@ export async function settleWhole(
   answer: WholeAnswer,
   served: DispatchedCall,
 ): Promise<void> {
-  const { report } = answer
+  const report = await countUnstated(metered, answer.report, answer.body)
   const complete = report.error === undefined
   await settleServed(metered, served, { report, complete }, (end) => {
     const isStated = report.usage ?? report.passes ?? report.statedCost
@@ -116,7 +116,8 @@ export async function settleStream(
   delivered: DeliveredStream,
   served: DispatchedCall,
 ): Promise<void> {
-  const { report, end, callerGone } = delivered
+  const { end, callerGone } = delivered
+  const report = await countUnstated(metered, delivered.report)
   const complete = end === 'complete'
   const error = report.error?.message ?? (complete ? undefined : `the stream was ${end}`)
   await settleServed(metered, served, { report, complete, callerGone }, (callEnd) => {
@@ -132,6 +133,18 @@ export async function settleStream(
       error,
     }
   })
+}
+
+/** Counts the text of a call whose upstream did not state both its input and its output. */
+async function countUnstated(
+  { metering, call }: MeteredCall,
+  report: RelayReport,
+  answer?: Buffer,
+): Promise<RelayReport> {
+  const { needs = [], count } = metering
+  const isStated = (unit: Unit) => sideOf(unit).some((one) => report.usage?.[one] !== undefined)
+  if (!count || needs.every(isStated)) return report
+  return { ...report, counted: await count(call.request, answer) }
 }
 
 /** Returns the whole hold: nothing was delivered. */

@@ -93,7 +93,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'door callbacks finish submit calls background recover poll convert tasks.ts'.split(' '),
   'server/endpoints': `door account text audio images video minutes files webhooks service reference
     index.ts`.split(/\s+/),
-  'server/endpoints/text': ['billing', 'references', 'socket', 'door'],
+  'server/endpoints/text': ['tokens', 'billing', 'references', 'socket', 'door'],
   'server/admin': `door live services.ts handler.ts operator account people contract.ts handlers.ts
     endpoints.ts`.split(/\s+/),
   'console/src/components': [
@@ -161,6 +161,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   busboy: ['server/assets/', 'server/pipeline/request/read-form.ts'],
   commander: ['bin/'],
   'find-my-way': ['server/http/router.ts'],
+  'gpt-tokenizer/encoding/o200k_base': ['server/endpoints/text/tokens/thread.ts'],
   'ipaddr.js': ['server/outbound/'],
   otpauth: ['server/sign-in/factors/totp.ts'],
   postgres: ['server/database/'],
@@ -235,6 +236,8 @@ export const VENDOR_ALLOWED: readonly { readonly path: string; readonly text: Re
   { path: 'server/endpoints/text/billing/messages-options.ts', text: /^anthropic-beta$/ },
   // What the dialect's own image tool uses where a request names no model.
   { path: 'server/endpoints/text/billing/responses-options.ts', text: /^gpt-image-1$/ },
+  // The name of a package.
+  { path: 'server/endpoints/text/tokens/thread.ts', text: /^gpt-tokenizer\// },
   { path: 'server/dialects/messages', text: /^\^?x?-?anthropic-(?:version|beta|billing-header)/ },
 ]
 

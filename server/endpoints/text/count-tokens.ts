@@ -1,10 +1,11 @@
-/** POST /v1/messages/count_tokens: an estimate, free of charge. */
+/** POST /v1/messages/count_tokens: a count by one tokenizer for all models, free. */
 import { z } from 'zod'
-import { countMessagesTokens } from '../../dialects/messages/count-tokens.ts'
 import { validateMessagesRequest } from '../../dialects/messages/validate-request.ts'
 import { sendJson } from '../../http/reply.ts'
 import { readJson, withInvalidRequests } from '../../pipeline/request/read-request.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
+import { measureMessages } from './billing/measure-messages.ts'
+import { countRequestTokens } from './tokens/count-json.ts'
 
 /** Only for the reference: the dialect validates the request. */
 const countRequest = z.looseObject({
@@ -19,7 +20,7 @@ export const countTokens: AccountEndpoint = {
   envelope: 'messages',
   documentation: {
     summary: 'Count the tokens of a message request',
-    description: 'Estimated from the text’s length; nothing is charged and no upstream is called.',
+    description: 'Counted with a tokenizer; nothing is charged and no upstream is called.',
     tag: 'Text',
     body: countRequest,
     answer: z.object({ input_tokens: z.int() }),
@@ -32,6 +33,7 @@ export const countTokens: AccountEndpoint = {
   async handle(context, _caller, services) {
     const { value } = await readJson(context, services.limits.chatBytesMax, countRequest)
     await withInvalidRequests(() => validateMessagesRequest(value, { needsMaxTokens: false }))
-    sendJson(context, 200, { input_tokens: countMessagesTokens(value) })
+    const { mediaTokens } = measureMessages(value)
+    sendJson(context, 200, { input_tokens: (await countRequestTokens(value)) + mediaTokens })
   },
 }

@@ -1,11 +1,11 @@
-/** POST /v1/responses/input_tokens: an estimate, free of charge. */
+/** POST /v1/responses/input_tokens: a count by one tokenizer for all models, free. */
 import { z } from 'zod'
 import { sendJson } from '../../http/reply.ts'
 import { readJson } from '../../pipeline/request/read-request.ts'
 import { checkBody } from '../../pipeline/request/resolve.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import { measureResponses } from './billing/measure-responses.ts'
-import { countInputCeiling } from './billing/text-billing.ts'
+import { countRequestTokens } from './tokens/count-json.ts'
 
 const inputTokensRequest = z.looseObject({
   model: z.string().nullish(),
@@ -23,7 +23,7 @@ export const inputTokens: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'Count the tokens of a response request',
-    description: 'Estimated from the request’s length; nothing is charged and no upstream called.',
+    description: 'Counted with a tokenizer; nothing is charged and no upstream called.',
     tag: 'Text',
     body: inputTokensRequest,
     answer: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }),
@@ -35,9 +35,10 @@ export const inputTokens: AccountEndpoint = {
   },
   async handle(context, _caller, services) {
     const { limits } = services
-    const { value, body } = await readJson(context, limits.chatBytesMax, inputTokensRequest)
+    const { value } = await readJson(context, limits.chatBytesMax, inputTokensRequest)
     checkBody({ schema: inputTokensRequest }, value)
-    const tokens = countInputCeiling(body.length, measureResponses(value))
+    const { mediaTokens } = measureResponses(value)
+    const tokens = (await countRequestTokens(value)) + mediaTokens
     sendJson(context, 200, { object: 'response.input_tokens', input_tokens: tokens })
   },
 }

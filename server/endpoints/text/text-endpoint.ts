@@ -14,6 +14,7 @@ import {
   TEXT_NEEDS,
   type TextDialect,
 } from './billing/text-billing.ts'
+import { countCall } from './tokens/count-json.ts'
 
 /** Text that a model generates is billed as far as it was delivered. */
 const GENERATED = {
@@ -26,7 +27,9 @@ const GENERATED = {
 /** An answer about the input, which is all that is billed. */
 const ABOUT_INPUT = {
   needs: ['input_token'],
-  fallback: (request) => ({ input_token: request.estimateInputTokens() }),
+  fallback: (request, report) => ({
+    input_token: report.counted?.input_token ?? request.estimateInputTokens(),
+  }),
   billsBroken: false,
 } satisfies Partial<Metering>
 
@@ -65,6 +68,7 @@ export function textEndpoint(declared: TextDeclaration): MeteredEndpoint {
       streams: stream === undefined ? () => false : requestsStream,
       inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, dialect.measure(value)),
       quote: (request) => quoteText(request, dialect),
+      count: ({ value }, answer) => countCall(value, dialect.measure(value).mediaTokens, answer),
       ...(declared.isAboutInput ? ABOUT_INPUT : GENERATED),
       passesRefusals: false,
       ...declared.metering,

@@ -248,9 +248,11 @@ function hasMore(value: Body, plain: ReadonlySet<string>): boolean {
   })
 }
 
-/** Estimates usage that was not stated: the estimated input and the delivered output. */
+/** Returns usage that was not stated: as counted, or estimated from what was delivered. */
 export function estimateText(inputTokens: number, report: RelayReport): Quantities {
-  return { input_token: inputTokens, output_token: estimateOutput(report) }
+  const { counted } = report
+  const input = counted?.input_token ?? inputTokens
+  return { input_token: input, output_token: counted?.output_token ?? estimateOutput(report) }
 }
 
 /**
