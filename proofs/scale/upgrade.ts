@@ -10,6 +10,7 @@ import type { PostgresChoice } from '../../tests/support/database/chosen-postgre
 import { startOwnServer } from '../../tests/support/database/own-postgres.ts'
 import { findFreePort } from '../../tests/support/free-port.ts'
 import { type GatewayProcess, startGateway } from '../../tests/support/gateway.ts'
+import { until } from '../../tests/support/until.ts'
 import { type Failure, replaceEach, startLoad } from './load.ts'
 import { startProxy } from './proxy.ts'
 import { type Release, readSchema, unpackRelease } from './release.ts'
@@ -46,6 +47,8 @@ export async function upgradeAndBack(
     gateways.push(await release.gateways.startGateway(place(await findFreePort())))
   }
   const key = await furnish(release, sql, simulators.url)
+  // Notices of the catalog travel on their own: the load begins when all gateways have it.
+  for (const { url } of gateways) await until('the catalog', () => sellsModels(url, key))
   const proxy = await startProxy(
     gateways.map(({ port }) => port),
     { probes: true },
@@ -63,6 +66,12 @@ export async function upgradeAndBack(
   release.remove()
   const schemas = [release.schema, readSchema()] as const
   return { from: commit, schemas, calls, tasks, perSecond, failures: load.failures, auditOk }
+}
+
+async function sellsModels(url: string, key: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${key}` }
+  const answer = await fetch(`${url}/v1/models`, { headers })
+  return answer.ok && (await answer.text()).includes('"sim-chat"')
 }
 
 /** Gives the older version's database its catalog, and returns the key of a caller. */
