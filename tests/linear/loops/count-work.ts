@@ -3,6 +3,10 @@
  * it for coverage, and the entries over which the language's own methods go.
  */
 import { Session } from 'node:inspector'
+import { setFlagsFromString } from 'node:v8'
+
+// On a slow machine the engine drops code that has not run for a while, and its counts with it.
+setFlagsFromString('--no-flush-bytecode')
 
 /** Runs of each block of code, and entries of methods, by place. */
 export type Work = ReadonlyMap<string, number>
