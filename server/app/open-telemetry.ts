@@ -109,7 +109,7 @@ export async function openMetrics(
   if (cluster.isWorker) shareMetrics(registry)
   if (port === 0) return undefined
   const server = await serveMetrics(registry, config.metrics)
-  if (!server) log.warn({ port }, 'the metrics port is taken: no metrics here')
+  if (!server) log.warn({ port }, 'metrics are off in this process: the port is in use')
   return server
 }
 

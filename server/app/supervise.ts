@@ -25,7 +25,8 @@ export async function supervise(config: Config, requested: Promise<StopReason>):
   const { port } = config.metrics
   const clusterMetrics = createClusterMetrics()
   const metrics = port === 0 ? undefined : await serveClusterMetrics(clusterMetrics, config.metrics)
-  if (port !== 0 && !metrics) log.warn({ port }, 'the metrics port is taken: no metrics here')
+  if (port !== 0 && !metrics)
+    log.warn({ port }, 'metrics are off in this process: the port is in use')
   const stopping = new AbortController()
   void requested.then(() => stopping.abort())
   let sharedPort: SharedPort | undefined

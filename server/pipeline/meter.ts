@@ -94,18 +94,18 @@ async function run(
 ): Promise<void> {
   if (call.idempotency && (await sendReplay(context, caller, call, services))) return
   admit(services)
-  const { call: sent, quoted, dearest, fallbacks } = quoteAll(metering, call, services)
-  const hold = await takeHold(context, metering, caller, sent, dearest.quoted, services)
-  const enter = (other: FallbackCall) =>
+  const { call: sent, quoted, mostExpensive, fallbacks } = quoteAll(metering, call, services)
+  const hold = await takeHold(context, metering, caller, sent, mostExpensive.quoted, services)
+  const admitOther = (other: FallbackCall) =>
     admitFallback(caller, other.call.model, other.quoted.quantities, hold, services)
-  const leaves: Leave[] = []
-  const keep = (leave: Leave) => void leaves.push(leave)
+  const slots: Leave[] = []
+  const keepSlot = (leave: Leave) => void slots.push(leave)
   const spending = services.spending.begin(caller.currency)
-  const shared = { context, metering, services, fallbacks, enter, keep, spending }
+  const shared = { context, metering, services, fallbacks, admitOther, keepSlot, spending }
   try {
     await runHeld({ ...shared, call: sent, hold, quoted })
   } finally {
-    for (const leave of leaves) leave()
+    for (const leave of slots) leave()
     spending.end()
   }
 }

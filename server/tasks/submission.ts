@@ -30,7 +30,7 @@ export interface TaskSubmission extends RequestMetering {
   readonly urls: (parameters: JsonObject) => readonly NamedUrl[]
   /** Set if the work is one synchronous upstream call, which a worker then makes. */
   readonly call?: DeferredCall
-  /** Set if the upstream works on after its answer, which is passed through unchanged. */
+  /** Set if the upstream keeps working after it has answered; the answer is passed on unchanged. */
   readonly background?: BackgroundWork
   /** The parameter with the address of a recording, which a worker may convert beforehand. */
   readonly recording?: 'file_url'

@@ -41,7 +41,7 @@ export interface PreparedTask {
   readonly untaken?: UpstreamFailure
 }
 
-/** One submission, as shown to the vendor. */
+/** One attempt to submit, with the id that the vendor sees. */
 export interface TaskAttempt {
   /** The gateway's id, unique per submission; also as a UUID by `uuidOf`. */
   readonly id: string

@@ -177,12 +177,13 @@ describe('channels', () => {
     const steps = async (channel: string) => {
       const { json } = await ask('test', channel)
       const { ok, steps: all } = json as { ok: boolean; steps: { step: string; detail: string }[] }
-      return [ok, all.at(-1)?.step, all.at(-1)?.detail]
+      const key = all.find(({ step }) => step === 'key')
+      return [ok, key?.step, key?.detail]
     }
     const accepted = await steps('one')
     assert.deepEqual(accepted.slice(0, 2), [true, 'key'])
     assert.match(String(accepted[2]), /^the vendor accepts the key at http:\S+\/v1\/models$/)
-    assert.equal(first.state.paths.at(-1), 'GET /v1/models')
+    assert.ok(first.state.paths.includes('GET /v1/models'))
     const [ok, step, detail] = await steps('wrong')
     assert.deepEqual([ok, step], [false, 'key'])
     assert.equal(detail, 'the vendor refuses the key (401): Incorrect API key provided')

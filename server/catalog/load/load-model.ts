@@ -63,7 +63,7 @@ export function readPrices(stored: readonly StoredPrice[], type?: string): Price
   const prices = stored.map(({ unit, per, amount, when }): PriceEntry => {
     const amountNanos = parseAmount(amount)
     if (amountNanos === undefined) throw new Error(`invalid amount of a stored price: "${amount}"`)
-    return { unit, per, amountNanos, when }
+    return { unit, per, amountNanos, ...(when ? { when } : {}) }
   })
   return type === undefined || TEXT_TYPES.has(type) ? prices : [...prices, ...forMedia(prices)]
 }

@@ -6,7 +6,7 @@ export const IMAGES_MAX = 15
 
 /** A square of 2048 pixels, the largest that a model chooses by itself. */
 const TOKENS_UNSTATED = 16_384
-/** Tokens of the dearest image of a vendor that does not count by pixels. */
+/** Tokens of the most expensive image of a vendor that does not count by pixels. */
 const TOKENS_LEAST = 6_240
 const PIXELS_PER_TOKEN = 256
 const PREVIEW_TOKENS = 100

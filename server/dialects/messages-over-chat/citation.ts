@@ -3,7 +3,7 @@ import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 
 /**
  * Returns undefined for annotations of another type. The index, by which the messages format's own
- * vendor finds the passage again, stays empty: nobody else can make one.
+ * vendor finds the passage again, stays empty: only that vendor can create it.
  */
 export function toCitation(annotation: JsonObject): JsonObject | undefined {
   const { type, url_citation: citation } = annotation

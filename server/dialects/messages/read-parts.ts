@@ -86,7 +86,7 @@ export class MessagesReader implements PartReader {
     }
   }
 
-  /** Usage behind the end counts as well. */
+  /** Usage stated after the end still counts. */
   late(event: SseEvent): void {
     const data = parseEventData(event)
     if (data?.type === 'message_delta') this.usage.delta(data)

@@ -77,7 +77,7 @@ export interface PartReader {
   /** True if a whole answer whose stream broke off counts as work: it is not tried elsewhere. */
   readonly countsBroken: boolean
   event(event: SseEvent): readonly Part[]
-  /** Reads the usage of an event behind the end. */
+  /** Reads the usage of an event after the end. */
   late(event: SseEvent): void
   /** Reads a document in place of events: a whole answer, an error, or undefined for no JSON. */
   whole(document: unknown): { readonly reading: BodyReading; readonly parts: readonly Part[] }

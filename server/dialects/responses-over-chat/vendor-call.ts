@@ -64,7 +64,7 @@ function readPassages(results: unknown): string | undefined {
     .join('\n\n')
 }
 
-/** The picture in base64, of a type that its first bytes tell. */
+/** The image as a data URL; its first bytes tell its type. */
 function readImage(data: unknown): readonly JsonObject[] | undefined {
   const text = asString(data)
   if (!text) return undefined

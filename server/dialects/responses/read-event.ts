@@ -42,7 +42,7 @@ function isEventName(name: string | undefined): name is string {
   return name === 'error' || (name?.startsWith('response.') ?? false)
 }
 
-/** Reads the type in any order of lines and keys. Clients read the data, whatever its name. */
+/** Reads `type` from the `event:` line or, like clients, from the data, wherever it stands. */
 function readTypeSlowly(frame: Buffer): string {
   const event = readSseFrame(frame)
   if (!event) return ''

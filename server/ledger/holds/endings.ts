@@ -1,5 +1,5 @@
 /**
- * Ends the holds of this process and handles unusual outcomes: a hold closed in the meantime is
+ * Closes the holds of this process and handles unusual outcomes: a hold closed in the meantime is
  * corrected, a hold of unknown outcome is released, and unexpected verdicts are logged with their
  * amounts and counted.
  */

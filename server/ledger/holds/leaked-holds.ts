@@ -40,7 +40,7 @@ export function startLeakCheck(options: {
       const answer = key === null ? null : ({ key, state: 'forget' } as const)
       const verdict = await release({ ...toReleaseRow(id, account_id), answer })
       if (verdict !== 'closed') continue
-      log.warn({ request_id, account_id }, 'released a leaked hold: no call has it')
+      log.warn({ request_id, account_id }, 'released a hold that no running call owns')
     }
   }
 

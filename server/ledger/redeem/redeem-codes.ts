@@ -46,7 +46,8 @@ export async function createRedeemCodes(
   },
 ): Promise<CreatedCode[]> {
   const { count, amountNanos, expiresAt, currency } = lot
-  if (count < 1 || count > LOT_MAX) throw new OperatorError(`a lot has 1 to ${LOT_MAX} codes`)
+  if (count < 1 || count > LOT_MAX)
+    throw new OperatorError(`a batch must contain 1 to ${LOT_MAX} codes`)
   if (amountNanos <= 0n) throw new OperatorError('the amount of a code must be positive')
   if (!isCurrency(currency)) throw new OperatorError(`the currency ${CURRENCY_PROBLEM}`)
   if (expiresAt && expiresAt.getTime() <= Date.now()) {

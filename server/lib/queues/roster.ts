@@ -33,8 +33,8 @@ export class Roster<Member> {
 }
 
 /**
- * A roster of values by key. A former table of its Map keeps the key of an entry that has left, and
- * an empty box.
+ * A roster of values by key. After the Map has grown, its old table still refers to deleted keys,
+ * but only to emptied boxes, not to values.
  */
 export class KeyedRoster<Value> {
   private readonly boxes = new Map<string, { value: Value | undefined }>()

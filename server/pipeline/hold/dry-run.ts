@@ -113,5 +113,5 @@ export async function dryRunCall(
   const call = await dryRun(metering, request, customer, services, ({ calls }) => {
     return calls[metering.operation] !== undefined
   })
-  return quoteAll(metering, call, services).dearest
+  return quoteAll(metering, call, services).mostExpensive
 }

@@ -19,9 +19,9 @@ export interface MeteredCall {
   /** The call as other models would serve it; absent: no other model may. */
   readonly fallbacks?: readonly FallbackCall[]
   /** Counts the call towards the limits of another model. False: one of them is reached. */
-  readonly enter?: (call: FallbackCall) => Promise<boolean>
+  readonly admitOther?: (call: FallbackCall) => Promise<boolean>
   /** Keeps a slot of a channel until the call ends. */
-  readonly keep?: (leave: Leave) => void
+  readonly keepSlot?: (leave: Leave) => void
   /** The call's part in the spending of its channel. */
   readonly spending?: CallSpending
 }

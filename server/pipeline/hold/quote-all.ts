@@ -14,7 +14,7 @@ export interface FallbackCall extends QuotedCall {
 export interface Quotes extends QuotedCall {
   readonly fallbacks: readonly FallbackCall[]
   /** The quote that the hold is taken for, with the call as its model would serve it. */
-  readonly dearest: QuotedCall
+  readonly mostExpensive: QuotedCall
 }
 
 /** Throws a 400 that names a requested option without a price at the model or at a listed one. */
@@ -29,11 +29,11 @@ export function quoteAll(
     const found = quoteFallback(metering, other, target, services)
     return found ? [{ ...found, isListed: target.field !== undefined }] : []
   })
-  const dearest = fallbacks.reduce<QuotedCall>(
+  const mostExpensive = fallbacks.reduce<QuotedCall>(
     (most, one) => (one.quoted.amountNanos > most.quoted.amountNanos ? one : most),
     first,
   )
-  return { ...first, fallbacks, dearest }
+  return { ...first, fallbacks, mostExpensive }
 }
 
 function serveBy(call: ResolvedCall, { model, routes }: FallbackTarget): ResolvedCall {

@@ -72,7 +72,7 @@ async function dispatchToModels(
   let outcome = await dispatchToModel(metered, attempts, stopping)
   for (const fallback of fallbacks) {
     if (!('failure' in outcome) || !mayFallBack(outcome.failure, fallback, metered)) continue
-    if ((await metered.enter?.(fallback)) === false) continue
+    if ((await metered.admitOther?.(fallback)) === false) continue
     const isRetry = mayRepeatChannel(fallback, attempts)
     if (isRetry && !services.retries.take(services.inFlight.size())) continue
     const { call, quoted } = fallback
@@ -124,7 +124,7 @@ async function dispatchToModel(
     const leave = enterChannel(route, metered)
     if (!leave && tried < candidates.length) continue
     // Also left when the attempt throws.
-    if (leave) metered.keep?.(leave)
+    if (leave) metered.keepSlot?.(leave)
     const start = performance.now()
     const tracing = traceAttempt(context, route, services)
     let outcome: OpenedAnswer | UpstreamFailure

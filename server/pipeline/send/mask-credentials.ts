@@ -8,7 +8,7 @@ const CREDENTIAL = /^(?:proxy-)?authorization$|key|token|secret|cookie/i
 const LENGTH_MIN = 8
 const ASTERISK = 0x2a
 
-/** Of headers that many requests share. */
+/** Credentials by headers object; the requests of a channel share one. */
 const known = new WeakMap<object, readonly Buffer[]>()
 
 /** Returns the credentials in a request's headers, without the name of their scheme. */

@@ -82,7 +82,7 @@ function findBackgroundRoutes(call: ResolvedCall, services: Services): readonly 
   })
   if (routes.length > 0) return orderRoutes(routes, services, call.affinity)
   throw new GatewayError('invalid_request', {
-    message: `background: '${call.model.id}' makes no responses in the background`,
+    message: `background: '${call.model.id}' does not support background responses`,
     param: 'background',
   })
 }

@@ -58,8 +58,8 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
 }
 
 /**
- * Returns what the result measures, where it says more than the order: of input videos, which are
- * billed beside it, it says nothing.
+ * Returns the quantities measured from the result. They are ignored for orders with input videos,
+ * which are billed too and which the result does not show.
  */
 function readMeasured(
   { facts }: ClaimedTask,

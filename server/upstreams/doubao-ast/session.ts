@@ -34,6 +34,8 @@ export interface SessionOptions {
   readonly sentMs: () => number
 }
 
+const TOO_LONG = { message: 'the output exceeds the limit' }
+
 export function createSession({ mode, sentMs }: SessionOptions): AstSession {
   const usage = createUsageCounter()
   const transcript = createTranscript()
@@ -50,7 +52,7 @@ export function createSession({ mode, sentMs }: SessionOptions): AstSession {
   }
 
   function fit(isKept: boolean): AstStep {
-    return isKept ? NONE : fail(new UpstreamFailure('unknown', { message: 'far too much text' }))
+    return isKept ? NONE : fail(new UpstreamFailure('unknown', TOO_LONG))
   }
 
   function speak({ data }: AstResponse): AstStep {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { baseUrl } from '../base-url.ts'
 
 export const minimaxSettings = z.strictObject({
-  /** Without a version path: the protocol names it. */
+  /** The address without a version path; the adapter appends it. */
   base_url: baseUrl().default('https://api.minimax.io'),
   api_key: z.string().min(1),
   /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */

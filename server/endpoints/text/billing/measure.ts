@@ -11,7 +11,7 @@ import { isAbsent, isObject, type JsonObject } from '../../../lib/json.ts'
 const IMAGE_TOKENS = 1_600
 /** Bytes of base64: a second of common audio counts as 35 tokens. */
 const AUDIO_BYTES_PER_TOKEN = 600
-/** Bytes of base64: a common document costs its text and an image of each page. */
+/** Base64 bytes per token: a document costs its text plus one image per page. */
 const DOCUMENT_BYTES_PER_TOKEN = 40
 
 export interface Measure {

@@ -106,7 +106,7 @@ export class MessageResponse extends ServerResponse {
   }
 }
 
-/** Returns the event of a refused request; clients read the status as that of a response. */
+/** Returns the event of a refused request; clients treat `status` as an HTTP status. */
 export function encodeSocketError(
   status: number,
   error: unknown,
