@@ -129,7 +129,7 @@ test('config --database shows what a server is set to, also one that is refused'
 test('migrate lists its changes; config masks secrets', async (t) => {
   const { run: here, json, environment: own } = await openCommandLine(t)
   assert.match((await here('migrate')).out, /^The database is up to date\.\n$/)
-  assert.deepEqual(await json('migrate'), { applied: [], newer: [] })
+  assert.deepEqual(await json('migrate'), { applied: [], functions: [], newer: [] })
   const { out } = await here('config')
   assert.equal(out.includes(own.SECRET_KEY ?? ''), false)
   assert.match(out, /^PORT +8080 \(default\)/m)
