@@ -6,6 +6,7 @@ const IS_STATE = 'it makes the state of a reader that is called'
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   checkRecording: CONSTANT,
   checkToolChoice: CONSTANT,
+  countText: 'it takes the tokenizer of a thread of its own, and a bounded sample of the text',
   createAudioMeter: 'it reads audio and no list, and not at once',
   createChatUsageReader: BY_OTHERS,
   createFrameTemplate: BY_OTHERS,
