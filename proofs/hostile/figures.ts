@@ -40,7 +40,9 @@ export function figuresOf(
   return {
     calls: ours.length,
     failed: failed.length,
-    instead: countBy(failed, ({ status, outcome }) => (status >= 400 ? `${status}` : outcome)),
+    instead: countBy(failed, ({ kind, status, outcome }) =>
+      status >= 400 ? `${status} of ${kind}` : `${kind} ${outcome}`,
+    ),
     p50Ms: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),
     loopMs: Math.max(0, ...own.map(({ loopMs }) => loopMs)),
