@@ -70,7 +70,7 @@ async function runAll(): Promise<number> {
     const unit = shareProcesses(scratch, 'unit', sorted.unit, UNIT_FILES_MAX)
     if (chosen.isUnit) {
       await runShares(unit, CONCURRENCY.usual, outcome)
-      return report(outcome)
+      return report(outcome, sorted.unit.length)
     }
     const [longest, others] = partLongest(sorted.inProcess)
     const sharing = others.filter(isSharing)
@@ -187,7 +187,7 @@ function nameOf(shares: readonly Share[], path: string): string {
 }
 
 /** Prints what failed and why. Returns the exit code. */
-function report({ failures, durations, isAborted }: Outcome): number {
+function report({ failures, durations, isAborted }: Outcome, count = files.length): number {
   const slowest = [...durations].sort(([, one], [, other]) => other - one).slice(0, chosen.slowest)
   for (const [name, ms] of slowest) say(`${(ms / 1000).toFixed(1)} s ${name}`)
   for (const [file, errors] of [...failures].sort()) {
@@ -197,13 +197,11 @@ function report({ failures, durations, isAborted }: Outcome): number {
   const minutes = (performance.now() / 60_000).toFixed(1)
   if (failures.size > 0) {
     const failed = [...failures.keys()].sort().join(' ')
-    say(
-      `${failures.size} of ${files.length} files failed in ${minutes} minutes; run them again with`,
-    )
+    say(`${failures.size} of ${count} files failed in ${minutes} minutes; run them again with`)
     process.stdout.write(`npm test -- ${failed}\n`)
     return 1
   }
-  say(isAborted ? 'interrupted' : `${files.length} files passed in ${minutes} minutes`)
+  say(isAborted ? 'interrupted' : `${count} files passed in ${minutes} minutes`)
   return isAborted ? 1 : 0
 }
 
