@@ -66,7 +66,7 @@ describe('faults of time', () => {
     const early = await fetch(sim.url + PATH, {
       method: 'POST',
       headers: { ...KEYS.openai, 'content-type': 'application/json' },
-      body: JSON.stringify(chat('[[fault:delay-first-byte=60000]]', stream)),
+      body: JSON.stringify(chat('[[fault:delay-first-byte=60000;stops-on-cancel]]', stream)),
       signal: leaving.signal,
     })
     assert.equal(early.status, 200)
