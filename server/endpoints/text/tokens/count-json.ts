@@ -4,7 +4,7 @@
  */
 import type { TokensCounted } from '../../../dialects/relay.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { countInThread } from './token-counter.ts'
+import { countInThread, FREE_WAITING_MAX } from './token-counter.ts'
 
 /** Tokens that the format itself adds to each message, item and tool. */
 const TOKENS_PER_ITEM = 3
@@ -27,9 +27,12 @@ interface Texts {
   others: number
 }
 
-/** Returns the input tokens of a request, without those of its media. */
+/**
+ * Returns the input tokens of a request, without those of its media, for a caller who asks for
+ * them: charges go first, so that many such counts at once are estimates.
+ */
 export function countRequestTokens(request: JsonObject): Promise<number> {
-  return count(readTexts(request))
+  return count(readTexts(request), FREE_WAITING_MAX)
 }
 
 /** Counts the request, and the answer if it was read whole. */
@@ -38,15 +41,15 @@ export async function countCall(
   mediaTokens: number,
   answer: Buffer | undefined,
 ): Promise<TokensCounted> {
-  const input = countRequestTokens(request)
+  const input = count(readTexts(request))
   const document = answer && tryParseJson(answer)
   const output = isObject(document) ? await count(readOutput(document)) : 0
   const inputTokens = (await input) + mediaTokens
   return { input_token: inputTokens, ...(output > 0 ? { output_token: output } : {}) }
 }
 
-async function count({ texts, others }: Texts): Promise<number> {
-  return (await countInThread(texts)) + others
+async function count({ texts, others }: Texts, waitingMax?: number): Promise<number> {
+  return (await countInThread(texts, waitingMax)) + others
 }
 
 function readOutput(document: JsonObject): Texts {
@@ -59,8 +62,10 @@ function readTexts(root: unknown): Texts {
   const open: [value: unknown, isJson: boolean][] = [[root, false]]
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, isJson] = next
-    if (typeof value === 'string') found.texts.push(value)
-    else if (typeof value === 'number' || typeof value === 'boolean') found.others += 1
+    if (typeof value === 'string') {
+      // A list of a million empty texts would be joined to a text of its own.
+      if (value !== '') found.texts.push(value)
+    } else if (typeof value === 'number' || typeof value === 'boolean') found.others += 1
     else if (Array.isArray(value)) {
       for (const one of value) {
         if (isObject(one) && !isJson) found.others += TOKENS_PER_ITEM

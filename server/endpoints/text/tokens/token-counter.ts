@@ -22,17 +22,22 @@ const IDLE_MS = 60_000
 const WAIT_MS_MAX = 3_000
 /** More counts than this at once are replaced by estimates. */
 const WAITING_MAX = 100
+/** Counts that callers ask for, which are free, leave the thread to charges beyond this. */
+export const FREE_WAITING_MAX = 4
 
 let worker: Worker | undefined
 let idle: NodeJS.Timeout | undefined
 let lastId = 0
 const waiting = new Map<number, (tokens: number | undefined) => void>()
 
-/** Returns the tokens of all texts together; never rejects. */
-export async function countInThread(texts: readonly string[]): Promise<number> {
+/** Returns the tokens of all texts together; an estimate while `waitingMax` wait. Never rejects. */
+export async function countInThread(
+  texts: readonly string[],
+  waitingMax = WAITING_MAX,
+): Promise<number> {
   const { text, times } = sampleTexts(texts)
   if (text === '') return 0
-  const tokens = waiting.size < WAITING_MAX ? await order(text) : undefined
+  const tokens = waiting.size < waitingMax ? await order(text) : undefined
   return Math.ceil((tokens ?? estimateTokens(text)) * times)
 }
 

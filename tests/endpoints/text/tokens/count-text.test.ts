@@ -74,6 +74,24 @@ describe('a request', () => {
     assert.ok(Number.isSafeInteger(await count(deep)))
   })
 
+  test('of empty texts costs no more than their items', async () => {
+    const content = Array.from({ length: 50_000 }, () => ({ type: 'text', text: '' }))
+    // Three of each item, of the message and of its role.
+    assert.ok((await count(content)) <= 150_000 + 10)
+  })
+
+  test('leaves the thread to charges: more counts at once are estimates', async () => {
+    const counts = await Promise.all(Array.from({ length: 20 }, () => count(TEXTS.Chinese)))
+    const [exact = 0] = counts
+    assert.equal(counts.filter((one) => one === exact).length, 4)
+    const charged = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        countCall({ messages: [{ role: 'user', content: TEXTS.Chinese }] }, 0, undefined),
+      ),
+    )
+    assert.ok(charged.every(({ input_token: tokens }) => tokens === exact))
+  })
+
   test('is counted with its answer', async () => {
     const message = { role: 'assistant', content: TEXTS.digits }
     const answer = Buffer.from(JSON.stringify({ choices: [{ index: 0, message }] }))
