@@ -48,10 +48,8 @@ describe('costs', { concurrency: false }, () => {
   let house: Tenant
   before(async () => {
     stage = await startAdmin()
-    const user = { id: 'usr_boss', email: 'boss@example.com', name: 'B', language: 'en' as const }
-    const steppedUpUntil = new Date(Date.now() + 3_600_000)
-    stage.enter('boss', { user: { ...user, operator: true }, steppedUpUntil })
-    stage.enter('tired', { user: { ...user, operator: true } })
+    stage.enterOperator('boss')
+    stage.enterOperator('tired', false)
     house = await stage.house('home', '1000')
   })
   after(() => stage.stop())

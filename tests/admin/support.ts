@@ -31,6 +31,8 @@ export interface AdminStage extends TestGateway {
   readonly audited: AuditRow[]
   /** Defines the session of a name. */
   enter(name: string, session: Partial<Session>): void
+  /** Defines the session of an operator, who has just stepped up unless told otherwise. */
+  enterOperator(name: string, isSteppedUp?: boolean): void
   /** An account with an owner and a member signed in as `<name>-owner` and `<name>-member`. */
   house(name: string, balance?: string): Promise<Tenant>
   /** Creates an access token of a new person. */
@@ -52,6 +54,12 @@ export async function startAdmin(
 
   function enter(name: string, session: Partial<Session>): void {
     people.set(name, { ...customer(name), ...session })
+  }
+
+  function enterOperator(name: string, isSteppedUp = true): void {
+    const user = { ...customer(name).user, operator: true }
+    const steppedUpUntil = isSteppedUp ? new Date(Date.now() + 3_600_000) : undefined
+    enter(name, { user, steppedUpUntil })
   }
 
   async function ask<Key extends AdminKey>(
@@ -81,6 +89,7 @@ export async function startAdmin(
     ...gateway,
     audited,
     enter,
+    enterOperator,
     ask,
     token: (wanted) => makeToken(gateway, wanted),
     async house(name, balance = '100') {

@@ -45,9 +45,7 @@ describe('channels', () => {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     }
     stage = await startAdmin()
-    const user = { id: 'usr_boss', email: 'boss@example.com', name: 'B', language: 'en' as const }
-    const steppedUpUntil = new Date(Date.now() + 3_600_000)
-    stage.enter('boss', { user: { ...user, operator: true }, steppedUpUntil })
+    stage.enterOperator('boss')
     const settings = (one: typeof first, key = KEY) => ({ base_url: base(one), api_key: key })
     const upstream = 'openai-compatible'
     const prices = [{ unit: 'call', amount: '0.1' }]

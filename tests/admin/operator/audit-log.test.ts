@@ -10,8 +10,7 @@ describe('the audit log', () => {
   let stage: AdminStage
   before(async () => {
     stage = await startAdmin()
-    const user = { id: 'usr_boss', email: 'boss@example.com', name: 'B', language: 'en' as const }
-    stage.enter('boss', { user: { ...user, operator: true } })
+    stage.enterOperator('boss', false)
   })
   after(() => stage.stop())
 

@@ -25,9 +25,7 @@ describe('tools taken out', () => {
   before(async () => {
     metricsPort = await findFreePort()
     stage = await startAdmin({ METRICS_PORT: String(metricsPort) })
-    const user = { id: 'usr_boss', email: 'boss@example.com', name: 'B', language: 'en' as const }
-    const steppedUpUntil = new Date(Date.now() + 3_600_000)
-    stage.enter('boss', { user: { ...user, operator: true }, steppedUpUntil })
+    stage.enterOperator('boss')
     await stage.apply(catalog(), 'plain')
     key = (await stage.tenant()).key
   })

@@ -18,9 +18,7 @@ describe('vendors', { concurrency: false }, () => {
   let stage: AdminStage
   before(async () => {
     stage = await startAdmin()
-    const user = { id: 'usr_boss', email: 'boss@example.com', name: 'B', language: 'en' as const }
-    const steppedUpUntil = new Date(Date.now() + 3_600_000)
-    stage.enter('boss', { user: { ...user, operator: true }, steppedUpUntil })
+    stage.enterOperator('boss')
   })
   after(() => stage.stop())
 

@@ -41,9 +41,7 @@ describe('spending caps', () => {
   before(async () => {
     await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve))
     stage = await startAdmin()
-    const user = { id: 'usr_boss', email: 'boss@example.com', name: 'B', language: 'en' as const }
-    const steppedUpUntil = new Date(Date.now() + 3_600_000)
-    stage.enter('boss', { user: { ...user, operator: true }, steppedUpUntil })
+    stage.enterOperator('boss')
   })
   beforeEach(() => {
     calls = 0

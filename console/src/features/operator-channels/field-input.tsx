@@ -90,7 +90,6 @@ type Word = keyof (typeof words)['en']
 
 const isWord = (key: string): key is Word => Object.hasOwn(words.en, key)
 
-/** Returns a setting's name and help in plain language; unknown settings keep their own. */
 /** Returns the label of a setting; a member of one has its path behind it. */
 export function useSettingLabel() {
   const { language } = useLanguage()
@@ -101,6 +100,7 @@ export function useSettingLabel() {
   }
 }
 
+/** Returns a setting's name and help in plain language; unknown settings keep their own. */
 function useSettingWords({ name, description }: Field) {
   const { language } = useLanguage()
   const say = (key: string, absent: string) => (isWord(key) ? words[language][key] : absent)
