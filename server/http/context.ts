@@ -1,5 +1,6 @@
 /** One HTTP exchange as handlers see it. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { CallLabels } from '../lib/call-labels.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { noteWork } from '../lib/loop-watch.ts'
 import type { Portion } from '../lib/memory/budget.ts'
@@ -53,6 +54,8 @@ export interface Context {
   portions?: Portion[]
   /** Bytes of its body, decoded, once it has arrived. */
   bodyBytes: number
+  /** Kept with its hold and its record; set before the hold is taken. */
+  labels?: CallLabels
   /** Throws if too much of its caller was refused since it arrived; absent without a key. */
   checkAgain?: () => void
   /** Set once money is held for it. */

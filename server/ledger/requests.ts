@@ -1,4 +1,5 @@
 /** Requests to the ledger: to place a hold, and to settle it. */
+import type { CallLabels } from '../lib/call-labels.ts'
 import type { Nanos } from '../lib/money.ts'
 import type { HoldLimits } from './hold-limits.ts'
 import type { StoredAnswer } from './store.ts'
@@ -13,7 +14,8 @@ export interface HoldRequest {
   readonly amountNanos: Nanos
   /** The possible cost beyond the hold, where the input is not all in the request. */
   readonly excessNanos?: Nanos | undefined
-  readonly estimate: unknown
+  readonly estimate: Readonly<Record<string, unknown>>
+  readonly labels?: CallLabels | undefined
   readonly spendLimitNanos: Nanos | null
   /** Absent without limits of requests, tokens and concurrent calls. */
   readonly limits?: HoldLimits | undefined

@@ -2,6 +2,7 @@
  * The ledger's SQL. Each function is one statement, or one transaction where its comment says so.
  */
 import type { Sql, TransactionSql } from 'postgres'
+import type { CallLabels } from '../lib/call-labels.ts'
 import { formatAmount, NANOS_MAX, type Nanos } from '../lib/money.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import { stringifyStorable } from '../lib/text/well-formed.ts'
@@ -18,7 +19,8 @@ export interface HoldRow {
   readonly model: string
   readonly price_version: string | null
   readonly amount: string
-  readonly estimate: unknown
+  readonly estimate: Readonly<Record<string, unknown>>
+  readonly labels?: CallLabels | undefined
   readonly spend_limit: string | null
   readonly idempotency_key: string | null
   readonly route: string | null

@@ -240,6 +240,7 @@ async function takeEmptyHold({ context, caller, place, services }: StoredExchang
     priceVersion: null,
     amountNanos: 0n,
     estimate: {},
+    labels: context.labels,
     spendLimitNanos: null,
     limits: storedLimitsOf(caller, place.model),
     idempotency: null,

@@ -109,7 +109,7 @@ function take(
     rows.map((row) => row.model),
     rows.map((row) => row.price_version),
     rows.map((row) => row.amount),
-    stringifyStorable(rows.map((row) => row.estimate ?? {})),
+    stringifyStorable(rows.map(estimateOf)),
   ]
   if (first && isPlain && way === 'simple' && areOf(first.account_id, rows)) {
     return { of: TAKE_SAME, values: [first.account_id, ...ids, ...own, limit] }
@@ -133,6 +133,11 @@ function take(
   return limits === null ? { of: TAKE, values } : { of: TAKE_LIMITED, values: [...values, limits] }
 }
 
+/** The labels travel in the estimate, so that the functions keep their parameters. */
+function estimateOf({ estimate, labels }: HoldRow): HoldRow['estimate'] {
+  return labels ? { ...estimate, labels } : estimate
+}
+
 function takeOne(row: HoldRow, limit: string | null): FunctionCall {
   return {
     of: TAKE_ONE,
@@ -147,7 +152,7 @@ function takeOne(row: HoldRow, limit: string | null): FunctionCall {
       row.model,
       row.price_version,
       row.amount,
-      stringifyStorable(row.estimate ?? {}),
+      stringifyStorable(estimateOf(row)),
       limit,
     ],
   }

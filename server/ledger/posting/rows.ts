@@ -26,6 +26,7 @@ export function toHoldRow(
     price_version: request.priceVersion?.toString() ?? null,
     amount: fitBooks(request.amountNanos).toString(),
     estimate: request.estimate,
+    labels: request.labels,
     spend_limit: request.spendLimitNanos?.toString() ?? null,
     idempotency_key: request.idempotency?.key ?? null,
     route: request.idempotency?.route ?? null,

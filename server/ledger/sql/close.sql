@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 
 -- Moves the spend of keys with a limit, once their holds are closed.
 create or replace function ledger_spend(key_ids text[], amounts bigint[], charges bigint[])
@@ -91,7 +91,7 @@ begin
     -- Written so that the partial index of open holds cannot be taken for the primary key.
     where h.id = any (ids) and left(h.state, 4) = 'open'
     returning h.id, h.request_id, h.account_id, h.key_id, h.task_id, h.endpoint, h.model,
-      h.amount, h.price_version, h.spend_limited, h.created_at
+      h.amount, h.price_version, h.labels, h.spend_limited, h.created_at
   ), closed as materialized (
     select e.*, o.status, o.basis, o.review, o.upstream_cost, o.upstream_cost_version, o.error,
       o.detail, coalesce(o.task_id, e.task_id) as work_id, coalesce(o.charge, 0) as charge,
@@ -130,11 +130,12 @@ begin
   ), recorded as (
     insert into call (request_id, hold_id, account_id, key_id, task_id, endpoint, model, status,
       basis, review, currency, held, charged, returned, debt, price_version, lines, attempts,
-      error, created_at, upstream_cost, upstream_cost_version)
+      error, created_at, upstream_cost, upstream_cost_version, labels)
     select p.request_id, p.id, p.account_id, p.key_id, p.work_id, p.endpoint, p.model, p.status,
       p.basis, p.review, p.currency, p.amount, p.charge, p.amount - p.from_hold,
       p.charge - p.from_hold - p.from_available, p.price_version, p.detail -> 'lines',
-      p.detail -> 'attempts', p.error, p.created_at, p.upstream_cost, p.upstream_cost_version
+      p.detail -> 'attempts', p.error, p.created_at, p.upstream_cost, p.upstream_cost_version,
+      p.labels
     from priced p
   ), posted as (
     insert into entry (posting, step, account_id, currency, source, destination, amount)

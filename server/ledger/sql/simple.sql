@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 -- Cheaper forms of ledger_take and ledger_close for one hold and for one account: the same moves,
 -- without what those need for refusals, overruns, limits of keys and holds that are closed already.
 -- What a form does not decide is left to those.
@@ -30,9 +30,9 @@ begin
     verdict := 'late';
   else
     insert into hold (id, request_id, account_id, key_id, owner_id, task_id, endpoint, model,
-      price_version, amount, estimate)
+      price_version, amount, estimate, labels)
     values (hold_id, request, account, key, owner, task, of_endpoint, of_model, version, nanos,
-      estimated)
+      estimated - 'labels', estimated -> 'labels')
     on conflict (id) do nothing;
     if not found then
       verdict := 'already';
@@ -77,7 +77,8 @@ begin
     -- Written so that the partial index of open holds cannot be taken for the primary key.
     where h.id = hold_id and left(h.state, 4) = 'open' and h.amount = nanos
       and h.account_id = account and not h.spend_limited
-    returning h.request_id, h.key_id, h.task_id, h.endpoint, h.model, h.price_version, h.created_at
+    returning h.request_id, h.key_id, h.task_id, h.endpoint, h.model, h.price_version, h.labels,
+      h.created_at
     into closed;
     if not found then
       update balance set held = held + nanos, available = available - freed
@@ -94,10 +95,11 @@ begin
 
   insert into call (request_id, hold_id, account_id, key_id, task_id, endpoint, model, status,
     basis, review, currency, held, charged, returned, price_version, lines, attempts, error,
-    created_at, upstream_cost, upstream_cost_version)
+    created_at, upstream_cost, upstream_cost_version, labels)
   values (closed.request_id, hold_id, account, closed.key_id, closed.task_id, closed.endpoint,
     closed.model, of_status, of_basis, of_review, money, nanos, charged_nanos, freed,
-    closed.price_version, of_lines, tries, problem, closed.created_at, cost, cost_version);
+    closed.price_version, of_lines, tries, problem, closed.created_at, cost, cost_version,
+    closed.labels);
   insert into entry (posting, step, account_id, currency, source, destination, amount)
   select hold_id, posted.step, account, money, 'held', posted.destination, posted.amount
   from (values ('charge', 'revenue', charged_nanos), ('return', 'available', freed))
@@ -133,9 +135,9 @@ begin
     raise exception 'late' using errcode = 'TR001';
   end if;
   insert into hold (id, request_id, account_id, key_id, owner_id, task_id, endpoint, model,
-    price_version, amount, estimate)
+    price_version, amount, estimate, labels)
   select o.id, o.request_id, account, o.key_id, o.owner_id, o.task_id, o.endpoint, o.model,
-    o.price_version, o.amount, o.estimate
+    o.price_version, o.amount, o.estimate - 'labels', o.estimate -> 'labels'
   from rows from (
     unnest(ids, request_ids, key_ids, owner_ids, task_ids, endpoints, models, price_versions,
       amounts),
@@ -193,15 +195,16 @@ begin
     where h.id = any (ids) and left(h.state, 4) = 'open' and h.account_id = account
       and not h.spend_limited
     returning h.id, h.request_id, h.key_id, h.task_id, h.endpoint, h.model, h.amount,
-      h.price_version, h.created_at
+      h.price_version, h.labels, h.created_at
   ), recorded as (
     insert into call (request_id, hold_id, account_id, key_id, task_id, endpoint, model, status,
       basis, review, currency, held, charged, returned, price_version, lines, attempts, error,
-      created_at, upstream_cost, upstream_cost_version)
+      created_at, upstream_cost, upstream_cost_version, labels)
     select e.request_id, e.id, account, e.key_id, e.task_id, e.endpoint, e.model, o.status,
       o.basis, o.review, money, e.amount, coalesce(o.charge, 0),
       e.amount - coalesce(o.charge, 0), e.price_version, o.detail -> 'lines',
-      o.detail -> 'attempts', o.error, e.created_at, o.upstream_cost, o.upstream_cost_version
+      o.detail -> 'attempts', o.error, e.created_at, o.upstream_cost, o.upstream_cost_version,
+      e.labels
     from ended e join rows from (
       unnest(ids, amounts, charges, statuses, bases, reviews, upstream_costs,
         upstream_cost_versions, errors),

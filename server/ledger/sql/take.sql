@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 -- Taking holds. A batch comes as arrays, one for each field, and is written with one statement once
 -- the balances are locked; a loop decides only about the batches in which a hold may be refused, or a
 -- key's limit or an Idempotency-Key is at stake. Only refusals are returned, so a batch without
@@ -105,7 +105,7 @@ begin
 end $$;
 
 -- Takes a hold for each of `ids`, unless there is a reason to refuse it. `estimates` has one
--- element for each; `spend_limits` and the three arrays of Idempotency-Keys are null when no hold
+-- element for each, whose member `labels`, if any, is kept in a column of its own; `spend_limits` and the three arrays of Idempotency-Keys are null when no hold
 -- has one. Returns pairs of id and outcome for the refused: already (the same id exists),
 -- insufficient, in_debt, spend_limit, no_account, duplicate (the Idempotency-Key is taken), late.
 --
@@ -170,9 +170,10 @@ begin
     where is_plain or o.id = any (accepted)
   ), taken as (
     insert into hold (id, request_id, account_id, key_id, owner_id, task_id, endpoint, model,
-      price_version, amount, estimate, spend_limited)
+      price_version, amount, estimate, labels, spend_limited)
     select n.id, n.request_id, n.account_id, n.key_id, n.owner_id, n.task_id, n.endpoint, n.model,
-      n.price_version, n.amount, n.estimate, n.spend_limit is not null
+      n.price_version, n.amount, n.estimate - 'labels', n.estimate -> 'labels',
+      n.spend_limit is not null
     from new_holds n
   ), moved as (
     update balance b set available = b.available - requested.total, held = b.held + requested.total

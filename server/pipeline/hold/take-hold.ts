@@ -78,6 +78,7 @@ export async function takeHold(
     amountNanos: quoted.amountNanos,
     excessNanos: quoted.excessNanos,
     estimate: quoted.quantities,
+    labels: context.labels,
     spendLimitNanos: caller.spendLimitNanos,
     limits: limitsOf(caller, call.model, quoted.quantities),
     idempotency: call.idempotency,

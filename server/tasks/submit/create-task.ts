@@ -251,6 +251,7 @@ async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       amountNanos,
       excessNanos,
       estimate: prepared.quantities,
+      labels: context.labels,
       spendLimitNanos: caller.spendLimitNanos,
       limits: taskLimitsOf(caller, call.model, prepared.quantities),
       idempotency: call.idempotency,
