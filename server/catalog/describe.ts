@@ -7,6 +7,7 @@ import { type ChannelSettings, openSettings } from './channel-settings.ts'
 import { variableNameOf } from './environment.ts'
 import {
   type ChannelRow,
+  isActive,
   listChannels,
   listPlanned,
   type ModelRow,
@@ -26,7 +27,7 @@ export async function listChannelSummaries(
   withRetired: boolean,
 ): Promise<ChannelSummary[]> {
   const rows = await listChannels(sql)
-  return rows.filter(({ status }) => withRetired || status === 'active').map(summarise)
+  return rows.filter((row) => withRetired || isActive(row)).map(summarise)
 }
 
 /** Returns one channel with its settings. Throws OperatorError if it does not exist. */
@@ -78,7 +79,7 @@ export async function listModelSummaries(sql: Sql, withRetired: boolean): Promis
   const rows = await selectModels(sql)
   const planned = Map.groupBy(await listPlanned(sql), (row) => row.model_id)
   return rows
-    .filter(({ status }) => withRetired || status === 'active')
+    .filter((row) => withRetired || isActive(row))
     .map((row) => describe(row, planned.get(row.id)))
 }
 

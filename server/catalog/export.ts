@@ -2,14 +2,15 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { openSettings } from './channel-settings.ts'
+import { definitionOf, pricePlanOf } from './definition.ts'
 import { variableNameOf } from './environment.ts'
 import {
   type ChannelRow,
+  isActive,
   listChannels,
   listPlanned,
   type ModelRow,
   type PlannedRow,
-  type StoredRoute,
   selectModels,
 } from './store.ts'
 
@@ -37,7 +38,6 @@ export async function exportCatalog(
   sql: Sql | TransactionSql,
   options: ExportOptions,
 ): Promise<{ readonly catalog: ExportedCatalog; readonly variables: readonly string[] }> {
-  const isActive = ({ status }: { readonly status: string }) => status === 'active'
   const channels = (await listChannels(sql)).filter(isActive)
   const models = (await selectModels(sql)).filter(isActive)
   const planned = Map.groupBy(await listPlanned(sql), (row) => row.model_id)
@@ -122,29 +122,21 @@ function nameSecret(value: unknown, name: string, variables: Set<string>): unkno
   return `env:${variable}`
 }
 
-function exportModel(
-  { id, type, free, prices, routes, fallbacks, limits, details }: ModelRow,
-  planned: readonly PlannedRow[],
-): object {
-  const { unpriced_tools: tools, ...others } = details
-  const plans = planned.map((row) => {
-    return { effective_from: row.effective_from.toISOString(), prices: row.prices }
-  })
+/** Leaves out what is empty and, in routes, the currency that the model has. */
+function exportModel(row: ModelRow, planned: readonly PlannedRow[]): object {
+  const definition = definitionOf(row, planned.map(pricePlanOf))
+  const { type, free, prices, planned_prices: plans, routes, limits } = definition
+  const { unpriced_tools: tools, ...details } = definition.details
   return {
-    id,
+    id: row.id,
     type,
     ...(free ? { free } : { prices: prices ?? [] }),
     ...(plans.length > 0 ? { planned_prices: plans } : {}),
-    routes: [...routes.map(exportRoute), ...fallbacks],
+    routes: routes.map((route) => ({ ...route, currency: undefined })),
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
     unpriced_tools: tools,
-    ...(Object.keys(others).length > 0 ? { details: others } : {}),
+    ...(Object.keys(details).length > 0 ? { details } : {}),
   }
-}
-
-/** Drops what apply adds: the version and the currency of the costs. */
-function exportRoute({ currency: _, upstream_cost_version: __, ...route }: StoredRoute): object {
-  return route
 }
 
 function mostFrequent(

@@ -24,7 +24,7 @@ export interface StoredPrice {
   readonly unit: Unit
   readonly per: number
   readonly amount: string
-  readonly when?: Readonly<Record<string, Condition>>
+  readonly when?: Readonly<Record<string, Condition>> | undefined
 }
 
 export interface StoredRoute {
@@ -33,7 +33,7 @@ export interface StoredRoute {
   readonly priority: number
   readonly weight: number
   /** The upstream cost with its currency and version: all three are present, or none. */
-  readonly costs?: readonly StoredPrice[]
+  readonly costs?: readonly StoredPrice[] | undefined
   readonly currency?: string
   readonly upstream_cost_version?: string
 }
@@ -63,6 +63,10 @@ export interface PlannedRow {
   readonly currency: string
   readonly prices: readonly StoredPrice[]
   readonly source: string
+}
+
+export function isActive({ status }: { readonly status: string }): boolean {
+  return status === 'active'
 }
 
 export async function readRevision(sql: Sql | TransactionSql): Promise<bigint> {

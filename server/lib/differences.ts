@@ -7,7 +7,10 @@ export interface LeafDifference {
   readonly to?: string
 }
 
-/** Returns the leaves that differ, in the order of their paths. Undefined members are absent. */
+/**
+ * Returns the leaves that differ, in the order of their paths: none if and only if the values are
+ * the same JSON. Undefined members are absent.
+ */
 export function findDifferences(before: unknown, after: unknown): LeafDifference[] {
   const old = collectLeaves(before)
   const fresh = collectLeaves(after)
@@ -29,8 +32,9 @@ function collectLeaves(value: unknown, path = '', found = new Map<string, string
   const entries = Object.entries(value)
   if (entries.length === 0 && path !== '') found.set(path, Array.isArray(value) ? '[]' : '{}')
   for (const [key, item] of entries) {
-    const step = Array.isArray(value) ? `[${key}]` : path === '' ? key : `.${key}`
-    collectLeaves(item, path + step, found)
+    // A name with a point must not give the path of another leaf.
+    const name = /[.[\]]/.test(key) ? `[${JSON.stringify(key)}]` : path === '' ? key : `.${key}`
+    collectLeaves(item, path + (Array.isArray(value) ? `[${key}]` : name), found)
   }
   return found
 }

@@ -28,7 +28,8 @@ test('defaults are filled in', () => {
   const { source, content } = parseCatalogFile('conf/my shop.json', text, {})
   assert.equal(source, 'my-shop')
   assert.equal(content.currency, 'CNY')
-  assert.deepEqual(content.models[0]?.routes, [{ channel: 'main', priority: 0, weight: 1 }])
+  const route = { channel: 'main', upstream_model: 'a', priority: 0, weight: 1 }
+  assert.deepEqual(content.models[0]?.routes, [route])
   assert.equal(parseCatalogFile('a.json', '{"source":"b"}', {}).source, 'b')
 })
 

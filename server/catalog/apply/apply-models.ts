@@ -2,19 +2,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
 import { findDifferences } from '../../lib/differences.ts'
-import { formatAmount, parseAmount } from '../../lib/money.ts'
+import { definitionOf, inOrder, type PricePlan, pricePlanOf } from '../definition.ts'
 import {
   listPlanned,
   type ModelRow,
   type PlannedRow,
   readMoment,
-  type StoredPrice,
+  type StoredRoute,
+  saveCost,
   saveModel,
   savePrice,
 } from '../store.ts'
-import { hasSameRouteCosts, isSameRouting, versionCosts } from './apply-costs.ts'
-import { applyPlans, type DesiredPlan } from './apply-plans.ts'
-import type { ApplyOptions, CatalogChange } from './change.ts'
+import { comparePlans, savePlans } from './apply-plans.ts'
+import type { ApplyOptions, CatalogChange, Difference } from './change.ts'
 import type { FileModel } from './file-schema.ts'
 
 export async function applyModels(
@@ -29,7 +29,7 @@ export async function applyModels(
   for (const { source, content } of options.files) {
     for (const model of content.models) {
       const { currency = content.currency } = model
-      const desired = desiredRow(model, model.source ?? source, currency, at)
+      const desired = desire(model, model.source ?? source, currency, at)
       const before = { row: existing.get(model.id), planned: planned.get(model.id) ?? [] }
       const change = await applyModel(sql, desired, before)
       if (change) changes.push(change)
@@ -41,7 +41,25 @@ export async function applyModels(
 interface DesiredModel
   extends Omit<ModelRow, 'status' | 'updated_at' | 'price_version' | 'effective_from'> {
   /** Prices that take effect in the future. */
-  readonly plans: readonly DesiredPlan[]
+  readonly plans: readonly PricePlan[]
+}
+
+/**
+ * The latest planned prices that have begun replace `prices`, so that a file means the same before
+ * and after that time.
+ */
+function desire(model: FileModel, source: string, currency: string, at: Date): DesiredModel {
+  const plans = inOrder(model.planned_prices ?? [])
+  // The database's clock has microseconds, which a Date drops.
+  const begun = plans.filter((plan) => Date.parse(plan.effective_from) <= at.getTime() + 1)
+  return {
+    ...model,
+    source,
+    currency: model.free ? null : currency,
+    prices: model.free ? null : (begun.at(-1)?.prices ?? model.prices),
+    routes: model.routes.map((route) => (route.costs ? { ...route, currency } : route)),
+    plans: plans.slice(begun.length),
+  }
 }
 
 interface Before {
@@ -54,122 +72,75 @@ async function applyModel(
   desired: DesiredModel,
   { row, planned }: Before,
 ): Promise<CatalogChange | undefined> {
-  const { id: modelId, currency, source, plans } = desired
-  const replanned = await applyPlans(sql, { modelId, currency, source, plans }, planned)
-  const what = row ? [...listChanges(row, desired), ...(replanned ? ['planned prices'] : [])] : []
-  if (row && what.length === 0) return undefined
-  await save(sql, desired, row)
-  const change = { kind: 'model', id: modelId, what } as const
-  if (!row) return { ...change, change: 'added' }
+  const plans = { ...desired, modelId: desired.id }
+  const replanned = comparePlans(plans, planned)
+  await savePlans(sql, plans, replanned)
+  const change = { kind: 'model', id: desired.id } as const
+  if (!row) {
+    await save(sql, desired, undefined)
+    return { ...change, change: 'added', what: [] }
+  }
   const differences = findDifferences(
-    showModel(
-      row,
-      planned.map(({ effective_from: from, prices }) => showPlan(from, prices)),
-    ),
-    showModel(
-      desired,
-      plans.map(({ effectiveFrom, prices }) => showPlan(effectiveFrom, prices)),
-    ),
+    definitionOf(row, planned.map(pricePlanOf)),
+    definitionOf(desired, replanned.after),
   )
-  return { ...change, change: 'changed', differences }
-}
-
-type ComparedModel = Pick<
-  ModelRow,
-  'type' | 'free' | 'currency' | 'prices' | 'routes' | 'fallbacks' | 'limits' | 'details'
->
-
-/** Returns what an operator can change of a model. */
-function showModel(model: ComparedModel, plans: readonly object[]): object {
-  const { type, free, currency, prices, limits, details } = model
-  const toChannels = model.routes.map(({ upstream_cost_version: _version, ...route }) => route)
-  const routes = [...toChannels, ...model.fallbacks]
-  return { type, free, currency, prices, planned_prices: plans, routes, limits, details }
-}
-
-function showPlan(effectiveFrom: Date, prices: readonly StoredPrice[]): object {
-  return { effective_from: effectiveFrom.toISOString(), prices }
-}
-
-function listChanges(row: ModelRow, desired: DesiredModel): string[] {
-  return [
+  const parts = new Set(differences.map(partOf))
+  const isReplanned = replanned.withdrawn.length + replanned.added.length > 0
+  const what = [
     ...(row.status === 'retired' ? ['status'] : []),
-    ...(row.type === desired.type ? [] : ['type']),
-    ...(row.free === desired.free ? [] : ['free']),
-    ...(hasSamePrices(row, desired) ? [] : ['prices']),
-    ...(isSameRouting(row, desired) ? [] : ['routes']),
-    ...(hasSameRouteCosts(row.routes, desired.routes) ? [] : ['costs']),
-    ...(isDeepStrictEqual(row.limits, desired.limits) ? [] : ['limits']),
-    ...(isDeepStrictEqual(row.details, desired.details) ? [] : ['details']),
+    ...parts,
     ...(row.source === desired.source ? [] : [`source (was ${row.source || 'none'})`]),
+    ...(isReplanned ? ['planned prices'] : []),
   ]
+  if (what.length === 0) return undefined
+  await save(sql, desired, row, parts.has('prices'))
+  return { ...change, change: 'changed', what: [...new Set(what)], differences }
+}
+
+/** Returns the word for the part of a model that a difference is in. */
+function partOf({ path }: Difference): string {
+  if (/^routes\[\d+\]\.(?:costs|currency)/.test(path)) return 'costs'
+  const [member = ''] = path.split(/[.[]/)
+  // The currency is that of the prices.
+  return member === 'currency' ? 'prices' : member.replace('_', ' ')
 }
 
 async function save(
   sql: TransactionSql,
-  desired: DesiredModel,
+  { id, currency, prices, ...columns }: DesiredModel,
   row: ModelRow | undefined,
+  arePricesNew = true,
 ): Promise<void> {
-  const { id: modelId, currency, prices, plans: _plans, ...columns } = desired
-  const routes = await versionCosts(sql, modelId, desired.routes, row?.routes ?? [])
-  const isNew = !row || !hasSamePrices(row, desired)
-  const version =
-    prices === null || currency === null
-      ? null
-      : isNew
-        ? await savePrice(sql, { modelId, currency, prices })
-        : row.price_version
-  await saveModel(sql, { ...columns, id: modelId, routes, price_version: version })
+  const routes = await versionCosts(sql, id, columns.routes, row?.routes ?? [])
+  const isSold = prices !== null && currency !== null
+  const version = !isSold
+    ? null
+    : row && !arePricesNew
+      ? row.price_version
+      : await savePrice(sql, { modelId: id, currency, prices })
+  await saveModel(sql, { ...columns, id, routes, price_version: version })
 }
 
-type ModelPrices = Pick<ModelRow, 'currency' | 'prices'>
-
-function hasSamePrices(a: ModelPrices, b: ModelPrices): boolean {
-  return isDeepStrictEqual(pricesOf(a), pricesOf(b))
-}
-
-function pricesOf({ currency, prices }: ModelPrices) {
-  return prices === null ? null : { currency, prices }
-}
-
-/**
- * Returns the model as its row would read back: defaults filled in, amounts in their shortest form.
- * The latest planned prices that have begun replace `prices`, so that a file means the same before
- * and after that time.
- */
-function desiredRow(model: FileModel, source: string, currency: string, at: Date): DesiredModel {
-  const plans = (model.planned_prices ?? [])
-    .map(({ effective_from: from, prices }) => {
-      const stored: StoredPrice[] = clean(prices.map(storedPrice))
-      return { effectiveFrom: new Date(from), prices: stored }
-    })
-    .sort((a, b) => a.effectiveFrom.getTime() - b.effectiveFrom.getTime())
-  // The database's clock has microseconds, which a Date drops.
-  const begun = plans.filter(({ effectiveFrom }) => effectiveFrom.getTime() <= at.getTime() + 1)
-  const row = {
-    id: model.id,
-    type: model.type,
-    free: model.free,
-    source,
-    limits: model.limits,
-    routes: model.routes.map(({ channel, upstream_model = model.id, priority, weight, costs }) => {
-      const cost = costs ? { costs: costs.map(storedPrice), currency } : {}
-      return { channel, upstream_model, priority, weight, ...cost }
-    }),
-    fallbacks: model.fallbacks,
-    details: model.details,
-    currency: model.free ? null : currency,
-    prices: model.free ? null : (begun.at(-1)?.prices ?? model.prices.map(storedPrice)),
+/** Returns the routes with the versions of their costs; new costs get a new version. */
+async function versionCosts(
+  sql: TransactionSql,
+  modelId: string,
+  desired: readonly StoredRoute[],
+  stored: readonly StoredRoute[],
+): Promise<StoredRoute[]> {
+  const routes: StoredRoute[] = []
+  for (const route of desired) {
+    const known = stored.find((one) => hasSameCosts(one, route))
+    const version =
+      route.costs && (known?.upstream_cost_version ?? (await saveCost(sql, modelId, route)))
+    routes.push(version === undefined ? route : { ...route, upstream_cost_version: version })
   }
-  const stored: Omit<DesiredModel, 'plans'> = clean(row)
-  return { ...stored, plans: plans.slice(begun.length) }
+  return routes
 }
 
-/** Drops undefined members, as storing the value as JSON would. */
-function clean(value: unknown) {
-  return JSON.parse(JSON.stringify(value))
-}
-
-function storedPrice({ unit, per, amount, when }: FileModel['prices'][number]) {
-  return { unit, per, amount: formatAmount(parseAmount(amount) ?? 0n), when }
+function hasSameCosts(a: StoredRoute, b: StoredRoute): boolean {
+  const costsOf = ({ channel, upstream_model: model, costs, currency }: StoredRoute) => {
+    return [channel, model, currency, costs]
+  }
+  return isDeepStrictEqual(costsOf(a), costsOf(b))
 }

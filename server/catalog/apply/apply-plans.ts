@@ -4,50 +4,52 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
-import { type PlannedRow, type StoredPrice, savePrice, withdrawPrice } from '../store.ts'
-
-/** Prices to plan, with the time at which they take effect. */
-export interface DesiredPlan {
-  readonly effectiveFrom: Date
-  readonly prices: readonly StoredPrice[]
-}
+import { inOrder, type PricePlan, pricePlanOf } from '../definition.ts'
+import { type PlannedRow, savePrice, withdrawPrice } from '../store.ts'
 
 export interface DesiredPlans {
   readonly modelId: string
   /** Null for a free model, which has no planned prices. */
   readonly currency: string | null
   readonly source: string
-  readonly plans: readonly DesiredPlan[]
+  readonly plans: readonly PricePlan[]
 }
 
-/**
- * Adds and withdraws planned prices of a model until they match `plans`. Returns false if nothing
- * changed.
- */
-export async function applyPlans(
-  sql: TransactionSql,
-  { modelId, currency, source, plans }: DesiredPlans,
+export interface PlanChange {
+  readonly withdrawn: readonly PlannedRow[]
+  readonly added: readonly PricePlan[]
+  /** The plans of the model after the change, ordered by their start. */
+  readonly after: readonly PricePlan[]
+}
+
+/** Returns what makes the planned prices of a model match `plans`. */
+export function comparePlans(
+  { currency, source, plans }: DesiredPlans,
   existing: readonly PlannedRow[],
-): Promise<boolean> {
-  const isDesired = (row: PlannedRow) => plans.some((plan) => isSame(plan, row, currency))
+): PlanChange {
+  const isSame = (plan: PricePlan, row: PlannedRow) =>
+    row.currency === currency && isAtOnce(plan, row) && isDeepStrictEqual(row.prices, plan.prices)
   const isReplaceable = (row: PlannedRow) =>
-    row.source === source ||
-    row.currency !== currency ||
-    plans.some((plan) => isAtOnce(plan.effectiveFrom, row))
-  const withdrawn = existing.filter((row) => !isDesired(row) && isReplaceable(row))
-  const added = plans.filter((plan) => !existing.some((row) => isSame(plan, row, currency)))
+    row.source === source || row.currency !== currency || plans.some((plan) => isAtOnce(plan, row))
+  const isDesired = (row: PlannedRow) => plans.some((plan) => isSame(plan, row))
+  const isWithdrawn = (row: PlannedRow) => !isDesired(row) && isReplaceable(row)
+  const added = plans.filter((plan) => !existing.some((row) => isSame(plan, row)))
+  const kept = existing.filter((row) => !isWithdrawn(row)).map(pricePlanOf)
+  return { withdrawn: existing.filter(isWithdrawn), added, after: inOrder([...kept, ...added]) }
+}
+
+export async function savePlans(
+  sql: TransactionSql,
+  { modelId, currency, source }: DesiredPlans,
+  { withdrawn, added }: PlanChange,
+): Promise<void> {
   for (const row of withdrawn) await withdrawPrice(sql, modelId, row.version)
-  if (currency !== null) {
-    for (const plan of added) await savePrice(sql, { ...plan, modelId, currency, source })
+  if (currency === null) return
+  for (const { effective_from: from, prices } of added) {
+    await savePrice(sql, { effectiveFrom: new Date(from), prices, modelId, currency, source })
   }
-  return withdrawn.length > 0 || added.length > 0
 }
 
-function isSame(plan: DesiredPlan, row: PlannedRow, currency: string | null): boolean {
-  if (row.currency !== currency || !isAtOnce(plan.effectiveFrom, row)) return false
-  return isDeepStrictEqual(row.prices, plan.prices)
-}
-
-function isAtOnce(moment: Date, row: PlannedRow): boolean {
-  return row.effective_from.getTime() === moment.getTime()
+export function isAtOnce(plan: PricePlan, row: PlannedRow): boolean {
+  return row.effective_from.toISOString() === plan.effective_from
 }

@@ -9,6 +9,7 @@ import type { TransactionSql } from 'postgres'
 import type { Mistake } from '../mistakes.ts'
 import {
   bumpRevision,
+  isActive,
   listChannels,
   lockCatalog,
   readRevision,
@@ -73,7 +74,7 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   }
   const findRetired = (kind: 'channel' | 'model', rows: readonly Retirable[]) =>
     rows
-      .filter((row) => !partial && row.status === 'active' && !named[kind].has(row.id))
+      .filter((row) => !partial && isActive(row) && !named[kind].has(row.id))
       .filter((row) => replace || sources.has(row.source))
       .map(({ id }): CatalogChange => ({ kind, id, change: 'retired', what: [] }))
   const retired = [...findRetired('channel', channels), ...findRetired('model', models)]
@@ -160,8 +161,4 @@ function lostRoute(
   const user = `the model "${model.id}" of "${model.source}"`
   const problem = `the channel "${channel}" is still used by ${user}`
   return { file: file?.name ?? '', path: 'channels', problem }
-}
-
-function isActive({ status }: { readonly status: string }): boolean {
-  return status === 'active'
 }

@@ -10,8 +10,10 @@ import type { Environment } from '../environment.ts'
 import type { Mistake } from '../mistakes.ts'
 import {
   bumpRevision,
+  isActive,
   listChannels,
   lockCatalog,
+  type ModelRow,
   retireChannels,
   retireModels,
   savePause,
@@ -86,20 +88,37 @@ export function addModels(
  * Retires a channel. Returns false if it is not active. Throws OperatorError while an active model
  * has a route to it.
  */
-export async function retireChannel(sql: Sql, id: string): Promise<boolean> {
+export function retireChannel(sql: Sql, id: string): Promise<boolean> {
+  return retire(sql, { kind: 'channel', id }, ({ routes }) => {
+    return routes.some(({ channel }) => channel === id)
+  })
+}
+
+/**
+ * Retires a model: further calls to it get a 404. Returns false if it is not active. Throws
+ * OperatorError while it stands in for an active model.
+ */
+export function retireModel(sql: Sql, id: string): Promise<boolean> {
+  return retire(sql, { kind: 'model', id }, ({ fallbacks }) => {
+    return fallbacks.some(({ model }) => model === id)
+  })
+}
+
+async function retire(
+  sql: Sql,
+  { kind, id }: { readonly kind: 'channel' | 'model'; readonly id: string },
+  isUser: (model: ModelRow) => boolean,
+): Promise<boolean> {
   return await sql.begin(async (transaction) => {
     await lockCatalog(transaction)
-    const channel = (await listChannels(transaction)).find((one) => one.id === id)
-    if (channel?.status !== 'active') return false
-    const users = (await selectModels(transaction))
-      .filter(
-        ({ status, routes }) => status === 'active' && routes.some((one) => one.channel === id),
-      )
-      .map((model) => model.id)
+    const models = (await selectModels(transaction)).filter(isActive)
+    const entries = kind === 'model' ? models : (await listChannels(transaction)).filter(isActive)
+    if (!entries.some((one) => one.id === id)) return false
+    const users = models.filter(isUser).map((model) => model.id)
     if (users.length > 0) {
-      throw new OperatorError(`the channel ${id} is still used by ${users.slice(0, 5).join(', ')}`)
+      throw new OperatorError(`the ${kind} ${id} is still used by ${users.slice(0, 5).join(', ')}`)
     }
-    await retireChannels(transaction, [id])
+    await (kind === 'model' ? retireModels : retireChannels)(transaction, [id])
     await bumpRevision(transaction)
     return true
   })
@@ -121,30 +140,6 @@ export async function switchChannel(
     if (action === 'wake') await saveWake(transaction, id)
     else await savePause(transaction, id, action === 'pause')
     await bumpRevision(transaction)
-  })
-}
-
-/**
- * Retires a model: further calls to it get a 404. Returns false if it is not active. Throws
- * OperatorError while it stands in for an active model.
- */
-export async function retireModel(sql: Sql, id: string): Promise<boolean> {
-  return await sql.begin(async (transaction) => {
-    await lockCatalog(transaction)
-    const models = await selectModels(transaction)
-    const model = models.find((one) => one.id === id)
-    if (model?.status !== 'active') return false
-    const users = models
-      .filter(({ status, fallbacks }) => {
-        return status === 'active' && fallbacks.some((one) => one.model === id)
-      })
-      .map((one) => one.id)
-    if (users.length > 0) {
-      throw new OperatorError(`the model ${id} is still used by ${users.slice(0, 5).join(', ')}`)
-    }
-    await retireModels(transaction, [id])
-    await bumpRevision(transaction)
-    return true
   })
 }
 

@@ -1,10 +1,11 @@
 /**
- * The schema of a catalog file. Unknown fields are rejected, since a misspelled price would be
- * free.
+ * The schema of a catalog file. What it reads has the form in which models are stored and compared:
+ * defaults filled in, amounts in their shortest form, times in UTC. Unknown fields
+ * are rejected, since a misspelled price would be free.
  */
 import { z } from 'zod'
 import { CURRENCY_PROBLEM, isCurrency } from '../../lib/currencies.ts'
-import { parseAmount } from '../../lib/money.ts'
+import { formatAmount, parseAmount } from '../../lib/money.ts'
 import { isPricedByMany, UNITS } from '../../lib/units.ts'
 import { MODEL_TYPES, type ModelType } from '../catalog.ts'
 import { peakHours } from '../price/clock.ts'
@@ -32,6 +33,7 @@ const amount = z
   .refine((text) => (parseAmount(text) ?? -1n) >= 0n, {
     error: 'must be a decimal of at most 9 digits before and after the point, for example "0.15"',
   })
+  .transform((text) => formatAmount(parseAmount(text) ?? 0n))
 
 const range = z
   .strictObject({ min: z.number().optional(), below: z.number().optional() })
@@ -73,10 +75,12 @@ const prices = z.array(price).max(200)
 
 /** Prices that take effect at a future time. */
 const plannedPrices = z.strictObject({
-  effective_from: z.iso.datetime({
-    offset: true,
-    error: 'must be a time with a zone, for example "2027-01-01T00:00:00+08:00"',
-  }),
+  effective_from: z.iso
+    .datetime({
+      offset: true,
+      error: 'must be a time with a zone, for example "2027-01-01T00:00:00+08:00"',
+    })
+    .transform((text) => new Date(text).toISOString()),
   prices: prices.min(1, 'needs a price'),
 })
 
@@ -157,16 +161,17 @@ const model = z
     const { unpriced_tools: before, ...others } = stored
     const isRefused = (tools ?? before) === 'refuse'
     const kept = isRefused ? { ...others, unpriced_tools: 'refuse' as const } : others
-    return { ...rest, details: kept, ...splitRoutes(routes) }
+    return { ...rest, details: kept, ...splitRoutes(rest.id, routes) }
   })
 
 type RouteEntry = z.output<typeof route>
-type ChannelRoute = RouteEntry & { readonly channel: string }
 
 /** Parts the routes to channels from those to other models. */
-function splitRoutes(routes: readonly RouteEntry[]) {
+function splitRoutes(id: string, routes: readonly RouteEntry[]) {
   return {
-    routes: routes.filter((one): one is ChannelRoute => one.channel !== undefined),
+    routes: routes.flatMap(({ channel, model: _, upstream_model = id, ...rest }) =>
+      channel === undefined ? [] : [{ channel, upstream_model, ...rest }],
+    ),
     fallbacks: routes.flatMap(({ model: id, priority }) => {
       return id === undefined ? [] : [{ model: id, priority }]
     }),

@@ -1,6 +1,5 @@
 /** Planned prices that operators add and withdraw one at a time; see apply-plans.ts for files. */
 import type { Sql, TransactionSql } from 'postgres'
-import { formatAmount, parseAmount } from '../../lib/money.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { describeFileProblems } from '../mistakes.ts'
 import {
@@ -9,11 +8,10 @@ import {
   lockCatalog,
   type ModelRow,
   readMoment,
-  type StoredPrice,
   selectModels,
   withdrawPrice,
 } from '../store.ts'
-import { applyPlans } from './apply-plans.ts'
+import { comparePlans, isAtOnce, savePlans } from './apply-plans.ts'
 import { CatalogError } from './file.ts'
 import { type FilePlan, planOf } from './file-schema.ts'
 
@@ -32,23 +30,14 @@ export async function planPrices(sql: Sql, modelId: string, plan: unknown): Prom
     if (model?.status !== 'active') throw new OperatorError(`there is no model ${modelId}`)
     if (model.free)
       throw new OperatorError('a free model cannot have planned prices: give it prices first')
-    const { effective_from: from, prices } = readPlan(model, plan)
-    const effectiveFrom = new Date(from)
-    await refusePast(transaction, effectiveFrom)
-    const others = await listPlanned(transaction)
-    const atOnce = others.filter(
-      (row) => row.model_id === modelId && row.effective_from.getTime() === effectiveFrom.getTime(),
+    const read = readPlan(model, plan)
+    await refusePast(transaction, read)
+    const atOnce = (await listPlanned(transaction)).filter(
+      (row) => row.model_id === modelId && isAtOnce(read, row),
     )
-    await applyPlans(
-      transaction,
-      {
-        modelId,
-        currency: model.currency,
-        source: SOURCE,
-        plans: [{ effectiveFrom, prices: prices.map(store) }],
-      },
-      atOnce,
-    )
+    const { currency } = model
+    const desired = { modelId, currency, source: SOURCE, plans: [read] }
+    await savePlans(transaction, desired, comparePlans(desired, atOnce))
     await bumpRevision(transaction)
   })
 }
@@ -59,16 +48,11 @@ function readPlan(model: Pick<ModelRow, 'type' | 'details'>, plan: unknown): Fil
   throw new CatalogError(describeFileProblems('the request', parsed.error))
 }
 
-async function refusePast(sql: TransactionSql, effectiveFrom: Date): Promise<void> {
+async function refusePast(sql: TransactionSql, plan: FilePlan): Promise<void> {
   const { at } = await readMoment(sql)
-  if (effectiveFrom.getTime() > at.getTime()) return
+  if (Date.parse(plan.effective_from) > at.getTime()) return
   const problem = 'must be in the future: to change the current prices, edit the model'
   throw new CatalogError([{ file: 'the request', path: 'effective_from', problem }])
-}
-
-function store({ unit, per, amount, when }: FilePlan['prices'][number]): StoredPrice {
-  const stored = { unit, per, amount: formatAmount(parseAmount(amount) ?? 0n), when }
-  return JSON.parse(JSON.stringify(stored))
 }
 
 /** Withdraws a planned price. Returns false if it does not exist or has taken effect. */

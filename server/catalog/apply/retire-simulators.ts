@@ -7,6 +7,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import {
   bumpRevision,
   type ChannelRow,
+  isActive,
   listChannels,
   lockCatalog,
   type ModelRow,
@@ -56,9 +57,9 @@ export async function retireSimulators(
 
 /** Follows fallbacks: a model whose last stand-in is retired is retired as well. */
 async function find(sql: Sql | TransactionSql, isOne: (channel: ChannelRow) => boolean) {
-  const rows = (await listChannels(sql)).filter(({ status }) => status === 'active')
+  const rows = (await listChannels(sql)).filter(isActive)
   const lost = new Set(rows.filter(isOne).map(({ id }) => id))
-  const before = (await selectModels(sql)).filter(({ status }) => status === 'active')
+  const before = (await selectModels(sql)).filter(isActive)
   const retired = new Set<string>()
   const without = (model: ModelRow): ModelRow => ({
     ...model,

@@ -1,5 +1,6 @@
 /** Names of new entries that are in use: an addition must not replace what is there. */
 import type { Mistake } from '../mistakes.ts'
+import { isActive } from '../store.ts'
 import type { EntryKind } from './change.ts'
 
 interface Entry {
@@ -17,7 +18,7 @@ export function findTakenNames(
   entries: readonly Entry[],
   stored: readonly StoredEntry[],
 ): Mistake[] {
-  const taken = new Set(stored.filter(({ status }) => status === 'active').map(({ id }) => id))
+  const taken = new Set(stored.filter(isActive).map(({ id }) => id))
   const noun = kind === 'channels' ? 'channel' : 'model'
   return entries.flatMap(({ id }, index) => {
     if (!taken.has(id)) return []

@@ -4,7 +4,7 @@
  */
 import { OperatorError } from '../../lib/operator-error.ts'
 import type { ChannelSettings } from '../channel-settings.ts'
-import { listChannels, type ModelRow, selectModels } from '../store.ts'
+import { isActive, listChannels, type ModelRow, selectModels } from '../store.ts'
 import { applyCatalog, type CatalogDiff } from './apply.ts'
 import type { Difference } from './change.ts'
 import type { EditOptions } from './edit.ts'
@@ -102,8 +102,4 @@ function pick<Entry extends { readonly id: string }>(
   const found = entries.find((one) => one.id === id)
   if (found) return found
   throw new OperatorError(`the price book of ${vendor.name} has no "${id}"`)
-}
-
-function isActive({ status }: { readonly status: string }): boolean {
-  return status === 'active'
 }

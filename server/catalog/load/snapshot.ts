@@ -9,7 +9,7 @@ import { type SecretBox, SecretError } from '../../lib/secrets/secrets.ts'
 import type { CatalogSnapshot, Channel, Model } from '../catalog.ts'
 import { type KnownUpstreams, openSettings, resolveSettings } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
-import { type ChannelRow, readCatalog, readMoment } from '../store.ts'
+import { type ChannelRow, isActive, readCatalog, readMoment } from '../store.ts'
 import { splitKeys } from './channel-keys.ts'
 import { type CatalogClock, createCatalogClock } from './database-clock.ts'
 import { loadModel, modelAt } from './load-model.ts'
@@ -139,11 +139,9 @@ interface Loaded extends CatalogSnapshot {
 async function load(options: CatalogOptions): Promise<Loaded> {
   const { revision, channels, models, planned } = await readCatalog(options.sql)
   const problems = new Map<string, ChannelProblem>()
-  const usable = channels
-    .filter(({ status }) => status === 'active')
-    .flatMap((row) => loadChannel(row, options, problems))
+  const usable = channels.filter(isActive).flatMap((row) => loadChannel(row, options, problems))
   const plans = Map.groupBy(planned, (row) => row.model_id)
-  const active = models.filter(({ status }) => status === 'active')
+  const active = models.filter(isActive)
   const channelMap = new Map(usable.map((channel) => [channel.id, channel]))
   return withModels(
     { revision, problems, channels: channelMap },
