@@ -1,7 +1,7 @@
 /**
  * Measures the requests that each path to the same upstream carries on one core, and the cost of
- * one. `node benchmarks/throughput.ts [--rounds 5] [--seconds 4]`; with Portkey in `npm run bench`.
- * Each path is warmed up first: what Node compiles meanwhile is no part of a call.
+ * one. `node benchmarks/throughput.ts [--rounds 5] [--seconds 4] [--body 300]`; with Portkey in
+ * `npm run bench`. Each path is warmed up first: what Node compiles meanwhile is no part of a call.
  */
 import { readOptions } from '../testbed/options.ts'
 import { readCpuSeconds } from '../testbed/proc.ts'
@@ -22,12 +22,15 @@ const values = readOptions(import.meta.filename, {
   seconds: { type: 'string', default: '4' },
   connections: { type: 'string', default: '32' },
   'warm-up': { type: 'string', default: '20' },
+  body: { type: 'string', default: '1' },
 })
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 const connections = Number(values.connections)
 const warmUp = Number(values['warm-up'])
-const KINDS = ['1 KB bodies', '100-chunk streams'] as const
+/** Of each request, in kilobytes; answers to large ones have 100. */
+const kilobytes = Number(values.body)
+const KINDS = [`${kilobytes} KB bodies`, '100-chunk streams'] as const
 
 interface Measured {
   readonly kind: string
@@ -40,7 +43,8 @@ interface Measured {
 
 const conditions = readConditions(
   `npm run bench -- throughput --rounds ${rounds} --seconds ${seconds}` +
-    ` --connections ${connections} --warm-up ${warmUp}`,
+    ` --connections ${connections} --warm-up ${warmUp}` +
+    (kilobytes > 1 ? ` --body ${kilobytes}` : ''),
 )
 const upstream = await startUpstream()
 const started = [
@@ -74,7 +78,7 @@ async function measure(peer: Peer, kind: string, duration: number): Promise<Meas
   const own = () => readCpuSeconds(peer.pid, peer.databasePid)
   const database = () => (peer.databasePid === undefined ? 0 : readCpuSeconds(peer.databasePid))
   const before = { own: own(), database: database() }
-  const options = { stream: kind !== KINDS[0], connections, seconds: duration }
+  const options = { stream: kind !== KINDS[0], connections, seconds: duration, kilobytes }
   const { requests, perSecond, errors } = await runWrk(peer, options)
   const each = (spent: number) => (spent * 1e6) / Math.max(1, requests)
   return {
@@ -120,7 +124,9 @@ function finish(): void {
     'CPU is user and system time each.',
   )
   report(
-    connections === 32 ? 'throughput' : `throughput-${connections}`,
+    ['throughput', connections !== 32 && connections, kilobytes > 1 && `${kilobytes}-kb`]
+      .filter(Boolean)
+      .join('-'),
     conditions,
     { rounds, seconds, medians, measured },
     lines,

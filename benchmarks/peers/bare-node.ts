@@ -12,11 +12,15 @@ const agent = new Agent({ connections: 16_384, pipelining: 1 })
 
 const server = createServer(async (request, response) => {
   try {
+    const size = request.headers['content-length']
     const { statusCode, headers, body } = await agent.request({
       origin,
       path: `/openai${request.url}`,
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: {
+        'content-type': 'application/json',
+        ...(size === undefined ? {} : { 'content-length': size }),
+      },
       body: request,
     })
     const type = String(headers['content-type'])

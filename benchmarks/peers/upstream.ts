@@ -1,20 +1,21 @@
 /**
  * The upstream of the benchmarks, as cheap as possible in Node: prepared bytes over plain sockets,
- * a 1 KB chat completion or a stream of 100 chunks, each written separately. `node
- * benchmarks/peers/upstream.ts PORT [HOLD_MS]`: with HOLD_MS a stream pauses for that long after
- * its first chunk.
+ * a 1 KB chat completion or a stream of 100 chunks, each written separately, and answers of 100 KB
+ * to requests of more than that. `node benchmarks/peers/upstream.ts PORT [HOLD_MS]`: with HOLD_MS a
+ * stream pauses for that long after its first chunk.
  */
 import { createServer, type Socket } from 'node:net'
 
 const CHUNKS = 100
+const LARGE_BYTES = 100 * 1024
 const port = Number(process.argv[2])
 const holdMs = Number(process.argv[3] ?? 0)
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 }
 const IDENTITY = { id: 'chatcmpl-benchmark', created: 1_700_000_000, model: 'sim-chat' }
 
-function prepareWhole(): Buffer {
-  const content = 'All work and no play makes Jack a dull boy. '.repeat(17)
+function prepareWhole(sentences: number): Buffer {
+  const content = 'All work and no play makes Jack a dull boy. '.repeat(sentences)
   const message = { role: 'assistant', content, refusal: null }
   const body = JSON.stringify({
     ...IDENTITY,
@@ -40,14 +41,15 @@ const STREAM_HEAD = Buffer.from(
 )
 const delta = (content: object, reason: string | null = null) =>
   chunk({ choices: [{ index: 0, delta: content, finish_reason: reason }] })
-const STREAM: readonly Buffer[] = [
+const streamOf = (content: string): readonly Buffer[] => [
   Buffer.concat([STREAM_HEAD, delta({ role: 'assistant', content: '' })]),
-  ...Array.from({ length: CHUNKS - 3 }, () => delta({ content: 'word and ' })),
+  ...Array.from({ length: CHUNKS - 3 }, () => delta({ content })),
   delta({}, 'stop'),
   Buffer.concat([chunk({ choices: [], usage: USAGE }), frame('data: [DONE]\n\n')]),
   Buffer.from('0\r\n\r\n'),
 ]
-const WHOLE = prepareWhole()
+const SMALL = { whole: prepareWhole(17), stream: streamOf('word and ') }
+const LARGE = { whole: prepareWhole(2_300), stream: streamOf('word and '.repeat(100)) }
 
 const server = createServer({ noDelay: true }, (socket) => {
   let pending: Buffer = Buffer.alloc(0)
@@ -56,8 +58,9 @@ const server = createServer({ noDelay: true }, (socket) => {
     for (let size = sizeOfRequest(pending); size > 0; size = sizeOfRequest(pending)) {
       const request = pending.subarray(0, size)
       pending = pending.subarray(size)
-      if (request.includes('"stream":true')) stream(socket, 0)
-      else socket.write(WHOLE)
+      const answers = size > LARGE_BYTES ? LARGE : SMALL
+      if (request.includes('"stream":true')) stream(socket, answers.stream, 0)
+      else socket.write(answers.whole)
     }
   })
   socket.on('error', () => undefined)
@@ -72,12 +75,12 @@ function sizeOfRequest(pending: Buffer): number {
   return pending.length >= size ? size : 0
 }
 
-function stream(socket: Socket, index: number): void {
-  const bytes = STREAM[index]
+function stream(socket: Socket, chunks: readonly Buffer[], index: number): void {
+  const bytes = chunks[index]
   if (!bytes || socket.destroyed) return
   socket.write(bytes)
-  if (holdMs > 0 && index === 0) setTimeout(() => stream(socket, 1), holdMs)
-  else setImmediate(stream, socket, index + 1)
+  if (holdMs > 0 && index === 0) setTimeout(() => stream(socket, chunks, 1), holdMs)
+  else setImmediate(stream, socket, chunks, index + 1)
 }
 
 server.listen({ port, host: '127.0.0.1', backlog: 16_384 }, () => console.log('ready'))

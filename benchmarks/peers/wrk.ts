@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startProcess } from '../../tests/support/processes.ts'
+import { agentRequest } from './agent-request.ts'
 import { OTHER_CORE, type Peer } from './start-peers.ts'
 
 export interface WrkRun {
@@ -16,8 +17,9 @@ export interface WrkRun {
 export const PATH = '/v1/chat/completions'
 const WORDS = 'Tell me all about it, please. '.repeat(30)
 
-/** Returns a request body of about 1 KB. */
-export function requestBody(stream: boolean): string {
+/** Returns a request body of about 1 KB, or an agent's of so many kilobytes. */
+export function requestBody(stream: boolean, kilobytes = 1): string {
+  if (kilobytes > 1) return agentRequest(kilobytes, stream)
   const messages = [{ role: 'user', content: WORDS }]
   return JSON.stringify({
     model: 'sim-chat',
@@ -30,16 +32,23 @@ export function requestBody(stream: boolean): string {
 /** Throws if wrk is not installed or its output cannot be parsed. */
 export async function runWrk(
   peer: Peer,
-  options: { readonly stream: boolean; readonly connections: number; readonly seconds: number },
+  options: {
+    readonly stream: boolean
+    readonly connections: number
+    readonly seconds: number
+    readonly kilobytes?: number
+  },
 ): Promise<WrkRun> {
   const folder = mkdtempSync(join(tmpdir(), 'benchmark-wrk-'))
   const script = join(folder, 'post.lua')
+  const body = join(folder, 'body.json')
+  writeFileSync(body, requestBody(options.stream, options.kilobytes))
   const headers = Object.entries({ 'content-type': 'application/json', ...peer.headers })
   writeFileSync(
     script,
     [
       'wrk.method = "POST"',
-      `wrk.body = [[${requestBody(options.stream)}]]`,
+      `wrk.body = io.open("${body}"):read("*a")`,
       ...headers.map(([name, value]) => `wrk.headers["${name}"] = "${value}"`),
     ].join('\n'),
   )
