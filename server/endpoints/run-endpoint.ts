@@ -49,7 +49,7 @@ function runForAccount(
 ): Promise<void> {
   return enter(context, services, async (caller) => {
     if (endpoint.isForOwners && caller.isPlayground) throw new GatewayError('forbidden')
-    await admitUncharged(caller, services)
+    await admitUncharged(context, caller, services)
     await endpoint.handle(context, caller, services)
   })
 }

@@ -7,6 +7,7 @@ import type { Portion } from '../lib/memory/budget.ts'
 import type { Memory, MemoryKind } from '../lib/memory/memory.ts'
 import type { AllowedOrigins } from './cors.ts'
 import type { Envelope } from './envelope.ts'
+import type { KnownRates } from './rate-headers.ts'
 import type { TraceContext } from './trace-context.ts'
 
 /** The timed parts of a call, reported in `Server-Timing` in milliseconds. */
@@ -58,6 +59,8 @@ export interface Context {
   labels?: CallLabels
   /** Throws if too much of its caller was refused since it arrived; absent without a key. */
   checkAgain?: () => void
+  /** The rest of the caller's rates; absent without limits. */
+  rates?: KnownRates
   /** Set once money is held for it. */
   isAccepted?: true
   /** Set when the response has ended or its caller has gone; the call may go on. */
@@ -149,6 +152,11 @@ export function createContext(
     memory,
     bodyBytes: 0,
   }
+}
+
+/** Notes what is left of the caller's rates, for the headers of its response. */
+export function noteRates(context: Context, rates: Omit<KnownRates, 'atMs'>): void {
+  context.rates = { ...rates, atMs: Date.now() }
 }
 
 /** Returns the account that a request's bytes count for: none before it is identified. */

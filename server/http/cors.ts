@@ -3,6 +3,7 @@
  * authenticate with a key, and no cookie counts here.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { RATE_HEADERS } from './rate-headers.ts'
 
 /** The origins that may call; `*` is any. */
 export type AllowedOrigins = '*' | ReadonlySet<string>
@@ -23,6 +24,7 @@ const EXPOSED = [
   'content-disposition',
   'content-range',
   'etag',
+  ...RATE_HEADERS,
 ].join(', ')
 
 /** Two hours, the longest that browsers keep the result of a preflight. */

@@ -6,11 +6,12 @@ import { corsHeaders } from './cors.ts'
 import { endAfterRequest } from './delayed-close.ts'
 import { type ContentEncoding, encodeDocument, encodingOfDocument } from './encode-content.ts'
 import { errorHeaders, renderError } from './envelope.ts'
+import { rateHeaders } from './rate-headers.ts'
 import { LARGE_BYTES, sendLarge } from './send-large.ts'
 
 /** Returns the headers of every response. */
 export function commonHeaders(context: Context): Record<string, string> {
-  const { requestId, clientRequestId, envelope, policy, request } = context
+  const { requestId, clientRequestId, envelope, policy, request, rates } = context
   const headers: Record<string, string> = { 'x-request-id': requestId }
   if (clientRequestId) headers['x-client-request-id'] = clientRequestId
   // The header in which SDKs of the messages dialect look for the request id.
@@ -18,6 +19,7 @@ export function commonHeaders(context: Context): Record<string, string> {
   headers['x-content-type-options'] = 'nosniff'
   const timing = printTimings(context)
   if (timing) headers['server-timing'] = timing
+  if (rates) Object.assign(headers, rateHeaders(rates, envelope, Date.now()))
   if (policy.origins) Object.assign(headers, corsHeaders(policy.origins, request.headers))
   return headers
 }

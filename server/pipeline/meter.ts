@@ -122,7 +122,7 @@ export async function sendReplay(
 ): Promise<boolean> {
   const replay = await findReplay(caller, call, services)
   if (!replay) return false
-  await admitUncharged(caller, services)
+  await admitUncharged(context, caller, services)
   context.facts.outcome = 'replayed'
   const headers = { 'content-type': replay.contentType, 'idempotent-replayed': replay.requestId }
   sendBytes(context, replay.status, headers, replay.body)

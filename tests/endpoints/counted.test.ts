@@ -142,3 +142,55 @@ test('every message of a WebSocket counts, whatever becomes of it', async () => 
     socket.terminate()
   }
 })
+
+/** The headers of what is left, without those of times. */
+function leftIn({ headers }: { readonly headers: Headers }): Record<string, string> {
+  const names = [...headers].filter(([name]) => name.includes('ratelimit'))
+  return Object.fromEntries(names.filter(([name]) => !name.includes('reset')))
+}
+
+const says = (content: string, more: object = {}) => ({
+  model: 'sim-chat',
+  messages: [{ role: 'user', content }],
+  max_tokens: 100,
+  ...more,
+})
+
+test('headers tell what is left of the nearest limit, on a 429 too', async () => {
+  const { key } = await gateway.tenant({
+    limits: { requests_per_minute: 3, tokens_per_minute: 50_000 },
+    key: { limits: { requests_per_minute: 10, tokens_per_minute: 9_000, concurrent_calls: 4 } },
+  })
+  const requests = (remaining: number) => ({
+    'x-ratelimit-limit-requests': '3',
+    'x-ratelimit-remaining-requests': String(remaining),
+  })
+  const free = await gateway.get('/v1/balance', key)
+  assert.deepEqual(leftIn(free), requests(2), 'a free request counts as a request alone')
+  const whole = await gateway.post('/v1/chat/completions', key, says('hello'))
+  const { 'x-ratelimit-remaining-tokens': tokens, ...others } = leftIn(whole)
+  assert.deepEqual(others, { ...requests(1), 'x-ratelimit-limit-tokens': '9000' })
+  assert.ok(Number(tokens) > 8_500 && Number(tokens) < 9_000, 'the most that the call may use')
+  assert.match(whole.headers.get('x-ratelimit-reset-requests') ?? '', /^(\d\d\.?\d*s|1m0s)$/)
+
+  const version = { 'anthropic-version': '2023-06-01' }
+  const streamed = await gateway.post('/v1/messages', key, says('hello', { stream: true }), version)
+  assert.equal(streamed.headers.get('anthropic-ratelimit-requests-remaining'), '0')
+  assert.equal(streamed.headers.get('anthropic-ratelimit-input-tokens-limit'), '9000')
+  const resetAt = Date.parse(streamed.headers.get('anthropic-ratelimit-tokens-reset') ?? '')
+  assert.ok(resetAt > Date.now() && resetAt < Date.now() + 62_000)
+
+  const refused = await gateway.post('/v1/chat/completions', key, says('hello'))
+  assert.equal(refused.status, 429)
+  assert.equal(leftIn(refused)['x-ratelimit-remaining-requests'], '0')
+  const native = await gateway.post('/api/v3/chat/completions', key, says('hello'))
+  assert.deepEqual([native.status, leftIn(native)], [429, {}])
+})
+
+test('a key without rates has no such headers, whatever the vendor sends', async () => {
+  const { key } = await gateway.tenant({ key: { limits: { concurrent_calls: 4 } } })
+  for (const content of ['hello', '[[fault:status=429]]']) {
+    const answer = await gateway.post('/v1/chat/completions', key, says(content))
+    assert.deepEqual(leftIn(answer), {}, String(answer.status))
+  }
+})

@@ -38,7 +38,7 @@ test('no statement of the ledger reads a whole table, however it is planned', as
   const closing = { ...settleRow(alone, 50n), held: alone.amount }
   const subjects = [{ name: `key:${key.id}`, requests: 1_000, tokens: 10_000, calls: 1_000 }]
   const limited = Array.from({ length: 20 }, () => {
-    return holdRow(caller, { limits: { subjects, tokens: 100 } })
+    return holdRow(caller, { limits: { subjects, tokens: 100, onLeft: () => {} } })
   })
   const returned = { tokens: 50, names: [`key:${key.id}`] }
   const returning = limited.map((hold) => settleRow(hold, 50n, { returned_tokens: returned }))

@@ -230,8 +230,9 @@ export const VENDOR_WORDS: ReadonlySet<string> = new Set([
 
 /** Where a vendor's word is a documented fact of a public wire format. */
 export const VENDOR_ALLOWED: readonly { readonly path: string; readonly text: RegExp }[] = [
-  // Real SDKs of the messages dialect send these headers; they choose the error envelope.
-  { path: 'server/http/', text: /^anthropic-(?:version|beta)$/ },
+  // Real SDKs of the messages dialect send these headers, which choose the error envelope, and
+  // look for those of rates.
+  { path: 'server/http/', text: /^anthropic-(?:version$|beta$|ratelimit-$)/ },
   { path: 'server/endpoints/text/messages.ts', text: /\banthropic-(?:version|beta)\b/ },
   { path: 'server/endpoints/text/billing/messages-options.ts', text: /^anthropic-beta$/ },
   // What the dialect's own image tool uses where a request names no model.

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, generated from the endpoints' own declarations. */
 import type { Envelope } from '../../http/envelope.ts'
+import { RATE_HEADERS, rateHeaderNames } from '../../http/rate-headers.ts'
 import { isNativePath } from '../native-prefixes.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { isCallable, type ReferenceOperation } from './operation.ts'
@@ -86,6 +87,22 @@ const HEADERS = {
     description: 'The id of the earlier request whose response this is.',
     schema: { type: 'string' },
   },
+  ...Object.fromEntries(RATE_HEADERS.map((name) => [name, describeRateHeader(name)])),
+}
+
+/** They are sent only where a limit of its kind applies. */
+function describeRateHeader(name: string) {
+  const kind = name.includes('token') ? 'tokens' : 'requests'
+  const what = `${kind} within a minute, of the nearest limit of key, account and model`
+  if (!name.includes('reset')) {
+    const part = name.includes('remaining') ? 'What is left of the' : 'The limit of'
+    return { description: `${part} ${what}.`, schema: { type: 'integer', minimum: 0 } }
+  }
+  const form = name.startsWith('x-') ? 'The time, such as `59.8s` or `1m0s`,' : 'When, in RFC 3339,'
+  return {
+    description: `${form} until nothing counts any more of the ${what}.`,
+    schema: { type: 'string' },
+  }
 }
 
 const TYPES = [...new Set(listStatuses().map(({ type }) => type))]
@@ -240,7 +257,8 @@ function buildResponses(operation: ReferenceOperation, envelope: Envelope): Reco
       ? { [stream.type]: { schema: { type: 'string', description: stream.description } } }
       : {}),
   }
-  const headers = refer(['RequestId', 'ServerTiming', ...(isPaid ? ['IdempotentReplayed'] : [])])
+  const ofCalls = isPaid ? ['IdempotentReplayed', ...rateHeaderNames(envelope)] : []
+  const headers = refer(['RequestId', 'ServerTiming', ...ofCalls])
   const success = { description: 'Success.', headers, content }
   return { 200: success, ...Object.fromEntries(failures) }
 }
@@ -268,7 +286,7 @@ function buildError(status: number, envelope: Envelope): object {
   const headers = Object.entries(possible).flatMap(([name, has]) => (has ? [name] : []))
   return {
     description: MEANINGS[status] ?? 'An error.',
-    headers: refer(headers),
+    headers: refer([...headers, ...(status === 429 ? rateHeaderNames(envelope) : [])]),
     content: { 'application/json': { schema: errorSchema(envelope) } },
   }
 }

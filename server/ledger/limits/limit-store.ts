@@ -1,6 +1,6 @@
 /** SQL of limits for what takes no hold. */
 import type { Sql } from 'postgres'
-import type { HoldLimits } from '../hold-limits.ts'
+import { type HoldLimits, tellLeft, writeLimits } from '../hold-limits.ts'
 
 export interface UnheldRequest {
   readonly id: string
@@ -15,11 +15,14 @@ export async function takeRates(
   sql: Sql,
   requests: readonly UnheldRequest[],
 ): Promise<readonly number[]> {
-  const [row] = await sql<{ waits: number[] }[]>`
-    select rate_take(${requests.map(({ id }) => id)}::text[],
+  const ids = requests.map(({ id }) => id)
+  const limits = writeLimits(requests.map((request) => request.limits))
+  const [row] = await sql<{ waits: number[]; rest: string[] }[]>`
+    select t.waits, rate_left(${ids}::text[], ${limits}::text::jsonb) as rest
+    from rate_take(${ids}::text[],
       ${requests.map(({ accountId }) => accountId)}::text[],
-      ${requests.map(({ holdId }) => holdId)}::text[],
-      ${JSON.stringify(requests.map(({ limits }) => limits))}::text::jsonb) as waits`
+      ${requests.map(({ holdId }) => holdId)}::text[], ${limits}::text::jsonb) as t(waits)`
+  if (row) tellLeft(row.rest, requests)
   return row?.waits ?? []
 }
 

@@ -5,6 +5,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { callFunctions, type FunctionCall, sqlFunction } from '../../database/sql-functions.ts'
 import { stringifyStorable } from '../../lib/text/well-formed.ts'
+import { tellLeft, writeLimits } from '../hold-limits.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts'
 
 type Client = Sql | TransactionSql
@@ -25,7 +26,7 @@ export function takeHolds(
 ): Promise<Verdicts<HoldVerdict>> {
   return simplyFirst(sql, async (way) => {
     const { first } = await callFunctions(sql, take(holds, { way, deadline }))
-    return readTaken(first)
+    return readTaken(first, holds)
   })
 }
 
@@ -53,7 +54,7 @@ export function move(
   return simplyFirst(sql, async (way) => {
     const closing = close(settlements, { way, next: holds })
     const { first, second } = await callFunctions(sql, closing, take(holds, { way, deadline }))
-    return { closed: readClosed(first), taken: readTaken(second) }
+    return { closed: readClosed(first), taken: readTaken(second, holds) }
   })
 }
 
@@ -125,7 +126,7 @@ function take(
     named ? rows.map((row) => row.fingerprint) : null,
     limit,
   ]
-  const limits = limited ? JSON.stringify(rows.map((row) => row.limits ?? null)) : null
+  const limits = limited ? writeLimits(rows.map(({ limits }) => limits)) : null
   if (isOpen) {
     const excesses = rows.map((row) => row.excess ?? null)
     return { of: TAKE_OPEN, values: [...values, limits, excesses] }
@@ -267,7 +268,8 @@ function describe({ lines, attempts, answer }: SettleRow) {
   return { lines: lines ?? [], attempts: attempts ?? [], ...(answer ? { answer } : {}) }
 }
 
-function readTaken(answer: readonly string[]): Verdicts<HoldVerdict> {
+function readTaken(answer: readonly string[], holds: readonly HoldRow[]): Verdicts<HoldVerdict> {
+  if (answer.length > 0) tellLeft(answer, holds)
   const refused = readPairs(answer)
   return { get: (id) => (refused.get(id) as HoldVerdict | undefined) ?? 'held' }
 }

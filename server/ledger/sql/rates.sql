@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 
 -- The seconds until `requests` and `tokens` of the oldest entries have left the window.
 create or replace function rate_wait(
@@ -153,6 +153,54 @@ begin
   loop
     perform rate_count(used.name, used.requests, used.tokens::bigint, used.width, now_ms);
   end loop;
+end $$;
+
+-- What is left of the rates of those `limits` (as in rate_decide) that have "tell": pairs of `left `
+-- with the id, and a JSON array of requests and tokens. Each is null where no subject limits it, or
+-- [limit, remaining, milliseconds until all of it is free again] of the subject with the least.
+create or replace function rate_left(ids text[], limits jsonb) returns text[]
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+as $$
+declare
+  now_ms bigint := extract(epoch from clock_timestamp()) * 1000;
+begin
+  return array(
+    with rule as materialized (
+      select i.id, s ->> 'name' as name, (s ->> 'requests')::bigint as requests,
+        (s ->> 'tokens')::bigint as tokens
+      from unnest(ids) with ordinality as i(id, position)
+      join jsonb_array_elements(limits) with ordinality as o(value, position)
+        on o.position = i.position and jsonb_typeof(o.value) = 'object' and o.value ? 'tell'
+      cross join lateral jsonb_array_elements(o.value -> 'subjects') s
+    ), used as materialized (
+      select w.subject, sum(u.requests) as requests, sum(u.tokens) as tokens,
+        max(u.at) filter (where u.requests > 0) as request_at,
+        max(u.at) filter (where u.tokens > 0) as token_at
+      from rate_window w, unnest(w.times, w.requests, w.tokens) as u(at, requests, tokens)
+      where w.subject = any (array(select distinct r.name from rule r)) and u.at > now_ms - 60000
+      group by 1
+    ), state as materialized (
+      select r.id, v.kind, v.most, greatest(v.most - coalesce(v.used, 0), 0) as remaining,
+        greatest(coalesce(v.last + 60000 - now_ms, 0), 0) as reset_ms
+      from rule r
+      left join used u on u.subject = r.name
+      cross join lateral (values (1, r.requests, u.requests, u.request_at),
+        (2, r.tokens, u.tokens, u.token_at)) as v(kind, most, used, last)
+      where v.most is not null
+    ), nearest as materialized (
+      select distinct on (s.id, s.kind) s.id, s.kind,
+        jsonb_build_array(s.most, s.remaining, s.reset_ms) as figures
+      from state s order by s.id, s.kind, s.remaining, s.reset_ms desc
+    ), stated as materialized (
+      select n.id, jsonb_build_array((array_agg(n.figures) filter (where n.kind = 1))[1],
+        (array_agg(n.figures) filter (where n.kind = 2))[1])::text as stated
+      from nearest n group by 1
+    )
+    select v.word from stated t
+    cross join lateral (values (1, 'left ' || t.id), (2, t.stated)) as v(place, word)
+    order by t.id, v.place);
 end $$;
 
 -- Counts what takes no hold of its own: requests that cost nothing, and a running call that another

@@ -1,4 +1,4 @@
--- revision 2
+-- revision 3
 -- Taking holds. A batch comes as arrays, one for each field, and is written with one statement once
 -- the balances are locked; a loop decides only about the batches in which a hold may be refused, or a
 -- key's limit or an Idempotency-Key is at stake. Only refusals are returned, so a batch without
@@ -191,7 +191,7 @@ end $$;
 
 -- Takes holds as ledger_take does, within the limits of `limits` (see rate_decide). A call that any
 -- of its limits or the ledger refuses counts towards none. Further outcomes are limited:N, the
--- seconds to wait, and too_many_tokens.
+-- seconds to wait, and too_many_tokens. Limits with "tell" add the pairs of rate_left.
 create or replace function ledger_take_limited(
   ids text[], request_ids text[], account_ids text[], key_ids text[], owner_ids text[],
   task_ids text[], endpoints text[], models text[], price_versions bigint[], amounts bigint[],
@@ -267,7 +267,7 @@ begin
     case when jsonb_typeof(o.rules) = 'object' then o.rules -> 'subjects' end) s
   where o.id = any (taken) and o.task_id is null and s ? 'calls'
   on conflict do nothing;
-  return refused || over_limits;
+  return refused || over_limits || rate_left(ids, limits);
 end $$;
 
 -- Takes holds as ledger_take_limited does, or as ledger_take where `limits` is null. `excesses` has

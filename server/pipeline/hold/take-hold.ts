@@ -1,6 +1,6 @@
 /** Verb 5: takes the hold, durably, before anything is sent. */
 import type { Caller } from '../../accounts/accounts.ts'
-import { type Context, noteTime } from '../../http/context.ts'
+import { type Context, noteRates, noteTime } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
 import type { HoldResult, Ledger } from '../../ledger/ledger.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -80,7 +80,7 @@ export async function takeHold(
     estimate: quoted.quantities,
     labels: context.labels,
     spendLimitNanos: caller.spendLimitNanos,
-    limits: limitsOf(caller, call.model, quoted.quantities),
+    limits: limitsOf(caller, call.model, quoted.quantities, (left) => noteRates(context, left)),
     idempotency: call.idempotency,
   })
   let result: HoldResult

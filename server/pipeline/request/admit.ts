@@ -4,6 +4,7 @@
  */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { Model } from '../../catalog/catalog.ts'
+import { type Context, noteRates } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { Quantities } from '../../lib/units.ts'
@@ -34,10 +35,11 @@ export async function admitFallback(
 
 /** Counts a request that costs nothing. Rejects with 429 over the caller's limits. */
 export async function admitUncharged(
+  context: Context,
   caller: Caller,
   { ledger }: Pick<Services, 'ledger'>,
 ): Promise<void> {
-  const limits = requestLimitsOf(caller)
+  const limits = requestLimitsOf(caller, (left) => noteRates(context, left))
   if (!limits) return
   const { accountId } = caller
   const retryAfterSeconds = await ledger.rates.take({ accountId, holdId: null, limits })

@@ -1,7 +1,7 @@
 /** The limits that apply to a call or request, in the form in which the ledger decides them. */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { Model } from '../../catalog/catalog.ts'
-import type { HoldLimits, LimitedSubject } from '../../ledger/hold-limits.ts'
+import type { HoldLimits, LimitedSubject, OnLeft } from '../../ledger/hold-limits.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities } from '../../lib/units.ts'
 
 type Limits = Caller['keyLimits']
@@ -11,8 +11,13 @@ export function limitsOf(
   caller: Caller,
   model: Pick<Model, 'id' | 'limits'> | undefined,
   quantities: Quantities,
+  onLeft?: OnLeft,
 ): HoldLimits | undefined {
-  return collect([...ofCaller(caller), ...(model ? ofModel(caller, model) : [])], quantities)
+  return collect(
+    [...ofCaller(caller), ...(model ? ofModel(caller, model) : [])],
+    quantities,
+    onLeft,
+  )
 }
 
 /**
@@ -23,20 +28,21 @@ export function taskLimitsOf(
   caller: Caller,
   model: Pick<Model, 'id' | 'limits'>,
   quantities: Quantities,
+  onLeft?: OnLeft,
 ): HoldLimits | undefined {
   const subjects = [...ofCaller(caller), ...ofModel(caller, model)].flatMap(
     ({ calls: _calls, ...rest }) =>
       rest.requests === undefined && rest.tokens === undefined ? [] : [rest],
   )
-  return collect(subjects, quantities)
+  return collect(subjects, quantities, onLeft)
 }
 
 /** Returns the limits of a request that costs nothing; undefined without any. */
-export function requestLimitsOf(caller: Caller): HoldLimits | undefined {
+export function requestLimitsOf(caller: Caller, onLeft?: OnLeft): HoldLimits | undefined {
   const subjects = ofCaller(caller).flatMap(({ name, requests }) => {
     return requests === undefined ? [] : [{ name, requests }]
   })
-  return collect(subjects, {})
+  return collect(subjects, {}, onLeft)
 }
 
 /**
@@ -65,8 +71,9 @@ export function modelLimitsOf(
 function collect(
   subjects: readonly LimitedSubject[],
   quantities: Quantities,
+  onLeft?: OnLeft,
 ): HoldLimits | undefined {
-  return subjects.length > 0 ? { subjects, tokens: countTokens(quantities) } : undefined
+  return subjects.length > 0 ? { subjects, tokens: countTokens(quantities), onLeft } : undefined
 }
 
 function countTokens(quantities: Quantities): number {

@@ -8,7 +8,7 @@ import type { Caller } from '../../accounts/accounts.ts'
 import { withTransaction } from '../../database/transaction.ts'
 import { isLocked, isUnavailable } from '../../database/unavailable.ts'
 import type { Context } from '../../http/context.ts'
-import { timed } from '../../http/context.ts'
+import { noteRates, timed } from '../../http/context.ts'
 import { sendJson } from '../../http/reply.ts'
 import { holdForTask, keepAnswer } from '../../ledger/holds/task-holds.ts'
 import { findUnlocked } from '../../ledger/posting/move-store.ts'
@@ -253,7 +253,9 @@ async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       estimate: prepared.quantities,
       labels: context.labels,
       spendLimitNanos: caller.spendLimitNanos,
-      limits: taskLimitsOf(caller, call.model, prepared.quantities),
+      limits: taskLimitsOf(caller, call.model, prepared.quantities, (left) =>
+        noteRates(context, left),
+      ),
       idempotency: call.idempotency,
     })
     if ('refused' in hold) return hold

@@ -29,7 +29,7 @@ export const responsesSocket: AccountEndpoint = {
     // Identified each time: meanwhile the key may be revoked, or its limits changed.
     const enter: ResponseSessionOptions['enter'] = (bytes, work) =>
       enterMessage(context, services, bytes, (caller) => {
-        return work(() => admitUncharged(caller, services))
+        return work(() => admitUncharged(context, caller, services))
       })
     const open: OpenSocket = (socket, connection) => {
       const parts = { socket, connection, handshake, path, accountId, enter, services }
