@@ -15,7 +15,7 @@ import { maybeDemo } from './app/open-demo.ts'
 import { openOwnDatabase } from './app/open-own-database.ts'
 import { openSignIn } from './app/open-sign-in.ts'
 import { openTasks } from './app/open-tasks.ts'
-import { openLoopWatch, openMetrics, openTracer } from './app/open-telemetry.ts'
+import { openLoopWatch, openMetrics, openTelemetry } from './app/open-telemetry.ts'
 import { createStop, type Stop } from './app/stop.ts'
 import { type Config, showConfig } from './config/config.ts'
 import { openSecretBox } from './config/secret-key-file.ts'
@@ -34,6 +34,7 @@ import { newId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import type { Sessions } from './sign-in/sessions/session.ts'
 import type { Worker } from './tasks/poll/worker.ts'
+import type { Telemetry } from './tracing/sdk.ts'
 import { createUsageReader } from './usage/usage.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 import { takeConnections } from './workers/take-connections.ts'
@@ -60,12 +61,14 @@ export async function serve(
   sessions?: Sessions,
   opening = openOwnDatabase(config),
 ): Promise<Gateway> {
-  const log = createLog(config.log)
+  const telemetry = await openTelemetry(config)
+  const log = createLog(config.log, telemetry?.send)
   const database = await opening
   try {
     await migrateDatabase(database, log)
-    return await assemble(config, database, { log, sessions })
+    return await assemble(config, database, { log, telemetry, sessions })
   } catch (error) {
+    await telemetry?.stop()
     await database.stop()
     throw error
   }
@@ -73,10 +76,12 @@ export async function serve(
 
 interface StartOptions {
   readonly log: Log
+  readonly telemetry: Telemetry | undefined
   readonly sessions: Sessions | undefined
 }
 
-async function assemble(config: Config, database: OpenedDatabase, { log, sessions }: StartOptions) {
+async function assemble(config: Config, database: OpenedDatabase, options: StartOptions) {
+  const { log, sessions, telemetry } = options
   const { sql, pagesSql } = database
   const secrets = openSecretBox(config)
   const ownerId = newId('own')
@@ -109,8 +114,8 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const system = systemOf(config, ownerId, core.storage.isShared)
   const admin = { ...services, ...pages, catalog, signIn: openedSignIn.signIn, live, system }
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
-  const tracer = openTracer(config, core.dispatcher, { metrics: core.metrics, log })
-  const gate = createGatewayServer(services, config, tracer, openedSignIn.signIn.parts)
+  telemetry?.onDropped(core.metrics.untraced)
+  const gate = createGatewayServer(services, config, telemetry, openedSignIn.signIn.parts)
   const rehearsal = { ...core, ...gate, sql, rehearseMoves: () => rehearseMoves(sql), log }
   const warm = config.role === 'worker' ? undefined : warmUp(rehearsal)
   const entrance = await openPort(gate.server, config)
@@ -138,7 +143,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     database,
     tasks,
     worker,
-    tracer,
+    telemetry,
     log,
   })
   return { ...place, demo, setUpLink, refreshCatalog: core.catalog.refresh, stop }
@@ -153,10 +158,10 @@ async function migrateDatabase({ sql }: OpenedDatabase, log: Log): Promise<void>
 function createGatewayServer(
   services: PlainServices,
   config: Config,
-  tracer: ReturnType<typeof openTracer>,
+  telemetry: Telemetry | undefined,
   signIn: Parameters<typeof createGatewayListener>[3],
 ) {
-  const listener = createGatewayListener(services, config, tracer, signIn)
+  const listener = createGatewayListener(services, config, telemetry, signIn)
   const server = createHttpServer(config.server, listener)
   services.sockets.serve(server)
   return { server, listener, drain: watchDrain(server, services.sockets) }

@@ -6,7 +6,7 @@ import { formatAmount } from '../lib/money.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, sumOf } from '../lib/units.ts'
 import type { Services } from '../pipeline/services.ts'
 
-const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
 /**
  * Writes one line to the log and one observation to the metrics for every request. Requests of the
@@ -43,11 +43,12 @@ interface End {
 }
 
 function describeRequest(context: Context, { status, seconds, outcome }: End) {
-  const { route, facts, requestId, clientRequestId, startedAt, timings } = context
+  const { route, facts, requestId, clientRequestId, startedAt, timings, trace } = context
   const { usage = {}, firstOutputAt, chargedNanos } = facts
   return {
     request_id: requestId,
     client_request_id: clientRequestId,
+    ...(trace?.isOurs && trace.isSampled ? { trace_id: trace.traceId, span_id: trace.spanId } : {}),
     method: context.request.method,
     route,
     status,

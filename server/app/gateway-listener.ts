@@ -13,8 +13,8 @@ import { startTrace } from '../http/trace-context.ts'
 import { GatewayError } from '../lib/errors.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
 import { demoFor } from '../sign-in/people/demo.ts'
-import { recordRequest } from './access-log.ts'
-import type { Telemetry } from './open-telemetry.ts'
+import type { Telemetry } from '../tracing/sdk.ts'
+import { PROBES, recordRequest } from './access-log.ts'
 
 function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentation']): boolean {
   return kind === 'plain' && documentation.credential === undefined
@@ -37,8 +37,8 @@ function convertUnavailable(error: unknown): unknown {
  */
 export function createGatewayListener(
   services: PlainServices,
-  { role, publicUrl, compressesResponses, corsOrigins, logsRequests, traceRatio }: Config,
-  tracer: Telemetry | undefined,
+  { role, publicUrl, compressesResponses, corsOrigins, logsRequests }: Config,
+  telemetry: Telemetry | undefined,
   signIn: Pick<SignInParts, 'demo'>,
 ) {
   const documented = services
@@ -65,14 +65,14 @@ export function createGatewayListener(
     memory: services.memory,
     envelopeOf: (endpoint, path) =>
       isNativePath(path) ? 'native' : (endpoint?.envelope ?? 'flat'),
-    startTrace: (header) => startTrace(header, tracer ? traceRatio : undefined),
+    startTrace: (header) => startTrace(header, telemetry?.isSampled),
     policyOf: (endpoint, path) =>
       (endpoint ? publicApi.has(endpoint) : !isConsole(path)) ? policy : undefined,
     run: (endpoint, context) => runEndpoint(endpoint, context, services),
     explain: convertUnavailable,
     onDone(context, error) {
       recordRequest(context, error, services, logsRequests && !isConsole(context.path))
-      tracer?.note(context)
+      if (!PROBES.has(context.route)) telemetry?.note(context)
     },
   })
 }

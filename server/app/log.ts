@@ -2,7 +2,7 @@
  * The log: one JSON object per line, with the fields of lib/log.ts. Other fields are never written,
  * so a prompt, a key or a header cannot reach it by accident.
  */
-import { LOG_FIELDS, type Log } from '../lib/log.ts'
+import { LOG_FIELDS, type Log, type LogLine } from '../lib/log.ts'
 
 const ALLOWED: ReadonlySet<string> = new Set(LOG_FIELDS)
 
@@ -51,14 +51,23 @@ export interface LogOptions {
   readonly format: 'auto' | 'json' | 'text'
 }
 
-/** Writes to standard output, in order. A slow reader slows the gateway down. */
-export function createLog({ level: least, format }: LogOptions): Log {
+/**
+ * Writes to standard output, in order. A slow reader slows the gateway down. `forward` gets each
+ * line as well.
+ */
+export function createLog(
+  { level: least, format }: LogOptions,
+  forward?: (line: LogLine) => void,
+): Log {
   const isText = format === 'text' || (format === 'auto' && process.stdout.isTTY)
   const toLine = isText ? writeText : writeJson
-  const at = (level: Level) => {
+  const at = (level: keyof Log) => {
     if (LEVELS[level] < LEVELS[least]) return () => undefined
-    return (fields: object, message: string) => {
-      process.stdout.write(toLine(level, new Date().toISOString(), allow(fields), message))
+    return (facts: object, message: string) => {
+      const fields = allow(facts)
+      const time = new Date()
+      process.stdout.write(toLine(level, time.toISOString(), fields, message))
+      forward?.({ level, time, fields, message })
     }
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }

@@ -13,12 +13,10 @@ import { type HeldLoop, watchLoop } from '../lib/loop-watch.ts'
 import type { Memory } from '../lib/memory/memory.ts'
 import { shareMetrics } from '../metrics/cluster-metrics.ts'
 import { createMetrics, type Metrics, serveMetrics } from '../metrics/metrics.ts'
-import { sendTelemetry } from '../outbound/send-telemetry.ts'
 import type { ChannelHealth } from '../pipeline/load/channel-health.ts'
 import type { ChannelSpending } from '../pipeline/load/channel-spending.ts'
 import type { InFlight } from '../pipeline/load/in-flight.ts'
-import { createGenAiMetrics } from '../tracing/gen-ai-metrics.ts'
-import { createTracer, type Tracer } from '../tracing/tracer.ts'
+import type { Telemetry } from '../tracing/sdk.ts'
 import { readCommandSuccesses } from '../usage/command-run-store.ts'
 import {
   countDroppedWebhooks,
@@ -26,39 +24,17 @@ import {
   readFailingPolls,
   readQueues,
 } from '../usage/operating-store.ts'
+import { createLog } from './log.ts'
 import { countConnections } from './open-outbound.ts'
 
-export interface Telemetry {
-  /** Notes a request whose response is complete. */
-  note(context: Parameters<Tracer['note']>[0]): void
-  stop(): Promise<void>
+/** Loads and starts OpenTelemetry's SDK if the environment names an exporter. */
+export async function openTelemetry(config: Config): Promise<Telemetry | undefined> {
+  if (!config.loadsTelemetry) return undefined
+  const { startTelemetry } = await import('../tracing/sdk.ts')
+  const { placesMax } = config.metrics
+  const log = createLog(config.log)
+  return startTelemetry({ version: readVersion(), sampling: config.sampling, placesMax, log })
 }
-
-/** Returns undefined if no collector is configured. */
-export function openTracer(
-  { otlpEndpoint, metrics: limits }: Config,
-  dispatcher: Dispatcher,
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
-): Telemetry | undefined {
-  if (otlpEndpoint === undefined) return undefined
-  const sender = (signal: 'traces' | 'metrics') => (body: Buffer) =>
-    sendTelemetry(dispatcher, otlpEndpoint, signal, body)
-  const tracer = createTracer({ send: sender('traces'), dropped: metrics.untraced, log })
-  const { placesMax } = limits
-  const figures = createGenAiMetrics({ send: sender('metrics'), placesMax, log })
-  return {
-    note(context) {
-      if (PROBES.has(context.route)) return
-      tracer.note(context)
-      figures.note(context)
-    },
-    async stop() {
-      await Promise.all([tracer.stop(), figures.stop()])
-    },
-  }
-}
-
-const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
 export function openMeters(parts: {
   readonly config: Config

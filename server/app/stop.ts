@@ -18,9 +18,10 @@ import type { InFlight } from '../pipeline/load/in-flight.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { Worker } from '../tasks/poll/worker.ts'
 import type { Tasks } from '../tasks/tasks.ts'
+import type { Telemetry } from '../tracing/sdk.ts'
 import type { BackgroundWorkers } from './background-workers.ts'
 import type { Demo } from './demo.ts'
-import type { LoopWatch, Telemetry } from './open-telemetry.ts'
+import type { LoopWatch } from './open-telemetry.ts'
 import type { Readiness } from './ready.ts'
 import type { StorageWatch } from './watch-storage.ts'
 
@@ -52,7 +53,7 @@ interface Parts {
   readonly tasks: Tasks
   readonly worker: Worker | undefined
   readonly backgroundWorkers: BackgroundWorkers | undefined
-  readonly tracer: Telemetry | undefined
+  readonly telemetry: Telemetry | undefined
   readonly database: OpenedDatabase
   readonly log: Log
 }
@@ -100,7 +101,6 @@ export function createStop(parts: Parts): Stop {
     parts.storage.stop()
     parts.loopWatch.stop()
     parts.metricsServer?.close()
-    await parts.tracer?.stop()
     await parts.dispatcher.destroy()
     await endDemo(parts)
     parts.services.spending.stop()
@@ -110,6 +110,7 @@ export function createStop(parts: Parts): Stop {
     await parts.sweeper.stop().catch(() => undefined)
     await parts.database.stop()
     log.info({}, 'stopped')
+    await parts.telemetry?.stop()
   }
 }
 

@@ -47,7 +47,7 @@ export function loadConfig(
   }
   if (data.S3_ENDPOINT !== undefined) requireStoreParts(data)
   refuseContradictions(data)
-  return deepFreeze(assemble(data))
+  return deepFreeze(assemble(data, namesExporter(data, merged)))
 }
 
 /**
@@ -138,7 +138,19 @@ function assembleMetrics(values: Values) {
   return { host, port, placesMax }
 }
 
-function assemble(values: Values) {
+/** Variables that load OpenTelemetry's SDK, which reads these and its others by itself. */
+const EXPORTER =
+  /^OTEL_(?:EXPORTER_OTLP_(?:TRACES|METRICS|LOGS)_ENDPOINT|(?:TRACES|METRICS|LOGS)_EXPORTER)$/
+
+function namesExporter(values: Values, environment: Environment): boolean {
+  if (/^true$/i.test(environment.OTEL_SDK_DISABLED ?? '')) return false
+  if (values.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) return true
+  return Object.entries(environment).some(
+    ([name, value]) => EXPORTER.test(name) && value && value !== 'none',
+  )
+}
+
+function assemble(values: Values, loadsTelemetry: boolean) {
   return {
     role: values.ROLE,
     workers: workersOf(values),
@@ -165,8 +177,8 @@ function assemble(values: Values) {
     metrics: assembleMetrics(values),
     logsRequests: values.ACCESS_LOG,
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
-    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
-    traceRatio: values.OTEL_TRACES_SAMPLER_ARG,
+    loadsTelemetry,
+    sampling: { name: values.OTEL_TRACES_SAMPLER, ratio: values.OTEL_TRACES_SAMPLER_ARG },
     drainMs: values.DRAIN_SECONDS * 1000,
     // With an embedded database there is no other gateway that could take the traffic.
     drainDelayMs:

@@ -7,6 +7,15 @@ const SIZE = /^(\d{1,12})(|B|KB|MB|GB)$/i
 const FACTORS: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }
 const MB = 1024 ** 2
 const MINUTES_MS = 60_000
+/** By OpenTelemetry's names. */
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
 
 function whole(least: number, most: number) {
   const error = `must be a whole number from ${least} to ${most}`
@@ -193,13 +202,20 @@ export const VARIABLES = {
     .describe('json for machines, text for people; auto is text on a terminal.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
     .optional()
-    .describe('Collector of traces and metrics (OTLP over HTTP, JSON); without it both are off.'),
+    .describe(
+      'Collector of traces, metrics and logs. With it, OpenTelemetry is loaded, which reads its ' +
+        'other variables as well.',
+    ),
+  OTEL_TRACES_SAMPLER: z
+    .enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`)
+    .default('parentbased_traceidratio')
+    .describe('Which requests are traced; `parentbased` obeys the caller’s `traceparent`.'),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
     .regex(/^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/, 'must be a share from 0 to 1')
     .transform(Number)
     .default(1)
-    .describe('Share of the requests without a `traceparent` that is traced; 0 to 1.'),
+    .describe('Share of the requests that a sampler by ratio traces; 0 to 1.'),
 
   CORS_ORIGINS: origins
     .optional()

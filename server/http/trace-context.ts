@@ -34,22 +34,27 @@ export function newSpanId(): string {
 }
 
 /**
- * Begins the trace of a request. The caller's own decision about sampling is followed; of requests
- * without one, the share `ratio` is sampled. An undefined `ratio` traces nothing here.
+ * Begins the trace of a request. `isSampled` decides whether it is sampled; without it nothing is
+ * traced here.
  */
-export function startTrace(header: unknown, ratio: number | undefined): TraceContext | undefined {
+export function startTrace(
+  header: unknown,
+  isSampled: ((traceId: string, parent: TraceParent | undefined) => boolean) | undefined,
+): TraceContext | undefined {
   const parent = parseTraceParent(header)
-  if (ratio === undefined) {
+  if (!isSampled) {
     if (!parent) return undefined
     const { traceId, spanId, sampled } = parent
     return { traceId, spanId, isSampled: sampled, isOurs: false }
   }
-  const own = { spanId: newSpanId(), isOurs: true }
-  if (!parent) {
-    return { ...own, traceId: randomBytes(16).toString('hex'), isSampled: Math.random() < ratio }
+  const traceId = parent?.traceId ?? randomBytes(16).toString('hex')
+  return {
+    traceId,
+    spanId: newSpanId(),
+    ...(parent && { parentSpanId: parent.spanId }),
+    isSampled: isSampled(traceId, parent),
+    isOurs: true,
   }
-  const { traceId, spanId: parentSpanId, sampled } = parent
-  return { ...own, traceId, parentSpanId, isSampled: sampled }
 }
 
 /** Returns the header for an upstream; `spanId` is that of the attempt. */

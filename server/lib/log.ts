@@ -42,8 +42,10 @@ export const LOG_FIELDS = [
   'seconds',
   'settings',
   'signal',
+  'span_id',
   'status',
   'task_id',
+  'trace_id',
   'upstream',
   'upstream_id',
   'upstream_ms',
@@ -64,4 +66,12 @@ export interface Log {
   readonly info: Write
   readonly warn: Write
   readonly error: Write
+}
+
+/** A line as it is written: its fields are allowed ones, and secrets in them are masked. */
+export interface LogLine {
+  readonly level: keyof Log
+  readonly time: Date
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly message: string
 }

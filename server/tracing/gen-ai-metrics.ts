@@ -1,20 +1,11 @@
 /**
- * Histograms of OpenTelemetry's conventions for generative AI, sent to the collector once a minute
- * (opentelemetry/proto/metrics/v1, JSON, cumulative). Their attributes are bounded as Prometheus'
- * labels are: no account and no key.
+ * Histograms of OpenTelemetry's conventions for generative AI. Their attributes are bounded as
+ * Prometheus' labels are: no account and no key.
  */
+import type { Histogram, Meter } from '@opentelemetry/api'
 import type { Context } from '../http/context.ts'
-import type { Log } from '../lib/log.ts'
-import {
-  type AttributeValues,
-  DEFAULT_PORTS,
-  operationOf,
-  toAttributes,
-  tokensOf,
-} from './gen-ai.ts'
-import { toUnixNanos } from './span.ts'
+import { type AttributeValues, DEFAULT_PORTS, operationOf, present, tokensOf } from './gen-ai.ts'
 
-const EVERY_MS = 60_000
 /** As the conventions advise. */
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power)
 const SECONDS = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power)
@@ -32,63 +23,17 @@ const METRICS = {
 } as const
 type MetricName = keyof typeof METRICS
 
-interface Point {
-  readonly attributes: AttributeValues
-  readonly counts: number[]
-  sum: number
-}
-
-export interface GenAiMetrics {
-  /** Counts a request that is over. */
-  note(context: Context): void
-  /** Sends everything once more, and ends. */
-  stop(): Promise<void>
-}
-
-export function createGenAiMetrics(options: {
-  readonly send: (body: Buffer) => Promise<void>
-  /** The most combinations of attributes with figures of their own. */
-  readonly placesMax: number
-  readonly log: Log
-}): GenAiMetrics {
-  const points = new Map<MetricName, Map<string, Point>>()
-  const startedAt = performance.now()
-
-  function observe(name: MetricName, attributes: AttributeValues, value: number): void {
-    const { bounds } = METRICS[name]
-    const known = points.get(name) ?? new Map<string, Point>()
-    points.set(name, known)
-    let id = JSON.stringify(attributes)
-    let kept = attributes
-    if (!known.has(id) && known.size >= options.placesMax) {
-      kept = { ...attributes, 'gen_ai.request.model': 'other' }
-      id = JSON.stringify(kept)
-    }
-    const counts = () => new Array<number>(bounds.length + 1).fill(0)
-    const point = known.get(id) ?? { attributes: kept, counts: counts(), sum: 0 }
-    known.set(id, point)
-    const found = bounds.findIndex((bound) => value <= bound)
-    const bucket = found === -1 ? bounds.length : found
-    point.counts[bucket] = (point.counts[bucket] ?? 0) + 1
-    point.sum += value
+/** Returns a function that counts a request that is over. */
+export function createGenAiMetrics(meter: Meter): (context: Context) => void {
+  const histograms = new Map<string, Histogram>()
+  for (const [name, { unit, bounds }] of Object.entries(METRICS)) {
+    const advice = { explicitBucketBoundaries: [...bounds] }
+    histograms.set(name, meter.createHistogram(name, { unit, advice }))
   }
-
-  async function flush(): Promise<void> {
-    if (points.size === 0) return
-    await options.send(encode(points, startedAt)).catch((error: unknown) => {
-      options.log.warn({ error }, 'the collector does not take metrics')
-    })
+  const observe: Observe = (name, attributes, value) => {
+    histograms.get(name)?.record(value, present(attributes))
   }
-
-  const timer = setInterval(flush, EVERY_MS)
-  timer.unref()
-  return {
-    note: (context) => count(context, observe),
-    async stop() {
-      clearInterval(timer)
-      await flush()
-    },
-  }
+  return (context) => count(context, observe)
 }
 
 type Observe = (name: MetricName, attributes: AttributeValues, value: number) => void
@@ -121,27 +66,4 @@ function count({ facts, startedAt, end }: Context, observe: Observe): void {
   if (!tokens || tokens.output < 2) return
   const seconds = (now - firstOutputAt) / 1000 / (tokens.output - 1)
   observe('gen_ai.server.time_per_output_token', common, seconds)
-}
-
-function encode(points: ReadonlyMap<MetricName, Map<string, Point>>, startedAt: number): Buffer {
-  const times = {
-    startTimeUnixNano: toUnixNanos(startedAt),
-    timeUnixNano: toUnixNanos(performance.now()),
-  }
-  const metrics = [...points].map(([name, known]) => {
-    const { unit, bounds } = METRICS[name]
-    const dataPoints = [...known.values()].map(({ attributes, counts, sum }) => ({
-      ...times,
-      attributes: toAttributes(attributes),
-      count: String(counts.reduce((all, one) => all + one, 0)),
-      sum,
-      bucketCounts: counts.map(String),
-      explicitBounds: bounds,
-    }))
-    // 2: cumulative, as Prometheus' own histograms are.
-    return { name, unit, histogram: { aggregationTemporality: 2, dataPoints } }
-  })
-  const resource = { attributes: toAttributes({ 'service.name': 'tributary' }) }
-  const scopeMetrics = [{ scope: { name: 'tributary' }, metrics }]
-  return Buffer.from(JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics }] }))
 }

@@ -2,29 +2,20 @@
  * Names and attributes of calls by OpenTelemetry's conventions for generative AI (in development:
  * https://opentelemetry.io/docs/specs/semconv/gen-ai/). No content is ever an attribute.
  */
+import type { Attributes } from '@opentelemetry/api'
 import type { AttemptFacts, LogFacts } from '../http/context.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, sumOf, type Unit } from '../lib/units.ts'
-
-export interface Attribute {
-  readonly key: string
-  readonly value:
-    | { readonly stringValue: string }
-    | { readonly intValue: string }
-    | { readonly boolValue: boolean }
-}
 
 export type AttributeValues = Readonly<
   Record<string, string | number | bigint | boolean | undefined>
 >
 
-/** Drops undefined members; numbers are whole. */
-export function toAttributes(values: AttributeValues): Attribute[] {
-  return Object.entries(values).flatMap(([key, value]): Attribute[] => {
-    if (value === undefined) return []
-    if (typeof value === 'string') return [{ key, value: { stringValue: value } }]
-    if (typeof value === 'boolean') return [{ key, value: { boolValue: value } }]
-    return [{ key, value: { intValue: value.toString() } }]
-  })
+/** Drops absent members; of an amount beyond 9 million, the last digits are rounded. */
+export function present(values: AttributeValues): Attributes {
+  const there = Object.entries(values).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    there.map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
+  )
 }
 
 /** The conventions' names of operations; others keep their own. */

@@ -119,7 +119,7 @@ function judgePackage(path: string, { specifier, typeOnly }: ResolvedImport): st
   if (part === 'upstreams' && specifier === 'node:http' && !typeOnly) return 'types of it only'
   if (part === 'pipeline' && specifier === 'postgres') return 'the pipeline knows no SQL'
   if (isNode || typeOnly) return undefined
-  const places = PACKAGE_PLACES[specifier]
+  const places = PACKAGE_PLACES[specifier] ?? PACKAGE_PLACES[specifier.replace(/\/.*/, '/*')]
   if (!places) return 'give the package its place in tests/tidy/rules.ts'
   if (SEES_ALL.has(part) || places.some((place) => path.startsWith(place))) return undefined
   return `its place is ${places.join(', ')}`

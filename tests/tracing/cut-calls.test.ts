@@ -1,29 +1,15 @@
 /** A call that is cut is one line of the log and one span, with how it ended and what it cost. */
 import assert from 'node:assert/strict'
-import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { type Stage, startStage } from '../support/gateway.ts'
-import { startServer } from '../support/servers/local-server.ts'
 import { until } from '../support/until.ts'
-
-interface Span {
-  readonly kind: number
-  readonly attributes: readonly { readonly key: string; readonly value: object }[]
-}
+import { startCollector, valuesOf } from './collector.ts'
 
 const SERVER = 2
 const PATIENCE_MS = 60_000
 
 let stage: Stage
-const spans: Span[] = []
-const collector = await startServer((request, response) => {
-  void text(request).then((body) => {
-    if (request.url === '/v1/traces') {
-      spans.push(...JSON.parse(body).resourceSpans[0].scopeSpans[0].spans)
-    }
-    response.end('{}')
-  })
-})
+const collector = await startCollector()
 
 before(async () => {
   stage = await startStage({
@@ -31,7 +17,7 @@ before(async () => {
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
       DRAIN_SECONDS: '1',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      ...collector.environment,
     },
   })
 })
@@ -122,15 +108,14 @@ test('the gateway stops: calls without an answer get 503, and are not charged', 
 })
 
 test('each of these calls is one span with the same facts', async () => {
-  const read = (span: Span) =>
-    Object.fromEntries(span.attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
-  const calls = spans
+  const calls = collector
+    .spans()
     .filter(({ kind }) => kind === SERVER)
-    .map(read)
+    .map(valuesOf)
     .filter((one) => one['http.route'] === '/v1/chat/completions')
   assert.deepEqual(
     calls.map((one) => [one['http.response.status_code'], one['tributary.outcome']]),
-    readLines().map(({ status, outcome }) => [String(status), outcome]),
+    readLines().map(({ status, outcome }) => [status, outcome]),
   )
   const charges = calls.map((one) => Number(one['tributary.charged_nanos'] ?? 0))
   assert.deepEqual(

@@ -5,23 +5,9 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { startTrace } from '../../server/http/trace-context.ts'
+import { decide } from '../../server/tracing/sdk.ts'
 import { startTestGateway } from '../support/in-process.ts'
-
-type Values = Readonly<Record<string, string | number | boolean | undefined>>
-
-interface SentSpan {
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentSpanId?: string
-  readonly name: string
-  readonly kind: number
-  readonly status?: { readonly code: number }
-  readonly attributes: readonly { readonly key: string; readonly value: object }[]
-}
-
-function valuesOf({ attributes }: Pick<SentSpan, 'attributes'>): Values {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
-}
+import { type SentSpan, startCollector, valuesOf } from './collector.ts'
 
 const listen = async (server: ReturnType<typeof createServer>) => {
   server.listen(0, '127.0.0.1')
@@ -52,19 +38,6 @@ function createVendor() {
   return { server, heads, state }
 }
 
-function createCollector() {
-  const bodies = { traces: [] as string[], metrics: [] as string[] }
-  const server = createServer(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += String(chunk)
-    bodies[request.url === '/v1/metrics' ? 'metrics' : 'traces'].push(text)
-    response.end('{}')
-  })
-  const spans = (): SentSpan[] =>
-    bodies.traces.flatMap((body) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans)
-  return { server, bodies, spans }
-}
-
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`
 
@@ -92,12 +65,14 @@ async function open(environment: Readonly<Record<string, string>>) {
 }
 
 describe('a traced call', () => {
-  const collector = createCollector()
+  let collector: Awaited<ReturnType<typeof startCollector>>
   let opened: Awaited<ReturnType<typeof open>>
   let spans: readonly SentSpan[]
   before(async () => {
-    const port = await listen(collector.server)
-    opened = await open({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })
+    collector = await startCollector()
+    // The SDK reads the environment of the process.
+    Object.assign(process.env, collector.environment)
+    opened = await open(collector.environment)
     await opened.call({ traceparent: TRACEPARENT })
     opened.vendor.state.status = 400
     await opened.call({ traceparent: TRACEPARENT })
@@ -107,7 +82,8 @@ describe('a traced call', () => {
   })
   after(() => {
     opened.vendor.server.close()
-    collector.server.close()
+    for (const name of Object.keys(collector.environment)) delete process.env[name]
+    return collector.stop()
   })
 
   test('is a span for the caller and one for the vendor, with its tokens', () => {
@@ -122,11 +98,11 @@ describe('a traced call', () => {
       'gen_ai.provider.name': 'openai',
       'gen_ai.request.model': 'theirs',
       'gen_ai.request.stream': false,
-      'gen_ai.usage.input_tokens': '9',
-      'gen_ai.usage.cache_read.input_tokens': '2',
-      'gen_ai.usage.output_tokens': '4',
+      'gen_ai.usage.input_tokens': 9,
+      'gen_ai.usage.cache_read.input_tokens': 2,
+      'gen_ai.usage.output_tokens': 4,
       'server.address': '127.0.0.1',
-      'server.port': String(opened.port),
+      'server.port': opened.port,
     }
     for (const [name, value] of Object.entries(expected)) assert.equal(told[name], value, name)
     assert.equal(valuesOf(whole)['gen_ai.request.model'], 'ours')
@@ -146,31 +122,25 @@ describe('a traced call', () => {
     assert.equal(refused?.status?.code, 2)
     assert.equal(refused && valuesOf(refused)['error.type'], 'rejected')
     assert.equal(spans.filter(({ name }) => name.includes('readyz')).length, 0)
-    const sent = [...collector.bodies.traces, ...collector.bodies.metrics].join()
+    const sent = Object.values(collector.bodies).flat().join()
     for (const word of ['canary', 'sk-of-a-vendor', 'overloaded']) assert.ok(!sent.includes(word))
   })
 
   test('counts in the histograms of the conventions, by no account', () => {
-    const [sent = ''] = collector.bodies.metrics
-    const { metrics } = JSON.parse(sent).resourceMetrics[0].scopeMetrics[0]
-    const find = (name: string) =>
-      metrics.find((one: { name: string }) => one.name === name)?.histogram.dataPoints ?? []
-    const usage = find('gen_ai.client.token.usage').map(
-      (point: Parameters<typeof valuesOf>[0] & { sum: number; bucketCounts: string[] }) => {
-        assert.equal(point.bucketCounts.length, 15)
-        return [valuesOf(point)['gen_ai.token.type'], point.sum]
-      },
-    )
+    const usage = collector.points('gen_ai.client.token.usage').map((point) => {
+      assert.equal(point.bucketCounts.length, 15)
+      return [valuesOf(point)['gen_ai.token.type'], point.sum]
+    })
     assert.deepEqual(usage, [
       ['input', 9],
       ['output', 4],
     ])
-    const errors = find('gen_ai.client.operation.duration').map(
-      (point: Parameters<typeof valuesOf>[0]) => valuesOf(point)['error.type'],
-    )
+    const errors = collector
+      .points('gen_ai.client.operation.duration')
+      .map((point) => valuesOf(point)['error.type'])
     assert.deepEqual(errors, [undefined, 'rejected'])
-    assert.equal(find('gen_ai.server.request.duration').length, 2)
-    assert.ok(!sent.includes(opened.accountId))
+    assert.equal(collector.points('gen_ai.server.request.duration').length, 2)
+    assert.ok(!collector.bodies.metrics.join().includes(opened.accountId))
   })
 })
 
@@ -189,10 +159,12 @@ test('without a collector the caller’s trace passes unchanged, and none is inv
 
 test('the caller decides about sampling; the ratio about the rest', () => {
   const unsampled = TRACEPARENT.replace(/1$/, '0')
-  assert.equal(startTrace(TRACEPARENT, 0)?.isSampled, true)
-  assert.equal(startTrace(unsampled, 1)?.isSampled, false)
+  const by = (ratio: number) => decide({ name: 'parentbased_traceidratio', ratio })
+  assert.equal(startTrace(TRACEPARENT, by(0))?.isSampled, true)
+  assert.equal(startTrace(unsampled, by(1))?.isSampled, false)
+  assert.equal(startTrace(unsampled, decide({ name: 'always_on', ratio: 0 }))?.isSampled, true)
   const sampled = (ratio: number) =>
-    Array.from({ length: 2000 }, () => startTrace(undefined, ratio)?.isSampled).filter(Boolean)
+    Array.from({ length: 2000 }, () => startTrace(undefined, by(ratio))?.isSampled).filter(Boolean)
   assert.deepEqual([sampled(0).length, sampled(1).length], [0, 2000])
   const half = sampled(0.5).length
   assert.ok(half > 800 && half < 1200, `${half} of 2000`)

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
+import { loadConfig } from '../../server/config/config.ts'
 import { parseTraceParent } from '../../server/http/trace-context.ts'
-import type { Span } from '../../server/tracing/span.ts'
-import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
-import { startServer } from '../support/servers/local-server.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { startTestGateway } from '../support/in-process.ts'
+import { until } from '../support/until.ts'
+import { startCollector, valuesOf } from './collector.ts'
 
 describe('the caller’s trace', () => {
   const trace = '0af7651916cd43dd8448eb211c80319c'
@@ -33,82 +35,94 @@ describe('the caller’s trace', () => {
   }
 })
 
-/** Takes what a gateway sends, or refuses it. */
-async function startCollector() {
-  const bodies: string[] = []
-  const metrics: string[] = []
-  const state = { status: 200 }
-  const server = await startServer(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += String(chunk)
-    if (request.url === '/base/v1/traces') bodies.push(text)
-    if (request.url === '/base/v1/metrics') metrics.push(text)
-    response.writeHead(state.status).end('{}')
-  })
-  return {
-    bodies,
-    metrics,
-    state,
-    url: `${server.url}/base/`,
-    spans: () => bodies.flatMap((body) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans),
-    stop: server.stop,
-  }
+/** The SDK reads the environment of the process. */
+async function startTraced(environment: Readonly<Record<string, string>>) {
+  Object.assign(process.env, environment)
+  return startTestGateway(environment)
 }
 
-describe('traces', () => {
-  let collector: Awaited<ReturnType<typeof startCollector>>
-  let gateway: TestGateway
-  let tenant: Tenant
-  before(async () => {
-    collector = await startCollector()
-    gateway = await startTestGateway({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
-    tenant = await gateway.tenant()
-  })
-  after(() => collector.stop())
-
-  test('tell of a call and its parts, and nothing that the caller wrote', async () => {
-    const body = { Type: 'web', Query: 'a canary in a query', Count: 1 }
-    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-    const answer = await gateway.post('/v1/search', tenant.key, body, { traceparent })
-    const unsampled = { traceparent: traceparent.replace(/01$/, '00') }
-    await gateway.post('/v1/search', tenant.key, body, unsampled)
-    assert.equal(answer.status, 200)
-    // The last spans leave when a gateway stops.
-    await gateway.stop()
-
-    const spans: Span[] = collector.spans()
-    const [whole, ...parts] = spans
-    assert.equal(whole?.name, 'search vendor-web-search')
-    assert.equal(whole?.traceId, '0af7651916cd43dd8448eb211c80319c')
-    assert.equal(whole?.parentSpanId, 'b7ad6b7169203331')
-    const told = Object.fromEntries(
-      whole.attributes.map(({ key, value }) => [key, Object.values(value)[0]]),
-    )
-    assert.equal(told['tributary.request_id'], answer.headers.get('x-request-id'))
-    assert.equal(told['http.response.status_code'], '200')
-    assert.equal(told['tributary.account_id'], tenant.accountId)
-    assert.deepEqual(parts.map(({ kind }) => kind).sort(), [1, 1, 1, 3])
-    const names = parts.filter(({ kind }) => kind === 1).map(({ name }) => name)
-    assert.deepEqual(names.sort(), ['auth', 'hold', 'settle'])
-    for (const part of parts) {
-      assert.equal(part.parentSpanId, whole.spanId)
-      assert.equal(part.traceId, whole.traceId)
-      assert.ok(BigInt(part.startTimeUnixNano) >= BigInt(whole.startTimeUnixNano))
-      assert.ok(BigInt(part.endTimeUnixNano) <= BigInt(whole.endTimeUnixNano))
-    }
-    const [sent = ''] = collector.bodies
-    for (const secret of ['canary', tenant.key]) assert.ok(!sent.includes(secret))
-  })
+afterEach(() => {
+  for (const name of Object.keys(process.env)) if (/^OTEL_/.test(name)) delete process.env[name]
 })
 
-test('a collector that refuses costs no call', async () => {
+test('traces, metrics and log lines: a call, its parts, and nothing that the caller wrote', async () => {
   const collector = await startCollector()
-  collector.state.status = 503
-  const gateway = await startTestGateway({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+  const gateway = await startTraced({
+    ...collector.environment,
+    LOG_LEVEL: 'info',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
+  })
+  const tenant = await gateway.tenant()
+  const body = { Type: 'web', Query: 'a canary in a query', Count: 1 }
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const answer = await gateway.post('/v1/search', tenant.key, body, { traceparent })
+  const unsampled = { traceparent: traceparent.replace(/01$/, '00') }
+  await gateway.post('/v1/search', tenant.key, body, unsampled)
+  assert.equal(answer.status, 200)
+  // The last spans leave when a gateway stops.
+  await gateway.stop()
+  await collector.stop()
+
+  const [whole, ...parts] = collector.spans()
+  assert.equal(whole?.name, 'search vendor-web-search')
+  assert.equal(whole?.traceId, '0af7651916cd43dd8448eb211c80319c')
+  assert.equal(whole?.parentSpanId, 'b7ad6b7169203331')
+  const told = valuesOf(whole)
+  const requestId = answer.headers.get('x-request-id')
+  assert.equal(told['tributary.request_id'], requestId)
+  assert.equal(told['http.response.status_code'], 200)
+  assert.equal(told['tributary.account_id'], tenant.accountId)
+  assert.deepEqual(parts.map(({ kind }) => kind).sort(), [1, 1, 1, 3])
+  const names = parts.filter(({ kind }) => kind === 1).map(({ name }) => name)
+  assert.deepEqual(names.sort(), ['auth', 'hold', 'settle'])
+  for (const part of parts) {
+    assert.equal(part.parentSpanId, whole.spanId)
+    assert.equal(part.traceId, whole.traceId)
+    assert.ok(BigInt(part.startTimeUnixNano) >= BigInt(whole.startTimeUnixNano))
+    assert.ok(BigInt(part.endTimeUnixNano) <= BigInt(whole.endTimeUnixNano))
+  }
+
+  const resource = collector.resource()
+  assert.equal(resource['service.name'], 'tributary')
+  assert.equal(resource['deployment.environment.name'], 'staging')
+  const line = collector.lines().find((one) => valuesOf(one).request_id === requestId)
+  assert.deepEqual([line?.body.stringValue, line?.severityText], ['request', 'INFO'])
+  assert.deepEqual([line?.traceId, line?.spanId], [whole.traceId, whole.spanId])
+  const sent = Object.values(collector.bodies).flat().join()
+  for (const secret of ['canary', tenant.key]) assert.ok(!sent.includes(secret), secret)
+})
+
+test('a collector that refuses costs no call, and what it did not take is counted', async () => {
+  const collector = await startCollector()
+  const metricsPort = await findFreePort()
+  collector.state.status = 400
+  const gateway = await startTraced({
+    ...collector.environment,
+    // Where no protocol is named, it is protobuf.
+    OTEL_EXPORTER_OTLP_PROTOCOL: '',
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1',
+    METRICS_PORT: String(metricsPort),
+  })
   const { key } = await gateway.tenant()
   const answer = await gateway.post('/v1/search', key, { Type: 'web', Query: 'river' })
   assert.equal(answer.status, 200)
+  await until('a span that is counted as lost', async () => {
+    const text = await fetch(`http://127.0.0.1:${metricsPort}/metrics`)
+    return /^tributary_spans_dropped_total [1-9]/m.test(await text.text())
+  })
   await gateway.stop()
-  assert.equal(collector.bodies.length, 1)
-  collector.stop()
+  await collector.stop()
+  assert.ok(collector.bodies.traces.length > 0)
+  assert.deepEqual([...collector.types], ['application/x-protobuf'])
+})
+
+test('each signal may be off, and the SDK as a whole', () => {
+  const loads = (environment: object) => loadConfig({ ...environment }).loadsTelemetry
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }
+  assert.equal(loads({}), false)
+  assert.equal(loads({ OTEL_SERVICE_NAME: 'a', OTEL_TRACES_EXPORTER: 'none' }), false)
+  assert.equal(loads({ ...endpoint, OTEL_SDK_DISABLED: 'true' }), false)
+  assert.equal(loads(endpoint), true)
+  assert.equal(loads({ OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://127.0.0.1:1' }), true)
+  assert.equal(loads({ OTEL_METRICS_EXPORTER: 'console' }), true)
 })

@@ -28,8 +28,10 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
   LOG_LEVEL: '记录日志的最低级别。',
   ACCESS_LOG: '是否以 info 级别为公共 API 的每个请求记录一行日志。',
   LOG_FORMAT: 'json 供机器读取，text 供人阅读；auto 在终端中为 text。',
-  OTEL_EXPORTER_OTLP_ENDPOINT: '追踪与指标的收集器（OTLP over HTTP，JSON）；未设置时两者均关闭。',
-  OTEL_TRACES_SAMPLER_ARG: '没有 `traceparent` 的请求中被追踪的比例；0 到 1。',
+  OTEL_EXPORTER_OTLP_ENDPOINT:
+    '追踪、指标与日志的收集器。设置后加载 OpenTelemetry，它还会读取自己的其他变量。',
+  OTEL_TRACES_SAMPLER: '追踪哪些请求；`parentbased` 遵从调用方的 `traceparent`。',
+  OTEL_TRACES_SAMPLER_ARG: '按比例采样时被追踪的请求比例；0 到 1。',
   CORS_ORIGINS: '其网页可以调用公共 API 的来源，以逗号分隔；* 表示任意来源。',
   COMPRESS_RESPONSES: '是否为支持的调用方压缩至少 1 KB 的 JSON。',
   BODY_BYTES_MAX: 'JSON 请求体的最大大小。',
