@@ -188,46 +188,12 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Names of vendors and their products, as single words of identifiers and texts. */
-export const VENDOR_WORDS: ReadonlySet<string> = new Set([
-  'alibaba',
-  'aliyun',
-  'anthropic',
-  'ark',
-  'azure',
-  'baidu',
-  'bedrock',
-  'bytedance',
-  'byteplus',
-  'claude',
-  'dashscope',
-  'deepseek',
-  'doubao',
-  'elevenlabs',
-  'gemini',
-  'gpt',
-  'grok',
-  'groq',
-  'kling',
-  'mistral',
-  'minimax',
-  'moonshot',
-  'ollama',
-  'openai',
-  'openrouter',
-  'openspeech',
-  'qwen',
-  'seedance',
-  'seedream',
-  'tencent',
-  'vertex',
-  'vidu',
-  'vllm',
-  'volc',
-  'volcengine',
-  'volces',
-  'xai',
-  'zhipu',
-])
+export const VENDOR_WORDS: ReadonlySet<string> = new Set(
+  `alibaba aliyun anthropic ark azure baidu bedrock bytedance byteplus claude dashscope deepseek
+    doubao elevenlabs gemini gpt grok groq kling mistral minimax moonshot ollama openai
+    openrouter openspeech qwen seedance seedream tencent vertex vidu vllm volc volcengine volces
+    xai zhipu`.split(/\s+/),
+)
 
 /** Where a vendor's word is a documented fact of a public wire format. */
 export const VENDOR_ALLOWED: readonly { readonly path: string; readonly text: RegExp }[] = [
@@ -258,23 +224,9 @@ export const FORBIDDEN_TEXT: readonly { readonly pattern: RegExp; readonly why: 
 ]
 
 /** Folders at the top: a name that begins with one of them is a place in this repository. */
-export const TOP_FOLDERS: readonly string[] = [
-  'benchmarks',
-  'bin',
-  'console',
-  'catalog',
-  'console',
-  'deploy',
-  'docs',
-  'examples',
-  'migrations',
-  'proofs',
-  'scripts',
-  'server',
-  'simulators',
-  'testbed',
-  'tests',
-]
+export const TOP_FOLDERS: readonly string[] =
+  `benchmarks bin catalog console deploy docs examples migrations proofs scripts server
+    simulators testbed tests`.split(/\s+/)
 
 /** Citations of papers that are not in the repository. */
 export const FOREIGN_CITATIONS: readonly { readonly pattern: RegExp; readonly why: string }[] = [
@@ -285,26 +237,10 @@ export const FOREIGN_CITATIONS: readonly { readonly pattern: RegExp; readonly wh
 ]
 
 /** Terms of the field that look like codes. */
-export const KNOWN_TERMS: ReadonlySet<string> = new Set([
-  'AES-256',
-  'BW64',
-  'CRC-32',
-  'ES256',
-  'H3',
-  'ID3',
-  'MP3',
-  'MP4',
-  'RF64',
-  'RS256',
-  'S3',
-  'SHA-1',
-  'SHA-256',
-  'SHA256',
-  'UTF-16',
-  'UTF-8',
-  'UTF8',
-  'V3',
-])
+export const KNOWN_TERMS: ReadonlySet<string> = new Set(
+  `AES-256 BW64 CRC-32 ES256 H3 ID3 MP3 MP4 RF64 RS256 S3 SHA-1 SHA-256 SHA256 UTF-16 UTF-8 UTF8
+    V3`.split(/\s+/),
+)
 
 /** Exported names that a convention gives to several files, each with its reason. */
 export const SHARED_NAMES: readonly {
