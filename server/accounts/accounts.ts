@@ -19,6 +19,8 @@ export interface Caller {
   /** Model ids this key may call; null means all. */
   readonly models: readonly string[] | null
   readonly spendLimitNanos: Nanos | null
+  /** The charge stands in the body of every answer that can have it. */
+  readonly costInAnswers?: true
   /** A key that any member of the account can create: it can make calls but reads no secrets. */
   readonly isPlayground?: true
 }

@@ -19,11 +19,18 @@ import {
 } from './endpoint.ts'
 import type { TaskView } from './task-view.ts'
 
+/** The schemas of what `encodeCharge` adds to a record. */
+export const TASK_CHARGE = {
+  charged: z.string().optional().describe('The charge, as the usage record has it, at its end.'),
+  currency: z.string().optional(),
+}
+
 /** The schemas of what `encodeEnding` adds to a record. */
 export const TASK_ENDING = {
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   callback: z.object({ status: z.string(), attempts: z.int() }).optional(),
   finished_at: z.iso.datetime().optional(),
+  ...TASK_CHARGE,
 }
 
 /** The reading of a kind's requests; their tokens are counted only where they are billed. */
@@ -147,5 +154,6 @@ export function viewTask(
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     finishedAt: row.finished_at ?? undefined,
+    charge: row.charge ?? undefined,
   }
 }

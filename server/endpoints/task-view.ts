@@ -1,5 +1,6 @@
 /** The view of a task for callers, and the members that all kinds of tasks encode alike. */
 import type { JsonObject } from '../lib/json.ts'
+import { formatAmount } from '../lib/money.ts'
 import type { TaskKind } from '../lib/task-kinds.ts'
 
 export interface TaskView {
@@ -22,6 +23,8 @@ export interface TaskView {
   readonly createdAt: Date
   readonly updatedAt: Date
   readonly finishedAt: Date | undefined
+  /** In nano-units; absent before the end, and once the call's record is archived. */
+  readonly charge: { readonly charged: string; readonly currency: string } | undefined
 }
 
 /** Returns the state for kinds that have no queue of their own. */
@@ -29,12 +32,20 @@ export function stateWithoutQueue({ state }: TaskView): TaskView['state'] {
   return state === 'queued' ? 'processing' : state
 }
 
-/** Returns the last members of a record: the error, the state of the webhook, the end. */
-export function encodeEnding({ error, callback, finishedAt }: TaskView): JsonObject {
+/** Returns the charge as usage records have it. */
+export function encodeCharge({ charge }: Pick<TaskView, 'charge'>): JsonObject {
+  if (!charge) return {}
+  return { charged: formatAmount(BigInt(charge.charged)), currency: charge.currency }
+}
+
+/** Returns the last members of a record: error, state of the webhook, end, charge. */
+export function encodeEnding(task: TaskView): JsonObject {
+  const { error, callback, finishedAt } = task
   return {
     ...(error ? { error } : {}),
     ...(callback ? { callback } : {}),
     ...(finishedAt ? { finished_at: finishedAt.toISOString() } : {}),
+    ...encodeCharge(task),
   }
 }
 
@@ -64,6 +75,7 @@ export function encodeWebhook(task: TaskView, parts: WebhookParts): JsonObject {
       : { error: { code: 'task_failed', message: error?.message ?? 'the task failed' } }),
     created_at: createdAt.toISOString(),
     finished_at: (finishedAt ?? updatedAt).toISOString(),
+    ...encodeCharge(task),
   }
 }
 

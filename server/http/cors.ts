@@ -17,6 +17,8 @@ const EXPOSED = [
   'x-should-retry',
   'idempotent-replayed',
   'x-tributary-model',
+  'x-tributary-charge',
+  'x-tributary-charge-basis',
   'server-timing',
   'allow',
   'accept-encoding',

@@ -207,6 +207,13 @@ export interface AnswerRow {
   readonly status: number | null
   readonly content_type: string | null
   readonly body: Buffer | null
+  /** The charge in the record of the request; null while it runs. */
+  readonly charge: {
+    readonly nanos: string
+    readonly currency: string
+    readonly basis: string
+    readonly review: boolean
+  } | null
 }
 
 export async function findAnswer(
@@ -215,9 +222,12 @@ export async function findAnswer(
   key: string,
 ): Promise<AnswerRow | undefined> {
   const [row] = await sql<AnswerRow[]>`
-    select route, fingerprint, request_id, state, status, content_type, body
-    from idempotency where account_id = ${accountId} and key = ${key}
-      and (created_at > now() - interval '24 hours' or state = 'running')`
+    select i.route, i.fingerprint, i.request_id, i.state, i.status, i.content_type, i.body,
+      (select jsonb_build_object('nanos', c.charged::text, 'currency', c.currency,
+        'basis', c.basis, 'review', c.review)
+      from call c where c.request_id = i.request_id) as charge
+    from idempotency i where i.account_id = ${accountId} and i.key = ${key}
+      and (i.created_at > now() - interval '24 hours' or i.state = 'running')`
   return row
 }
 

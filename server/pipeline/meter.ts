@@ -11,12 +11,14 @@ import { GatewayError, invalidField } from '../lib/errors.ts'
 import { OUTPUT_UNITS, sumOf } from '../lib/units.ts'
 import { type DeliveredStream, deliverStream, type StreamBounds } from './answer/deliver.ts'
 import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
+import { chargeHeaders, createTail, showInBody } from './answer/show-charge.ts'
 import type { MeteredCall } from './hold/metered-call.ts'
 import { type FallbackCall, quoteAll } from './hold/quote-all.ts'
 import { findReplay, takeHold } from './hold/take-hold.ts'
 import type { Leave } from './load/channel-health.ts'
 import { Stopping } from './load/stopping.ts'
 import type { Body, Metering } from './metering.ts'
+import type { Charged } from './price/charge.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
 import { rememberAnswer } from './remember-answer.ts'
 import { admit, admitFallback, admitUncharged } from './request/admit.ts'
@@ -125,7 +127,7 @@ export async function sendReplay(
   await admitUncharged(context, caller, services)
   context.facts.outcome = 'replayed'
   const headers = { 'content-type': replay.contentType, 'idempotent-replayed': replay.requestId }
-  sendBytes(context, replay.status, headers, replay.body)
+  sendBytes(context, replay.status, headers, showInBody({ call }, replay.body, replay.charged))
   return true
 }
 
@@ -207,13 +209,14 @@ async function finishWhole(
   const answer = isFailed
     ? { ...opened, body: hideInBody(opened.body, knownIn(request.body)) }
     : opened
-  await settleWhole(metered, answer, served)
+  const charged = await settleWhole(metered, answer, served)
   await keepAnswer(metered, answer.report)
   if (answer.report.error && metered.context.facts.chargedNanos === 0n) {
     metered.context.facts.outcome = 'failed_upstream'
   }
   if (isErrorAlone(answer)) throw new GatewayError('upstream_failed', { retry: false })
-  sendBytes(metered.context, answer.status, answer.headers, answer.body)
+  const headers = { ...answer.headers, ...chargeHeaders(charged) }
+  sendBytes(metered.context, answer.status, headers, showInBody(metered, answer.body, charged))
 }
 
 /**
@@ -270,16 +273,18 @@ async function finishStream(
 ): Promise<void> {
   const { services, context, hold } = metered
   services.ledger.watch(hold, () => checkpoint(metered, answer, served))
-  const delivered = await deliverStream(context, answer, services, boundsOf(metered))
+  const tail = createTail(metered)
+  const delivered = await deliverStream(context, answer, services, boundsOf(metered), tail)
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
   noteTimes(metered, delivered)
+  let charged: Charged | undefined
   try {
-    await settleStream(metered, delivered, served)
+    charged = await settleStream(metered, delivered, served)
     // An interrupted answer was charged in part only, so it must not be readable for free.
     if (delivered.end === 'complete') await keepAnswer(metered, delivered.report)
   } catch (error) {
     throw new GatewayError('internal', { cause: error })
   } finally {
-    delivered.release()
+    delivered.release(charged)
   }
 }

@@ -7,6 +7,7 @@ import type { ZodType } from 'zod'
 import type { Model, ModelType } from '../catalog/catalog.ts'
 import type { JsonFields } from '../dialects/json-scan.ts'
 import type { RelayReport, TokensCounted } from '../dialects/relay.ts'
+import type { UsagePlace } from '../dialects/usage/state-cost.ts'
 import type { ReadRange } from '../lib/media/open-window.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
 import type { CallRequest, Operation } from '../upstreams/upstream.ts'
@@ -55,6 +56,8 @@ export interface RequestMetering {
   readonly schema: ZodType
   /** Further checks of the dialect; throws InvalidRequest. */
   readonly check?: (parts: RequestParts) => void
+  /** The place of an answer's usage, for callers that want the charge there; absent: never. */
+  readonly usagePlace?: UsagePlace
   /** Returns the id of the earlier answer that a request continues: it must be the caller's. */
   readonly buildsOn?: (value: Body) => string | undefined
   /** Finds what else a request names of what the vendor stores. */

@@ -4,7 +4,7 @@ import type { Facts } from '../catalog/catalog.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import { noteTime } from '../http/context.ts'
 import type { Settlement } from '../ledger/requests.ts'
-import type { StoredAnswer } from '../ledger/store.ts'
+import type { SettleVerdict, StoredAnswer } from '../ledger/store.ts'
 import { member, tryParseJson } from '../lib/json.ts'
 import { redactInternals } from '../lib/text/redact-internals.ts'
 import { type Quantities, sideOf, type Unit } from '../lib/units.ts'
@@ -15,7 +15,7 @@ import type { BillableCall, MeteredCall } from './hold/metered-call.ts'
 import { channelFactsOf } from './hold/quote.ts'
 import type { CallPlace } from './pipeline-metrics.ts'
 import { onlyStated } from './price/ceiling.ts'
-import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
+import { type Charge, type Charged, computeCharge, NO_CHARGE } from './price/charge.ts'
 import { showSessions, withoutSessions } from './price/container-sessions.ts'
 import { preferRequested } from './price/prefer-requested.ts'
 import { computeUpstreamCost, costOfFailure, type UpstreamCost } from './price/upstream-cost.ts'
@@ -89,14 +89,15 @@ function factsOf({ quoted, call }: BillableCall, { report }: CallEnd): Facts {
   return facts
 }
 
+/** Resolves to what is charged, or to undefined if it was not committed in time. */
 export async function settleWhole(
   metered: MeteredCall,
   answer: WholeAnswer,
   served: DispatchedCall,
-): Promise<void> {
+): Promise<Charged | undefined> {
   const report = await countUnstated(metered, answer.report, answer.body)
   const complete = report.error === undefined
-  await settleServed(metered, served, { report, complete }, (end) => {
+  return await settleServed(metered, served, { report, complete }, (end) => {
     const isStated = report.usage ?? report.passes ?? report.statedCost
     const charge = complete || isStated ? chargeFor(metered, served, end) : NO_CHARGE
     return {
@@ -111,16 +112,17 @@ export async function settleWhole(
   })
 }
 
+/** Resolves as `settleWhole` does. */
 export async function settleStream(
   metered: MeteredCall,
   delivered: DeliveredStream,
   served: DispatchedCall,
-): Promise<void> {
+): Promise<Charged | undefined> {
   const { end, callerGone } = delivered
   const report = await countUnstated(metered, delivered.report)
   const complete = end === 'complete'
   const error = report.error?.message ?? (complete ? undefined : `the stream was ${end}`)
-  await settleServed(metered, served, { report, complete, callerGone }, (callEnd) => {
+  return await settleServed(metered, served, { report, complete, callerGone }, (callEnd) => {
     const charge = chargeFor(metered, served, callEnd)
     const failed = charge.nanos === null || (!complete && !callerGone)
     return {
@@ -172,32 +174,49 @@ interface Outcome {
 }
 
 /** Settles a call by its end, without the container sessions that another call pays. */
-function settleServed(
+async function settleServed(
   metered: MeteredCall,
   { route }: DispatchedCall,
   end: CallEnd,
   conclude: (end: CallEnd) => Outcome,
-): Promise<void> {
+): Promise<Charged | undefined> {
   const { context, services, hold } = metered
   const full = conclude(end)
   const { containers } = end.report
   if (!containers || full.charge.nanos === null) {
-    return waitFor(metered, services.ledger.settle(hold, record(metered, full)))
+    const settling = services.ledger.settle(hold, record(metered, full))
+    return chargedOf(full, await waitFor(metered, settling), metered)
   }
   const without = (paid: ReadonlySet<string>) => {
     const outcome = conclude({ ...end, report: withoutSessions(end.report, paid) })
     return { ...outcome, charge: showSessions(outcome.charge, full.charge) }
   }
   const claim = { requestId: context.requestId, channelId: route.channel, containers }
-  const settled = services.ledger.settleWithSessions(hold, claim, {
-    build: (paid) => record(metered, paid.size === 0 ? full : without(paid)),
+  let settled = full
+  const settling = services.ledger.settleWithSessions(hold, claim, {
+    build(paid) {
+      if (paid.size > 0) settled = without(paid)
+      return record(metered, settled)
+    },
     // Whether another call pays the sessions is then unknown, so this one is not charged for them.
     unclaimed: {
       ...toSettlement(without(new Set(containers.map(({ id }) => id)))),
       review: true,
     },
   })
-  return waitFor(metered, settled)
+  const verdict = await waitFor(metered, settling)
+  return chargedOf(settled, verdict, metered)
+}
+
+/** Returns what the record has; undefined unless it is this settlement's for certain. */
+function chargedOf(
+  { charge }: Outcome,
+  verdict: SettleVerdict | undefined,
+  { call }: MeteredCall,
+): Charged | undefined {
+  if (verdict !== 'closed' && verdict !== 'corrected') return undefined
+  const { nanos, basis, review } = charge
+  return { nanos: nanos ?? 0n, currency: call.model.currency, basis, review }
 }
 
 /** Counts and logs the outcome of a call and returns its settlement. */
@@ -262,24 +281,25 @@ function toSettlement({ charge, status, attempts, cost, answer, error }: Outcome
 
 /**
  * Waits for the settlement. It is retried until committed; only the wait for it is limited. After
- * that the settlement is on the local disk before the response is sent.
+ * that the settlement is on the local disk before the response is sent, and there is no verdict.
  */
 function waitFor(
   { context, services, hold }: MeteredCall,
-  settled: Promise<unknown>,
-): Promise<void> {
+  settled: Promise<SettleVerdict>,
+): Promise<SettleVerdict | undefined> {
   const startedAt = performance.now()
-  return new Promise<void>((resolve) => {
+  return new Promise((resolve) => {
     let isOver = false
-    const end = () => {
+    const end = (verdict?: SettleVerdict) => {
       if (isOver) return
       isOver = true
       clearTimeout(timer)
       noteTime(context, 'settle', startedAt)
-      resolve()
+      resolve(verdict)
     }
+    const endUnsettled = () => end()
     const timer = setTimeout(() => {
-      services.ledger.preserve(hold).then(end, end)
+      services.ledger.preserve(hold).then(endUnsettled, endUnsettled)
     }, SETTLEMENT_WAIT_MS_MAX)
     settled.then(end, (error: unknown) => {
       services.log.error({ request_id: context.requestId, error }, 'settlement failed')

@@ -46,6 +46,8 @@ export interface TaskRow {
   readonly answer_lost: boolean
   /** UTF-8 bytes of a background response's output that streams have delivered. */
   readonly output_bytes: bigint
+  /** As the usage record has it, in nano-units; only where callers see the task. */
+  readonly charge?: { readonly charged: string; readonly currency: string } | null | undefined
   /** The event up to which `output_bytes` counts; -1 when unknown. */
   readonly output_sequence: number
   /** This and the following members describe the current attempt. */

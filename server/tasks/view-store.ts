@@ -1,5 +1,5 @@
 /** The SQL of tasks as callers see them: only their own, by our id or the upstream's. */
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import type { TaskKind } from '../lib/task-kinds.ts'
 import { columns } from './store.ts'
 import type { SourceTask } from './submission.ts'
@@ -21,10 +21,27 @@ export async function findTask(
 ): Promise<TaskRow | undefined> {
   if (!isTaskId(id)) return undefined
   const [row] = await sql<TaskRow[]>`
-    select ${columns(sql)} ${ofAccount(sql, accountId, id)}
+    select ${columns(sql)}, ${charge(sql)} ${ofAccount(sql, accountId, id)}
       and (${kind ?? null}::text is null or t.kind = ${kind ?? null})
     order by t.created_at desc limit 1`
   return row
+}
+
+/** The charge that the record of an ended task has; null before, or once it is archived. */
+function charge(sql: Sql | TransactionSql) {
+  return sql`(
+    select jsonb_build_object('charged', c.charged::text, 'currency', c.currency)
+    from call c where c.request_id = t.request_id) as charge`
+}
+
+/** Returns the charge of a task that ends in this transaction, once it is settled. */
+export async function readCharge(
+  transaction: TransactionSql,
+  taskId: string,
+): Promise<TaskRow['charge']> {
+  const [row] = await transaction<Pick<TaskRow, 'charge'>[]>`
+    select ${charge(transaction)} from task t where t.id = ${taskId}`
+  return row?.charge
 }
 
 /** Finds a task of any kind, with the time since its end. */
@@ -88,7 +105,7 @@ export async function listTasks(
       and (${otherCodes as string[] | null}::text[] is null
         or t.error_code is null or t.error_code <> all(${otherCodes as string[] | null}::text[]))`
   const rows = await sql<TaskRow[]>`
-    select ${columns(sql)} from task t join task_attempt a on a.id = t.attempt_id
+    select ${columns(sql)}, ${charge(sql)} from task t join task_attempt a on a.id = t.attempt_id
     where ${matching} and (${after}::text is null or (t.created_at, t.id) <
       (select p.created_at, p.id from task p
         where p.id = ${after} and p.account_id = ${accountId}))

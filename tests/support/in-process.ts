@@ -2,6 +2,7 @@
  * A whole gateway inside the test process: a real database, real sockets, the vendors' simulators
  * with their own book. Tests that kill a process use gateway.ts instead.
  */
+import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
@@ -182,6 +183,10 @@ function createClient(url: string): Pick<TestGateway, 'fetch' | 'post' | 'get' |
       const id = answer.headers.get('x-request-id')
       const found = await get(`/v1/usage/${id}`, key)
       if (found.status !== 200) throw new Error(`no record of ${id}: ${found.text}`)
+      // Whatever a test is about, the answer never states another charge than the record.
+      const stated = answer.headers.get('x-tributary-charge')
+      const { charged, currency } = found.json
+      if (stated !== null) assert.equal(stated, `${charged} ${currency}`)
       return found.json
     },
   }

@@ -17,7 +17,9 @@ test('the webhook of a video has the documented payload and a signature', async 
   const request = await until('the webhook', () => receiver.received[0])
   const payload = JSON.parse(request.body.toString())
   assert.deepEqual(Object.keys(payload).sort(), [
+    'charged',
     'created_at',
+    'currency',
     'finished_at',
     'model',
     'status',

@@ -6,8 +6,8 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { AnswerTools, CallResult } from '../../tasks/submission.ts'
 import { callbackUrl } from '../callback-url.ts'
 import { CALL_ERRORS } from '../endpoint.ts'
-import { type TaskReading, taskEndpoints } from '../task-endpoints.ts'
-import { encodeWebhook, type TaskView, toSeconds } from '../task-view.ts'
+import { TASK_CHARGE, type TaskReading, taskEndpoints } from '../task-endpoints.ts'
+import { encodeCharge, encodeWebhook, type TaskView, toSeconds } from '../task-view.ts'
 import { imageMetering, imageRequest } from './image-request.ts'
 
 /** Members that the worker removes: it does not stream, and results are always stored as links. */
@@ -58,6 +58,7 @@ const record = created.extend({
       usage: z.looseObject({}).optional().describe('Only for models billed by token.'),
     })
     .optional(),
+  ...TASK_CHARGE,
 })
 
 const TASK_ID = 'task_5Wd8Zk6Tn1Vc5XbY9Qm2Lr'
@@ -71,6 +72,8 @@ const DONE = {
   ...CREATED,
   status: 'succeeded',
   result: { created: 1_795_253_412, data: [{ url: 'https://media.example/image.png' }] },
+  charged: '0.25',
+  currency: 'CNY',
 } satisfies z.input<typeof record>
 
 /** Always `queued`, whatever has happened meanwhile. */
@@ -90,6 +93,7 @@ export const { create: createImageTask, get: getImageTask } = taskEndpoints({
     status: task.state,
     ...(task.error ? { error: task.error.message } : {}),
     ...(task.state === 'succeeded' ? { result: task.result } : {}),
+    ...encodeCharge(task),
   }),
   encodeWebhook: (task) => encodeWebhook(task, { kind: 'image', outcome: { result: task.result } }),
   hasMedia: true,

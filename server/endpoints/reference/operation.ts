@@ -143,7 +143,8 @@ function nameOperation(method: string, path: string): string {
   return method.toLowerCase() + capitalised.join('')
 }
 
-function listParameters({ paths, documentation, kind }: Endpoint): Parameter[] {
+function listParameters(endpoint: Endpoint): Parameter[] {
+  const { paths, documentation, kind } = endpoint
   const names = [...toTemplate(paths[0]).matchAll(/\{(\w+)\}/g)].map(({ 1: name = '' }) => name)
   const inPath = names.map((name) => ({
     in: 'path' as const,
@@ -159,7 +160,21 @@ function listParameters({ paths, documentation, kind }: Endpoint): Parameter[] {
     ...inQuery.map((member) => ({ in: 'query' as const, ...member })),
     ...inHeaders.map((member) => ({ in: 'header' as const, ...member })),
     ...(kind === 'metered' || kind === 'task' ? [IDEMPOTENCY_KEY] : []),
+    ...(kind === 'metered' && endpoint.metering.usagePlace ? [COST] : []),
   ]
+}
+
+const COST: Parameter = {
+  in: 'header',
+  name: 'X-Tributary-Cost',
+  required: false,
+  schema: {
+    type: 'string',
+    enum: ['true'],
+    description:
+      'Adds the charge as `usage.cost` to the body, or to the last usage of a stream: a number, ' +
+      'in the currency of the account.',
+  },
 }
 
 /** The header that every paid endpoint accepts. */

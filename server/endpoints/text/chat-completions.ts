@@ -1,5 +1,7 @@
 /** POST /v1/chat/completions: OpenAI's chat dialect. */
+
 import { z } from 'zod'
+import { CHAT_USAGE } from '../../dialects/usage/usage-places.ts'
 import { onEveryPrefix } from '../native-prefixes.ts'
 import { readChatOptions } from './billing/chat-options.ts'
 import { measureChat } from './billing/measure-chat.ts'
@@ -64,6 +66,7 @@ export const chatCompletions = textEndpoint({
   dialect,
   metering: {
     takesModels: true,
+    usagePlace: CHAT_USAGE,
     names: { operation: 'chat', find: (value) => findReferences(value) },
   },
   stream: 'one `chat.completion.chunk` per event, then `[DONE]`.',

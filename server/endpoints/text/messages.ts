@@ -1,8 +1,10 @@
 /** POST /v1/messages: the messages dialect, with any upstream. */
+
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { countMessagesTokens } from '../../dialects/messages/count-tokens.ts'
 import { validateMessagesRequest } from '../../dialects/messages/validate-request.ts'
+import { MESSAGES_USAGE } from '../../dialects/usage/usage-places.ts'
 import type { Body, RequestParts } from '../../pipeline/metering.ts'
 import { measureMessages } from './billing/measure-messages.ts'
 import { readMessagesOptions } from './billing/messages-options.ts'
@@ -78,6 +80,7 @@ export const messagesEndpoint = textEndpoint({
   dialect,
   metering: {
     takesModels: true,
+    usagePlace: MESSAGES_USAGE,
     check: (parts) => {
       checkVersion(parts)
       validateMessagesRequest(parts.value, { needsMaxTokens: true })

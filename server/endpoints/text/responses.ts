@@ -1,6 +1,8 @@
 /** POST /v1/responses: the Responses dialect. */
+
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { RESPONSES_USAGE } from '../../dialects/usage/usage-places.ts'
 import type { RequestParts } from '../../pipeline/metering.ts'
 import { callbackUrl } from '../callback-url.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
@@ -70,6 +72,7 @@ const endpoint = textEndpoint({
   dialect,
   metering: {
     takesModels: true,
+    usagePlace: RESPONSES_USAGE,
     check,
     buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
     names: { operation: 'responses', find: (value) => findReferences(value, { hasItems: true }) },

@@ -59,6 +59,8 @@ const DONE = {
   seed: 78674,
   usage: { completion_tokens: 108900, total_tokens: 108900 },
   finished_at: '2026-11-21T09:31:24.000Z',
+  charged: '5.0094',
+  currency: 'CNY',
 } satisfies z.input<typeof record>
 
 function encodeCreated(task: TaskView): JsonObject {

@@ -8,8 +8,10 @@ import type { RelayReport } from '../../dialects/relay.ts'
 import type { Context } from '../../http/context.ts'
 import { commonHeaders } from '../../http/reply.ts'
 import { noteWork } from '../../lib/loop-watch.ts'
+import type { Charged } from '../price/charge.ts'
 import type { Services } from '../services.ts'
 import type { StreamAnswer } from './open-answer.ts'
+import type { StreamTail } from './show-charge.ts'
 
 /** Limits beyond which a stream is cut. */
 export interface StreamBounds {
@@ -25,8 +27,8 @@ export interface DeliveredStream {
   /** `complete`: at the protocol's own end; `broken`: without it; `aborted`: by the gateway. */
   readonly end: 'complete' | 'broken' | 'aborted'
   readonly callerGone: boolean
-  /** Sends the withheld bytes and ends the response. */
-  readonly release: () => void
+  /** Sends the withheld bytes, with the charge where the stream shows it, and ends the response. */
+  readonly release: (charged?: Charged) => void
 }
 
 /** Maximum wait for the body's end after the protocol's own end. */
@@ -59,8 +61,11 @@ export function deliverStream(
   answer: StreamAnswer,
   services: Services,
   bounds: StreamBounds,
+  tail?: StreamTail,
 ): Promise<DeliveredStream> {
-  return new Promise((resolve) => new Delivery(context, answer, services, bounds, resolve).start())
+  return new Promise((resolve) => {
+    new Delivery(context, answer, services, bounds, tail, resolve).start()
+  })
 }
 
 class Delivery {
@@ -68,6 +73,7 @@ class Delivery {
   private readonly answer: StreamAnswer
   private readonly services: Services
   private readonly bounds: StreamBounds
+  private readonly tail: StreamTail | undefined
   private readonly isEvents: boolean
   private readonly resolve: (delivered: DeliveredStream) => void
   private readonly leave: () => void
@@ -94,12 +100,14 @@ class Delivery {
     answer: StreamAnswer,
     services: Services,
     bounds: StreamBounds,
+    tail: StreamTail | undefined,
     resolve: (delivered: DeliveredStream) => void,
   ) {
     this.context = context
     this.answer = answer
     this.services = services
     this.bounds = bounds
+    this.tail = tail
     this.isEvents = answer.headers['content-type']?.startsWith('text/event-stream') ?? false
     this.resolve = resolve
     this.leave = services.inFlight.add({ abort: () => this.abort() })
@@ -163,7 +171,7 @@ class Delivery {
   private readonly onEnd = (): void => {
     const last = this.read(() => this.answer.relay.end())
     if (this.isFinished) return
-    if (last && last.length > 0) this.withheld.push(last)
+    this.withhold(last)
     this.finish(this.isComplete() ? 'complete' : 'broken')
   }
 
@@ -185,9 +193,14 @@ class Delivery {
       this.finish('complete')
       return
     }
-    const last = this.answer.relay.fail(INTERRUPTED)
-    if (last) this.withheld.push(last)
+    this.withhold(this.answer.relay.fail(INTERRUPTED))
     this.finish('broken')
+  }
+
+  /** Keeps bytes until the settlement, behind those that came before. */
+  private withhold(bytes: Buffer | undefined): void {
+    const kept = bytes && this.tail ? this.tail.push(bytes) : bytes
+    if (kept && kept.length > 0) this.withheld.push(kept)
   }
 
   /** Returns true if the stream is far beyond its limits, or has a line that is too long. */
@@ -233,10 +246,25 @@ class Delivery {
     const { facts } = this.context
     if (outputBytes > 0) facts.firstOutputAt ??= performance.now()
     if (finished) {
-      this.withheld.push(bytes)
+      this.withhold(bytes)
       this.bodyEnd ??= setTimeout(() => this.finish('complete'), BODY_END_MS)
       return
     }
+    const { response } = this.context
+    const ready = this.tail ? this.tail.push(bytes) : bytes
+    if (ready.length > 0) this.write(ready)
+    if (this.stall === undefined && !this.tail) return
+    try {
+      this.answer.held.setLeaving(response.writableLength + (this.tail?.heldBytes() ?? 0))
+    } catch (error) {
+      // The rest is read without the caller, since the usage comes last.
+      const fields = { request_id: this.context.requestId, error }
+      this.services.log.warn(fields, 'too much waits for a slow reader: it is disconnected')
+      response.destroy()
+    }
+  }
+
+  private write(bytes: Buffer): void {
     const { response } = this.context
     this.isBetweenEvents = bytes.subarray(-EVENT_END.length).equals(EVENT_END)
     this.heartbeat?.refresh()
@@ -244,14 +272,6 @@ class Delivery {
     this.answer.body.pause()
     response.once('drain', this.onDrain)
     this.stall ??= setTimeout(() => response.destroy(), this.services.limits.clientStallMs)
-    try {
-      this.answer.held.setLeaving(response.writableLength)
-    } catch (error) {
-      // The rest is read without the caller, since the usage comes last.
-      const fields = { request_id: this.context.requestId, error }
-      this.services.log.warn(fields, 'too much waits for a slow reader: it is disconnected')
-      response.destroy()
-    }
   }
 
   private readonly sendHeartbeat = (): void => {
@@ -286,8 +306,7 @@ class Delivery {
 
   private abort(): void {
     if (this.isFinished) return
-    const last = this.answer.relay.fail(STOPPING)
-    if (last) this.withheld.push(last)
+    this.withhold(this.answer.relay.fail(STOPPING))
     this.finish('aborted')
   }
 
@@ -306,10 +325,11 @@ class Delivery {
       report: relay.report(),
       end,
       callerGone: this.callerGone,
-      release: () => {
+      release: (charged) => {
         response.off('close', this.onCallerGone)
         this.leave()
         if (response.destroyed) return
+        if (this.tail) this.withheld.push(this.tail.end(charged))
         if (end !== 'complete' && this.answer.cutsWhenBroken) response.destroy()
         else response.end(this.withheld.length > 0 ? Buffer.concat(this.withheld) : undefined)
       },

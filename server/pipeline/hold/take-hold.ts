@@ -6,6 +6,7 @@ import type { HoldResult, Ledger } from '../../ledger/ledger.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import { formatAmount } from '../../lib/money.ts'
 import type { Metering } from '../metering.ts'
+import type { Charged } from '../price/charge.ts'
 import { limitsOf } from '../request/limits.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
@@ -17,6 +18,8 @@ export interface Replay {
   readonly status: number
   readonly contentType: string
   readonly body: Buffer
+  /** The charge of that request. */
+  readonly charged: Charged | undefined
 }
 
 /**
@@ -46,6 +49,7 @@ export async function findReplay(
     status: row.status,
     contentType: row.content_type ?? 'application/json',
     body: row.body,
+    charged: row.charge ? { ...row.charge, nanos: BigInt(row.charge.nanos) } : undefined,
   }
 }
 

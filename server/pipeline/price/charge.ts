@@ -27,6 +27,14 @@ export interface ChargeLine extends Omit<PriceLine, 'unit'> {
   readonly unit: string
 }
 
+/** The charge that the books have of a call, once it is committed. */
+export interface Charged {
+  readonly nanos: Nanos
+  readonly currency: string
+  readonly basis: string
+  readonly review: boolean
+}
+
 export interface Charge {
   /** Null if nothing is owed: the hold is released. */
   readonly nanos: Nanos | null

@@ -10,6 +10,7 @@ import type { Body, Chain, RequestMetering, RequestParts } from '../metering.ts'
 import type { ToolOffer } from '../price/dimensions.ts'
 import type { Services } from '../services.ts'
 import { type Affinity, readAffinity } from './affinity.ts'
+import { askForUsage, wantsCost } from './ask-for-cost.ts'
 import { type ListedModel, readModelList, withoutModelList } from './fallbacks.ts'
 import { dropForeignCost, findRoutes, type UsableRoute } from './find-routes.ts'
 import { isStopped, PAUSED_RETRY_SECONDS, pinTargets, readNamed, withoutIds } from './pin-stored.ts'
@@ -43,6 +44,8 @@ export interface ResolvedCall {
   readonly idempotency: IdempotencyClaim | null
   /** The earlier answers that the request continues; absent if it continues none. */
   readonly chain?: Chain | undefined
+  /** The charge stands in the answer's body, beside its usage. */
+  readonly showsCost?: true
   /** Tools that were taken out of the request, since the model has no price for them. */
   readonly takenOut?: readonly ToolOffer[]
   /** The conversation that the request names; absent if it names none or has one route. */
@@ -103,13 +106,16 @@ async function match(
   )
   const { detached, ...found } = finding instanceof Promise ? await finding : finding
   const { model, routes, fallbacks = [] } = found
-  const { body, value, fields } = detached ? withoutIds(sentJson, detached) : sentJson
+  const requested = detached ? withoutIds(sentJson, detached) : sentJson
+  const showsCost = wantsCost(metering, caller, headers)
+  const { body, value, fields } = showsCost ? askForUsage(requested, metering, headers) : requested
   const part = file && (await withInvalidRequests(() => choosePart(file, metering, model)))
   const isChoice = routes.length > 1 || fallbacks.length > 0
   // Estimated on first use: most calls never need it.
   let inputTokens: number | undefined
   return {
     ...found,
+    ...(showsCost ? { showsCost } : {}),
     affinity: isChoice ? readAffinity(caller.keyId, value, headers) : undefined,
     idempotency: readIdempotency(context, digest),
     request: {

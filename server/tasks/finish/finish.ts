@@ -16,6 +16,7 @@ import { logTask } from '../log-task.ts'
 import { closeTask, endAttempt } from '../store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, addUnchargedCost, listAttempts } from '../timeline-store.ts'
+import { readCharge } from '../view-store.ts'
 import { chargeTask, maximumUpstreamCost, type TaskCharge, type TaskEnding } from './charge-task.ts'
 
 export interface FinishOptions {
@@ -187,11 +188,12 @@ async function enqueueWebhook(
   if (task.webhook_url === null) return
   const submission = engine.submissions.get(task.endpoint)
   if (!submission || !engine.ports.enqueueDelivery) return
+  const charge = await readCharge(transaction, task.id)
   await engine.ports.enqueueDelivery(transaction, {
     accountId: task.account_id,
     taskId: task.id,
     kind: task.kind,
     url: task.webhook_url,
-    body: JSON.stringify(submission.webhookBody(task)),
+    body: JSON.stringify(submission.webhookBody({ ...task, charge })),
   })
 }

@@ -43,6 +43,8 @@ describe(ASYNC_PATH, () => {
         created: 1_795_253_412,
         data: [{ url: 'https://media.example/p-1.png', revised_prompt: 'a river' }],
       },
+      charged: '0.5',
+      currency: 'CNY',
     })
     await stage.until(tenant, third.json.id, 'succeeded')
     const events = await stage.timeline(tenant, id)
@@ -156,7 +158,13 @@ describe(ASYNC_PATH, () => {
     stage.vendor.faults.push(400)
     const created = await stage.create(tenant)
     const done = await stage.until(tenant, created.json.id, 'failed')
-    assert.deepEqual(done, { ...created.json, status: 'failed', error: 'refused with 400' })
+    assert.deepEqual(done, {
+      ...created.json,
+      status: 'failed',
+      error: 'refused with 400',
+      charged: '0',
+      currency: 'CNY',
+    })
     const record = await stage.gateway.record(created, tenant.key)
     assert.deepEqual([record.status, record.charged], ['failed', '0'])
     const balance = await stage.gateway.balance(tenant.accountId)
@@ -192,11 +200,14 @@ describe(ASYNC_PATH, () => {
         assert.match(image.url, /\/media\/\w{40}\/image(?:\.png)?$/)
         image.url = result.data[0].url
       }
+      const { charged } = await stage.gateway.record(created, tenant.key)
       assert.deepEqual(payload, {
         task_id: created.json.id,
         kind: 'image',
         status,
         model: 'piece',
+        charged,
+        currency: 'CNY',
         ...(status === 'succeeded'
           ? { result }
           : { error: { code: 'task_failed', message: 'refused with 400' } }),

@@ -329,6 +329,8 @@ describe(PATH, () => {
       'result',
       'created_at',
       'finished_at',
+      'charged',
+      'currency',
     ])
     assert.deepEqual([payload.task_id, payload.kind], [created.json.id, 'minutes'])
     assert.equal(payload.result.sentences[0].words, undefined)

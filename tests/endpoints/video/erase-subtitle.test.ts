@@ -37,7 +37,9 @@ describe(ERASE_PATH, () => {
     assert.equal(running.json.status === 'processing', running.json.video_url === undefined)
     const done = await stage.ended(tenant, id)
     assert.deepEqual(Object.keys(done).sort(), [
+      'charged',
       'created_at',
+      'currency',
       'finished_at',
       'id',
       'status',
@@ -226,6 +228,8 @@ describe(ERASE_PATH, () => {
         member,
         'created_at',
         'finished_at',
+        'charged',
+        'currency',
       ])
       assert.deepEqual(
         [payload.task_id, payload.kind, payload.status, payload.model, payload.video_task_id],

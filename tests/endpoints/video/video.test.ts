@@ -360,6 +360,10 @@ describe(VIDEO_PATH, () => {
       model: 'test-video',
       created_at: done.created_at,
       finished_at: done.finished_at,
+      charged: done.charged,
+      currency: 'CNY',
     })
+    const { charged } = await stage.gateway.record(created, tenant.key)
+    assert.equal(done.charged, charged)
   })
 })

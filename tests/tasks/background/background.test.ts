@@ -331,6 +331,8 @@ describe('a response in the background', () => {
         response_status: 'completed',
         created_at: '',
         finished_at: '',
+        charged: '0.113',
+        currency: 'CNY',
       },
     )
   })
