@@ -1,6 +1,8 @@
 /** The log: one line an event, only fields that are allowed, no secret in any of them. */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import { createLog, type LogOptions } from '../server/app/log.ts'
 
 /** What is written while `log` is used. */
@@ -68,4 +70,24 @@ test('text: for people, with the time of day', (t) => {
     log.warn({ waiting: 3, task_id: ['video'] }, 'settlements wait')
   })
   assert.match(text, /^\d\d:\d\d:\d\d WARN settlements wait waiting=3 task_id=\["video"\]\n$/)
+})
+
+test('what a reader does not take in time is lost beyond 16 MiB, and a line says how much', async () => {
+  const log = new URL('../server/app/log.ts', import.meta.url).href
+  const script = `
+    const { createLog } = await import(${JSON.stringify(log)})
+    const log = createLog({ level: 'info', format: 'json' })
+    const reason = 'r'.repeat(500)
+    for (let count = 0; count < 40_000; count += 1) log.info({ count, reason }, 'line')
+    process.stdout.once('drain', () => log.info({}, 'last'))`
+  const args = ['--input-type=module', '-e', script]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 })
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const [last, note] = lines.slice(-2)
+  assert.deepEqual([last.msg, note.msg, note.level], ['last', 'lines of the log are lost', 40])
+  assert.equal(lines.length - 2 + note.count, 40_000)
+  assert.ok(stdout.length < 17 * 1024 * 1024 + 65_536, `${stdout.length} bytes`)
 })

@@ -52,8 +52,8 @@ export interface LogOptions {
 }
 
 /**
- * Writes to standard output, in order. A slow reader slows the gateway down. `forward` gets each
- * line as well.
+ * Writes to standard output, in order, without waiting for its reader. `forward` gets each line as
+ * well.
  */
 export function createLog(
   { level: least, format }: LogOptions,
@@ -66,11 +66,33 @@ export function createLog(
     return (facts: object, message: string) => {
       const fields = allow(facts)
       const time = new Date()
-      process.stdout.write(toLine(level, time.toISOString(), fields, message))
+      write(toLine(level, time.toISOString(), fields, message))
       forward?.({ level, time, fields, message })
     }
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** The most that waits for a reader that does not read. */
+const WAITING_BYTES_MAX = 16 * 1024 * 1024
+let lost = 0
+
+/** Drops lines, and says so later, rather than memory without end or a wait of every call. */
+function write(line: string): void {
+  if (process.stdout.writableLength > WAITING_BYTES_MAX) {
+    lost += 1
+    return
+  }
+  process.stdout.write(line)
+  if (lost === 0) return
+  const note = {
+    level: LEVELS.warn,
+    time: new Date(),
+    count: lost,
+    msg: 'lines of the log are lost',
+  }
+  lost = 0
+  process.stdout.write(`${JSON.stringify(note)}\n`)
 }
 
 type Fields = Readonly<Record<string, unknown>>

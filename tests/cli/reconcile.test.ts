@@ -291,6 +291,12 @@ describe('reconcile', () => {
       /line 2: a quotation mark is not closed/,
     ],
     [
+      'a quotation mark within a field, which is no digit to be left out',
+      'Day,Note,Cost\r\n2026-05-01,"a\r\nb",1\r\n2026-05-02,c,1"2\r\n',
+      ['--map', 'date=Day,amount=Cost'],
+      /line 4: a quotation mark stands within a field/,
+    ],
+    [
       'a column that is not there',
       'Day,Cost\n',
       ['--map', 'date=Day,amount=Sum'],

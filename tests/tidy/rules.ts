@@ -160,6 +160,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@simplewebauthn/server/helpers': ['server/sign-in/passkeys/webauthn.ts'],
   busboy: ['server/assets/', 'server/pipeline/request/read-form.ts'],
   commander: ['bin/'],
+  'csv-parse': ['bin/lib/invoices/cut-csv.ts'],
   'find-my-way': ['server/http/router.ts'],
   'gpt-tokenizer/encoding/o200k_base': ['server/endpoints/text/tokens/thread.ts'],
   'ipaddr.js': ['server/outbound/'],
@@ -167,13 +168,8 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   postgres: ['server/database/'],
   'prom-client': ['server/metrics/'],
   ws: ['server/endpoints/sockets.ts', 'server/pipeline/send/wire-socket.ts'],
-  undici: [
-    'server/pipeline/send/exchange.ts',
-    'server/pipeline/send/wire.ts',
-    'server/outbound/',
-    'server/app/open-outbound.ts',
-    'server/app/stop.ts',
-  ],
+  undici: `server/pipeline/send/exchange.ts server/pipeline/send/wire.ts server/outbound/
+    server/app/open-outbound.ts server/app/stop.ts`.split(/\s+/),
   zod: [
     'server/accounts/',
     'server/admin/',

@@ -1,5 +1,7 @@
-/** Parses CSV (RFC 4180): fields separated by commas, in quotes if they contain one. */
+/** Reads CSV (RFC 4180) in chunks, for files of any size. */
 import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { CsvError, parse } from 'csv-parse'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 
 export interface CsvRow {
@@ -8,17 +10,38 @@ export interface CsvRow {
   readonly fields: readonly string[]
 }
 
-const ROW_CHARACTERS_MAX = 1_000_000
+const ROW_BYTES_MAX = 1_000_000
 
-/** Reads in chunks, for files of any size. Throws OperatorError that names the line. */
+/** Throws OperatorError that names the line. */
 export async function* cutCsv(path: string): AsyncGenerator<CsvRow> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  const cutter = createCutter()
-  for await (const chunk of createReadStream(path)) {
-    yield* cutter.push(decode(() => decoder.decode(chunk, { stream: true })))
+  const parser = parse({
+    max_record_size: ROW_BYTES_MAX,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    // The reader of the table checks the width.
+    relax_column_count: true,
+  })
+  const rows: AsyncIterable<string[]> = Readable.from(readText(path)).compose(parser)
+  let line = 1
+  try {
+    for await (const fields of rows) {
+      if (fields.some((field) => field.trim() !== '')) yield { line, fields }
+      line += fields.reduce((sum, field) => sum + countBreaks(field), 1)
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? explain(error, line) : error
   }
-  yield* cutter.push(decode(() => decoder.decode()))
-  yield* cutter.end()
+}
+
+function countBreaks(field: string): number {
+  return field.match(/\r\n|\n|\r/g)?.length ?? 0
+}
+
+async function* readText(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for await (const chunk of createReadStream(path)) {
+    yield decode(() => decoder.decode(chunk, { stream: true }))
+  }
+  yield decode(() => decoder.decode())
 }
 
 function decode(read: () => string): string {
@@ -29,62 +52,16 @@ function decode(read: () => string): string {
   }
 }
 
-function createCutter() {
-  let fields: string[] = []
-  let field = ''
-  let isQuoted = false
-  let wasQuote = false
-  let line = 1
-  let start = 1
-
-  function endRow(): CsvRow | undefined {
-    const row = { line: start, fields: [...fields, field.replace(/\r$/, '')] }
-    fields = []
-    field = ''
-    start = line
-    return row.fields.some((one) => one.trim() !== '') ? row : undefined
-  }
-
-  function takeQuoted(character: string): boolean {
-    if (!isQuoted) return false
-    if (character === '"') {
-      isQuoted = false
-      wasQuote = true
-    } else field += character
-    return true
-  }
-
-  function take(character: string): CsvRow | undefined {
-    if (character === '\n') line += 1
-    if (takeQuoted(character)) return undefined
-    const isDoubled = wasQuote && character === '"'
-    wasQuote = false
-    if (isDoubled) field += '"'
-    if (character === '"') isQuoted = isDoubled || field === '' || isQuoted
-    else if (character === ',') {
-      fields.push(field)
-      field = ''
-    } else if (character === '\n') return endRow()
-    else field += character
-    return undefined
-  }
-
-  return {
-    *push(text: string): Generator<CsvRow> {
-      for (const character of text) {
-        const row = take(character)
-        if (row) yield row
-        if (field.length > ROW_CHARACTERS_MAX) throw openQuote(start)
-      }
-    },
-    *end(): Generator<CsvRow> {
-      if (isQuoted) throw openQuote(start)
-      const row = field === '' && fields.length === 0 ? undefined : endRow()
-      if (row) yield row
-    },
-  }
+const REASONS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
+  CSV_MAX_RECORD_SIZE: 'a quotation mark is not closed',
+  CSV_INVALID_CLOSING_QUOTE: 'a quotation mark is followed by other text',
+  INVALID_OPENING_QUOTE: 'a quotation mark stands within a field',
 }
 
-function openQuote(line: number): OperatorError {
-  return new OperatorError(`line ${line}: a quotation mark is not closed`)
+/** `line` is where the row begins: an open quotation mark takes in the rest of the file. */
+function explain(error: CsvError, line: number): OperatorError {
+  return new OperatorError(`line ${line}: ${REASONS[error.code] ?? error.message}`, {
+    cause: error,
+  })
 }
