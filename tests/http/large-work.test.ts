@@ -4,12 +4,14 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
+import { z } from 'zod'
 import { createChatRelay } from '../../server/dialects/chat/relay.ts'
 import { readBody } from '../../server/http/body.ts'
 import { type Context, createContext } from '../../server/http/context.ts'
 import { HeldBytes } from '../../server/pipeline/answer/count-held.ts'
 import { deliverStream } from '../../server/pipeline/answer/deliver.ts'
 import { openRoom, receiveWhole } from '../../server/pipeline/answer/receive-whole.ts'
+import { readJson } from '../../server/pipeline/request/read-request.ts'
 import type { Services } from '../../server/pipeline/services.ts'
 import { testMemory } from '../support/memory.ts'
 
@@ -91,3 +93,24 @@ for (const [what, receive] of Object.entries({ receiveBody, receiveAnswer, recei
     await waiting
   })
 }
+
+test('a long body is parsed in one turn and judged in another', async () => {
+  const turnsOf = async (bytes: number) => {
+    const shared = openShared()
+    shared.state.isShared = false
+    const { loop } = shared.memory
+    let turns = 0
+    const turn = loop.turn.bind(loop)
+    loop.turn = (account) => {
+      turns += 1
+      return turn(account)
+    }
+    const body = Readable.from([Buffer.from(JSON.stringify({ x: 'a'.repeat(bytes) }))], {
+      objectMode: false,
+    })
+    const request = Object.assign(body, { headers: {}, complete: true })
+    await readJson(contextOf('other', shared, request), GB, z.looseObject({}))
+    return turns
+  }
+  assert.deepEqual([await turnsOf(1_000_000), await turnsOf(9_000_000)], [1, 2])
+})

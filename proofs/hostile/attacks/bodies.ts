@@ -80,6 +80,11 @@ const COSTLY: readonly Costly[] = [
     manner: { kind: 'hold', connections: 8 },
   },
   {
+    name: '64,000 messages of 900 bytes',
+    body: () => chat({ messages: Array(64_000).fill(user('ab '.repeat(300))) }),
+    manner: { kind: 'flood', perSecond: 1, connections: 2 },
+  },
+  {
     name: 'invalid JSON of 1 MB',
     body: () => Buffer.from(`{"model":"sim-chat","messages":[${'{},'.repeat(330_000)}`),
     manner: { kind: 'flood', perSecond: 20, connections: 8 },
