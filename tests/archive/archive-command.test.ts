@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { readMonth } from '../../server/archive/months.ts'
-import { openCommandLine, runWith } from '../cli/support.ts'
+import { openCommandLine, runProgram, runWith } from '../cli/support.ts'
 import { brokenInvariants, createCaller } from '../ledger/support.ts'
 import { startS3Server } from '../support/s3-server.ts'
 import { countRows, MONTH, postCalls, sumBooks } from './support.ts'
@@ -24,7 +24,8 @@ test('a month goes on after a kill at each step', async (t) => {
   const { sql, environment, run, json } = await open(t, 12)
   const sums = await sumBooks(sql)
   for (const point of ['written', 'verified', 'removing', 'removed', 'listed']) {
-    const killed = await runWith({ ...environment, TRIBUTARY_FAIL: `archive-${point}` }, CREATE)
+    const failing = { ...environment, TRIBUTARY_FAIL: `archive-${point}` }
+    const killed = await runProgram(failing, CREATE)
     assert.equal(killed.code, null, `${point}: ${killed.err}`)
     assert.deepEqual(await sumBooks(sql), sums)
     assert.deepEqual(await brokenInvariants(sql), [])

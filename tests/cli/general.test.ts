@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createCaller, spend } from '../accounts/support.ts'
 import { programEnvironment } from '../support/processes.ts'
-import { openCommandLine, ROOT, runWith } from './support.ts'
+import { openCommandLine, ROOT, runProgram, runWith } from './support.ts'
 
 const environment = { ...programEnvironment(), HOME: tmpdir() }
 const run = (...words: string[]) => runWith(environment, words)
@@ -27,7 +27,7 @@ test('help is printed to standard output', async () => {
 })
 
 test('it prints its version', async () => {
-  const { code, out } = await run('--version')
+  const { code, out } = await runProgram(environment, ['--version'])
   assert.equal(code, 0)
   assert.match(out, /^\d+\.\d+\.\d+\n$/)
 })
@@ -45,8 +45,9 @@ test('a wrong command line exits with 2 and says what is wrong', async () => {
     [['simulate', '--port', '70000'], /Write a port/],
     [['account', 'list', '--jsn'], /unknown option '--jsn'/],
   ]
-  for (const [words, expected] of wrong) {
-    const { code, out, err } = await run(...words)
+  for (const [index, [words, expected]] of wrong.entries()) {
+    const start = index === 0 ? runProgram : runWith
+    const { code, out, err } = await start(environment, words)
     assert.deepEqual([code, out], [2, ''], words.join(' '))
     assert.match(err, expected)
   }
@@ -58,7 +59,7 @@ test('a failed command exits with 1 and one line', async () => {
     DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
     SECRET_KEY: 'x'.repeat(32),
   }
-  const away = await runWith(unreachable, ['account', 'list'])
+  const away = await runProgram(unreachable, ['account', 'list'])
   assert.equal(away.code, 1)
   assert.match(away.err, /^tributary: cannot reach the database of DATABASE_URL: .*\n$/)
   const misconfigured = await runWith({ ...environment, PORT: 'x' }, ['account', 'list'])
@@ -152,7 +153,7 @@ test('without DATABASE_URL a command starts the embedded database and stops it',
   const folder = mkdtempSync(join(tmpdir(), 'tributary-cli-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const own = { ...environment, DATA_DIR: join(folder, 'data') }
-  const created = await runWith(own, ['account', 'create', '--name', 'x', '--json'])
+  const created = await runProgram(own, ['account', 'create', '--name', 'x', '--json'])
   assert.equal(created.code, 0, created.err)
   assert.match(created.err, /creating the embedded database/)
   const listed = await runWith(own, ['account', 'list', '--json'])

@@ -3,25 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { noBrowser } from '../support/browser.ts'
 import { insertDropped } from '../webhooks/support.ts'
-import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
 const OPERATOR = { operator: true }
-const PAGES = [
-  '',
-  '/accounts',
-  '/users',
-  '/channels',
-  '/models',
-  '/calls',
-  '/tasks',
-  '/deliveries',
-  '/redeem-codes',
-  '/proof',
-  '/system',
-  '/audit-log',
-]
-
 describe('operators', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
@@ -92,20 +76,6 @@ describe('operators', { skip: noBrowser }, () => {
     assert.ok((await page.getByText('holds', { exact: true }).count()) >= 7)
     await page.context().close()
   })
-
-  for (const path of PAGES) {
-    test(`/operator${path}: accessible, and fits a phone`, async () => {
-      const wide = await stage.signedIn(`/operator${path}`, OPERATOR)
-      await wide.page.getByRole('heading', { level: 1 }).waitFor()
-      await expectAccessible(wide.page)
-      assert.deepEqual(wide.complaints, [])
-      await wide.page.context().close()
-      const phone = await stage.signedIn(`/operator${path}`, OPERATOR, PHONE)
-      await phone.page.getByRole('heading', { level: 1 }).waitFor()
-      await expectFits(phone.page)
-      await phone.page.context().close()
-    })
-  }
 
   test('a delivery far down the list is found by its id, and its filter can be cleared', async () => {
     await stage.sql`

@@ -11,9 +11,9 @@ test('backups of a busy database come back, and so does an instant of its archiv
   const seed = Math.floor(Math.random() * 2 ** 31)
   t.diagnostic(`seed ${seed}`)
   const log = (text: string) => t.diagnostic(text)
-  const drill = await runDrill({ seed, backups: 2, points: 1, perSecond: 15, log })
+  const drill = await runDrill({ seed, backups: 1, points: 1, perSecond: 8, log })
   assert.deepEqual(drill.sourceBreaks, [])
-  assert.deepEqual([drill.backups.length, drill.points.length, drill.kills], [2, 1, 2])
+  assert.deepEqual([drill.backups.length, drill.points.length, drill.kills], [1, 1, 1])
   for (const { name, breaks, rows } of [...drill.backups, ...drill.points]) {
     assert.deepEqual(breaks, [], `${name}, seed ${seed}`)
     assert.ok(rows > 0, name)

@@ -15,7 +15,7 @@ describe('guessing passwords', () => {
   })
   after(() => console.stop())
 
-  test('10,000 logins against one account: 20 at most are compared, others sign in', async () => {
+  test('1,000 logins against one account: 20 at most are compared, others sign in', async () => {
     const { email } = await console.person()
     const other = await console.person()
     const before = console.derivations()
@@ -23,7 +23,7 @@ describe('guessing passwords', () => {
     const statuses = new Map<number, number>()
     let sent = 0
     const guess = async () => {
-      while (sent < 10_000) {
+      while (sent < 1_000) {
         sent += 1
         const headers = from(`10.${sent >> 16}.${(sent >> 8) & 255}.${sent & 255}`)
         const body = { email, password: `${WRONG} ${sent}` }
@@ -44,7 +44,7 @@ describe('guessing passwords', () => {
     const compared = console.derivations() - before - 20
     assert.ok(compared <= 20, `${compared} compared`)
     assert.equal(statuses.get(401), compared)
-    assert.equal(statuses.get(429), 10_000 - compared)
+    assert.equal(statuses.get(429), 1_000 - compared)
     const right = await browser.send('POST', '/session', { email, password: PASSWORD })
     assert.equal(right.status, 429)
     assert.ok(Number(right.headers.get('retry-after')) > 0)

@@ -30,6 +30,9 @@ const FAST = {
   max_connections: '400',
 }
 
+/** Databases are made however long a busy machine takes for it. */
+const ADMIN = { connections: 1, patient: true, statementTimeoutMs: 0 }
+
 export interface TestServer {
   readonly place: DatabasePlace
   pid(): number | undefined
@@ -48,11 +51,11 @@ export interface TestDatabase {
 export async function startTestServer(choice: PostgresChoice = runChoice()): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-test-'))
   const server = await startChosen({ choice, dataDir: folder, settings: FAST })
-  const admin = connect(server.place, { database: 'postgres', connections: 1 })
+  const admin = connect(server.place, { database: 'postgres', ...ADMIN })
   await admin.unsafe(`drop database if exists ${TEMPLATE} with (force)`)
   await admin.unsafe(`create database ${TEMPLATE}`)
   await admin.end()
-  const template = connect(server.place, { database: TEMPLATE, connections: 1 })
+  const template = connect(server.place, { database: TEMPLATE, ...ADMIN })
   await migrate(template, MIGRATIONS)
   await template.end()
   return {
@@ -102,7 +105,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   open += 1
   const server = await findServer()
   const name = `test_${randomBytes(6).toString('hex')}`
-  const admin = connect(server, { database: 'postgres', connections: 1 })
+  const admin = connect(server, { database: 'postgres', ...ADMIN })
   await createFromTemplate(admin, name)
   // Only a test of outages, on a server of its own, is to give a slow one up.
   const sql = connect(server, { database: name, patient: true, statementTimeoutMs: 30_000 })

@@ -1,9 +1,10 @@
 /** The one wait of tests: for a state, with a deadline. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const POLL_MS = 10
+/** Short waits end soon, and long ones leave the processor to what they wait for. */
+const POLL_MS = { first: 4, last: 40, growth: 1.3 }
 /** Enough on a machine many times slower: what takes longer never comes. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 180_000
 
 /**
  * Calls `check` until it returns a value other than undefined and false, which it returns. Rejects
@@ -15,11 +16,11 @@ export async function until<T>(
   timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs
-  for (;;) {
+  for (let pauseMs = POLL_MS.first; ; pauseMs = Math.min(pauseMs * POLL_MS.growth, POLL_MS.last)) {
     const value = await check()
     if (value !== undefined && value !== false) return value
     if (performance.now() > deadline) throw new Error(`gave up waiting for ${what}`)
-    await sleep(POLL_MS)
+    await sleep(pauseMs)
   }
 }
 

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { programEnvironment } from '../../support/processes.ts'
 import { startServer } from '../../support/servers/local-server.ts'
-import { ROOT, runWith } from '../support.ts'
+import { ROOT, runProgram } from '../support.ts'
 import { readDemo, start } from './running.ts'
 
 const JSON_LOG = { LOG_FORMAT: 'json' }
@@ -69,7 +69,7 @@ test('starts that fail: a wrong setting, no database, a taken port, with workers
     [{ LOG_LEVEL: 'silent' }, /^port \d+ on 127\.0\.0\.1 is taken/],
   ]
   for (const [wrong, message] of cases) {
-    const { code, out, err } = await runWith({ ...good, ...wrong }, ['serve'])
+    const { code, out, err } = await runProgram({ ...good, ...wrong }, ['serve'])
     assert.equal(code, 1)
     assert.equal(err, '')
     const last = readLines(out).filter(({ level }) => level === 50)

@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runWith } from '../support.ts'
+import { runProgram, runWith } from '../support.ts'
 import { readDemo, start } from './running.ts'
 
 test('serve: demo mode answers a paid call, commands join it, SIGTERM ends it with 0', async (t) => {
@@ -67,7 +67,7 @@ test('serve: a refused start prints one line and exits with 1', async (t) => {
   const running = start(t, { PORT: 'eighty' })
   assert.equal(await running.ended, 1)
   assert.match(running.said(), /^tributary: PORT: must be a whole number from 0 to 65535\n$/)
-  const wrong = await runWith(running.environment, ['serve', '--role', 'boss'])
+  const wrong = await runProgram(running.environment, ['serve', '--role', 'boss'])
   assert.equal(wrong.code, 2)
 })
 

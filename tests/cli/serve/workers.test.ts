@@ -9,7 +9,7 @@ import { findFreePort } from '../../support/free-port.ts'
 import { type GatewayProcess, type Stage, startGateway, startStage } from '../../support/gateway.ts'
 import { programEnvironment } from '../../support/processes.ts'
 import { until } from '../../support/until.ts'
-import { runWith } from '../support.ts'
+import { runProgram } from '../support.ts'
 
 let stage: Stage
 let metricsUrl: string
@@ -81,7 +81,7 @@ test('SIGTERM ends all of them in order', async () => {
 test('a start that fails is said once, and no worker is restarted', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-workers-'))
   const databaseUrl = `postgres://a:b@127.0.0.1:${await findFreePort()}/none`
-  const { code, out, err } = await runWith(
+  const { code, out, err } = await runProgram(
     {
       ...programEnvironment(),
       HOME: folder,

@@ -8,7 +8,6 @@ import { arrive, close, goTo, leave } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 const MODEL = 'doubao-seedance-2-5-260628'
-const PATIENCE = { timeout: 60_000 }
 
 describe('a video', { skip: noBrowser }, () => {
   let stage: ConsoleStage
@@ -28,28 +27,28 @@ describe('a video', { skip: noBrowser }, () => {
     await page.locator('main a[href*="/tasks?id=task_"]').first().click()
     const task = page.getByRole('dialog')
     // Once as the task's state, once at the end of its timeline.
-    await task.getByText('Succeeded', { exact: true }).first().waitFor(PATIENCE)
-    await task.locator('video[src]').waitFor(PATIENCE)
+    await task.getByText('Succeeded', { exact: true }).first().waitFor()
+    await task.locator('video[src]').waitFor()
     await close(page)
 
     await goTo(page, '/assets', 'Assets')
     const list = page.getByRole('list', { name: 'Assets' })
-    await list.locator('video[src]').waitFor(PATIENCE)
+    await list.locator('video[src]').waitFor()
     await list.getByRole('button', { name: 'Erase subtitles' }).click()
     const question = page.getByRole('dialog', { name: /^Erase the subtitles/ })
     await question.getByText('Price').waitFor()
     await question.getByRole('button', { name: 'Erase subtitles' }).click()
     await question.waitFor({ state: 'hidden' })
-    await list.locator('video[src]').nth(1).waitFor(PATIENCE)
+    await list.locator('video[src]').nth(1).waitFor()
     await list.getByRole('button', { name: 'Play' }).click()
     await list.getByRole('button', { name: 'Pause' }).waitFor()
 
     await page.goto(`${stage.console}/assets?kind=erased`)
     await arrive(page, 'Assets')
-    await list.getByRole('button', { name: /^Open / }).click(PATIENCE)
+    await list.getByRole('button', { name: /^Open / }).click()
     const pair = page.getByRole('dialog')
     await pair.getByText('Original', { exact: true }).waitFor()
-    await pair.locator('video[src]').nth(1).waitFor(PATIENCE)
+    await pair.locator('video[src]').nth(1).waitFor()
     const sources = new Set<string | null>()
     for (const one of await pair.locator('video').all()) sources.add(await one.getAttribute('src'))
     assert.equal(sources.size, 2)

@@ -16,10 +16,12 @@ describe('an operator’s questions', { skip: noBrowser }, () => {
   after(() => stage?.stop())
 
   test('what is on hold and why, and whether the backup is fresh', async () => {
+    // Of later, or the gateway would release it as one of a process that has ended.
     await stage.sql`
-      insert into hold (id, request_id, account_id, key_id, task_id, endpoint, model, amount)
+      insert into hold
+        (id, request_id, account_id, key_id, task_id, endpoint, model, amount, created_at)
       select 'hold_test', 'req_test', ${stage.account.id}, 'key_test', null, 'chat.completions',
-        'sim-chat', 0`
+        'sim-chat', 0, now() + interval '1 day'`
     await stage.sql`
       insert into command_run (command, place, finished_at, outcome, version, succeeded_at)
       values ('backup', '/backups', now(), 'succeeded', '1', now() - interval '3 days')`
