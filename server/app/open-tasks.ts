@@ -47,7 +47,7 @@ export function openTasks(parts: {
       keepsFiles: storage.keepsFiles,
       keepContent: assets.keeper.keep,
       discardContent: assets.keeper.discard,
-      async onSucceeded(transaction, task, contents) {
+      async addToLibrary(transaction, task, contents) {
         await addToLibrary(transaction, task)
         for (const content of contents) await assets.keeper.adopt(transaction, task, content)
         return withLastingLinks(transaction, task, config.publicUrl)

@@ -92,7 +92,7 @@ export function vendorAttemptOf(
   id: string,
 ): TaskAttempt {
   const vendorCallbackUrl = driver.callbacks?.isEnabled(settings)
-    ? ports.vendorCallbackUrl?.(id)
+    ? ports.vendorCallbackUrl(id)
     : undefined
   return { id, vendorCallbackUrl }
 }

@@ -65,11 +65,11 @@ export function createTasks(options: {
   readonly services: Services
   readonly channels: ChannelVersions
   readonly submissions: readonly TaskSubmission[]
-  readonly ports?: TaskPorts
+  readonly ports: TaskPorts
   readonly times?: Partial<TaskTimes>
   readonly slots?: Partial<WorkerSlots>
 }): Tasks {
-  const { sql, services, channels, ports = {} } = options
+  const { sql, services, channels, ports } = options
   const submissions = new Map(
     options.submissions.map((submission) => [submission.endpoint, submission]),
   )
@@ -80,7 +80,7 @@ export function createTasks(options: {
 
   async function timeline(task: TaskRow): Promise<readonly TaskEvent[]> {
     const events = await readTimeline(sql, task.id)
-    const attempts = (await ports.deliveryAttempts?.(task.id)) ?? []
+    const attempts = await ports.deliveryAttempts(task.id)
     const deliveryEvents = attempts.map(({ at, ...detail }) => ({ kind: 'callback', detail, at }))
     return [...events, ...deliveryEvents].sort((a, b) => a.at.getTime() - b.at.getTime())
   }
@@ -101,7 +101,7 @@ export function createTasks(options: {
     timeline,
     receiveCallback: (attemptId, document) => receiveCallback(engine, attemptId, document),
     async delivery(task) {
-      return task.webhook_url === null ? undefined : ports.deliveryState?.(task.id)
+      return task.webhook_url === null ? undefined : ports.deliveryState(task.id)
     },
     background: createBackgroundTasks(engine),
     hasOpenTasks: () => hasOpenTasks(sql),

@@ -101,7 +101,7 @@ function typeOfSuffix(url: string): 'audio' | 'video' | undefined {
  * file to the upstream. The length of the gateway's own files is known, and the hold covers it.
  */
 async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonObject> {
-  const found = await ports.measureUrl?.(String(parameters.file_url))
+  const found = await ports.measureUrl(String(parameters.file_url))
   if (found === 'missing') throw invalidField('file_url', 'the file does not exist')
   const { bytes, type, seconds } = found ?? {}
   if (bytes === 0) throw invalidField('file_url', 'the file is empty')

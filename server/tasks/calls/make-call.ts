@@ -218,7 +218,7 @@ async function finishPatiently(
 }
 
 async function discard({ ports }: Engine, contents: readonly ResultContent[]): Promise<void> {
-  for (const content of contents) await ports.discardContent?.(content)
+  for (const content of contents) await ports.discardContent(content)
 }
 
 async function giveUp(engine: Engine, task: ClaimedTask, failure: string): Promise<void> {

@@ -22,7 +22,7 @@ export function startConverter(engine: Engine, slots: number): Converter | undef
   if (!ports.convertSound) return undefined
   const stopping = new AbortController()
   /** The vendor fetches the sound from any gateway. */
-  const mayConvert = () => ports.keepsFiles?.() ?? true
+  const mayConvert = ports.keepsFiles
 
   async function run(claim: ClaimedConversion): Promise<void> {
     // Without effect once the task has been submitted: the row is gone.

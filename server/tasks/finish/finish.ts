@@ -133,13 +133,13 @@ async function close(
   if (call || background || recording) await deleteBody(transaction, task.id)
   if (recording) {
     await deleteConversion(transaction, task.id)
-    await engine.ports.unpublish?.(transaction, task.request_id)
+    await engine.ports.unpublish(transaction, task.request_id)
   }
   let { result } = endedTask
-  if (succeeded && engine.ports.onSucceeded) {
+  if (succeeded) {
     const request = { ...endedTask.request, ...options.galleryDetails }
     const added = { ...endedTask, request }
-    result = await engine.ports.onSucceeded(transaction, added, options.contents ?? [])
+    result = await engine.ports.addToLibrary(transaction, added, options.contents ?? [])
   }
   await enqueueWebhook(engine, transaction, { ...endedTask, result })
   return true
@@ -187,7 +187,7 @@ async function enqueueWebhook(
 ): Promise<void> {
   if (task.webhook_url === null) return
   const submission = engine.submissions.get(task.endpoint)
-  if (!submission || !engine.ports.enqueueDelivery) return
+  if (!submission) return
   const charge = await readCharge(transaction, task.id)
   await engine.ports.enqueueDelivery(transaction, {
     accountId: task.account_id,

@@ -61,7 +61,7 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
   }
 
   /** A call is paid for before its result can turn out to have no place. */
-  const mayCall = () => ports.keepsFiles?.() ?? true
+  const mayCall = ports.keepsFiles
 
   async function claim(background: Sql, start: StartWork): Promise<void> {
     for (const partition of await dueQueuePartitions(background)) {

@@ -170,7 +170,7 @@ export async function guardUrls(
   const webhookUrl = parameters.callback_url
   const webhook = typeof webhookUrl === 'string' ? [{ field: 'callback_url', url: webhookUrl }] : []
   for (const { field, url } of [...webhook, ...submission.urls(parameters)]) {
-    const problem = await ports.judgeUrl?.(url)
+    const problem = await ports.judgeUrl(url)
     if (problem !== undefined) throw invalidField(field, problem)
   }
 }
