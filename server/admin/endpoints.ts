@@ -5,6 +5,8 @@
  */
 import { encode } from '../endpoints/codecs.ts'
 import type { PlainEndpoint } from '../endpoints/endpoint.ts'
+import { readJsonBody } from '../http/body.ts'
+import { checkForm, checkQuery, checkShape, refuseUnstorable } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes, sendJson } from '../http/reply.ts'
 import type { Method } from '../http/router.ts'
@@ -14,10 +16,13 @@ import { authorise, authoriseToken, requireStepUp } from './authorise.ts'
 import { ADMIN_CONTRACT } from './contract.ts'
 import type { AnyHandler } from './handler.ts'
 import { ADMIN_CHECKS, ADMIN_HANDLERS } from './handlers.ts'
-import { readInput } from './read-input.ts'
 import type { Contract, RouteDeclaration } from './route.ts'
 import type { AdminServices } from './services.ts'
 
+/** Prices, catalogs and settings are small; media go through the public API. */
+const BODY_BYTES_MAX = 1 << 20
+/** For callers without a session: a password or a passkey's response. */
+const PUBLIC_BODY_BYTES_MAX = 1 << 16
 const BASE = '/admin/v1'
 /** Answers depend on who is signed in, so browsers must not keep them. */
 const PRIVATE = { 'cache-control': 'no-store' }
@@ -173,4 +178,34 @@ async function writeRow(
 function reply(context: Context, { answer, answerType }: RouteDeclaration, value: unknown): void {
   if (answer) sendJson(context, 200, encode(answer, value), PRIVATE)
   else if (answerType === undefined) sendBytes(context, 204, PRIVATE, Buffer.alloc(0))
+}
+
+/** Throws 400 with the invalid fields, 413 or 415. */
+async function readInput(context: Context, declared: RouteDeclaration) {
+  // A stranger's list is read up to its first wrong entry.
+  const check = declared.role === 'public' ? checkShape : checkForm
+  refuseUnstorable(Object.fromEntries(context.query), 'query')
+  return {
+    query: declared.query && checkQuery(declared.query, context.query),
+    body: declared.body && check(declared.body, await readJson(context, declared)),
+  }
+}
+
+async function readJson(context: Context, { role }: RouteDeclaration): Promise<unknown> {
+  const bytes = await readJsonBody(
+    context,
+    role === 'public' ? PUBLIC_BODY_BYTES_MAX : BODY_BYTES_MAX,
+  )
+  if (bytes.length === 0) return {}
+  const body = parseBody(bytes)
+  refuseUnstorable(body, 'body')
+  return body
+}
+
+function parseBody(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw new GatewayError('invalid_request', { message: 'the body is not JSON' })
+  }
 }

@@ -8,7 +8,6 @@ import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
 import { GatewayError } from '../lib/errors.ts'
 import { type ConsoleFile, type Encoding, openConsoleFiles } from './files.ts'
-import { contentSecurityPolicy } from './policy.ts'
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'console', 'dist')
 const NONCE_BYTES = 16
@@ -130,4 +129,26 @@ function chooseEncoding(accepted: string, bodies: ConsoleFile['bodies']): Encodi
     bodies[encoding] !== undefined && ACCEPTS[encoding].test(accepted)
   if (offers('br')) return 'br'
   return offers('gzip') ? 'gzip' : 'identity'
+}
+
+/**
+ * The Content-Security-Policy of the console's page: everything not listed is forbidden. Returns
+ * the header. `nonce` covers the styles that dialogs add while they are open; scripts need none,
+ * since only files of this origin run. `mediaOrigins` are the origins of pictures and videos.
+ */
+function contentSecurityPolicy(nonce: string, mediaOrigins: readonly string[]): string {
+  const media = ["'self'", 'data:', 'blob:', ...mediaOrigins].join(' ')
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    `img-src ${media}`,
+    `media-src ${media}`,
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 }

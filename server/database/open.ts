@@ -10,10 +10,10 @@ import { explainTls } from './connection/tls-options.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/embedded.ts'
 import { takeOwnership } from './embedded/ownership.ts'
 import { type OnTrouble, watchServer } from './embedded/watch-server.ts'
+import { judgeServer, REPLICA } from './judge-server.ts'
 import { type DatabaseState, probeDatabase } from './probe.ts'
 import { DatabaseProblem } from './problem.ts'
-import { explainReplica, refuseUnsafe } from './refuse-unsafe.ts'
-import { countSessions } from './store.ts'
+import { countSessions, readServer } from './store.ts'
 import { READ_ONLY, readErrorCode } from './unavailable.ts'
 import { waitForServer } from './wait-for-server.ts'
 
@@ -162,4 +162,19 @@ async function openPool(
     throw error
   }
   return { sql, pagesSql, place, kind, probe: () => probeDatabase(sql), stop }
+}
+
+/**
+ * Throws DatabaseProblem if the server is too old, may lose acknowledged commits or cannot be
+ * written. Returns what is a reason to warn.
+ */
+async function refuseUnsafe(sql: Sql): Promise<readonly string[]> {
+  const findings = judgeServer(await readServer(sql))
+  const refused = findings.find(({ verdict }) => verdict === 'refused')
+  if (refused) throw new DatabaseProblem(refused.message)
+  return findings.filter(({ verdict }) => verdict === 'warning').map(({ message }) => message)
+}
+
+function explainReplica(cause?: unknown): DatabaseProblem {
+  return new DatabaseProblem(REPLICA, cause)
 }

@@ -1,13 +1,15 @@
 /** The only place that writes responses: headers with the request id, JSON and errors. */
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../lib/errors.ts'
 import { type Context, TIMED_PARTS } from './context.ts'
 import { corsHeaders } from './cors.ts'
-import { endAfterRequest } from './delayed-close.ts'
 import { type ContentEncoding, encodeDocument, encodingOfDocument } from './encode-content.ts'
 import { errorHeaders, renderError } from './envelope.ts'
 import { rateHeaders } from './rate-headers.ts'
 import { LARGE_BYTES, sendLarge } from './send-large.ts'
+
+const DELAY_MS_MAX = 2_000
+const DELAY_BYTES_MAX = 32 * 1024 * 1024
 
 /** Returns the headers of every response. */
 export function commonHeaders(context: Context): Record<string, string> {
@@ -131,4 +133,29 @@ export function sendError(context: Context, thrown: unknown): GatewayError {
 function mayStillSend({ request }: Context): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   return !request.complete && (encoding !== undefined || Number(length) > 0)
+}
+
+/**
+ * Delays closing after an early refusal: closing while the request still arrives would reset the
+ * connection, and the reset can overtake the response. The rest of the request is read for a while.
+ * Writes a response, and ends it once its request has arrived or the limits are reached.
+ */
+function endAfterRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  content: Buffer | undefined,
+): void {
+  if (content) response.write(content)
+  let bytes = 0
+  const end = () => {
+    clearTimeout(timer)
+    request.off('data', count).off('end', end).off('close', end)
+    response.end()
+  }
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > DELAY_BYTES_MAX) end()
+  }
+  const timer = setTimeout(end, DELAY_MS_MAX)
+  request.on('data', count).on('end', end).on('close', end)
 }

@@ -9,12 +9,31 @@ import type { DatabasePlace } from '../connection/open-client.ts'
 import { createDatabaseIfAbsent } from '../store.ts'
 import { readErrorCode } from '../unavailable.ts'
 import { chooseUser, findBinaries, letPass } from './binaries.ts'
+import { diskBytes, walMegabytes } from './disk.ts'
 import { ensureRunning } from './ensure-running.ts'
 import { explainWriting } from './explain.ts'
 import { prepareDataDir, prepareFolders, readPassword } from './folders.ts'
 import { initialise } from './initialise.ts'
 import { findRunning, findSocketFolder, stopServer } from './postmaster.ts'
-import { chooseSettings } from './settings.ts'
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: '100',
+  shared_buffers: '64MB',
+  // The gateway guarantees durability: never trade these settings for speed.
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  wal_compression: 'on',
+  min_wal_size: '64MB',
+  wal_level: 'replica',
+  max_wal_senders: '2',
+  jit: 'off',
+  log_checkpoints: 'off',
+  // After a crash every file is synced before recovery; on Linux one call does it.
+  ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
+}
 
 export type EmbeddedPlace = Extract<DatabasePlace, { socketFolder: string }>
 
@@ -91,4 +110,12 @@ async function createDatabase(place: EmbeddedPlace, cluster: string): Promise<vo
   } finally {
     await admin.end({ timeout: 1 })
   }
+}
+
+/** Returns the settings of the server on this cluster, with those that a test server overrides. */
+function chooseSettings(
+  cluster: string,
+  overrides: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return { ...SETTINGS, max_wal_size: `${walMegabytes(diskBytes(cluster))}MB`, ...overrides }
 }

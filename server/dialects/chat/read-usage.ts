@@ -9,7 +9,6 @@ import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
 import { readStatedCost, totalCost } from '../usage/stated-cost.ts'
 import { isEmpty, largerOfEach, NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
 import { readVendorTools, totalCalls } from '../usage/vendor-tools.ts'
-import { showsSearch } from './count-searches.ts'
 import {
   type ReadLifetime,
   readCacheType,
@@ -17,6 +16,9 @@ import {
   splitTokens,
   totalSides,
 } from './split-tokens.ts'
+
+/** Kimi's search is a call in the answer, and its fee is due once for each answer with it. */
+const SEARCH_CALL = '$web_search'
 
 export interface ChatUsageOptions {
   /** Returns the requested lifetime of cache writes, if the request states one. */
@@ -229,4 +231,23 @@ function readFacts(
   if ((readStatedReasoning(usage) ?? 0) > 0) facts.thinking = 'on'
   if (model !== undefined) facts.model = model
   return facts
+}
+
+/**
+ * Returns true if a message or delta shows a search that is billed per call. Citations count only
+ * if the request enabled a search: otherwise they have no fee.
+ */
+function showsSearch(message: unknown, asksForSearch: boolean): boolean {
+  if (!isObject(message)) return false
+  const { annotations, tool_calls: calls } = message
+  if (asksForSearch && Array.isArray(annotations) && annotations.some(isCitation)) return true
+  return Array.isArray(calls) && calls.some(isSearchCall)
+}
+
+function isCitation(annotation: unknown): boolean {
+  return member(annotation, 'type') === 'url_citation'
+}
+
+function isSearchCall(call: unknown): boolean {
+  return member(member(call, 'function'), 'name') === SEARCH_CALL
 }

@@ -3,8 +3,9 @@
  * call, directly after the call; the messages format allows texts, images and system notes in
  * between. While calls are open, results are added at once and everything else waits.
  */
+
+import { pseudonym } from '../../lib/text/pseudonym.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
-import { fitCallId } from './call-id.ts'
 import {
   type ChatMessage,
   type ChatPart,
@@ -15,6 +16,8 @@ import {
   withoutMedia,
 } from './chat-request.ts'
 
+const ID_LENGTH_MAX = 40
+const MARK_LENGTH = 8
 const INTERRUPTED = 'The tool call was interrupted: there is no result.'
 const CALL_FAILED = 'Error: the tool call failed.'
 const SEE_BELOW = '[the result is in the next message]'
@@ -155,4 +158,13 @@ function joinTexts({ content: first }: ChatMessage, { content: second }: ChatMes
 
 function isEmpty(part: ChatPart): boolean {
   return isTextPart(part) && part.text === ''
+}
+
+/**
+ * Shortens ids of tool calls: OpenAI's chat refuses those of more than 40 characters. Returns the
+ * id if it fits, else one that depends on it alone, so that results match.
+ */
+function fitCallId(id: string): string {
+  if (id.length <= ID_LENGTH_MAX) return id
+  return `${id.slice(0, ID_LENGTH_MAX - MARK_LENGTH - 1)}_${pseudonym(id, MARK_LENGTH)}`
 }

@@ -2,7 +2,7 @@
  * Writes an answer as a message. As a stream: one `message_start`, blocks in sequence, one
  * `message_delta`, one `message_stop`; a body that breaks off ends with an `error` event.
  */
-import { type JsonObject, writeJson } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
 import { ChatReader } from '../chat/read-parts.ts'
 import { buildMessagesError, encodeMessagesError } from '../messages/error.ts'
 import type { ContentPart, Ending, PartCall, PartWriter } from '../parts/part.ts'
@@ -12,7 +12,6 @@ import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 import { buildMessageUsage, type MessageAnswerOptions, mintToolId, toStopFields } from './answer.ts'
 import { BlockWriter } from './block-writer.ts'
-import { toCitation } from './citation.ts'
 import { createPrefillCutter } from './prefill.ts'
 
 /** Translates a chat answer to the events of a message. */
@@ -129,5 +128,22 @@ class MessagesWriter implements PartWriter {
 
   private write(event: { readonly type: string; readonly [field: string]: unknown }): void {
     this.out += encodeSseEvent(event.type, writeJson(event))
+  }
+}
+
+/**
+ * Returns undefined for annotations of another type. The index, by which the messages format's
+ * own vendor finds the passage again, stays empty: only that vendor can create it.
+ */
+function toCitation(annotation: JsonObject): JsonObject | undefined {
+  const { type, url_citation: citation } = annotation
+  const url = asString(member(citation, 'url'))
+  if (type !== 'url_citation' || !isObject(citation) || !url) return undefined
+  return {
+    type: 'web_search_result_location',
+    url,
+    title: asString(citation.title) ?? null,
+    cited_text: asString(citation.content) ?? '',
+    encrypted_index: '',
   }
 }

@@ -3,7 +3,7 @@
  * private details in errors and for events that the official SDKs could not read. The tap reads
  * usage, counts the output, and adds an `error` event to a stream that ends without `message_stop`.
  */
-import type { JsonObject } from '../../lib/json.ts'
+import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter, isForeign } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
 import { hideInFrame } from '../hide-error.ts'
@@ -13,13 +13,18 @@ import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { readSseFrame, type SseEvent } from '../sse.ts'
 import { encodeMessagesError } from './error.ts'
 import { readMessagesError } from './read-error.ts'
-import { readDeltaText } from './read-event.ts'
 import {
   createMessagesUsageReader,
   type MessagesUsageOptions,
   type MessagesUsageReader,
 } from './read-usage.ts'
 import { repairEvent, UNNAMED } from './repair.ts'
+
+const DELTA_FIELDS = new Map([
+  ['text_delta', 'text'],
+  ['thinking_delta', 'thinking'],
+  ['input_json_delta', 'partial_json'],
+])
 
 export interface MessagesTapOptions extends MessagesUsageOptions {
   /** Returns the input tokens for callers of a vendor that states none. */
@@ -180,4 +185,10 @@ class MessagesTap implements Relay {
 /** Events end in an empty line; only the last of a body may lack it. */
 function isWhole(frame: Buffer): boolean {
   return /[\r\n]{2}$/.test(frame.toString('latin1', Math.max(0, frame.length - 4)))
+}
+
+/** Returns the model's text in a `content_block_delta`; empty for signatures and citations. */
+function readDeltaText(event: JsonObject): string {
+  const field = DELTA_FIELDS.get(asString(member(event.delta, 'type')) ?? '')
+  return field === undefined ? '' : (asString(member(event.delta, field)) ?? '')
 }

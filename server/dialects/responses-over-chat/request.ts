@@ -3,11 +3,10 @@
  * request is built from known fields, never copied: `client_metadata`, `prompt_cache_key` and
  * future fields cannot pass to a third party.
  */
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
-import { applyUpdates } from './apply-updates.ts'
 import { createToolMap, type ToolMap } from './tool-map.ts'
 import { translateInput } from './translate-input.ts'
 import {
@@ -149,4 +148,29 @@ function readEcho(request: JsonObject): JsonObject {
     top_p: request.top_p ?? null,
     truncation: 'disabled',
   }
+}
+
+/**
+ * Applies the changes of settings that a conversation contains: the last of each counts. Returns
+ * the request with the `reasoning` and `text` of its `configuration_update` items.
+ */
+function applyUpdates(request: JsonObject): JsonObject {
+  const { input } = request
+  if (!Array.isArray(input)) return request
+  const updates = input.filter((item) => member(item, 'type') === 'configuration_update')
+  const reasoning = merge(request.reasoning, updates, 'reasoning')
+  const text = merge(request.text, updates, 'text')
+  const isSame = reasoning === request.reasoning && text === request.text
+  return isSame ? request : { ...request, reasoning, text }
+}
+
+function merge(value: unknown, updates: readonly unknown[], name: string): unknown {
+  let merged: Map<string, unknown> | undefined
+  for (const update of updates) {
+    const members = member(update, name)
+    if (!isObject(members)) continue
+    merged ??= new Map(isObject(value) ? Object.entries(value) : [])
+    for (const [key, one] of Object.entries(members)) merged.set(key, one)
+  }
+  return merged ? Object.fromEntries(merged) : value
 }

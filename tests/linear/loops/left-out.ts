@@ -19,7 +19,6 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   createToolCallTracker: IS_STATE,
   createToolMap: IS_STATE,
   createToolNames: IS_STATE,
-  createMessageRequest: 'it takes a connection',
   createSpeechMeter: 'it reads audio and no list',
   describeAnswerFormat: CONSTANT,
   readBlock: CONSTANT,

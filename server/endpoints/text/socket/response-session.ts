@@ -2,8 +2,8 @@
  * A WebSocket of the Responses dialect (docs/protocols/openai.md#responses): each `response.create`
  * is a call of POST /v1/responses through the listener, with its hold, record and log line.
  */
-import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { type JsonFields, parseRequestJson } from '../../../dialects/json-scan.ts'
 import { encodeUnknownResponse } from '../../../dialects/responses/encode-lost.ts'
@@ -14,10 +14,17 @@ import { isObject, type JsonObject, member, tryParseJson } from '../../../lib/js
 import { SHARED_BYTES } from '../../../lib/queues/loop-share.ts'
 import type { PlainServices } from '../../endpoint.ts'
 import type { SocketUser } from '../../sockets.ts'
-import { createMessageRequest } from './message-request.ts'
 import { encodeSocketError, MessageResponse } from './message-response.ts'
 import { repeatable, TurnMemory, toItems } from './remembered-turn.ts'
 import { SocketFlow } from './socket-flow.ts'
+
+/** Headers of the handshake that say nothing about the calls on its connection. */
+const OF_HANDSHAKE = new RegExp(
+  [
+    '^(?:connection|upgrade|host|origin|accept|accept-encoding|transfer-encoding|expect',
+    'idempotency-key|(?:sec-websocket|content)-.*)$',
+  ].join('|'),
+)
 
 /** Time without a message and without a response after which a connection is closed. */
 const IDLE_MS = 10 * 60_000
@@ -299,4 +306,21 @@ function toBody({ body, fields }: Message, items: readonly unknown[] | undefined
     set: { stream: 'true', ...input },
     remove: items ? [...OF_MESSAGE, 'previous_response_id'] : OF_MESSAGE,
   })
+}
+
+/** Returns a POST with the handshake's other headers, its credentials above all. */
+function createMessageRequest(
+  handshake: IncomingMessage,
+  path: string,
+  body: Buffer,
+): IncomingMessage {
+  const request = new IncomingMessage(new Socket())
+  const kept = Object.entries(handshake.headers).filter(([name]) => !OF_HANDSHAKE.test(name))
+  request.method = 'POST'
+  request.url = path
+  request.headers = { ...Object.fromEntries(kept), 'content-type': 'application/json' }
+  request.push(body)
+  request.push(null)
+  request.complete = true
+  return request
 }
