@@ -21,6 +21,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   createToolNames: IS_STATE,
   createSpeechMeter: 'it reads audio and no list',
   describeAnswerFormat: CONSTANT,
+  hasUsage: CONSTANT,
   readBlock: CONSTANT,
   readChatChunk: BY_OTHERS,
 }
