@@ -123,13 +123,14 @@ function entriesOf(rates: Rates, when: Readonly<Record<string, unknown>>): Entry
 }
 
 function conditionsOf(card: Card): (readonly [string, unknown])[] {
-  const { tier, speed, region, mode, thinking, from } = card
+  const { tier, speed, region, mode, thinking, size, from } = card
   const named: readonly (readonly [string, unknown])[] = [
     ['service_tier', tier],
     ['speed', speed],
     ['region', region],
     ['cache_mode', mode],
     ['thinking', thinking],
+    ['size', size],
     ['input_tokens', from === undefined ? undefined : { min: from }],
   ]
   return named.filter(([, value]) => value !== undefined)

@@ -76,7 +76,7 @@ async function send(
         'content-type': 'application/json',
         ...testCase.headers,
       },
-      body: testCase.body,
+      body: bytesOf(testCase),
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     })
     const id = answer.headers['x-request-id']
@@ -86,6 +86,10 @@ async function send(
   } catch (error) {
     return { ...base, text: String(error) }
   }
+}
+
+function bytesOf({ dialect, body }: Case): Buffer {
+  return Buffer.from(body, dialect === 'transcription' ? 'latin1' : 'utf8')
 }
 
 /** Reads to the end; an answer that breaks off counts as well. */

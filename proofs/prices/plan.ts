@@ -13,6 +13,8 @@ export type Dialect =
   | 'embeddings'
   | 'images'
   | 'speech'
+  /** A form, whose bytes the body has as Latin-1. */
+  | 'transcription'
   | 'video'
 
 /** The vendor's planned behaviour. Input is counted on arrival, by the received bytes. */

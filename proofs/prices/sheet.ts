@@ -13,7 +13,11 @@ export interface Served {
   readonly region: 'global' | 'us' | 'eu'
   readonly mode: 'implicit' | 'explicit'
   readonly thinking: 'off' | 'on'
+  /** Of a picture. */
+  readonly size: 'any' | typeof LARGE_PICTURE
 }
+
+export const LARGE_PICTURE = '2048x2048'
 
 export const DEFAULT_SERVED: Served = {
   tier: 'standard',
@@ -21,6 +25,7 @@ export const DEFAULT_SERVED: Served = {
   region: 'global',
   mode: 'implicit',
   thinking: 'off',
+  size: 'any',
 }
 
 /** `[amount, per]`: a decimal amount that buys `per` units. */
@@ -35,7 +40,7 @@ export interface Card extends Partial<Served> {
 
 export interface Sheet {
   readonly id: string
-  readonly type: 'chat' | 'embedding' | 'image' | 'speech' | 'video'
+  readonly type: 'chat' | 'embedding' | 'image' | 'speech' | 'transcription' | 'video'
   readonly channel: string
   readonly upstreamModel?: string
   readonly cards: readonly Card[]
@@ -326,11 +331,23 @@ const MEDIA: readonly Sheet[] = [
   },
   { id: 'pp-image', type: 'image', channel: 'pp-ark', cards: [{ rates: { image: ['0.25', 1] } }] },
   {
+    id: 'pp-image-sizes',
+    type: 'image',
+    channel: 'pp-openai',
+    cards: [{ rates: { image: ['1', 1] } }, { size: LARGE_PICTURE, rates: { image: ['9', 1] } }],
+  },
+  {
     id: 'pp-speech',
     type: 'speech',
     channel: 'pp-speech',
     upstreamModel: 'seed-tts-2.0',
     cards: [{ rates: { character: ['2.8', 10_000] } }],
+  },
+  {
+    id: 'pp-transcription',
+    type: 'transcription',
+    channel: 'pp-openai',
+    cards: [{ rates: { second: ['0.006', 60] } }],
   },
   {
     id: 'pp-video',

@@ -4,7 +4,13 @@ import type { Case } from '../plan.ts'
 import type { Work } from '../vendor/bill.ts'
 import { replaceAnswer } from './broken.ts'
 import { answerChat } from './chat.ts'
-import { answerEmbeddings, answerImages, answerImageTokens, answerSpeech } from './media.ts'
+import {
+  answerEmbeddings,
+  answerImages,
+  answerImageTokens,
+  answerSizedImages,
+  answerSpeech,
+} from './media.ts'
 import { answerMessages } from './messages.ts'
 import { answerResponses } from './responses.ts'
 import { jsonScript, type Script } from './script.ts'
@@ -40,7 +46,9 @@ function plainAnswer(
     case '/v1/embeddings':
       return answerEmbeddings(testCase, work, model)
     case '/v1/images/generations':
-      return answerImageTokens(testCase, work)
+      return testCase.model === 'pp-image-sizes'
+        ? answerSizedImages(testCase, work)
+        : answerImageTokens(testCase, work)
     case '/ark/images/generations':
       return answerImages(testCase, work, model)
     case '/speech/api/v3/tts/unidirectional':

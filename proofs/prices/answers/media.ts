@@ -40,6 +40,15 @@ export function answerImageTokens(testCase: Case, work: Work): Script {
   })
 }
 
+/** Images billed by their number and size, without usage; the size is stated once or with each. */
+export function answerSizedImages({ answer }: Case, { counts, served }: Work): Script {
+  const size = served.size === 'any' ? '1024x1024' : served.size
+  const isOfEach = answer.placement === 'choice'
+  const picture = { b64_json: PICTURE, ...(isOfEach ? { size } : {}) }
+  const data = Array.from({ length: counts.image ?? 0 }, () => picture)
+  return jsonScript({ created: 1_795_000_000, data, ...(isOfEach ? {} : { size }) })
+}
+
 /** Images billed by their number. */
 export function answerImages(testCase: Case, work: Work, model: string): Script {
   const outputCount = work.counts.image ?? 0
@@ -64,6 +73,16 @@ export function answerSpeech(testCase: Case, work: Work): Script {
     line({ code: 20_000_000, message: 'ok', data: null, ...bent(testCase, usage) }),
   ]
   return { status: 200, headers: EVENT_HEADERS, pieces }
+}
+
+/** A transcript without usage, in the form that was asked for. */
+export function answerTranscription({ answer: { form } }: Case): Script {
+  const text = 'All rivers run into the sea.'
+  if (form === 'json') return jsonScript({ text })
+  const pieces = [
+    Buffer.from(form === 'text' ? `${text}\n` : `1\n00:00:00,000 --> 00:00:01,000\n${text}\n`),
+  ]
+  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, pieces }
 }
 
 /** A finished task. */

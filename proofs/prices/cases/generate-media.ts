@@ -3,7 +3,8 @@ import type { Random } from '../../../testbed/random.ts'
 import { BENDS } from '../answers/bend.ts'
 import { type AnswerPlan, type Case, type Expectation, markerOf, type WorkPlan } from '../plan.ts'
 import { anyText, drawBytes, prose } from '../requests/filler.ts'
-import { DEFAULT_SERVED } from '../sheet.ts'
+import { DEFAULT_SERVED, LARGE_PICTURE } from '../sheet.ts'
+import { drawRecording } from './recordings.ts'
 
 const NOTHING_PLANNED: WorkPlan = {
   tokensPerThousandBytes: 0,
@@ -21,8 +22,10 @@ export function generateMedia(random: Random, id: number): Case {
   const share = random.next()
   if (share < 0.4) return embeddings(random, id)
   if (share < 0.55) return imageTokens(random, id)
-  if (share < 0.7) return images(random, id)
-  if (share < 0.9) return speech(random, id)
+  if (share < 0.65) return images(random, id)
+  if (share < 0.7) return random.next() < 0.5 ? sizedImages(random, id) : otherSizes(random, id)
+  if (share < 0.85) return speech(random, id)
+  if (share < 0.93) return transcription(random, id)
   return video(random, id)
 }
 
@@ -117,6 +120,57 @@ function images(random: Random, id: number): Case {
   })
 }
 
+/** The vendor chooses the size where the request leaves it open. */
+function sizedImages(random: Random, id: number): Case {
+  const asked = random.pick([LARGE_PICTURE, '1024x1024', 'auto', undefined])
+  const isLarge = asked === LARGE_PICTURE || (asked !== '1024x1024' && random.next() < 0.5)
+  const n = random.integer(1, 4)
+  const testCase = build(random, id, {
+    dialect: 'images',
+    model: 'pp-image-sizes',
+    path: '/v1/images/generations',
+    body: { model: 'pp-image-sizes', prompt: `${markerOf(id)} a river`, n, size: asked },
+    work: {
+      fixed: { image: n },
+      served: { ...DEFAULT_SERVED, size: isLarge ? LARGE_PICTURE : 'any' },
+    },
+    tricks: [`images: of size ${asked ?? 'left open'}, ${isLarge ? 'large' : 'small'}`],
+  })
+  // It states no usage that could be bent.
+  const placement = random.pick(['usage', 'choice'])
+  return { ...testCase, answer: { form: 'plain', placement }, expected: 'full' }
+}
+
+/** Other words for the size, which the vendor would follow. */
+const OTHER_SIZES: readonly [object, ...object[]] = [
+  { image_size: LARGE_PICTURE },
+  { imageSize: 'square_hd' },
+  { width: 2_048, height: 2_048 },
+  { height: 2_048 },
+  { resolution: '4K' },
+  { aspect_ratio: '16:9' },
+  { output_size: LARGE_PICTURE },
+  { extra_body: { image_size: LARGE_PICTURE } },
+  { parameters: { size: '2048*2048' } },
+  { options: [{ upscale: 4 }] },
+  { Width: 2_048 },
+  { megapixels: 4 },
+]
+
+function otherSizes(random: Random, id: number): Case {
+  const other = random.pick(OTHER_SIZES)
+  const size = random.pick(['1024x1024', 'auto', undefined])
+  const testCase = build(random, id, {
+    dialect: 'images',
+    model: 'pp-image-sizes',
+    path: '/v1/images/generations',
+    body: { model: 'pp-image-sizes', prompt: `${markerOf(id)} a river`, size, ...other },
+    work: { fixed: { image: 1 }, served: { ...DEFAULT_SERVED, size: LARGE_PICTURE } },
+    tricks: [`not sold: images ${Object.keys(other).join()}`],
+  })
+  return { ...testCase, answer: PLAIN, expected: 'refused' }
+}
+
 function speech(random: Random, id: number): Case {
   const text = `${markerOf(id)} ${random.next() < 0.5 ? prose(300) : anyText(random, 200)}`
   const characters = [...text].length
@@ -130,6 +184,38 @@ function speech(random: Random, id: number): Case {
   })
 }
 
+/** The vendor bills the seconds begun and states no usage. */
+function transcription(random: Random, id: number): Case {
+  const { name, seconds, content } = drawRecording(random)
+  const form = random.pick(['json', 'text', 'srt', 'vtt'])
+  const field = (key: string, value: string) =>
+    `--${EDGE}\r\ncontent-disposition: form-data; name="${key}"\r\n\r\n${value}\r\n`
+  const file = `content-disposition: form-data; name="file"; filename="${name}"`
+  const testCase = build(random, id, {
+    dialect: 'transcription',
+    model: 'pp-transcription',
+    path: '/v1/audio/transcriptions',
+    body: {},
+    work: { fixed: { second: Math.ceil(seconds) } },
+    tricks: [`transcription: ${name}`],
+  })
+  const fields = [
+    field('model', 'pp-transcription'),
+    field('prompt', markerOf(id)),
+    field('response_format', form),
+    `--${EDGE}\r\n${file}\r\n\r\n${content.toString('latin1')}\r\n--${EDGE}--\r\n`,
+  ]
+  return {
+    ...testCase,
+    body: fields.join(''),
+    headers: { 'content-type': `multipart/form-data; boundary=${EDGE}` },
+    answer: { form, placement: 'usage' },
+    expected: 'full',
+    tricks: [`transcription: ${name}`],
+  }
+}
+
+const EDGE = 'the-edge-of-a-form'
 const ENDS = ['failed', 'expired', 'cancelled'] as const
 
 function video(random: Random, id: number): Case {

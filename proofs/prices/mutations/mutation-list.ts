@@ -228,4 +228,25 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'steady_since <= at',
     tests: ['tests/ledger/owners.test.ts'],
   },
+  {
+    rule: 'Tools in the conversation are priced as those of the request',
+    mistake: 'reads those of chats only',
+    file: 'server/endpoints/text/billing/tool-lists.ts',
+    find: "for (const name of ['messages', 'input'])",
+    replace: "for (const name of ['messages'])",
+  },
+  {
+    rule: 'What decides the size of a picture under another name is refused',
+    mistake: 'reads no name',
+    file: 'server/endpoints/images/refuse-other-sizes.ts',
+    find: 'if (words.length === 0) return',
+    replace: 'if (words.length >= 0) return',
+  },
+  {
+    rule: 'A recording of any container is charged by its length',
+    mistake: 'measures no Matroska',
+    file: 'server/lib/media/sound/measure-sound.ts',
+    find: 'return yield* readMatroskaSound(from, to)',
+    replace: 'return undefined',
+  },
 ]

@@ -3,6 +3,7 @@ import type { Random } from '../../../testbed/random.ts'
 import type { Counts, Served } from '../sheet.ts'
 import type { Pass } from '../vendor/bill.ts'
 import type { Body } from './ordinary.ts'
+import { addInput } from './tricks-others.ts'
 
 export interface RequestedFeature {
   readonly name: string
@@ -82,6 +83,66 @@ const HOSTED: readonly Ask[] = [
     ],
   })),
 ]
+
+/** Puts tools where they are easily overlooked: into the conversation, and into groups of tools. */
+const HIDING: readonly [Hiding, ...Hiding[]] = [
+  ['in the input', (body, tools) => addInput(body, additional(tools))],
+  [
+    'in a namespace of the input',
+    (body, tools) => addInput(body, additional([namespace('outer', tools)])),
+  ],
+  [
+    'in namespaces of namespaces',
+    (body, tools) => {
+      body.tools = [namespace('outer', [namespace('inner', [namespace('last', tools)])])]
+    },
+  ],
+  [
+    'beside a tool of the caller',
+    (body, tools) =>
+      addInput(body, additional([OWN_TOOL, namespace('outer', [OWN_TOOL, ...tools])])),
+  ],
+]
+
+type Hiding = readonly [name: string, hide: (body: Body, tools: readonly object[]) => void]
+
+const OWN_TOOL = { type: 'function', name: 'look_up', parameters: { type: 'object' } }
+const additional = (tools: readonly object[]) => ({
+  type: 'additional_tools',
+  role: 'developer',
+  tools,
+})
+const namespace = (name: string, tools: readonly object[]) => ({
+  type: 'namespace',
+  name,
+  description: 'more tools',
+  tools,
+})
+
+/** A hosted tool somewhere in the input, which the vendor runs all the same. */
+const HIDDEN: readonly Ask[] = HIDING.map(([where, hide]) => (body, random) => {
+  hide(body, [{ type: 'web_search', search_context_size: 'low' }])
+  return {
+    name: `web search ${where}`,
+    tools: true,
+    calls: { web_search_call: random.integer(0, 5) },
+  }
+})
+
+const HIDDEN_TYPES = [
+  'web_search',
+  'image_generation',
+  'file_search',
+  'hologram_projection',
+] as const
+
+const HIDDEN_NOT_SOLD: readonly Ask[] = HIDING.map(([where, hide]) => (body, random) => {
+  const type = random.pick(HIDDEN_TYPES)
+  hide(body, [{ type }])
+  // Without a tool of the caller's own, any call would be one of it.
+  body.tool_choice = { type }
+  return { name: `${type} ${where}` }
+})
 
 const MESSAGE_DIMENSIONS: readonly Ask[] = [
   (body, random) => {
@@ -177,7 +238,7 @@ const MODES: readonly Ask[] = [
 /** Features that a model sells, keyed by `dialect model`. */
 export const SOLD: Readonly<Record<string, readonly Ask[]>> = {
   'chat pp-tiers': TIERS,
-  'responses pp-tiers': [...TIERS, ...HOSTED, ...HOSTED],
+  'responses pp-tiers': [...TIERS, ...HOSTED, ...HOSTED, ...HIDDEN],
   'messages pp-claude': MESSAGE_DIMENSIONS,
   'chat pp-mini': [ask('flex', { service_tier: 'flex' }, { served: { tier: 'flex' } })],
   'chat pp-audio': AUDIO,
@@ -220,6 +281,7 @@ export const NOT_SOLD: Readonly<Record<string, readonly Ask[]>> = {
     }),
     ask('pictures', { ...hosted('image_generation'), ...FORCED }),
     ask('a tool of tomorrow', { ...hosted('hologram_projection'), ...FORCED }),
+    ...HIDDEN_NOT_SOLD,
   ],
   'messages pp-claude-few': [
     ask('speed', { speed: 'fast' }, { headers: { 'anthropic-beta': 'fast-mode-2026-02-01' } }),

@@ -3,7 +3,7 @@ import { PIXEL } from './filler.ts'
 import type { Body } from './ordinary.ts'
 import { addBefore, addParts, type Trick } from './trick.ts'
 
-function addInput(body: Body, ...items: readonly object[]): void {
+export function addInput(body: Body, ...items: readonly object[]): void {
   const { input } = body
   const before =
     typeof input === 'string' ? [{ role: 'user', content: input }] : (input as object[])

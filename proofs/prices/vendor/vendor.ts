@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerFor } from '../answers/answer.ts'
-import { videoTask } from '../answers/media.ts'
+import { answerTranscription, videoTask } from '../answers/media.ts'
 import { jsonScript, type Piece, type Script } from '../answers/script.ts'
 import { type Arrival, type Case, findMarker } from '../plan.ts'
 import { sheetOf } from '../sheet.ts'
@@ -141,6 +141,7 @@ function scriptFor(
   body: Buffer,
   { work }: Arrival,
 ): Script {
+  if (testCase.dialect === 'transcription') return answerTranscription(testCase)
   const { model, stream } = readAsked(body)
   if (path !== TASKS) return answerFor(testCase, work, path, { model, stream })
   const id = `cgt-pp-${testCase.id}-${state.tasks.size}`
