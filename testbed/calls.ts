@@ -37,8 +37,6 @@ export interface FinishedCall extends PlannedCall {
   readonly outcome: Outcome
   readonly status: number
   readonly requestId: string | undefined
-  /** The begin of the answer of a call that was refused. */
-  readonly refusal?: string
   /** The usage stated in the answer, in the units of the book. */
   readonly usage: Readonly<Record<string, number>> | undefined
   readonly milliseconds: number
@@ -155,10 +153,7 @@ export async function sendCall(
   return { ...call, keyId: key.id, ...observed, milliseconds: performance.now() - start }
 }
 
-type Observed = Pick<
-  FinishedCall,
-  'outcome' | 'status' | 'requestId' | 'refusal' | 'usage' | 'replayOf'
->
+type Observed = Pick<FinishedCall, 'outcome' | 'status' | 'requestId' | 'usage' | 'replayOf'>
 
 async function exchange(
   dispatcher: Dispatcher,
@@ -176,10 +171,7 @@ async function exchange(
     const text = await receive({ dispatcher, url, call, headers }, (started) => {
       head = started
     })
-    if (head.status !== 200) {
-      const refusal = text.slice(0, REFUSAL_CHARACTERS)
-      return { ...head, outcome: 'refused', refusal, usage: undefined }
-    }
+    if (head.status !== 200) return { ...head, outcome: 'refused', usage: undefined }
     const outcome = hasEnding(call.kind, text) ? 'complete' : 'cut'
     return { ...head, outcome, usage: readUsage(call.kind, text) }
   } catch {
@@ -210,7 +202,6 @@ const USAGE_FIELDS = [
   ['input_token', 'input_tokens'],
   ['output_token', 'output_tokens'],
 ] as const
-const REFUSAL_CHARACTERS = 300
 /** Longer than any object of usage. */
 const USAGE_CHARACTERS = 400
 

@@ -19,6 +19,8 @@ export interface AccountRow {
   readonly held: bigint
   readonly debt: bigint
   readonly keys: number
+  /** The list that it has; null: the base prices. */
+  readonly price_list: string | null
 }
 
 /** Creates the account and its empty balance. */
@@ -54,6 +56,7 @@ export function selectAccounts(
 ): Promise<AccountRow[]> {
   return sql<AccountRow[]>`
     select a.id, a.name, a.status, a.currency, a.limits, a.keeps_prompts, a.created_at,
+      a.price_list,
       a.stored_bytes_max::float8 as stored_bytes_max, b.available, b.held, b.debt,
       (select count(*)::int from api_key k where k.account_id = a.id) as keys
     from account a join balance b on b.account_id = a.id

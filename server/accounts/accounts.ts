@@ -12,6 +12,8 @@ export interface Caller {
   readonly accountId: string
   readonly accountLimits: CallLimits
   readonly currency: string
+  /** The price list that its account pays by; null: the base prices. */
+  readonly priceList: string | null
   readonly keyId: string
   readonly keyLimits: CallLimits
   /** The first of the keys that rotations replaced by this one: they share its limits. */

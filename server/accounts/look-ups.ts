@@ -70,6 +70,7 @@ function identified(row: IdentifiedKeyRow): Identified {
       accountId: row.account_id,
       accountLimits: row.account_limits,
       currency: row.currency,
+      priceList: row.price_list,
       keyId: row.key_id,
       keyLimits: row.key_limits,
       ...(row.counter_key_id === row.key_id ? {} : { limitKeyId: row.counter_key_id }),

@@ -16,6 +16,7 @@ import {
   updateStatus,
 } from './account-store.ts'
 import type { CallLimits } from './accounts.ts'
+import { assignPriceList } from './assign-price-list.ts'
 
 export type { AccountRow } from './account-store.ts'
 
@@ -28,6 +29,8 @@ export interface NewAccount {
   /** Credited as a top-up in the same transaction; zero or absent for an empty account. */
   readonly openingBalanceNanos?: Nanos
   readonly limits?: CallLimits
+  /** The price list that it pays by; absent: the base prices. */
+  readonly priceList?: string
   /** The actor recorded in the audit trail. */
   readonly actor: string
 }
@@ -35,6 +38,7 @@ export interface NewAccount {
 /** Creates an account and its opening balance: both or neither. */
 export async function createAccount(sql: Sql, account: NewAccount): Promise<AccountRow> {
   const { name, currency = 'CNY', openingBalanceNanos = 0n, limits = {}, actor } = account
+  const { priceList } = account
   if (name.trim() === '' || name.length > NAME_LENGTH_MAX) {
     throw new OperatorError(`a name needs 1 to ${NAME_LENGTH_MAX} characters`)
   }
@@ -43,6 +47,7 @@ export async function createAccount(sql: Sql, account: NewAccount): Promise<Acco
   const id = newId('acct')
   await sql.begin(async (transaction) => {
     await insertAccount(transaction, { id, name, currency, limits })
+    if (priceList !== undefined) await assignPriceList(transaction, id, priceList, actor)
     if (openingBalanceNanos === 0n) return
     const creditId = newId('cred')
     const opening = { creditId, accountId: id, amountNanos: openingBalanceNanos, actor }

@@ -1,6 +1,7 @@
 /** Looks up API keys: the only query of every call. */
 import type { Sql } from 'postgres'
 import type { CallLimits } from './accounts.ts'
+import { effectiveList, joinOwnList } from './price-list-store.ts'
 
 export interface IdentifiedKeyRow {
   readonly hash: Buffer
@@ -17,6 +18,7 @@ export interface IdentifiedKeyRow {
   readonly account_limits: CallLimits
   readonly status: 'active' | 'suspended'
   readonly currency: string
+  readonly price_list: string | null
   readonly purpose: 'calls' | 'playground'
 }
 
@@ -28,7 +30,8 @@ export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<Identifie
       k.limits as key_limits, k.models, k.spend_limit, k.purpose,
       k.disabled_at is not null as disabled,
       (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,
-      a.id as account_id, a.limits as account_limits, a.status, a.currency
-    from api_key k join account a on a.id = k.account_id
+      a.id as account_id, a.limits as account_limits, a.status, a.currency,
+      ${effectiveList(sql)} as price_list
+    from api_key k join account a on a.id = k.account_id ${joinOwnList(sql)}
     where k.hash = any(array(select decode(text, 'hex') from unnest(${texts}::text[]) as text))`
 }

@@ -80,6 +80,24 @@ export interface ModelLimits {
   readonly total_timeout_ms?: number
 }
 
+/** The source of the prices of a list's version. */
+export type Origin =
+  | { readonly of: 'parent'; readonly factor: string; readonly from_version: string }
+  | { readonly of: 'cost'; readonly factor: string; readonly cost_versions: readonly string[] }
+  | { readonly prices: true }
+  | { readonly hidden: true }
+  | { readonly inherit: true }
+
+/** The list of a price, and what the base list asks for the same. */
+export interface ListedPrice {
+  readonly id: string
+  readonly origin: Origin
+  /** Null for a model that is free, or sold in another currency, on the base list. */
+  readonly baseVersion: bigint | null
+  /** Absent where the base list has another currency. */
+  readonly basePrices: readonly PriceEntry[] | undefined
+}
+
 export interface Model {
   readonly id: string
   readonly type: ModelType
@@ -93,6 +111,8 @@ export interface Model {
   readonly prices: readonly PriceEntry[]
   readonly priceVersion: bigint | null
   readonly currency: string
+  /** The price list that the prices are of; absent for the base prices. */
+  readonly list?: ListedPrice
   /** Prices that are not yet in effect, ordered by their start. */
   readonly plannedPrices: readonly PlannedPrice[]
   readonly details: Readonly<Record<string, unknown>>
@@ -121,8 +141,23 @@ export interface Channel {
   readonly settings: unknown
 }
 
+/** A price list as it is stored: it is read once a customer of it calls. */
+export interface StoredList {
+  readonly id: string
+  readonly currency: string
+  /** Null: the base prices. */
+  readonly parent: string | null
+  /** JSON: a CompiledList. */
+  readonly compiled: string
+  /** Milliseconds since 1970 at which its prices change. */
+  readonly moments: readonly number[]
+}
+
 export interface CatalogSnapshot {
   readonly revision: bigint
+  /** The time that the prices are those of, by the database's clock. */
+  readonly pricedAtMs: number
+  readonly lists: ReadonlyMap<string, StoredList>
   readonly models: ReadonlyMap<string, Model>
   readonly channels: ReadonlyMap<string, Channel>
 }

@@ -4,6 +4,8 @@ import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { openSettings } from './channel-settings.ts'
 import { definitionOf, pricePlanOf } from './definition.ts'
 import { variableNameOf } from './environment.ts'
+import { BASE, type ListDefinition, type PriceListRow } from './list.ts'
+import { selectLists } from './lists/list-store.ts'
 import {
   type ChannelRow,
   isActive,
@@ -28,6 +30,8 @@ export interface ExportedCatalog {
   readonly currency?: string
   readonly channels: readonly object[]
   readonly models: readonly object[]
+  /** Absent without any. */
+  readonly price_lists?: readonly object[]
 }
 
 /** A source that a file may have; an entry of the console has one of its own. */
@@ -40,9 +44,10 @@ export async function exportCatalog(
 ): Promise<{ readonly catalog: ExportedCatalog; readonly variables: readonly string[] }> {
   const channels = (await listChannels(sql)).filter(isActive)
   const models = (await selectModels(sql)).filter(isActive)
+  const lists = (await selectLists(sql)).filter(isActive)
   const planned = Map.groupBy(await listPlanned(sql), (row) => row.model_id)
   const source = mostFrequent(
-    [...channels, ...models].map((row) => row.source),
+    [...channels, ...models, ...lists].map((row) => row.source),
     FILE_SOURCE,
   )
   const currency = mostFrequent(models.map(currencyOf), /./)
@@ -62,6 +67,14 @@ export async function exportCatalog(
         ...sourceOf(row, source),
       }
     }),
+    ...(lists.length === 0
+      ? {}
+      : {
+          price_lists: lists.map((row) => ({
+            ...exportList(row, models),
+            ...sourceOf(row, source),
+          })),
+        }),
   }
   return { catalog, variables: [...variables] }
 }
@@ -136,6 +149,27 @@ function exportModel(row: ModelRow, planned: readonly PlannedRow[]): object {
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
     unpriced_tools: tools,
     ...(Object.keys(details).length > 0 ? { details } : {}),
+  }
+}
+
+/** Leaves out models that are not for sale any more, which a file must not name. */
+function exportList(
+  { id, currency, parent, account_id: account, definition }: PriceListRow,
+  models: readonly ModelRow[],
+): object {
+  const isSold = new Set(models.map((model) => model.id))
+  const sold = (prices: ListDefinition['prices']) =>
+    Object.fromEntries(Object.entries(prices).filter(([model]) => isSold.has(model)))
+  const { default: rule, prices, planned_prices: plans } = definition
+  return {
+    id,
+    currency,
+    ...(account === null ? { parent: parent ?? BASE } : { account }),
+    ...(rule === undefined ? {} : { default: rule }),
+    prices: sold(prices),
+    ...(plans
+      ? { planned_prices: plans.map((plan) => ({ ...plan, prices: sold(plan.prices) })) }
+      : {}),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Queries of the catalog's tables. All writes run in the transaction of one `apply`. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { Unit } from '../lib/units.ts'
-import type { Condition, Fallback, ModelLimits, ModelType } from './catalog.ts'
+import type { Condition, Fallback, ModelLimits, ModelType, StoredList } from './catalog.ts'
 import type { ChannelSettings } from './channel-settings.ts'
 
 export interface ChannelRow {
@@ -163,6 +163,7 @@ export async function readCatalog(sql: Sql): Promise<{
   readonly channels: readonly ChannelRow[]
   readonly models: readonly ModelRow[]
   readonly planned: readonly PlannedRow[]
+  readonly lists: readonly StoredList[]
   /** The database's time at the start of the read. */
   readonly at: Date
 }> {
@@ -171,7 +172,19 @@ export async function readCatalog(sql: Sql): Promise<{
     channels: await listChannels(view),
     models: await selectModels(view),
     planned: await listPlanned(view),
+    lists: await readLists(view),
   }))
+}
+
+/** Reads the lists of customers as they are compiled; an own list builds on its account's. */
+export function readLists(sql: Sql | TransactionSql): Promise<StoredList[]> {
+  return sql<StoredList[]>`
+    select l.id, l.currency, l.compiled,
+      case when l.account_id is null then l.parent else a.price_list end as parent,
+      array(select (extract(epoch from moment) * 1000)::float8 from unnest(l.moments) moment
+        order by moment) as moments
+    from price_list l left join account a on a.id = l.account_id
+    where l.status = 'active'`
 }
 
 /** Creates a channel or its next version. */

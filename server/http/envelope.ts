@@ -25,8 +25,7 @@ export function renderError(
     return { error: error.message, type, ...(param && { param }), problems }
   }
   const billing = billingOf(error)
-  const { budget } = error.details
-  if (!nested) return { error: error.message, type, ...(budget && { code }), ...billing }
+  if (!nested) return { error: error.message, type, ...billing }
   return { type: 'error', error: { type, message: error.message, code, param, ...billing } }
 }
 

@@ -13,7 +13,6 @@ export type IdPrefix =
   | 'asset'
   | 'whd'
   | 'cred'
-  | 'bud'
   | 'code'
   | 'own'
   | 'user'

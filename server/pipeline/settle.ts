@@ -17,6 +17,7 @@ import type { CallPlace } from './pipeline-metrics.ts'
 import { onlyStated } from './price/ceiling.ts'
 import { type Charge, type Charged, computeCharge, NO_CHARGE } from './price/charge.ts'
 import { showSessions, withoutSessions } from './price/container-sessions.ts'
+import { withListAmounts } from './price/list-amount.ts'
 import { preferRequested } from './price/prefer-requested.ts'
 import { computeUpstreamCost, costOfFailure, type UpstreamCost } from './price/upstream-cost.ts'
 import type { ResolvedCall } from './request/resolve.ts'
@@ -41,10 +42,12 @@ export function chargeFor(
   end: CallEnd,
 ): Charge {
   const { metering, call, quoted, services } = metered
-  return computeCharge({
+  const facts = factsOf(metered, end)
+  const channelFacts = channelFactsOf(route, services)
+  const charge = computeCharge({
     model: call.model,
-    facts: factsOf(metered, end),
-    channelFacts: channelFactsOf(route, services),
+    facts,
+    channelFacts,
     holdNanos: quoted.amountNanos,
     holdEstimate: quoted,
     report: end.report,
@@ -53,6 +56,8 @@ export function chargeFor(
     needs: metering.needs,
     fallback: (complete) => metering.fallback(call.request, end.report, complete),
   })
+  const { list } = call.model
+  return list ? withListAmounts(charge, list.basePrices, { facts, channelFacts }) : charge
 }
 
 /** Computes the upstream cost of the same call. */

@@ -4,7 +4,7 @@
  */
 import type { PendingQuery, Row, Sql } from 'postgres'
 import type { TaskKind } from '../lib/task-kinds.ts'
-import { claimColumns, columns, joinCosts } from './store.ts'
+import { claimColumns, columns, joinPrices } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 
 /** The tasks of one kind on one channel, which share one limit of concurrent polls. */
@@ -85,8 +85,7 @@ function claim(sql: Sql, due: PendingQuery<Row[]>, leaseMs: number): Promise<Cla
     select ${columns(sql)}, ${claimColumns(sql)}
     from t join task_attempt a on a.id = t.attempt_id
     join hold h on h.id = t.hold_id
-    left join price p on p.version = h.price_version
-    ${joinCosts(sql)}`
+    ${joinPrices(sql)}`
 }
 
 /** Claims an accepted task from any current holder, whose writes the fencing token then refuses. */
@@ -104,7 +103,6 @@ export async function claimOne(
     select ${columns(sql)}, ${claimColumns(sql)}
     from t join task_attempt a on a.id = t.attempt_id
     join hold h on h.id = t.hold_id
-    left join price p on p.version = h.price_version
-    ${joinCosts(sql)}`
+    ${joinPrices(sql)}`
   return row
 }

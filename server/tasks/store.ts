@@ -284,8 +284,7 @@ export async function readClaimedTask(
     select ${columns(sql)}, ${claimColumns(sql)}
     from task t join task_attempt a on a.id = t.attempt_id
     join hold h on h.id = t.hold_id
-    left join price p on p.version = h.price_version
-    ${joinCosts(sql)}
+    ${joinPrices(sql)}
     where t.id = ${taskId}`
   return row
 }
@@ -301,15 +300,22 @@ export function columns(sql: AnySql) {
     a.number as attempt_number, a.sent_at, a.passes, a.callback_upstream_id, a.callback_count`
 }
 
-/** Joins the attempt's upstream costs, unless their currency differs from the charge's. */
-export function joinCosts(sql: AnySql) {
-  return sql`left join upstream_cost k on k.version = a.upstream_cost_version and k.currency = (
+/**
+ * Joins the prices that the hold pins, the base prices where those are of a price list, and the
+ * attempt's upstream costs, unless their currency differs from the charge's.
+ */
+export function joinPrices(sql: AnySql) {
+  return sql`left join price p on p.version = h.price_version
+    left join price base on p.list_id is not null
+      and base.version = (h.labels ->> 'base_version')::bigint
+    left join upstream_cost k on k.version = a.upstream_cost_version and k.currency = (
     select b.currency from balance b where b.account_id = t.account_id)`
 }
 
 /** Returns the columns that a ClaimedTask has beyond a TaskRow. */
 export function claimColumns(sql: AnySql) {
-  return sql`h.amount as hold_amount, t.quote, h.price_version, p.prices,
+  return sql`h.amount as hold_amount, t.quote, h.price_version, p.prices, p.currency,
+    p.list_id as price_list, base.prices as base_prices, base.version as base_version,
     a.upstream_cost_version, k.costs,
     extract(epoch from now() - t.created_at)::float8 * 1000 as age_ms,
     extract(epoch from now() - coalesce(a.sent_at, t.created_at))::float8 * 1000 as sent_ms,

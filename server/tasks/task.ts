@@ -70,6 +70,12 @@ export interface ClaimedTask extends TaskRow {
   readonly quote: JsonObject | null
   readonly price_version: bigint | null
   readonly prices: unknown
+  /** Of the prices; null for a free model. */
+  readonly currency: string | null
+  /** The list that the prices are of, and the base prices beside them; null for base prices. */
+  readonly price_list: string | null
+  readonly base_prices: unknown
+  readonly base_version: bigint | null
   readonly upstream_cost_version: bigint | null
   /** The attempt's upstream costs; null when unknown. */
   readonly costs: unknown

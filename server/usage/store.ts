@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import { during, equal } from '../database/conditions.ts'
 import { holdIdOf } from '../lib/ids.ts'
+import { withList } from './list-amount.ts'
 
 export interface UsageFilter {
   readonly accountId: string
@@ -40,6 +41,10 @@ export interface UsageSummary {
   readonly returned: bigint
   readonly debt: bigint
   readonly price_version: bigint | null
+  /** The list that the prices are of; null for a free model. */
+  readonly price_list: string | null
+  /** The charge at base prices; null where these have another currency. */
+  readonly list_amount: bigint | null
   readonly error: string | null
   readonly lines: unknown
   readonly attempts: unknown
@@ -47,8 +52,14 @@ export interface UsageSummary {
 
 export type UsageRow = UsageSummary
 
+type StoredRow = Omit<UsageRow, 'list_amount'>
+
 /** Lists the usage records of finished calls, newest first unless stated. */
-export function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
+export async function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
+  return (await selectRows(sql, filter)).map(withList)
+}
+
+function selectRows(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
   const { model, endpoint, keyIds, chargedAtLeast, status, requestId, taskId } = filter
   const isFound = requestId || taskId || (status && status !== 'succeeded')
   const isScattered = model || endpoint || keyIds || chargedAtLeast
@@ -58,7 +69,13 @@ export function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary
 
 const columns = (sql: Sql) => sql`
   request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status, basis,
-  review, currency, held, charged, returned, debt, price_version, error, lines, attempts`
+  review, currency, held, charged, returned, debt, price_version, ${priceList(sql, 'call')},
+  error, lines, attempts`
+
+/** Selects the list of a record's prices. */
+const priceList = (sql: Sql, table: 'call' | 'h') => sql`
+  (select coalesce(p.list_id, 'base') from price p where p.version = ${sql(table)}.price_version)
+    as price_list`
 
 /** Returns the filter as conditions on a row of `call`. */
 function matches(sql: Sql, filter: UsageFilter) {
@@ -88,8 +105,8 @@ function matches(sql: Sql, filter: UsageFilter) {
 const direction = (sql: Sql, { isAscending = false }: UsageFilter) =>
   isAscending ? sql`asc` : sql`desc`
 
-function listInOrder(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
-  return sql<UsageSummary[]>`
+function listInOrder(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
+  return sql<StoredRow[]>`
     select ${columns(sql)} from call where ${matches(sql, filter)}
     order by created_at ${direction(sql, filter)}, request_id ${direction(sql, filter)}
     limit ${filter.limit}`
@@ -99,7 +116,7 @@ function listInOrder(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
  * Lists rows that may be far apart: hourly figures give the hours that have any, and only those are
  * read, newest first, until there are enough.
  */
-function listByHour(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
+function listByHour(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
   const { accountId, from, to, model, endpoint, keyIds, chargedAtLeast, after, limit } = filter
   const order = direction(sql, filter)
   const has = (part: string, names: readonly string[] | undefined) =>
@@ -107,7 +124,7 @@ function listByHour(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
       ? sql``
       : sql`and exists (select 1 from usage_part p where p.account_id = ${accountId}
           and p.part = ${part} and p.name = any(${names as string[]}::text[]) and p.hour = h.hour)`
-  return sql<UsageSummary[]>`
+  return sql<StoredRow[]>`
     select c.* from (
       select hour from (
         select date_trunc('hour', hour, 'UTC') as hour from usage_part h
@@ -153,17 +170,19 @@ export async function findUsage(
   accountId: string,
   requestId: string,
 ): Promise<UsageRow | undefined> {
-  const [finished] = await sql<UsageRow[]>`
-    select * from call where account_id = ${accountId} and request_id = ${requestId}`
-  if (finished) return finished
-  const [running] = await sql<UsageRow[]>`
+  const [finished] = await sql<StoredRow[]>`
+    select *, ${priceList(sql, 'call')} from call
+    where account_id = ${accountId} and request_id = ${requestId}`
+  if (finished) return withList(finished)
+  const [running] = await sql<StoredRow[]>`
     select h.request_id, h.id as hold_id, h.created_at, null as finished_at, h.endpoint, h.model,
       h.key_id, h.task_id, 'running' as status, null as basis, false as review, b.currency,
       h.amount as held, 0::bigint as charged, 0::bigint as returned, 0::bigint as debt,
-      h.price_version, null as error, '[]'::jsonb as lines, '[]'::jsonb as attempts
+      h.price_version, ${priceList(sql, 'h')}, null as error, '[]'::jsonb as lines,
+      '[]'::jsonb as attempts
     from hold h join balance b on b.account_id = h.account_id
     where h.account_id = ${accountId} and h.id = ${holdIdOf(requestId)}`
-  return running
+  return running && withList(running)
 }
 
 /** Returns whether the month of a call is archived, or is being archived. */

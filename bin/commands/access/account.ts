@@ -23,6 +23,7 @@ import {
 import { type None, orNone, positiveAmount, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { actor, recordAct, withSession } from '../../lib/session.ts'
+import { addPrices, addSet } from './account-prices.ts'
 
 interface JsonOption {
   readonly json?: boolean
@@ -50,6 +51,8 @@ export function addAccountCommands(program: Command): void {
     )
   addStatus(account, 'suspend', 'suspended', 'refuse all new calls of an account within 5 seconds')
   addStatus(account, 'resume', 'active', 'resume a suspended account')
+  addSet(account)
+  addPrices(account)
   addLimits(account)
   addMedia(account)
 }
@@ -93,6 +96,7 @@ interface CreateOptions extends JsonOption, LimitOptions {
   readonly name: string
   readonly balance?: Nanos
   readonly currency: string
+  readonly priceList?: string
 }
 
 function addCreate(account: Command): void {
@@ -102,14 +106,22 @@ function addCreate(account: Command): void {
     .requiredOption('--name <name>', 'display name')
     .option('--balance <amount>', 'opening balance', positiveAmount)
     .option('--currency <code>', 'of ISO 4217, such as USD', 'CNY')
+    .option('--price-list <list>', 'what it pays; without it, the base prices')
   addLimitOptions(create)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary account create --name "Acme" --balance 100')
     .action((options: CreateOptions) =>
       withSession(async ({ sql }) => {
-        const { name, balance = 0n, currency } = options
+        const { name, balance = 0n, currency, priceList } = options
         const limits = mergeLimits({}, limitsChange(options))
-        const newAccount = { name, currency, openingBalanceNanos: balance, limits, actor: actor() }
+        const newAccount = {
+          name,
+          currency,
+          openingBalanceNanos: balance,
+          limits,
+          ...(priceList === undefined ? {} : { priceList }),
+          actor: actor(),
+        }
         const created = await createAccount(sql, newAccount)
         const { id } = created
         await recordAct(sql, 'POST /operator/accounts', ofAccount(id), { account: id, name })
@@ -206,6 +218,7 @@ function show(row: AccountRow, options: JsonOption): void {
     held: `${formatAmount(row.held)} ${row.currency}`,
     debt: row.debt > 0n ? `${formatAmount(row.debt)} ${row.currency}` : null,
     limits: describeLimits(row.limits),
+    'price list': row.price_list,
     storage: row.stored_bytes_max === null ? null : `${row.stored_bytes_max / GIGABYTE} GB`,
     prompts: row.keeps_prompts ? null : 'not kept',
     keys: row.keys,

@@ -55,7 +55,9 @@ export async function apply(paths: readonly string[], flags: ApplyFlags): Promis
       dryRun: flags.dryRun ?? false,
       alongside: (transaction) => applyAccounts(transaction, accounts),
     })
-    const changes = applied.changes.map(({ kind, id, change }) => `${change} ${kind} ${id}`)
+    const changes = applied.changes.map(
+      ({ kind, id, change }) => `${change} ${kind.replace('_', ' ')} ${id}`,
+    )
     if (!flags.dryRun && changes.length > 0) {
       await recordAct(sql, 'apply', { target: paths.join(' ') }, { changes })
     }
@@ -88,7 +90,7 @@ function printDiff(
 ): void {
   for (const { kind, id, change, what, differences = [] } of changes) {
     const details = what.length > 0 ? ` (${what.join(', ')})` : ''
-    console.log(`${SIGNS[change]} ${kind} ${id}${details}`)
+    console.log(`${SIGNS[change]} ${kind.replace('_', ' ')} ${id}${details}`)
     if (!prices) continue
     for (const difference of differences) console.log(describe(difference))
     if (kind !== 'model') continue

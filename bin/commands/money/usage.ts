@@ -113,7 +113,10 @@ async function show(requestId: string, options: { readonly json?: boolean }): Pr
     returned: `${formatAmount(row.returned)} ${row.currency}`,
     debt: row.debt > 0n ? `${formatAmount(row.debt)} ${row.currency}` : null,
     basis: describeBasis(row),
+    'price list': row.price_list,
     'price version': row.price_version?.toString() ?? null,
+    'at base prices':
+      row.list_amount === null ? null : `${formatAmount(row.list_amount)} ${row.currency}`,
   })
   printLines(row)
   printAttempts(row)

@@ -18,6 +18,7 @@ import {
   selectModels,
 } from '../store.ts'
 import { applyChannels } from './apply-channels.ts'
+import { applyLists, derivePrices } from './apply-lists.ts'
 import { applyModels } from './apply-models.ts'
 import type { ApplyOptions, CatalogChange, ConfigurationChange, EntryKind } from './change.ts'
 import { findLostFallbacks } from './check-fallbacks.ts'
@@ -41,7 +42,8 @@ export async function applyCatalog(asRead: ApplyOptions): Promise<CatalogDiff> {
   const written = new DryRun()
   try {
     return await options.sql.begin(async (sql) => {
-      const diff = { ...(await write(sql, options)), warnings }
+      const wrote = await write(sql, options)
+      const diff = { ...wrote, warnings: [...warnings, ...wrote.warnings] }
       if (!options.dryRun) return diff
       written.diff = diff
       throw written
@@ -83,11 +85,18 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   if (idsOf('model').length > 0) await retireModels(sql, idsOf('model'))
   await refuseLostRoutes(sql, files)
   await refuseLostFallbacks(sql, files)
-  const all = [...changes, ...retired]
+  const listIds = new Set(files.flatMap(({ content }) => content.price_lists.map(({ id }) => id)))
+  const lists = await applyLists(sql, files, (row) => {
+    return !partial && !listIds.has(row.id) && (replace || sources.has(row.source))
+  })
+  const all = [...changes, ...retired, ...lists]
   const further = (await options.alongside?.(sql)) ?? []
+  const derived = await derivePrices(sql, files)
+  const isChanged = all.length > 0 || derived.changed.length > 0
   return {
     changes: [...all, ...further],
-    revision: all.length > 0 ? await bumpRevision(sql) : await readRevision(sql),
+    warnings: derived.warnings,
+    revision: isChanged ? await bumpRevision(sql) : await readRevision(sql),
   }
 }
 
@@ -105,7 +114,8 @@ function refuseTakenNames(
 
 /** Returns the file's own source and those that its entries name. */
 function listSources({ source, content }: NamedCatalogFile): string[] {
-  const named = [...content.channels, ...content.models].flatMap((entry) => entry.source ?? [])
+  const entries = [...content.channels, ...content.models, ...content.price_lists]
+  const named = entries.flatMap((entry) => entry.source ?? [])
   return [source, ...named]
 }
 

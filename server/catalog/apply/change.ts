@@ -44,5 +44,5 @@ export interface ConfigurationChange {
 }
 
 export interface CatalogChange extends ConfigurationChange {
-  readonly kind: 'channel' | 'model'
+  readonly kind: 'channel' | 'model' | 'price_list'
 }

@@ -4,74 +4,20 @@
  * are rejected, since a misspelled price would be free.
  */
 import { z } from 'zod'
-import { CURRENCY_PROBLEM, isCurrency } from '../../lib/currencies.ts'
-import { formatAmount, parseAmount } from '../../lib/money.ts'
-import { isPricedByMany, UNITS } from '../../lib/units.ts'
 import { MODEL_TYPES, type ModelType } from '../catalog.ts'
+import { priceList } from '../lists/list-schema.ts'
 import { peakHours } from '../price/clock.ts'
-import { checkPrices, type Refuse } from './price-checks.ts'
-
-const name = (pattern: RegExp, what: string) => z.string().regex(pattern, what)
-const channelId = name(
-  /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-  'must be 1 to 64 letters, digits, ".", "_" or "-"',
-)
-const modelId = name(
-  /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/,
-  'must be 1 to 128 letters, digits or any of . _ : / @ + -',
-)
-const currency = z.string().refine(isCurrency, CURRENCY_PROBLEM)
-/** The file that owns an entry; entries that the console changed have one each. */
-const entrySource = name(
-  /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$/,
-  'must be 1 to 200 letters, digits or any of . _ : / @ + -',
-)
-const count = z.int().min(1)
-
-const amount = z
-  .string('must be a decimal string, for example "0.15"')
-  .refine((text) => (parseAmount(text) ?? -1n) >= 0n, {
-    error: 'must be a decimal of at most 9 digits before and after the point, for example "0.15"',
-  })
-  .transform((text) => formatAmount(parseAmount(text) ?? 0n))
-
-const range = z
-  .strictObject({ min: z.number().optional(), below: z.number().optional() })
-  .refine(({ min, below }) => min !== undefined || below !== undefined, {
-    error: 'needs "min", "below" or both',
-  })
-  .refine(({ min, below }) => min === undefined || below === undefined || min < below, {
-    error: '"min" must be less than "below"',
-  })
-
-const plain = z.union([z.string(), z.number(), z.boolean()])
-
-const when = z
-  .record(
-    name(/^[a-z][a-z0-9_]{0,39}$/, 'must be the name of a fact, such as "resolution"'),
-    z.union([plain, z.array(plain).min(1).max(20), range], {
-      error: 'must be a string, a number, true, false, a list of them or {"min", "below"}',
-    }),
-  )
-  .refine((conditions) => Object.keys(conditions).length > 0, {
-    error: 'needs a condition: omit "when" for a price that always applies',
-  })
-
-/** A token's price without a `per` would be a million times what its writer read at the vendor. */
-const price = z
-  .strictObject({ unit: z.enum(UNITS), per: count.optional(), amount, when: when.optional() })
-  .transform(({ unit, per, ...rest }, { issues, value }) => {
-    if (per === undefined && isPricedByMany(unit)) {
-      const usual = unit === 'vendor_cost' ? 1_000_000_000 : 1_000_000
-      const message =
-        `is missing: write "per": ${usual} if the amount buys ${usual.toLocaleString('en')} ` +
-        `of ${unit}, as most vendors say it, or "per": 1 if it buys one`
-      issues.push({ code: 'custom', path: ['per'], message, input: value })
-    }
-    return { unit, per: per ?? 1, ...rest }
-  })
-
-const prices = z.array(price).max(200)
+import { checkPrices, type Refuse } from '../price/price-checks.ts'
+import type { price } from '../price/price-schema.ts'
+import {
+  atLeastOne,
+  channelId,
+  currency,
+  entrySource,
+  modelId,
+  name,
+  prices,
+} from '../price/price-schema.ts'
 
 /** Prices that take effect at a future time. */
 const plannedPrices = z.strictObject({
@@ -96,14 +42,14 @@ const route = z.strictObject({
 })
 
 const limits = z.strictObject({
-  requests_per_minute: count.optional(),
-  tokens_per_minute: count.optional(),
-  concurrent_calls: count.optional(),
-  max_output_tokens: count.optional(),
-  max_input_tokens: count.optional(),
-  first_byte_timeout_ms: count.max(3_600_000).optional(),
-  idle_timeout_ms: count.max(3_600_000).optional(),
-  total_timeout_ms: count.max(86_400_000).optional(),
+  requests_per_minute: atLeastOne.optional(),
+  tokens_per_minute: atLeastOne.optional(),
+  concurrent_calls: atLeastOne.optional(),
+  max_output_tokens: atLeastOne.optional(),
+  max_input_tokens: atLeastOne.optional(),
+  first_byte_timeout_ms: atLeastOne.max(3_600_000).optional(),
+  idle_timeout_ms: atLeastOne.max(3_600_000).optional(),
+  total_timeout_ms: atLeastOne.max(86_400_000).optional(),
 })
 
 /** Details of a model. Any field may be added; these have a fixed shape. */
@@ -111,7 +57,7 @@ const details = z.looseObject({
   display_name: z.string().max(200).optional(),
   description: z.string().max(2000).optional(),
   owned_by: z.string().max(100).optional(),
-  context_window: count.optional(),
+  context_window: atLeastOne.optional(),
   /** Abilities of the model, such as `tools`, `vision` or `reasoning`. */
   abilities: z.array(z.string().max(40)).max(20).optional(),
   /** The source of the price. */
@@ -280,7 +226,7 @@ const channel = z.strictObject({
   paused: z.boolean().optional(),
   /** The secret settings of an export, still encrypted. */
   sealed: z
-    .strictObject({ version: count, secrets: z.base64('must be the text of an export') })
+    .strictObject({ version: atLeastOne, secrets: z.base64('must be the text of an export') })
     .optional(),
   /** Overrides the file's own, in an export. */
   source: entrySource.optional(),
@@ -305,8 +251,10 @@ export const catalogFile = z.strictObject({
   currency: currency.default('CNY'),
   channels: z.array(channel).max(1000).default([]),
   models: z.array(model).max(10_000).default([]),
+  price_lists: z.array(priceList).max(1000).default([]),
 })
 
 export type CatalogFile = z.output<typeof catalogFile>
 export type FileModel = CatalogFile['models'][number]
+export type FileList = CatalogFile['price_lists'][number]
 export type FileChannel = CatalogFile['channels'][number]

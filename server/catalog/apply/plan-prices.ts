@@ -11,6 +11,7 @@ import {
   selectModels,
   withdrawPrice,
 } from '../store.ts'
+import { derivePrices } from './apply-lists.ts'
 import { comparePlans, isAtOnce, savePlans } from './apply-plans.ts'
 import { CatalogError } from './file.ts'
 import { type FilePlan, planOf } from './file-schema.ts'
@@ -38,6 +39,7 @@ export async function planPrices(sql: Sql, modelId: string, plan: unknown): Prom
     const { currency } = model
     const desired = { modelId, currency, source: SOURCE, plans: [read] }
     await savePlans(transaction, desired, comparePlans(desired, atOnce))
+    await derivePrices(transaction, [])
     await bumpRevision(transaction)
   })
 }
@@ -60,7 +62,10 @@ export async function withdrawPlan(sql: Sql, modelId: string, version: bigint): 
   return await sql.begin(async (transaction) => {
     await lockCatalog(transaction)
     const withdrawn = await withdrawPrice(transaction, modelId, version)
-    if (withdrawn) await bumpRevision(transaction)
+    if (withdrawn) {
+      await derivePrices(transaction, [])
+      await bumpRevision(transaction)
+    }
     return withdrawn
   })
 }

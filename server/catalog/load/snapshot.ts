@@ -88,7 +88,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   /** Returns the snapshot with the prices in effect now. */
   function snapshot(): Loaded {
     const nowMs = clock.now()
-    if (nowMs >= current.nextPriceMs) current = withModels(current, pricedAt(current.models, nowMs))
+    if (nowMs >= current.nextPriceMs) current = pricedAt(current, nowMs)
     return current
   }
 
@@ -137,34 +137,43 @@ interface Loaded extends CatalogSnapshot {
 }
 
 async function load(options: CatalogOptions): Promise<Loaded> {
-  const { revision, channels, models, planned } = await readCatalog(options.sql)
+  const { revision, channels, models, planned, lists, at } = await readCatalog(options.sql)
   const problems = new Map<string, ChannelProblem>()
   const usable = channels.filter(isActive).flatMap((row) => loadChannel(row, options, problems))
   const plans = Map.groupBy(planned, (row) => row.model_id)
   const active = models.filter(isActive)
   const channelMap = new Map(usable.map((channel) => [channel.id, channel]))
+  const listMap = new Map(lists.map((list) => [list.id, list]))
   return withModels(
-    { revision, problems, channels: channelMap },
+    { revision, problems, channels: channelMap, lists: listMap },
     active.map((row) => loadModel(row, plans.get(row.id) ?? [])),
+    at.getTime(),
   )
 }
 
 function withModels(
-  { revision, problems, channels }: Omit<Loaded, 'models' | 'nextPriceMs'>,
+  { revision, problems, channels, lists }: Omit<Loaded, 'models' | 'nextPriceMs' | 'pricedAtMs'>,
   models: readonly Model[],
+  pricedAtMs: number,
 ): Loaded {
-  const moments = models.flatMap(({ plannedPrices: [next] }) => next?.effectiveFrom.getTime() ?? [])
+  const moments = [
+    ...models.flatMap(({ plannedPrices: [next] }) => next?.effectiveFrom.getTime() ?? []),
+    ...[...lists.values()].flatMap((list) => list.moments.find((one) => one > pricedAtMs) ?? []),
+  ]
   return {
     revision,
     problems,
     channels,
+    lists,
     models: new Map(models.map((model) => [model.id, model])),
-    nextPriceMs: Math.min(...moments),
+    pricedAtMs,
+    nextPriceMs: moments.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY),
   }
 }
 
-function pricedAt(models: ReadonlyMap<string, Model>, nowMs: number): Model[] {
-  return [...models.values()].map((model) => modelAt(model, nowMs))
+function pricedAt(loaded: Loaded, nowMs: number): Loaded {
+  const models = [...loaded.models.values()].map((model) => modelAt(model, nowMs))
+  return withModels(loaded, models, nowMs)
 }
 
 /**

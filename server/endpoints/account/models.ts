@@ -5,6 +5,7 @@ import { isSoldIn, MODEL_TYPES, type Model, type PriceEntry } from '../../catalo
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { formatAmount } from '../../lib/money.ts'
+import { viewOf } from '../../pipeline/request/customer-view.ts'
 import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
 import { isServed, meteringOf } from '../serving.ts'
 
@@ -140,7 +141,7 @@ export const listModels: AccountEndpoint = {
     if (type !== null && !MODEL_TYPES.some((known) => known === type)) {
       throw invalidField('type', `one of ${MODEL_TYPES.join(', ')}`)
     }
-    const data = [...services.catalog.snapshot().models.values()]
+    const data = [...viewOf(caller, services).models.values()]
       .filter(
         (model) => isVisible(model, caller, services) && (type === null || model.type === type),
       )
@@ -189,7 +190,7 @@ export const getModel: AccountEndpoint = {
     errors: [403, 404],
   },
   async handle(context, caller, services) {
-    const model = services.catalog.snapshot().models.get(context.params['*'] ?? '')
+    const model = viewOf(caller, services).models.get(context.params['*'] ?? '')
     if (!model || !isVisible(model, caller, services)) {
       throw new GatewayError('not_found', {
         message: 'no such model: GET /v1/models lists all',

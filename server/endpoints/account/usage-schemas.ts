@@ -1,7 +1,7 @@
 /** The public form of usage records. */
 import { z } from 'zod'
 import type { UsageEntry, UsageRow } from '../../usage/store.ts'
-import { decimalAmount, storedList, time, unlessNull } from '../codecs.ts'
+import { decimalAmount, serial, storedList, time, unlessNull } from '../codecs.ts'
 
 export const usageRecord = z.object({
   request_id: z.string().describe('X-Request-Id of the response.'),
@@ -16,6 +16,13 @@ export const usageRecord = z.object({
   returned: decimalAmount.describe('The part of the hold that was not charged.'),
   debt: decimalAmount.describe('The part of the charge that the balance did not cover.'),
   currency: z.string(),
+  price_list: z.string().nullable().describe('The price list; `base` for the base prices.'),
+  price_version: serial
+    .nullable()
+    .describe('The prices in force when the hold was taken, of the model that served.'),
+  list_amount: decimalAmount
+    .nullable()
+    .describe('What the base prices would have charged; null where they have another currency.'),
   basis: z.string().nullable().describe('usage, estimate, partial, params, checkpoint or none.'),
   review: z.boolean().describe('The charge differs from the stated usage; an operator reviews it.'),
   task_id: unlessNull(z.string()),
@@ -30,6 +37,7 @@ export const priceLine = z.object({
   amount: z.string().describe('Rounded up once, to nine decimals.'),
   model: z.string().optional().describe('Vendor’s name of another model that did this part.'),
   role: z.string().optional().describe('Role of that model, for example advisor or fallback.'),
+  list_amount: z.string().optional().describe('The same at the base prices, beside a price list.'),
 })
 
 const attempt = z.looseObject({ channel: z.string(), outcome: z.string() })
@@ -39,7 +47,6 @@ const publicAttempt = attempt.transform(({ reason: _, ...shown }) => shown)
 export const explainedUsage = usageRecord.extend({
   lines: storedList(priceLine),
   served_model: z.string().describe('The model whose prices apply: `model`, or a fallback of it.'),
-  price_version: z.string().nullable().describe('The prices in force when the hold was taken.'),
   attempts: storedList(attempt, publicAttempt).describe('The upstreams tried, with outcomes.'),
   ledger: z.array(
     z.object({
@@ -71,6 +78,9 @@ export const EXPLAINED_EXAMPLE = {
   returned: '0.0024555',
   debt: '0',
   currency: 'CNY',
+  price_list: 'base',
+  price_version: '3',
+  list_amount: '0.0000066',
   basis: 'usage',
   review: false,
   lines: [
@@ -78,7 +88,6 @@ export const EXPLAINED_EXAMPLE = {
     { unit: 'output_token', quantity: 8, unit_price: '0.6', per: 1000000, amount: '0.0000048' },
   ],
   served_model: 'a-chat-model',
-  price_version: '3',
   attempts: [{ channel: 'main', outcome: 'answered', status: 200, milliseconds: 1198 }],
   ledger: [
     {
@@ -105,21 +114,15 @@ export const EXPLAINED_EXAMPLE = {
   ],
 } satisfies z.input<typeof explainedUsage>
 
-const standIn = z.looseObject({ model: z.string(), price_version: z.string().nullable() })
+const standIn = z.looseObject({ model: z.string() })
 
-/** Returns the model that served, by the last attempt, and the version of its prices. */
-function readServing({ attempts, model, price_version: version }: UsageRow) {
-  const read = standIn.safeParse(Array.isArray(attempts) ? attempts.at(-1) : undefined)
-  const { data = { model, price_version: version?.toString() ?? null } } = read
-  return { served_model: data.model, price_version: data.price_version }
-}
-
-/** Returns the record with the prices that applied and its ledger entries. */
+/** Returns the record with the model that served, by the last attempt, and its ledger entries. */
 export function explainUsage(row: UsageRow, entries: readonly UsageEntry[]) {
   const ledger = entries.map(({ source: from, destination: to, ...rest }) => ({
     ...rest,
     from,
     to,
   }))
-  return { ...row, ...readServing(row), ledger }
+  const read = standIn.safeParse(Array.isArray(row.attempts) ? row.attempts.at(-1) : undefined)
+  return { ...row, served_model: read.data?.model ?? row.model, ledger }
 }

@@ -52,7 +52,12 @@ async function rehearseRequests(services: Services): Promise<void> {
   const models = services.catalog.snapshot().models.values()
   const model = [...models].find(({ type }) => metering.modelTypes.includes(type))
   if (!model) return
-  const customer = { accountId: newId('acct'), currency: model.currency, models: null }
+  const customer = {
+    accountId: newId('acct'),
+    currency: model.currency,
+    priceList: null,
+    models: null,
+  }
   const messages = [{ role: 'user', content: 'hello' }]
   for (let run = 0; run < RUNS; run += 1) {
     const value = { model: model.id, messages, max_tokens: 20, stream: run % 2 === 0 }

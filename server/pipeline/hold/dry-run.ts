@@ -3,6 +3,7 @@ import { parseRequestJson } from '../../dialects/json-scan.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { Body, FormReading, Metering, RequestMetering } from '../metering.ts'
+import { viewOf } from '../request/customer-view.ts'
 import { dropModelList, readModelList } from '../request/fallbacks.ts'
 import { withInvalidRequests } from '../request/read-request.ts'
 import {
@@ -43,7 +44,7 @@ export async function dryRun(
   canServe: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
   const unset = metering.form ? sent : dropUnset(sent, metering.schema)
-  const list = metering.takesModels && readModelList(unset, services.catalog.snapshot())
+  const list = metering.takesModels && readModelList(unset, viewOf(customer, services))
   const value = list ? dropModelList(unset, list) : unset
   const modelId = await readModelId(metering, { value, query, headers }, customer, services)
   const inspected = metering.form && (await inspect(metering.form, file))

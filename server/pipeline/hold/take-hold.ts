@@ -10,6 +10,7 @@ import type { Charged } from '../price/charge.ts'
 import { limitsOf } from '../request/limits.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
+import { pinBase } from './pin-base.ts'
 import type { Quote } from './quote.ts'
 
 /** The answer of an earlier request with the same Idempotency-Key. */
@@ -82,7 +83,7 @@ export async function takeHold(
     amountNanos: quoted.amountNanos,
     excessNanos: quoted.excessNanos,
     estimate: quoted.quantities,
-    labels: context.labels,
+    labels: pinBase(context.labels, call.model),
     spendLimitNanos: caller.spendLimitNanos,
     limits: limitsOf(caller, call.model, quoted.quantities, (left) => noteRates(context, left)),
     idempotency: call.idempotency,
@@ -113,7 +114,7 @@ export async function explainRefusal(
   ledger: Pick<Ledger, 'balance'>,
 ): Promise<GatewayError> {
   const error = holdRefusal(refused)
-  if (error.row !== 'insufficient_balance' || error.details.budget) return error
+  if (error.row !== 'insufficient_balance') return error
   const balance = await ledger.balance(accountId).catch(() => undefined)
   if (!balance) return error
   const billing = {
@@ -123,17 +124,6 @@ export async function explainRefusal(
     currency: balance.currency,
   }
   return new GatewayError(error.row, { ...error.details, billing })
-}
-
-/** Has no Retry-After: an SDK would sleep until the budget begins anew. */
-function overBudget(words: string): GatewayError {
-  const [id = '', resetsAt = ''] = words.split(' ')
-  const until = resetsAt === '' ? '' : `, which begins anew at ${resetsAt}`
-  return new GatewayError('insufficient_balance', {
-    message: `this call does not fit the budget ${id}${until}`,
-    code: 'budget_exceeded',
-    budget: { budget_id: id, resets_at: resetsAt === '' ? null : resetsAt },
-  })
 }
 
 type Refused = Extract<HoldResult, { refused: unknown }>['refused']
@@ -166,7 +156,6 @@ export function holdRefusal(refused: Refused): GatewayError {
         retry: false,
       })
     default:
-      if (refused.startsWith('budget:')) return overBudget(refused.slice('budget:'.length))
       return new GatewayError('rate_limited', {
         retryAfterSeconds: Number(refused.slice('limited:'.length)),
       })

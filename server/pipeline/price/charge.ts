@@ -25,6 +25,8 @@ import { explainHold, type HoldEstimate } from './hold-estimate.ts'
 /** One line of a usage record, as it is stored and shown. */
 export interface ChargeLine extends Omit<PriceLine, 'unit'> {
   readonly unit: string
+  /** The amount at the base prices; absent for a call that is charged by them. */
+  readonly list_amount?: string
 }
 
 /** The charge that the books have of a call, once it is committed. */

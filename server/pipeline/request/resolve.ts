@@ -11,6 +11,7 @@ import type { ToolOffer } from '../price/dimensions.ts'
 import type { Services } from '../services.ts'
 import { type Affinity, readAffinity } from './affinity.ts'
 import { askForUsage, wantsCost } from './ask-for-cost.ts'
+import { viewOf } from './customer-view.ts'
 import { type ListedModel, readModelList, withoutModelList } from './fallbacks.ts'
 import { dropForeignCost, findRoutes, type UsableRoute } from './find-routes.ts'
 import { isStopped, PAUSED_RETRY_SECONDS, pinTargets, readNamed, withoutIds } from './pin-stored.ts'
@@ -89,13 +90,14 @@ async function match(
 ): Promise<Omit<ResolvedCall, 'discard'>> {
   const { headers } = context.request
   const { file, digest } = received
-  const list = metering.takesModels && readModelList(received.value, services.catalog.snapshot())
+  const view = viewOf(caller, services)
+  const list = metering.takesModels && readModelList(received.value, view)
   const sentJson = list ? withoutModelList(received, list) : received
   const parts = { value: sentJson.value, query: context.query, headers }
   const named = readModelId(metering, parts, caller, services)
   const modelId = typeof named === 'string' ? named : await named
   // A caller's own text would reach the log and the spans.
-  context.facts.model = services.catalog.snapshot().models.has(modelId) ? modelId : UNKNOWN_MODEL
+  context.facts.model = view.models.has(modelId) ? modelId : UNKNOWN_MODEL
   const finding = findModelTarget(
     { id: modelId, others: list?.others },
     metering,
@@ -170,9 +172,9 @@ function modelOf(
   metering: RequestMetering,
   parts: RequestParts,
   caller: Customer,
-  { catalog }: Pick<Services, 'catalog'>,
+  services: Pick<Services, 'catalog'>,
 ): string {
-  const modelId = metering.model(parts) ?? findOnlyModel(metering, caller, catalog.snapshot())
+  const modelId = metering.model(parts) ?? findOnlyModel(metering, caller, viewOf(caller, services))
   if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
   return modelId
 }
@@ -192,7 +194,7 @@ function findOnlyModel(
 }
 
 /** The caller attributes that decide which models are visible. */
-export type Customer = Pick<Caller, 'accountId' | 'currency' | 'models'>
+export type Customer = Pick<Caller, 'accountId' | 'currency' | 'priceList' | 'models'>
 
 export interface NamedModels {
   readonly id: string
@@ -218,7 +220,7 @@ export function findModelTarget(
   services: Services,
   canServe: (upstream: Upstream) => boolean,
 ): FoundTarget | Promise<FoundTarget> {
-  const snapshot = services.catalog.snapshot()
+  const snapshot = viewOf(caller, services)
   const model = findModel(models.id, metering, caller, snapshot)
   const routesOf = (one: Model) =>
     findRoutes(one, canServe, snapshot, services).map((route) => {

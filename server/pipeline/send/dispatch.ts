@@ -40,6 +40,7 @@ export interface Attempt {
   /** The model that stood in, with the version of its prices; absent for the model of the call. */
   readonly model?: string
   readonly price_version?: string | null
+  readonly price_list?: string
 }
 
 /** The attempts, and the route of the last one. */
@@ -113,9 +114,13 @@ async function dispatchToModel(
 ): Promise<DispatchOutcome> {
   const { context, call, services } = metered
   const candidates = orderRoutes(call.routes, services, call.affinity)
-  const { id, priceVersion } = call.model
+  const { id, priceVersion, list } = call.model
   const standsIn = standIn
-    ? { model: id, price_version: priceVersion?.toString() ?? null }
+    ? {
+        model: id,
+        price_version: priceVersion?.toString() ?? null,
+        ...(list ? { price_list: list.id } : {}),
+      }
     : undefined
   let isRetry = standIn?.isRetry ?? false
   for (let tried = 1; ; tried += 1) {

@@ -21,7 +21,7 @@ import { UpstreamFailure } from '../../upstreams/failure.ts'
 import { readTaskBody } from '../call-store.ts'
 import { rebuildRequest } from '../calls/call-request.ts'
 import { type Engine, openChannel } from '../engine.ts'
-import { isStored, type TaskCharge, type TaskEnding } from '../finish/charge-task.ts'
+import { basePricesOf, isStored, type TaskCharge, type TaskEnding } from '../finish/charge-task.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
 import { claimOne } from '../queue-store.ts'
 import type { ClaimedTask } from '../task.ts'
@@ -168,10 +168,13 @@ async function rebuildCall(engine: Engine, task: ClaimedTask): Promise<BillableC
   }
 }
 
+/** The origin of the prices of a hold does not matter any more. */
+const PINNED = { prices: true } as const
+
 function modelOf({ services }: Engine, task: ClaimedTask): ResolvedCall['model'] {
   const prices = readPrices(isStored(task.prices) ? task.prices : [])
   const current = services.catalog.snapshot().models.get(task.model)
-  const { price_version: priceVersion } = task
+  const { price_version: priceVersion, price_list: list, base_version: baseVersion } = task
   return {
     id: task.model,
     type: 'chat',
@@ -185,6 +188,9 @@ function modelOf({ services }: Engine, task: ClaimedTask): ResolvedCall['model']
     free: task.prices === null,
     prices,
     priceVersion,
+    ...(list === null
+      ? {}
+      : { list: { id: list, origin: PINNED, baseVersion, basePrices: basePricesOf(task) } }),
   }
 }
 

@@ -48,7 +48,7 @@ export async function readCallAnswer(
     const ending: TaskEnding = {
       state: 'succeeded',
       result: read.result,
-      ...readUsage(engine, task, report),
+      ...readUsage(task, report),
       measured: call.metering.fallback(request, report, true),
       facts: preferRequested(pricesOf(task), task.facts, report.facts ?? {}),
     }
@@ -61,12 +61,10 @@ export async function readCallAnswer(
 
 /** Returns the stated usage, with the cost that the vendor stated if the model is sold by it. */
 function readUsage(
-  { services }: Engine,
   task: ClaimedTask,
   { usage, statedCost, unknownUsage }: RelayReport,
 ): Pick<Extract<TaskEnding, { state: 'succeeded' }>, 'usage' | 'unknownUsage'> {
-  const { currency = '' } = services.catalog.snapshot().models.get(task.model) ?? {}
-  const cost = soldCost({ prices: pricesOf(task), currency }, statedCost)
+  const cost = soldCost({ prices: pricesOf(task), currency: task.currency ?? '' }, statedCost)
   const costUnit = cost === undefined ? {} : { vendor_cost: cost }
   return {
     ...(usage || cost !== undefined ? { usage: { ...usage, ...costUnit } } : {}),

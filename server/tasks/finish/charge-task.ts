@@ -1,5 +1,5 @@
 /** Computes the charge of a finished task at the price version of its hold. */
-import type { Facts, ModelType } from '../../catalog/catalog.ts'
+import type { Facts, ModelType, PriceEntry } from '../../catalog/catalog.ts'
 import { readPrices } from '../../catalog/load/load-model.ts'
 import { priceCharge } from '../../catalog/price/price.ts'
 import type { StoredPrice } from '../../catalog/store.ts'
@@ -7,6 +7,7 @@ import { type Quantities, UNITS, type Unit } from '../../lib/units.ts'
 import { onlyStated } from '../../pipeline/price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from '../../pipeline/price/charge.ts'
 import type { HoldEstimate } from '../../pipeline/price/hold-estimate.ts'
+import { withListAmounts } from '../../pipeline/price/list-amount.ts'
 import { plausibleCost, type UpstreamCost } from '../../pipeline/price/upstream-cost.ts'
 import type { TaskPoll } from '../../upstreams/task-driver.ts'
 import type { ClaimedTask } from '../task.ts'
@@ -50,11 +51,20 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
     ...(isFree ? {} : { needs: priced }),
     fallback: () => pick(fallback, priced),
   })
+  const served = { facts, channelFacts: facts }
   return {
-    ...charge,
+    ...withListAmounts(charge, basePricesOf(task, task.kind), served),
     basis: charge.basis === 'estimate' ? 'params' : charge.basis,
     cost: charge.review ? null : upstreamCostOf(task, fallback, facts),
   }
+}
+
+/** Returns the base prices beside those of a price list; undefined for a task at base prices. */
+export function basePricesOf(
+  { price_list: list, base_prices: prices }: ClaimedTask,
+  type?: string,
+): PriceEntry[] | undefined {
+  return list !== null && isStored(prices) ? readPrices(prices, type) : undefined
 }
 
 /**

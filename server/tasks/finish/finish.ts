@@ -85,7 +85,7 @@ function countEnding(
     quantities: quantitiesOf(charge),
     chargedNanos: charge.nanos ?? 0n,
     upstreamCostNanos: charge.cost?.nanos ?? 0n,
-    currency: services.catalog.snapshot().models.get(model)?.currency ?? '',
+    currency: task.currency ?? services.catalog.snapshot().models.get(model)?.currency ?? '',
   })
 }
 

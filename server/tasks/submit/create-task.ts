@@ -17,6 +17,7 @@ import { failpoint } from '../../lib/failpoint.ts'
 import { newId } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { formatAmount } from '../../lib/money.ts'
+import { pinBase } from '../../pipeline/hold/pin-base.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
 import { explainRefusal } from '../../pipeline/hold/take-hold.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
@@ -251,7 +252,7 @@ async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       amountNanos,
       excessNanos,
       estimate: prepared.quantities,
-      labels: context.labels,
+      labels: pinBase(context.labels, call.model),
       spendLimitNanos: caller.spendLimitNanos,
       limits: taskLimitsOf(caller, call.model, prepared.quantities, (left) =>
         noteRates(context, left),

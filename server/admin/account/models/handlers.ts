@@ -1,13 +1,15 @@
 /** The catalog as customers see it: models and prices, without channels. */
+import { selectPayer } from '../../../accounts/price-list-store.ts'
 import { isSoldIn, type Model } from '../../../catalog/catalog.ts'
+import { priceNameOf } from '../../../catalog/list.ts'
 import { readPrices } from '../../../catalog/load/load-model.ts'
 import { describeCallableModel, describePrices } from '../../../endpoints/account/models.ts'
 import { toPage } from '../../../http/page.ts'
+import { viewOf } from '../../../pipeline/request/customer-view.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { type PriceVersionRow, selectPriceHistory } from '../../operator/models/store.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
-import { selectAccountCurrency } from '../account-store.ts'
 import type { modelsContract } from './contract.ts'
 
 /** Limits that affect callers; timeouts towards upstreams are not among them. */
@@ -50,14 +52,15 @@ function names(model: Model, search: string): boolean {
   return texts.some((text) => text.toLowerCase().includes(searchText))
 }
 
-const hasHeld = ({ withdrawn, is_planned }: PriceVersionRow) => !withdrawn && !is_planned
+const hasHeld = ({ withdrawn, is_planned, prices }: PriceVersionRow) =>
+  !withdrawn && !is_planned && prices.length > 0
 
 export const modelsHandlers: HandlersOf<typeof modelsContract> = {
   async 'GET /accounts/:account_id/models'({ params, query }, services) {
     const { type, search = '', limit, cursor = '' } = query
-    const currency = found(await selectAccountCurrency(services.sql, params.account_id), 'account')
-    const models = [...services.catalog.snapshot().models.values()]
-      .filter((model) => isSoldIn(model, currency))
+    const payer = found(await selectPayer(services.sql, params.account_id), 'account')
+    const models = [...viewOf(payer, services).models.values()]
+      .filter((model) => isSoldIn(model, payer.currency))
       .filter((model) => (!type || model.type === type) && names(model, search))
       .sort((a, b) => (a.id < b.id ? -1 : 1))
     const rest = models.filter(({ id }) => id > cursor)
@@ -65,8 +68,9 @@ export const modelsHandlers: HandlersOf<typeof modelsContract> = {
     return { ...page, data: page.data.map((model) => describe(model, services)) }
   },
   async 'GET /accounts/:account_id/models/:model_id'({ params }, services) {
-    const model = found(services.catalog.snapshot().models.get(params.model_id), 'model')
-    const history = await selectPriceHistory(services.sql, model.id)
+    const payer = found(await selectPayer(services.sql, params.account_id), 'account')
+    const model = found(viewOf(payer, services).models.get(params.model_id), 'model')
+    const history = await selectPriceHistory(services.sql, priceNameOf(model))
     return {
       ...describe(model, services),
       // Planned prices, and those that never applied, are not public.

@@ -1,4 +1,5 @@
 /** Quotes: the pipeline's own estimate for a request that is not sent. */
+import { selectPayer } from '../../../accounts/price-list-store.ts'
 import type { Endpoint, MeteredEndpoint, TaskEndpoint } from '../../../endpoints/endpoint.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import { type DryRunRequest, dryRunCall } from '../../../pipeline/hold/dry-run.ts'
@@ -40,6 +41,7 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
   async 'POST /accounts/:account_id/quote'({ params, body, context }, services) {
     const { account_id: accountId } = params
     const { currency, available } = found(await services.ledger.balance(accountId), 'account')
+    const payer = found(await selectPayer(services.sql, accountId), 'account')
     const { path, query, headers, file, body: value } = body
     const { call, quoted } = await dryRunAny(
       findEndpoint(path, services),
@@ -54,7 +56,7 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
           tail: Buffer.from(file.tail, 'base64'),
         },
       },
-      { accountId, currency, models: null },
+      { ...payer, accountId, models: null },
       services,
     )
     const { model } = call

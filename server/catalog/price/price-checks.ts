@@ -1,7 +1,7 @@
 /** Checks of a list of prices that the schema cannot express. */
 import type { Unit } from '../../lib/units.ts'
 import { type ModelType, unitsOfType } from '../model-types.ts'
-import { defaultFact, isAnotherWay, isStrictUnit, valuesOf } from '../price/strict-facts.ts'
+import { defaultFact, isAnotherWay, isStrictUnit, valuesOf } from './strict-facts.ts'
 
 export type Refuse = (path: PropertyKey[], message: string) => void
 type Path = readonly [...PropertyKey[], string]

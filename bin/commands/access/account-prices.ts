@@ -1,0 +1,150 @@
+/** `tributary account set` and `account prices`: the list of an account, and what it comes to. */
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { assignPriceList } from '../../../server/accounts/assign-price-list.ts'
+import { showAccount } from '../../../server/accounts/manage-accounts.ts'
+import { selectPayer } from '../../../server/accounts/price-list-store.ts'
+import { clearOwnPrices, setOwnPrices } from '../../../server/catalog/apply/own-prices.ts'
+import { showPrices } from '../../../server/catalog/lists/show-prices.ts'
+import { switchList } from '../../../server/catalog/lists/switch-list.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { describePrice } from '../../lib/price-words.ts'
+import { printFields, printJson, printTable } from '../../lib/print.ts'
+import { actor, type CommandSession, recordAct, withSession } from '../../lib/session.ts'
+
+interface JsonOption {
+  readonly json?: boolean
+}
+
+interface SetOptions extends JsonOption {
+  readonly priceList?: string
+}
+
+const ofAccount = (id: string) => ({ target: id, accountId: id })
+
+export function addSet(account: Command): void {
+  account
+    .command('set <account>')
+    .description('change what an account pays')
+    .option('--price-list <list>', 'the price list, or none for the base prices')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+The next call of the account pays by the new list, on every gateway. Calls and tasks that have
+begun keep their prices.
+
+Examples:
+  tributary account set acct_… --price-list gold
+  tributary account set acct_… --price-list none`,
+    )
+    .action((id: string, options: SetOptions) =>
+      withSession(async ({ sql }) => {
+        const { priceList } = options
+        if (priceList === undefined) throw new OperatorError('name what to set: --price-list …')
+        const list = priceList === 'none' ? null : priceList
+        await switchList(sql, (transaction) => assignPriceList(transaction, id, list, actor()))
+        await recordAct(sql, 'PATCH /operator/accounts/:account_id', ofAccount(id), {
+          price_list: list,
+        })
+        const row = await showAccount(sql, id)
+        if (options.json) return printJson(row)
+        printFields({ account: row.id, name: row.name, 'price list': row.price_list ?? 'none' })
+      }),
+    )
+}
+
+interface PricesOptions extends JsonOption {
+  readonly model?: string
+  readonly set?: string
+  readonly clear?: boolean
+}
+
+export function addPrices(account: Command): void {
+  account
+    .command('prices <account>')
+    .description('show what an account pays for each model, and why; or set its own prices')
+    .option('--model <model>', 'one model')
+    .option('--set <file>', 'replace its own prices by "default", "prices" and "planned_prices"')
+    .option('--clear', 'remove its own prices')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+Own prices stand on top of the account's list: what they do not name, the list prices.
+
+Examples:
+  tributary account prices acct_… --model gpt-5.4
+  echo '{"prices": {"gpt-5.4": {"of": "parent", "factor": "0.8"}}}' > acme.json
+  tributary account prices acct_… --set acme.json`,
+    )
+    .action((id: string, options: PricesOptions) =>
+      withSession(async (session) => {
+        await change(session, id, options)
+        await print(session, id, options)
+      }),
+    )
+}
+
+async function change({ sql }: CommandSession, id: string, options: PricesOptions): Promise<void> {
+  const { set, clear } = options
+  if (set !== undefined && clear) throw new OperatorError('either --set or --clear')
+  const act = 'PUT /operator/accounts/:account_id/prices'
+  if (clear) {
+    await showAccount(sql, id)
+    if (await clearOwnPrices(sql, id)) await recordAct(sql, act, ofAccount(id), { prices: null })
+  }
+  if (set === undefined) return
+  const { currency } = await showAccount(sql, id)
+  const definition = readDefinition(set)
+  for (const warning of await setOwnPrices(sql, { id, currency }, definition)) {
+    console.error(`warning: ${warning}`)
+  }
+  await recordAct(sql, act, ofAccount(id), { prices: definition })
+}
+
+function readDefinition(path: string): object {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`${path}: ${reason}`)
+  }
+  throw new OperatorError(`${path}: must be an object with "default", "prices" or both`)
+}
+
+async function print({ sql }: CommandSession, id: string, options: PricesOptions): Promise<void> {
+  const payer = await selectPayer(sql, id)
+  if (!payer) throw new OperatorError(`there is no account ${id}`)
+  const rows = await showPrices(sql, payer, options.model)
+  if (options.model !== undefined && rows.length === 0) {
+    throw new OperatorError(`${id} is not sold a model ${options.model}`)
+  }
+  if (options.json) {
+    return printJson(rows.map(({ is_below_cost: _, ...row }) => row))
+  }
+  printTable(
+    rows.map((row) => ({
+      ...row,
+      shown: row.prices.map((one) => describePrice(one, row.currency)),
+    })),
+    [
+      { title: 'model', cell: ({ model }) => model },
+      { title: 'list', cell: ({ list }) => list ?? 'free' },
+      { title: 'version', cell: ({ version }) => version ?? '', right: true },
+      { title: 'because', cell: ({ origin }) => describeOrigin(origin) },
+      { title: 'prices', cell: ({ shown }) => shown.join('; ') },
+      { title: '', cell: (row) => (row.is_below_cost ? 'below cost' : '') },
+    ],
+    'The account is sold no model.',
+  )
+}
+
+type Origin = Awaited<ReturnType<typeof showPrices>>[number]['origin']
+
+function describeOrigin(origin: Origin): string {
+  if (!origin) return 'base price'
+  if ('of' in origin) return `${origin.of} × ${origin.factor}`
+  return 'own price'
+}

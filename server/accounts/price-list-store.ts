@@ -1,0 +1,54 @@
+/** SQL of the price lists of accounts: which one they pay by, and since when. */
+import type { Sql, TransactionSql } from 'postgres'
+
+type AnySql = Sql | TransactionSql
+
+/** Joins an account's own list, to account `a`. */
+export const joinOwnList = (sql: AnySql) => sql`
+  left join price_list own on own.account_id = a.id and own.status = 'active'`
+
+/** The list that an account pays by, with `joinOwnList`; null: the base prices. */
+export const effectiveList = (sql: AnySql) => sql`coalesce(own.id, a.price_list)`
+
+/** Returns the currency and the price list of an account. */
+export async function selectPayer(
+  sql: AnySql,
+  accountId: string,
+): Promise<{ readonly currency: string; readonly priceList: string | null } | undefined> {
+  const [row] = await sql<{ currency: string; priceList: string | null }[]>`
+    select a.currency, ${effectiveList(sql)} as "priceList" from account a ${joinOwnList(sql)}
+    where a.id = ${accountId}`
+  return row
+}
+
+export interface AssignedList {
+  readonly account: { readonly currency: string; readonly price_list: string | null } | undefined
+  readonly list: { readonly currency: string; readonly status: string } | undefined
+}
+
+/** Reads an account and a list, and locks both: a list in use is not retired. */
+export async function lockForList(
+  sql: TransactionSql,
+  accountId: string,
+  listId: string | null,
+): Promise<AssignedList> {
+  const [list] = await sql<NonNullable<AssignedList['list']>[]>`
+    select currency, status from price_list
+    where id = ${listId} and account_id is null for share`
+  const [account] = await sql<NonNullable<AssignedList['account']>[]>`
+    select currency, price_list from account where id = ${accountId} for no key update`
+  return { account, list }
+}
+
+/** Gives an account another list, from now on; the change reaches every gateway at once. */
+export async function saveAccountList(
+  sql: TransactionSql,
+  accountId: string,
+  listId: string | null,
+  actor: string,
+): Promise<void> {
+  await sql`update account set price_list = ${listId} where id = ${accountId}`
+  await sql`
+    insert into account_price_list (account_id, list_id, created_by)
+    values (${accountId}, ${listId}, ${actor})`
+}

@@ -1,0 +1,237 @@
+/**
+ * Brings the explicit prices of all lists up to date with their rules and what these refer to:
+ * parents, base prices, planned changes, costs and routes. Runs in the transaction of each change
+ * of the catalog, so that a source and what is made from it change at the same moment.
+ */
+import type { TransactionSql } from 'postgres'
+import { findPriceProblems } from '../compare-costs.ts'
+import type { CompiledList, ListVersion } from '../list.ts'
+import {
+  isActive,
+  listPlanned,
+  type ModelRow,
+  type PlannedRow,
+  readMoment,
+  selectModels,
+} from '../store.ts'
+import {
+  type CompiledRow,
+  type NewVersion,
+  saveCompiled,
+  saveVersions,
+  selectLists,
+  withdrawVersions,
+} from './list-store.ts'
+import {
+  baseOf,
+  type Desired,
+  type Effective,
+  effectiveOf,
+  isSamePrice,
+  workOut,
+} from './work-out.ts'
+
+export interface Derivation {
+  /** Lists whose prices changed. */
+  readonly changed: readonly string[]
+  /** Prices below cost among those that changed. */
+  readonly warnings: readonly string[]
+}
+
+/** A rule that cannot be worked out. */
+export interface ListProblem {
+  readonly list: string
+  readonly model: string
+  readonly problem: string
+}
+
+/** Thrown to keep a change from being made; the caller says where the mistake stands. */
+export class UnderivableLists extends Error {
+  readonly problems: readonly ListProblem[]
+
+  constructor(problems: readonly ListProblem[]) {
+    super(problems.map(({ list, model, problem }) => `${list}: ${model}: ${problem}`).join('\n'))
+    this.name = 'UnderivableLists'
+    this.problems = problems
+  }
+}
+
+interface Sources {
+  readonly models: readonly ModelRow[]
+  readonly planned: ReadonlyMap<string, readonly PlannedRow[]>
+  readonly atMs: number
+}
+
+/** Throws UnderivableLists if a rule has no result, for example `of: cost` without a cost. */
+export async function deriveLists(sql: TransactionSql): Promise<Derivation> {
+  const lists = (await selectLists(sql)).filter(isActive)
+  if (lists.length === 0) return { changed: [], warnings: [] }
+  const models = (await selectModels(sql)).filter(isActive)
+  const planned = Map.groupBy(await listPlanned(sql), (row) => row.model_id)
+  const { at } = await readMoment(sql)
+  const sources: Sources = { models, planned, atMs: at.getTime() }
+  const timelines = new Map<string, ReadonlyMap<string, readonly Effective[]>>()
+  const changed: string[] = []
+  const warnings: string[] = []
+  for (const level of inLevels(lists)) {
+    const changes = level.map((list) => compareList(list, sources, timelines))
+    const problems = changes.flatMap((one) => one.problems)
+    if (problems.length > 0) throw new UnderivableLists(problems)
+    await writeVersions(sql, changes)
+    for (const change of changes) {
+      timelines.set(change.list.id, timelineOf(change, sources))
+      if (!change.isChanged) continue
+      changed.push(change.list.id)
+      warnings.push(...warningsOf(change))
+      await saveCompiled(sql, compile(change, sources.atMs))
+    }
+  }
+  return { changed, warnings }
+}
+
+/** Parts the lists into levels: parents before those that refer to them. */
+function inLevels(lists: readonly CompiledRow[]): CompiledRow[][] {
+  const levels: CompiledRow[][] = []
+  const done = new Set<string>()
+  let rest = [...lists]
+  while (rest.length > 0) {
+    const active = new Set(rest.map(({ id }) => id))
+    const level = rest.filter(({ parent }) => parent === null || !active.has(parent))
+    if (level.length === 0) throw new Error('the parents of price lists form a loop')
+    levels.push(level)
+    for (const { id } of level) done.add(id)
+    rest = rest.filter(({ id }) => !done.has(id))
+  }
+  return levels
+}
+
+interface ModelChange {
+  readonly model: ModelRow
+  readonly parent: readonly Effective[]
+  /** The versions after the change: those that are kept, and new ones once they are written. */
+  readonly versions: ListVersion[]
+  readonly added: readonly Desired[]
+  readonly withdrawn: readonly string[]
+}
+
+interface ListChange {
+  readonly list: CompiledRow
+  readonly models: readonly ModelChange[]
+  readonly problems: readonly ListProblem[]
+  readonly isChanged: boolean
+}
+
+function compareList(
+  list: CompiledRow,
+  { models, planned, atMs }: Sources,
+  timelines: ReadonlyMap<string, ReadonlyMap<string, readonly Effective[]>>,
+): ListChange {
+  const stored: CompiledList = JSON.parse(list.compiled)
+  const parents = list.parent === null ? undefined : timelines.get(list.parent)
+  const problems: ListProblem[] = []
+  const changes: ModelChange[] = []
+  for (const model of models) {
+    const base = () => baseOf(model, planned.get(model.id) ?? [], list.currency, atMs)
+    const parent = parents?.get(model.id) ?? base()
+    const worked = workOut(list, model, parent, atMs)
+    if ('problem' in worked) {
+      problems.push({ list: list.id, model: model.id, problem: worked.problem })
+      continue
+    }
+    const kept = Object.hasOwn(stored, model.id) ? (stored[model.id] ?? []) : []
+    changes.push({ model, parent, ...compareVersions(kept, worked.desired, atMs) })
+  }
+  const names = new Set(models.map(({ id }) => id))
+  const isChanged =
+    changes.some(({ added, withdrawn }) => added.length + withdrawn.length > 0) ||
+    Object.keys(stored).some((id) => !names.has(id))
+  return { list, models: changes, problems, isChanged }
+}
+
+/** Returns what to keep, to add and to withdraw of the versions of one model. */
+function compareVersions(
+  stored: readonly ListVersion[],
+  desired: readonly Desired[],
+  atMs: number,
+): Pick<ModelChange, 'versions' | 'added' | 'withdrawn'> {
+  const current = stored.findLast(({ from }) => from <= atMs)
+  const later = stored.filter(({ from }) => from > atMs)
+  const versions: ListVersion[] = []
+  const added: Desired[] = []
+  for (const [index, one] of desired.entries()) {
+    const isSilent = index === 0 && !current && 'inherit' in one.origin
+    if (isSilent) continue
+    const known =
+      index === 0
+        ? current
+        : later.find(({ from, ...rest }) => from === one.from && isSamePrice(rest, one))
+    if (known && isSamePrice(known, one)) versions.push(known)
+    else added.push(one)
+  }
+  const kept = new Set(versions.map(({ version }) => version))
+  const withdrawn = later.filter(({ version }) => !kept.has(version)).map(({ version }) => version)
+  return { versions, added, withdrawn }
+}
+
+async function writeVersions(sql: TransactionSql, changes: readonly ListChange[]): Promise<void> {
+  const parts = changes.flatMap(({ list, models }) => models.map((one) => ({ list, ...one })))
+  const withdrawn = parts.flatMap((one) => one.withdrawn)
+  if (withdrawn.length > 0) await withdrawVersions(sql, withdrawn)
+  const added = parts.flatMap(({ list, model, versions, added: desired }) => {
+    return desired.map((one) => {
+      const row: NewVersion = { ...one, list: list.id, currency: list.currency, model: model.id }
+      return { row, desired: one, versions }
+    })
+  })
+  if (added.length === 0) return
+  const numbers = await saveVersions(
+    sql,
+    added.map(({ row }) => row),
+  )
+  for (const [index, { desired, versions }] of added.entries()) {
+    versions.push({ version: numbers[index] ?? '', ...desired })
+    versions.sort((a, b) => a.from - b.from)
+  }
+}
+
+function timelineOf(
+  { list, models }: ListChange,
+  { atMs }: Sources,
+): ReadonlyMap<string, readonly Effective[]> {
+  return new Map(
+    models.map(({ model, versions, parent }) => {
+      return [model.id, effectiveOf(list.id, versions, parent, atMs)]
+    }),
+  )
+}
+
+function compile({ list, models }: ListChange, atMs: number) {
+  const found = models.filter(({ versions }) => versions.length > 0)
+  const compiled = Object.fromEntries(found.map(({ model, versions }) => [model.id, versions]))
+  const moments = found.flatMap(({ versions }) => versions.map(({ from }) => from))
+  return {
+    id: list.id,
+    compiled: JSON.stringify(compiled),
+    moments: [...new Set(moments)].filter((one) => one > atMs),
+  }
+}
+
+const LISTED_MAX = 5
+
+/** Describes the new prices that are below the cost of a route. */
+function warningsOf({ list, models }: ListChange): string[] {
+  const below = models.flatMap(({ model, versions, added }) => {
+    const isNew = (one: ListVersion) => added.some(({ from }) => from === one.from)
+    const sold = versions.filter(isNew).flatMap(({ prices }) => (prices ? [prices] : []))
+    const losses = sold.flatMap((prices) => {
+      const { routes } = model
+      return findPriceProblems({ free: false, currency: list.currency, prices, routes })
+    })
+    const found = losses.find(({ problem }) => problem === 'below_cost')
+    return found ? [`${model.id} (${found.unit}, channel ${found.channel})`] : []
+  })
+  if (below.length === 0) return []
+  const shown = below.slice(0, LISTED_MAX).join(', ')
+  const more = below.length > LISTED_MAX ? ` and ${below.length - LISTED_MAX} more` : ''
+  return [`price list ${list.id}: below the upstream cost: ${shown}${more}`]
+}

@@ -1,0 +1,21 @@
+/** Changes of an account's list, with what follows for the account's own prices. */
+import type { Sql, TransactionSql } from 'postgres'
+import { bumpRevision, lockCatalog } from '../store.ts'
+import { deriveLists } from './derive.ts'
+
+/**
+ * Runs `assign`, which gives an account another list, and works out the own list of the account,
+ * which builds on it, in the same transaction. Returns what `assign` did: false for no change.
+ */
+export async function switchList(
+  sql: Sql,
+  assign: (transaction: TransactionSql) => Promise<boolean>,
+): Promise<boolean> {
+  return await sql.begin(async (transaction) => {
+    await lockCatalog(transaction)
+    if (!(await assign(transaction))) return false
+    const { changed } = await deriveLists(transaction)
+    if (changed.length > 0) await bumpRevision(transaction)
+    return true
+  })
+}
