@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 180_000
 
 export interface Look {
   readonly width?: number
