@@ -242,11 +242,4 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (words.length === 0) return',
     replace: 'if (words.length >= 0) return',
   },
-  {
-    rule: 'A recording of any container is charged by its length',
-    mistake: 'measures no Matroska',
-    file: 'server/lib/media/sound/measure-sound.ts',
-    find: 'return yield* readMatroskaSound(from, to)',
-    replace: 'return undefined',
-  },
 ]
