@@ -37,6 +37,8 @@ export interface FinishedCall extends PlannedCall {
   readonly outcome: Outcome
   readonly status: number
   readonly requestId: string | undefined
+  /** The begin of the answer of a call that was refused. */
+  readonly refusal?: string
   /** The usage stated in the answer, in the units of the book. */
   readonly usage: Readonly<Record<string, number>> | undefined
   readonly milliseconds: number
@@ -153,7 +155,10 @@ export async function sendCall(
   return { ...call, keyId: key.id, ...observed, milliseconds: performance.now() - start }
 }
 
-type Observed = Pick<FinishedCall, 'outcome' | 'status' | 'requestId' | 'usage' | 'replayOf'>
+type Observed = Pick<
+  FinishedCall,
+  'outcome' | 'status' | 'requestId' | 'refusal' | 'usage' | 'replayOf'
+>
 
 async function exchange(
   dispatcher: Dispatcher,
@@ -171,7 +176,10 @@ async function exchange(
     const text = await receive({ dispatcher, url, call, headers }, (started) => {
       head = started
     })
-    if (head.status !== 200) return { ...head, outcome: 'refused', usage: undefined }
+    if (head.status !== 200) {
+      const refusal = text.slice(0, REFUSAL_CHARACTERS)
+      return { ...head, outcome: 'refused', refusal, usage: undefined }
+    }
     const outcome = hasEnding(call.kind, text) ? 'complete' : 'cut'
     return { ...head, outcome, usage: readUsage(call.kind, text) }
   } catch {
@@ -202,6 +210,7 @@ const USAGE_FIELDS = [
   ['input_token', 'input_tokens'],
   ['output_token', 'output_tokens'],
 ] as const
+const REFUSAL_CHARACTERS = 300
 /** Longer than any object of usage. */
 const USAGE_CHARACTERS = 400
 

@@ -16,6 +16,9 @@ export interface Figures {
   readonly loopMs: number
   /** The highest resident memory. */
   readonly residentMb: number
+  /** The largest heap and the most buffers outside it, not of the same moment. */
+  readonly heapMb: number
+  readonly buffersMb: number
   /** The share of a core that the gateway used. */
   readonly cores: number
 }
@@ -47,6 +50,8 @@ export function figuresOf(
     p99Ms: quantile(times, 0.99),
     loopMs: Math.max(0, ...own.map(({ loopMs }) => loopMs)),
     residentMb: Math.max(0, ...own.map(({ residentMb }) => residentMb)),
+    heapMb: Math.max(0, ...own.map(({ heapMb }) => heapMb)),
+    buffersMb: Math.max(0, ...own.map(({ buffersMb }) => buffersMb)),
     cores: own.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / Math.max(1, spanMs),
   }
 }

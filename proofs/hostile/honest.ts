@@ -26,6 +26,7 @@ export interface HonestCall {
   readonly outcome: Outcome
   readonly status: number
   readonly requestId: string | undefined
+  readonly refusal?: string
 }
 
 const TICK_MS = 5
@@ -50,8 +51,8 @@ function run({ url, keys, perSecond, seed, file }: HonestOrder): void {
     const at = Date.now()
     const call = planCall(random, `h${sent}`, random.pick(HTTP_KINDS), 0)
     const finished = await sendCall(agent, url, call, key)
-    const { marker, kind, model, milliseconds, outcome, status, requestId } = finished
-    const line: HonestCall = { marker, kind, model, at, milliseconds, outcome, status, requestId }
+    const { usage, path, body, keyId, replayOf, ...seen } = finished
+    const line: HonestCall = { ...seen, at }
     lines.write(`${JSON.stringify(line)}\n`)
     open -= 1
     finish()

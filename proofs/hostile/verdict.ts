@@ -11,6 +11,7 @@ import type { Sample } from './watch-process.ts'
 /** The honest callers' p99 under attack, as a multiple of the one without. */
 const RATIO_MAX = 1.5
 const GROWTH_MB_MAX = 300
+const REFUSALS_SHOWN = 20
 
 const isQuiet = ({ attacks }: Slice) => attacks.length === 0
 const ms = (value: number) => `${round(value)} ms`
@@ -29,6 +30,7 @@ export function describeSlice(
     `p99 ${ms(p99Ms)}`,
     `loop ${ms(own.loopMs)}`,
     `${Math.round(own.residentMb)} MB`,
+    `(heap ${Math.round(own.heapMb)}, buffers ${Math.round(own.buffersMb)})`,
     `${own.cores.toFixed(2)} cores`,
     `${failed} of ${sent} failed ${printTally(instead)}`,
   ]
@@ -82,6 +84,7 @@ export function judge(observed: {
     ...table([['beside', ...COLUMNS.slice(1)], ...byAttack.map((one) => describe(one.name, one))]),
     '',
     ...money.breaks.slice(0, 20),
+    ...listRefusals(slices, calls),
     ...promises.map(([text, holds]) => `${holds ? 'holds' : 'BROKEN'}  ${text}`),
   ]
   const { breaks } = money
@@ -90,6 +93,15 @@ export function judge(observed: {
     figures: { ratio, growthMb, quiet, attacked, byAttack, breaks: breaks.length },
     lines,
   }
+}
+
+/** Returns the first refusals of honest calls, with what they ran beside. */
+function listRefusals(slices: readonly Slice[], calls: readonly HonestCall[]): readonly string[] {
+  const refused = calls.filter(({ outcome }) => outcome !== 'complete')
+  return refused.slice(0, REFUSALS_SHOWN).map(({ kind, at, milliseconds, refusal = '' }) => {
+    const beside = slices.find(({ from, to }) => at >= from && at < to)?.attacks ?? []
+    return `refused  ${kind} after ${ms(milliseconds)} beside ${beside.join(', ')}: ${refusal}`
+  })
 }
 
 const COLUMNS = ['', 'calls', 'failed', 'p50', 'p99', 'loop', 'memory', 'cores']

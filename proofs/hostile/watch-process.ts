@@ -12,10 +12,14 @@ export interface Sample {
   readonly at: number
   readonly loopMs: number
   readonly residentMb: number
+  /** Parts of it: the engine's heap, and buffers outside. */
+  readonly heapMb: number
+  readonly buffersMb: number
   /** Processor time of all threads since the last sample. */
   readonly cpuMs: number
 }
 
+const MB = 1024 ** 2
 const EVERY_MS = 250
 const RESOLUTION_MS = 5
 const { WATCH_FILE: file } = process.env
@@ -27,10 +31,13 @@ if (file !== undefined && process.argv.includes('serve')) {
   setInterval(() => {
     const used = process.cpuUsage(before)
     before = process.cpuUsage()
+    const { rss, heapTotal, external } = process.memoryUsage()
     const sample: Sample = {
       at: Date.now(),
       loopMs: Math.max(0, delay.max / 1e6 - RESOLUTION_MS),
-      residentMb: process.memoryUsage.rss() / 1024 ** 2,
+      residentMb: rss / MB,
+      heapMb: heapTotal / MB,
+      buffersMb: external / MB,
       cpuMs: (used.user + used.system) / 1000,
     }
     delay.reset()

@@ -216,8 +216,8 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'Accounts share the slots of calls',
     mistake: 'serves whoever comes first',
     file: 'server/lib/queues/fair-slots.ts',
-    find: 'if (own * slots >= EAGERNESS * free * free) {',
-    replace: 'if (own > slots) {',
+    find: 'if (own * slots < EAGERNESS * free * free) return',
+    replace: 'if (own <= slots) return',
     tests: ['tests/pipeline/load/fair-share.test.ts'],
   },
   {

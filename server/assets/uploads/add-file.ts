@@ -49,7 +49,7 @@ export interface AddParts {
  * storage is unavailable.
  */
 export async function addFile(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
-  const releaseSlot = parts.slots.take(upload.accountId)
+  const releaseSlot = await parts.slots.take(upload.accountId)
   try {
     return await add(parts, upload)
   } finally {

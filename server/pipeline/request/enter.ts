@@ -15,10 +15,10 @@ const BYTES_PER_UNIT = 64 * 1024
 
 /**
  * Identifies the caller and runs `work` in one of the gateway's slots, which accounts share fairly.
- * What is refused before money is held counts towards a limit of its own, since no other limit
- * bounds it. Slot and limit are decided before the body is read, so such a refusal costs no more
- * than the request's head. Throws as `identify`, 429 beyond that limit, 503 without a slot, or as
- * `work`.
+ * An account with few of them waits for its next one. What is refused before money is held counts
+ * towards a limit of its own, since no other limit bounds it. Slot and limit are decided before the
+ * body is read, so such a refusal costs no more than the request's head. Throws as `identify`, 429
+ * beyond that limit, 503 without a slot, or as `work`.
  */
 export async function enter(
   context: Context,
@@ -27,9 +27,11 @@ export async function enter(
 ): Promise<void> {
   const caller = await identify(context, services)
   refuseRefused(caller, services)
-  const leave = services.slots.take(caller.accountId)
+  const taken = services.slots.take(caller.accountId)
+  const leave = taken instanceof Promise ? await taken : taken
   context.checkAgain = () => refuseRefused(caller, services)
   try {
+    if (taken instanceof Promise) expectCaller(context)
     await work(caller)
   } catch (error) {
     if (!context.isAccepted) countRefusal(error, context.bodyBytes, caller, services)
@@ -76,6 +78,12 @@ function refuseRefused(caller: Caller, services: NeededForRefusals): void {
     const message = `too many requests of this ${what} were refused: mend what they ask for`
     throw new GatewayError('rate_limited', { message, retryAfterSeconds })
   }
+}
+
+/** Throws for a caller who has left while the request waited: nothing of it was read. */
+function expectCaller(context: Context): void {
+  context.checkAgain?.()
+  if (context.end) throw new GatewayError('unavailable', { cause: 'the caller has left' })
 }
 
 /** Faults of the gateway do not count. */

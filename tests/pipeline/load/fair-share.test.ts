@@ -115,6 +115,24 @@ test('slow calls of one account leave room for the others, and for itself once t
   assert.equal((await gateway.post(CHAT, busy.key, chat('hello'))).status, 200)
 })
 
+test('calls of an account with few wait while others fill the gateway', async () => {
+  const honest = await gateway.tenant()
+  const crowd = await Promise.all(Array.from({ length: 5 }, () => gateway.tenant({ balance: '0' })))
+  const slow = crowd.flatMap(({ key }) =>
+    Array.from({ length: SLOTS }, () => gateway.post(CHAT, key, chat('slow'))),
+  )
+  await until('a full gateway', () => waiting.length > SLOTS * 0.8)
+  const calls = Array.from({ length: 10 }, () => gateway.post(CHAT, honest.key, chat('slow')))
+  let ended = 0
+  for (const call of [...calls, ...slow]) void call.finally(() => (ended += 1))
+  await until('the ends of all calls', () => {
+    for (const response of waiting.splice(0, 5)) response.end(ANSWER)
+    return ended === calls.length + slow.length || undefined
+  })
+  const statuses = (await Promise.all(calls)).map(({ status }) => status)
+  assert.deepEqual(statuses, Array(10).fill(200))
+})
+
 test('bodies that do not end take slots, and are refused by their heads', async () => {
   const [busy, other] = [await gateway.tenant({ balance: '0' }), await gateway.tenant()]
   const { answer, close } = await beginAll(SLOTS, () => {
