@@ -2,7 +2,8 @@
  * Bounds what all accounts use together of something scarce, such as bytes of memory. An account
  * may use a share of what is free, not of the whole: the more is in use, the less it may add, so
  * that no account, and no few of them, can take what all others need. Switches bound their queues
- * by the same dynamic threshold.
+ * by the same dynamic threshold. A part may be reserved for accounts that use little, so that they
+ * find room at once whatever the others do.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -21,8 +22,10 @@ export interface KindUse {
   readonly refused: { readonly account: number; readonly all: number }
 }
 
-/** Accounts without use are dropped above this number. */
+/** Accounts without use are dropped above this number, or twice those with use. */
 const ACCOUNTS_KEPT = 10_000
+/** An account uses little up to this part of what is reserved. */
+const LITTLE = 1 / 16
 /** Further ones are refused at once. */
 const WAITING_MAX = 2_000
 const RETRY_SECONDS = 2
@@ -38,6 +41,7 @@ interface Waiter {
 
 export class Budget<Kind extends string = string> {
   readonly total: number
+  private readonly reserved: number
   private readonly shares: readonly FairShare[]
   private readonly kinds: readonly Kind[]
   private readonly accounts = new Map<string, Uses>()
@@ -46,9 +50,12 @@ export class Budget<Kind extends string = string> {
   private inUse = 0
   private waiting: Waiter[] = []
   private isScheduled = false
+  private accountsMax = ACCOUNTS_KEPT
 
-  constructor(total: number, shares: Readonly<Record<Kind, FairShare>>) {
+  /** `reserved` is the part of the total for accounts that use little of a kind. */
+  constructor(total: number, shares: Readonly<Record<Kind, FairShare>>, reserved = 0) {
     this.total = total
+    this.reserved = reserved
     this.kinds = Object.keys(shares) as Kind[]
     this.shares = Object.values(shares)
     this.byKind = this.kinds.map(() => 0)
@@ -59,7 +66,7 @@ export class Budget<Kind extends string = string> {
   portion(account: string, kind: Kind): Portion {
     let uses = this.accounts.get(account)
     if (!uses) {
-      if (this.accounts.size >= ACCOUNTS_KEPT) this.dropUnused()
+      if (this.accounts.size >= this.accountsMax) this.dropUnused()
       uses = this.kinds.map(() => 0)
       this.accounts.set(account, uses)
     }
@@ -86,7 +93,10 @@ export class Budget<Kind extends string = string> {
     const { ofFree } = this.shares[place] as FairShare
     const refused = this.refused[place] as { account: number; all: number }
     const retryAfterSeconds = RETRY_SECONDS
-    if ((uses[place] as number) + amount <= (ofFree / (1 + ofFree)) * this.total) {
+    if (
+      (uses[place] as number) + amount <=
+      (ofFree / (1 + ofFree)) * (this.total - this.reserved)
+    ) {
       refused.all += 1
       const cause = `${this.kinds[place]}: ${this.inUse} of ${this.total} are in use`
       return new GatewayError('unavailable', { retryAfterSeconds, cause })
@@ -99,7 +109,9 @@ export class Budget<Kind extends string = string> {
   fits(uses: Uses, place: number, amount: number): boolean {
     const { ofFree, takesOne } = this.shares[place] as FairShare
     const own = uses[place] as number
-    const free = this.total - this.inUse - amount
+    const left = this.total - this.inUse - amount
+    if (left >= 0 && own + amount <= this.reserved * LITTLE) return true
+    const free = left - this.reserved
     return own + amount <= ofFree * free || (takesOne === true && own === 0 && free >= 0)
   }
 
@@ -151,6 +163,8 @@ export class Budget<Kind extends string = string> {
     for (const [account, uses] of this.accounts) {
       if (uses.every((use) => use === 0)) this.accounts.delete(account)
     }
+    // So that many accounts with use are not looked through for each further one.
+    this.accountsMax = Math.max(ACCOUNTS_KEPT, 2 * this.accounts.size)
   }
 }
 

@@ -30,6 +30,9 @@ export type MemoryKind = keyof typeof SHARES
 /** A request's bytes and what they are parsed to, which is about as large. */
 export const REQUEST_FACTOR = 2
 
+/** Of all bytes, for accounts with small calls alone. */
+const RESERVED_SHARE = 1 / 16
+
 /** Decompressions at once: as many as the runtime has threads for them. */
 const DECODERS = 4
 /** Of the free space on disk when the process starts. */
@@ -50,7 +53,7 @@ export function createMemory(
   { bytesMax, diskBytesMax, socketsMax, folder }: MemoryLimits,
   isShared: () => boolean,
 ) {
-  const bytes = new Budget(bytesMax, SHARES)
+  const bytes = new Budget(bytesMax, SHARES, bytesMax * RESERVED_SHARE)
   const disk = new Budget(Math.min(diskBytesMax, freeBytes(folder) * DISK_SHARE), {
     spool: { ofFree: 1 / 2 },
   })

@@ -33,6 +33,21 @@ test('one thing that cannot be parted may take all that is free', () => {
   assert.equal(budget.portion('c', 'large').grow(1), false)
 })
 
+test('what is reserved is for accounts that use little, whatever the others use', () => {
+  const budget = new Budget(1_000, SHARES, 160)
+  assert.equal(budget.portion('a', 'large').grow(841), false)
+  assert.equal(budget.portion('a', 'large').grow(840), true)
+  assert.equal(budget.portion('b', 'large').grow(11), false)
+  const little = budget.portion('b', 'large')
+  assert.equal(little.grow(10), true)
+  assert.equal(little.grow(1), false)
+  for (let at = 0; at < 15; at += 1) {
+    assert.equal(budget.portion(`account ${at}`, 'small').grow(10), true)
+  }
+  assert.equal(budget.portion('late', 'small').grow(1), false)
+  assert.equal(budget.usedInAll(), 1_000)
+})
+
 test('a refusal says whose use is too much, and is counted so', () => {
   const budget = new Budget(1_000, SHARES)
   const own = budget.portion('a', 'small')

@@ -117,16 +117,16 @@ test('slow calls of one account leave room for the others, and for itself once t
 
 test('calls of an account with few wait while others fill the gateway', async () => {
   const honest = await gateway.tenant()
-  const crowd = await Promise.all(Array.from({ length: 5 }, () => gateway.tenant({ balance: '0' })))
+  const crowd = await Promise.all(Array.from({ length: 3 }, () => gateway.tenant({ balance: '0' })))
   const slow = crowd.flatMap(({ key }) =>
-    Array.from({ length: SLOTS }, () => gateway.post(CHAT, key, chat('slow'))),
+    Array.from({ length: SLOTS / 2 }, () => gateway.post(CHAT, key, chat('slow'))),
   )
   await until('a full gateway', () => waiting.length > SLOTS * 0.8)
   const calls = Array.from({ length: 10 }, () => gateway.post(CHAT, honest.key, chat('slow')))
   let ended = 0
   for (const call of [...calls, ...slow]) void call.finally(() => (ended += 1))
   await until('the ends of all calls', () => {
-    for (const response of waiting.splice(0, 5)) response.end(ANSWER)
+    for (const response of waiting.splice(0)) response.end(ANSWER)
     return ended === calls.length + slow.length || undefined
   })
   const statuses = (await Promise.all(calls)).map(({ status }) => status)
