@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   account: async () => (await import('../commands/access/account.ts')).addAccountCommands,
   key: async () => (await import('../commands/access/key.ts')).addKeyCommands,
   credit: async () => (await import('../commands/money/credit.ts')).addCreditCommand,
+  budget: async () => (await import('../commands/money/budget.ts')).addBudgetCommands,
   user: async () => (await import('../commands/access/user.ts')).addUserCommands,
   token: async () => (await import('../commands/access/token.ts')).addTokenCommands,
   usage: async () => (await import('../commands/money/usage.ts')).addUsageCommands,

@@ -4,6 +4,7 @@ import type { Assets } from '../assets/assets.ts'
 import type { Copier } from '../assets/copies/copier.ts'
 import type { Config } from '../config/config.ts'
 import { type Sealer, startSealer } from '../ledger/books/sealer.ts'
+import { deleteOldUses } from '../ledger/budgets/budget-store.ts'
 import { deleteOldSessions } from '../ledger/holds/container-session-store.ts'
 import { deleteOldRates } from '../ledger/limits/limit-store.ts'
 import type { Log } from '../lib/log.ts'
@@ -21,6 +22,7 @@ const DELIVERIES_AT_ONCE = 500
 const EVENTS_AT_ONCE = 5_000
 const SESSIONS_AT_ONCE = 5_000
 const RATES_AT_ONCE = 5_000
+const USES_AT_ONCE = 5_000
 const ITEMS_AT_ONCE = 5_000
 
 export interface BackgroundWorkers {
@@ -65,6 +67,7 @@ function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): H
       run: () => deleteOldSessions(sql, SESSIONS_AT_ONCE),
     },
     { name: 'old rates', run: () => deleteOldRates(sql, RATES_AT_ONCE) },
+    { name: 'old end users', run: () => deleteOldUses(sql, USES_AT_ONCE) },
     { name: 'old stored items', run: () => deleteOldItems(sql, ITEMS_AT_ONCE) },
     { name: 'old timelines', run: () => deleteOldEvents(sql, timelineDays, EVENTS_AT_ONCE) },
   ]

@@ -25,7 +25,8 @@ export function renderError(
     return { error: error.message, type, ...(param && { param }), problems }
   }
   const billing = billingOf(error)
-  if (!nested) return { error: error.message, type, ...billing }
+  const { budget } = error.details
+  if (!nested) return { error: error.message, type, ...(budget && { code }), ...billing }
   return { type: 'error', error: { type, message: error.message, code, param, ...billing } }
 }
 

@@ -64,9 +64,9 @@ export function renderNativeError(error: GatewayError, requestId: string): unkno
   }
 }
 
-/** Returns the member of a 402 that tells what the call would have held. */
-export function billingOf({ details: { billing } }: GatewayError) {
-  return billing ? { billing } : {}
+/** Returns the members of a 402: what the call would have held, or the budget that it exceeds. */
+export function billingOf({ details: { billing, budget } }: GatewayError) {
+  return { ...(billing && { billing }), ...budget }
 }
 
 function asSentence(message: string): string {

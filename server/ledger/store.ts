@@ -40,7 +40,11 @@ export type HoldVerdict =
   | 'duplicate'
   | 'late'
   | 'uncovered'
+  | OverBudget
   | OverLimit
+
+/** The budget that a hold does not fit, and when it begins anew: nothing for never. */
+export type OverBudget = `budget:${string} ${string}`
 
 export interface SettleRow {
   readonly hold_id: string

@@ -120,6 +120,12 @@ export interface BillingFacts {
   readonly currency: string
 }
 
+export interface BudgetFacts {
+  readonly budget_id: string
+  /** When it begins anew; null for never. */
+  readonly resets_at: string | null
+}
+
 export interface ErrorDetails {
   /** Replaces the table's message. Must be safe to show callers: no keys, hosts or stack traces. */
   readonly message?: string
@@ -132,6 +138,8 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number
   /** The sum that a call would have held, and the balance at that time. */
   readonly billing?: BillingFacts
+  /** The budget that a call does not fit. */
+  readonly budget?: BudgetFacts
   /** Replaces the table's `retry`; see ErrorRow. */
   readonly retry?: boolean
   /** The methods that the path supports. */

@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'asset'
   | 'whd'
   | 'cred'
+  | 'bud'
   | 'code'
   | 'own'
   | 'user'

@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { removeBudget } from '../../server/ledger/budgets/budgets.ts'
+import { giveBudget } from '../ledger/budgets/support.ts'
 import type { TestAnswer, TestGateway } from '../support/in-process.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -171,6 +173,28 @@ const CASES: readonly Case[] = [
       const answer = await post(path, key, body)
       assert.equal(answer.status, 402)
       assert.match(errorOf(answer, envelope).message, /spend limit/)
+    },
+  ],
+  [
+    '402 when a budget is exceeded, with its id and the time when it begins anew',
+    async ({ gateway, post, path, body, envelope }) => {
+      const { key, accountId } = await gateway.tenant()
+      const budget = await giveBudget(gateway.sql, accountId, 0n, { unit: 'call' })
+      const answer = await post(path, key, body)
+      assert.equal(answer.status, 402)
+      const { type, message } = errorOf(answer, envelope)
+      assert.equal(type, 'billing_error')
+      assert.match(message, new RegExp(`budget ${budget.id}, which begins anew at 20`))
+      const {
+        code,
+        budget_id: id,
+        resets_at: at,
+      } = answer.json.error.code ? answer.json.error : answer.json
+      assert.deepEqual([code, id], ['budget_exceeded', budget.id])
+      assert.equal(new Date(at).getTime(), budget.resets_at?.getTime())
+      assert.equal(answer.headers.get('retry-after'), null)
+      assert.equal(answer.headers.get('x-should-retry'), 'false')
+      await removeBudget(gateway.sql, budget.id, 'operator')
     },
   ],
   [

@@ -77,9 +77,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     `door usage parts chat completions-over-chat messages chat-over-messages messages-over-chat responses
     responses-over-chat images interpretation minutes video speech synthesis synthesis-over-speech
     transcription transcription-over-recognition`.split(/\s+/),
-  'server/ledger': 'door books audit journal leases posting limits holds redeem ledger.ts'.split(
-    ' ',
-  ),
+  'server/ledger':
+    'door books audit journal leases posting limits holds redeem budgets ledger.ts'.split(' '),
   'server/catalog': ['door', 'price', 'load', 'compare-costs.ts', 'lists', 'apply', 'export.ts'],
   'server/sign-in': `door audit-log rates parts.ts factors sessions passwords passkeys tokens people
     sign-in.ts`.split(/\s+/),

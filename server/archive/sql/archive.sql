@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 
 -- Whether the month of a hold is archived, or is being archived.
 create or replace function is_archived(hold_id text) returns boolean
@@ -118,6 +118,14 @@ begin
   on conflict (account_id, key_id, month) do update
   set calls = known.calls + excluded.calls, charged = known.charged + excluded.charged,
     limited = known.limited + excluded.limited;
+  insert into archived_budget as known (use_id, spent)
+  select u.id, sum(budget_used(b.unit, case when h.state = 'settled' then c.charged end,
+    h.counters[n + 1], c.lines))
+  from hold h join call c on c.request_id = h.request_id
+  cross join lateral generate_series(1, cardinality(h.counters), 2) n
+  join budget_use u on u.id = h.counters[n] join budget b on b.id = u.budget_id
+  where h.id > after and h.id <= upto group by 1 order by 1
+  on conflict (use_id) do update set spent = known.spent + excluded.spent;
 
   perform set_config('tributary.archiving', pg_current_xact_id()::text, true);
   delete from entry e where e.posting > after and e.posting <= upto;

@@ -1,6 +1,7 @@
 /** `audit`: recomputes the books from the entries and reports every difference. */
 import type { Sql } from 'postgres'
 import { BOOKS_INVARIANTS } from './audit-books-store.ts'
+import { budgetsAreCounted } from './audit-budgets-store.ts'
 import { contentHasOneOwner } from './audit-content-store.ts'
 import {
   type Invariant,
@@ -14,6 +15,7 @@ const INVARIANTS = [
   ...LEDGER_INVARIANTS,
   ...TASK_INVARIANTS,
   contentHasOneOwner,
+  budgetsAreCounted,
   ...BOOKS_INVARIANTS,
 ]
 

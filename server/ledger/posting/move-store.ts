@@ -271,7 +271,13 @@ function describe({ lines, attempts, answer }: SettleRow) {
 function readTaken(answer: readonly string[], holds: readonly HoldRow[]): Verdicts<HoldVerdict> {
   if (answer.length > 0) tellLeft(answer, holds)
   const refused = readPairs(answer)
-  return { get: (id) => (refused.get(id) as HoldVerdict | undefined) ?? 'held' }
+  return {
+    get(id) {
+      const budget = refused.get(`${id}#budget`)
+      if (budget !== undefined) return `budget:${budget}` as HoldVerdict
+      return (refused.get(id) as HoldVerdict | undefined) ?? 'held'
+    },
+  }
 }
 
 function readClosed(answer: readonly string[]): Verdicts<SettleVerdict> {

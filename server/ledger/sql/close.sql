@@ -1,4 +1,4 @@
--- revision 2
+-- revision 3
 
 -- Moves the spend of keys with a limit, once their holds are closed.
 create or replace function ledger_spend(key_ids text[], amounts bigint[], charges bigint[])
@@ -72,6 +72,9 @@ declare
   answer_accounts text[];
   answer_ids text[];
   answers jsonb[];
+  pinned text[];
+  pinned_charges bigint[];
+  pinned_lines jsonb[];
 begin
   if array_position(accounts, null) is not null then
     accounts := array(select distinct account_id from hold where id = any (ids));
@@ -91,7 +94,8 @@ begin
     -- Written so that the partial index of open holds cannot be taken for the primary key.
     where h.id = any (ids) and left(h.state, 4) = 'open'
     returning h.id, h.request_id, h.account_id, h.key_id, h.task_id, h.endpoint, h.model,
-      h.amount, h.price_version, h.labels, h.spend_limited, h.created_at
+      h.amount, h.price_version, h.labels, h.spend_limited,
+      h.counters, h.created_at
   ), closed as materialized (
     select e.*, o.status, o.basis, o.review, o.upstream_cost, o.upstream_cost_version, o.error,
       o.detail, coalesce(o.task_id, e.task_id) as work_id, coalesce(o.charge, 0) as charge,
@@ -157,14 +161,21 @@ begin
     array_agg(p.charge) filter (where p.spend_limited),
     array_agg(p.id) filter (where p.detail ? 'answer'),
     array_agg(p.account_id) filter (where p.detail ? 'answer'),
-    array_agg(p.detail -> 'answer') filter (where p.detail ? 'answer')
+    array_agg(p.detail -> 'answer') filter (where p.detail ? 'answer'),
+    array_agg(p.counters::text) filter (where p.counters is not null),
+    array_agg(case when not p.id = any (released) then p.charge end)
+      filter (where p.counters is not null),
+    array_agg(p.detail -> 'lines') filter (where p.counters is not null)
   into closed_ids, ended_holds, limited_keys, limited_amounts, limited_charges, answer_ids,
-    answer_accounts, answers
+    answer_accounts, answers, pinned, pinned_charges, pinned_lines
   from priced p;
   if ended_holds <> cardinality(closed_ids) then
     raise exception '% holds ended with % records', ended_holds, cardinality(closed_ids);
   end if;
 
+  if pinned is not null then
+    perform budget_close_all(pinned, pinned_charges, pinned_lines);
+  end if;
   if limited_keys is not null then
     perform ledger_spend(limited_keys, limited_amounts, limited_charges);
   end if;

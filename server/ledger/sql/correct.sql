@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 
 -- Corrects a call that was closed as lost, because its settlement comes after all: charges the
 -- amount owed beyond the charge of that time, from the available balance and the rest as debt, or
@@ -74,6 +74,11 @@ begin
     values (closed.id, 'correction_return', closed.account_id, pot.currency, 'revenue',
       'available', -difference);
     update balance set available = available - difference where account_id = closed.account_id;
+  end if;
+  if closed.counters is not null then
+    perform budget_correct(closed.counters,
+      case when closed.state = 'settled' then recorded.charged end, recorded.lines, owed,
+      coalesce(detail -> 'lines', '[]'));
   end if;
   update hold set state = case when owed is null then 'released' else 'settled' end
   where id = closed.id;

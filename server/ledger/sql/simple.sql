@@ -1,4 +1,4 @@
--- revision 2
+-- revision 3
 -- Cheaper forms of ledger_take and ledger_close for one hold and for one account: the same moves,
 -- without what those need for refusals, overruns, limits of keys and holds that are closed already.
 -- What a form does not decide is left to those.
@@ -16,10 +16,13 @@ as $$
 declare
   verdict text;
   money text;
+  budgeted integer;
+  pinned bigint[];
+  refusal text;
 begin
   update balance set available = available - nanos, held = held + nanos
   where account_id = account and available >= nanos and (debt = 0 or nanos = 0)
-  returning currency into money;
+  returning currency, budgets into money, budgeted;
   if not found then
     return ledger_take(array[hold_id], array[request], array[account], array[key], array[owner],
       array[task], array[of_endpoint], array[of_model], array[version], array[nanos],
@@ -28,20 +31,30 @@ begin
   -- Read once the balance is locked, as in ledger_take.
   if clock_timestamp() > deadline then
     verdict := 'late';
-  else
+  elsif budgeted > 0 then
+    select t.counters, t.refusal into pinned, refusal
+    from budget_take(account, key, of_model, nanos, estimated) t;
+    if refusal is not null then
+      verdict := 'spend_limit';
+    end if;
+  end if;
+  if verdict is null then
     insert into hold (id, request_id, account_id, key_id, owner_id, task_id, endpoint, model,
-      price_version, amount, estimate, labels)
+      price_version, amount, estimate, labels, counters)
     values (hold_id, request, account, key, owner, task, of_endpoint, of_model, version, nanos,
-      estimated - 'labels', estimated -> 'labels')
+      estimated - 'labels', estimated -> 'labels', pinned)
     on conflict (id) do nothing;
     if not found then
       verdict := 'already';
+      perform budget_return(pinned);
     end if;
   end if;
   if verdict is not null then
     update balance set available = available + nanos, held = held - nanos
     where account_id = account;
-    return array[hold_id, verdict];
+    -- As in ledger_judge.
+    return case when refusal is not null then array[hold_id || '#budget', refusal] else '{}' end
+      || array[hold_id, verdict];
   end if;
   if nanos > 0 then
     insert into entry (posting, step, account_id, currency, source, destination, amount)
@@ -78,7 +91,7 @@ begin
     where h.id = hold_id and left(h.state, 4) = 'open' and h.amount = nanos
       and h.account_id = account and not h.spend_limited
     returning h.request_id, h.key_id, h.task_id, h.endpoint, h.model, h.price_version, h.labels,
-      h.created_at
+      h.counters, h.created_at
     into closed;
     if not found then
       update balance set held = held + nanos, available = available - freed
@@ -105,6 +118,9 @@ begin
   from (values ('charge', 'revenue', charged_nanos), ('return', 'available', freed))
     as posted (step, destination, amount)
   where posted.amount > 0;
+  if closed.counters is not null then
+    perform budget_close(closed.counters, charge, of_lines);
+  end if;
   return '{}';
 end $$;
 
@@ -121,11 +137,23 @@ as $$
 declare
   total numeric := (select sum(amount) from unnest(amounts) as a(amount));
   money text;
+  budgeted integer;
+  counted record;
+  pins jsonb;
 begin
   update balance set available = available - total, held = held + total
   where account_id = account and available >= total and (debt = 0 or total = 0)
-  returning currency into money;
-  if not found then
+  returning currency, budgets into money, budgeted;
+  if budgeted > 0 then
+    counted := budget_take_all(account, ids, key_ids, models, amounts, estimates);
+    pins := counted.pins;
+    if not counted.is_done then
+      update balance set available = available + total, held = held - total
+      where account_id = account;
+      money := null;
+    end if;
+  end if;
+  if money is null then
     return ledger_take(ids, request_ids, array_fill(account, array[cardinality(ids)]), key_ids,
       owner_ids, task_ids, endpoints, models, price_versions, amounts, estimates, null, null, null,
       null, deadline);
@@ -135,9 +163,10 @@ begin
     raise exception 'late' using errcode = 'TR001';
   end if;
   insert into hold (id, request_id, account_id, key_id, owner_id, task_id, endpoint, model,
-    price_version, amount, estimate, labels)
+    price_version, amount, estimate, labels, counters)
   select o.id, o.request_id, account, o.key_id, o.owner_id, o.task_id, o.endpoint, o.model,
-    o.price_version, o.amount, o.estimate - 'labels', o.estimate -> 'labels'
+    o.price_version, o.amount, o.estimate - 'labels', o.estimate -> 'labels',
+    (pins ->> o.id)::bigint[]
   from rows from (
     unnest(ids, request_ids, key_ids, owner_ids, task_ids, endpoints, models, price_versions,
       amounts),
@@ -167,6 +196,7 @@ declare
   money text;
   released text[] := '{}';
   closed bigint;
+  pinned text[];
 begin
   select sum(o.amount) as held, coalesce(sum(o.charge), 0) as charged,
     bool_and(coalesce(o.charge, 0) <= o.amount) as is_covered
@@ -195,7 +225,7 @@ begin
     where h.id = any (ids) and left(h.state, 4) = 'open' and h.account_id = account
       and not h.spend_limited
     returning h.id, h.request_id, h.key_id, h.task_id, h.endpoint, h.model, h.amount,
-      h.price_version, h.labels, h.created_at
+      h.price_version, h.labels, h.counters, h.created_at
   ), recorded as (
     insert into call (request_id, hold_id, account_id, key_id, task_id, endpoint, model, status,
       basis, review, currency, held, charged, returned, price_version, lines, attempts, error,
@@ -220,9 +250,16 @@ begin
       ('return', 'available', r.returned)) as p(step, destination, amount)
     where p.amount > 0
   )
-  select count(*) into closed from recorded;
+  select count(*), (select array_agg(e.id) from ended e where e.counters is not null)
+  into closed, pinned from recorded;
   if closed <> cardinality(ids) then
     raise exception '% of % holds closed', closed, cardinality(ids) using errcode = 'TR001';
+  end if;
+  if pinned is not null then
+    perform budget_close_all(array_agg(h.counters::text), array_agg(o.charge),
+      array_agg(o.detail -> 'lines'))
+    from rows from (unnest(ids, charges), jsonb_array_elements(details)) as o(id, charge, detail)
+    join (select id, counters from hold where id = any (pinned)) h on h.id = o.id;
   end if;
   return '{}';
 end $$;

@@ -1,4 +1,4 @@
--- revision 3
+-- revision 4
 -- Taking holds. A batch comes as arrays, one for each field, and is written with one statement once
 -- the balances are locked; a loop decides only about the batches in which a hold may be refused, or a
 -- key's limit or an Idempotency-Key is at stake. Only refusals are returned, so a batch without
@@ -34,11 +34,13 @@ as $$
 $$;
 
 -- Takes holds one after the other, each judged by what those before it have left. The balances are
--- locked by the caller. Limits of keys and Idempotency-Keys are written here.
-create or replace function ledger_decide(
-  ids text[], request_ids text[], account_ids text[], key_ids text[], amounts bigint[],
-  spend_limits bigint[], idempotency_keys text[], routes text[], fingerprints text[],
-  out accepted text[], out refused text[]
+-- locked by the caller. Limits of keys, budgets and Idempotency-Keys are written here; `pins` has the
+-- counters of budgets by hold. A hold that a budget refuses is refused as `spend_limit`, which every
+-- version knows, beside a pair of its id with `#budget` and the refusal of budget_take.
+create or replace function ledger_judge(
+  ids text[], request_ids text[], account_ids text[], key_ids text[], models text[],
+  amounts bigint[], estimates jsonb, spend_limits bigint[], idempotency_keys text[], routes text[],
+  fingerprints text[], out accepted text[], out refused text[], out pins jsonb
 )
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -48,6 +50,9 @@ declare
   operation record;
   locked balance%rowtype;
   spend key_spend%rowtype;
+  counters bigint[];
+  refusal text;
+  own_keys text[] := key_ids;
   current_account text;
   verdict text;
 begin
@@ -59,10 +64,10 @@ begin
   refused := '{}';
   for operation in
     select o.*, existing.id is not null as exists_already
-    from unnest(ids, request_ids, account_ids, key_ids, amounts, spend_limits, idempotency_keys,
-        routes, fingerprints) with ordinality
-      as o(id, request_id, account_id, key_id, amount, spend_limit, idempotency_key, route,
-        fingerprint, position)
+    from unnest(ids, request_ids, account_ids, key_ids, own_keys, models, amounts, spend_limits,
+        idempotency_keys, routes, fingerprints) with ordinality
+      as o(id, request_id, account_id, key_id, own_key, model, amount, spend_limit,
+        idempotency_key, route, fingerprint, position)
     left join lateral (select h.id from hold h where h.id = o.id limit 1) existing on true
     order by o.account_id, o.position
   loop
@@ -83,6 +88,16 @@ begin
         verdict := 'spend_limit';
       end if;
     end if;
+    counters := null;
+    if verdict = 'held' and locked.budgets > 0 then
+      select t.counters, t.refusal into counters, refusal
+      from budget_take(operation.account_id, operation.own_key, operation.model,
+        operation.amount, estimates -> (operation.position - 1)::integer) t;
+      if refusal is not null then
+        verdict := 'spend_limit';
+        refused := refused || array[operation.id || '#budget', refusal];
+      end if;
+    end if;
     if verdict = 'held' and operation.idempotency_key is not null then
       insert into idempotency (account_id, key, route, fingerprint, request_id, hold_id)
       values (operation.account_id, operation.idempotency_key, operation.route,
@@ -90,6 +105,7 @@ begin
       on conflict (account_id, key) do nothing;
       if not found then
         verdict := 'duplicate';
+        perform budget_return(counters);
       end if;
     end if;
     if verdict = 'held' then
@@ -98,6 +114,9 @@ begin
         update key_spend set held = held + operation.amount where key_id = operation.key_id;
       end if;
       accepted := array_append(accepted, operation.id);
+      if counters is not null then
+        pins := coalesce(pins, '{}') || jsonb_build_object(operation.id, counters::text);
+      end if;
     else
       refused := refused || array[operation.id, verdict];
     end if;
@@ -107,7 +126,7 @@ end $$;
 -- Takes a hold for each of `ids`, unless there is a reason to refuse it. `estimates` has one
 -- element for each, whose member `labels`, if any, is kept in a column of its own; `spend_limits` and the three arrays of Idempotency-Keys are null when no hold
 -- has one. Returns pairs of id and outcome for the refused: already (the same id exists),
--- insufficient, in_debt, spend_limit, no_account, duplicate (the Idempotency-Key is taken), late.
+-- insufficient, in_debt, spend_limit (see ledger_judge), no_account, duplicate (the Idempotency-Key is taken), late.
 --
 -- Past `deadline` all are late, because their callers have been asked to come back and no process
 -- would ever close such holds. The time is read once the balances are locked: a release that runs
@@ -129,12 +148,15 @@ declare
   currencies text[];
   available bigint[];
   debts bigint[];
+  budgets integer;
   accepted text[];
   refused text[] := '{}';
+  pins jsonb;
   is_plain boolean;
 begin
-  select array_agg(b.account_id), array_agg(b.currency), array_agg(b.available), array_agg(b.debt)
-  into known, currencies, available, debts
+  select array_agg(b.account_id), array_agg(b.currency), array_agg(b.available),
+    array_agg(b.debt), coalesce(max(b.budgets), 0)
+  into known, currencies, available, debts, budgets
   from (select * from balance where account_id = any (account_ids)
     order by account_id for update) b;
 
@@ -144,7 +166,7 @@ begin
       cross join lateral (values (1, o.id), (2, 'late')) as v(place, word) order by o.id, v.place);
   end if;
 
-  is_plain := spend_limits is null and idempotency_keys is null
+  is_plain := spend_limits is null and idempotency_keys is null and budgets = 0
     and not exists (select from hold where id = any (ids))
     and not exists (
       select from (
@@ -155,9 +177,9 @@ begin
       where b.account_id is null or b.available < requested.total
         or (b.debt > 0 and requested.total > 0));
   if not is_plain then
-    select d.accepted, d.refused into accepted, refused
-    from ledger_decide(ids, request_ids, account_ids, key_ids, amounts, spend_limits,
-      idempotency_keys, routes, fingerprints) d;
+    select d.accepted, d.refused, d.pins into accepted, refused, pins
+    from ledger_judge(ids, request_ids, account_ids, key_ids, models, amounts, estimates,
+      spend_limits, idempotency_keys, routes, fingerprints) d;
   end if;
 
   with new_holds as materialized (
@@ -170,10 +192,10 @@ begin
     where is_plain or o.id = any (accepted)
   ), taken as (
     insert into hold (id, request_id, account_id, key_id, owner_id, task_id, endpoint, model,
-      price_version, amount, estimate, labels, spend_limited)
+      price_version, amount, estimate, labels, spend_limited, counters)
     select n.id, n.request_id, n.account_id, n.key_id, n.owner_id, n.task_id, n.endpoint, n.model,
       n.price_version, n.amount, n.estimate - 'labels', n.estimate -> 'labels',
-      n.spend_limit is not null
+      n.spend_limit is not null, (pins ->> n.id)::bigint[]
     from new_holds n
   ), moved as (
     update balance b set available = b.available - requested.total, held = b.held + requested.total

@@ -114,7 +114,7 @@ export async function explainRefusal(
   ledger: Pick<Ledger, 'balance'>,
 ): Promise<GatewayError> {
   const error = holdRefusal(refused)
-  if (error.row !== 'insufficient_balance') return error
+  if (error.row !== 'insufficient_balance' || error.details.budget) return error
   const balance = await ledger.balance(accountId).catch(() => undefined)
   if (!balance) return error
   const billing = {
@@ -124,6 +124,17 @@ export async function explainRefusal(
     currency: balance.currency,
   }
   return new GatewayError(error.row, { ...error.details, billing })
+}
+
+/** Has no Retry-After: an SDK would sleep until the budget begins anew. */
+function overBudget(words: string): GatewayError {
+  const [id = '', resetsAt = ''] = words.split(' ')
+  const until = resetsAt === '' ? '' : `, which begins anew at ${resetsAt}`
+  return new GatewayError('insufficient_balance', {
+    message: `this call does not fit the budget ${id}${until}`,
+    code: 'budget_exceeded',
+    budget: { budget_id: id, resets_at: resetsAt === '' ? null : resetsAt },
+  })
 }
 
 type Refused = Extract<HoldResult, { refused: unknown }>['refused']
@@ -156,6 +167,7 @@ export function holdRefusal(refused: Refused): GatewayError {
         retry: false,
       })
     default:
+      if (refused.startsWith('budget:')) return overBudget(refused.slice('budget:'.length))
       return new GatewayError('rate_limited', {
         retryAfterSeconds: Number(refused.slice('limited:'.length)),
       })

@@ -1,0 +1,217 @@
+/** SQL of budgets. Writers hold the lock of the balance, as everything that counts towards them. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { BudgetRow, BudgetScope, BudgetTerms, SetBy } from './budget.ts'
+
+type Client = Sql | TransactionSql
+
+/** Returns false if there is no such account. */
+export async function lockBalance(transaction: TransactionSql, accountId: string) {
+  const found = await transaction`
+    select 1 from balance where account_id = ${accountId} for update`
+  return found.length > 0
+}
+
+export interface NewBudgetRow extends BudgetTerms, BudgetScope {
+  readonly id: string
+  readonly account_id: string
+  readonly counted_under: string
+  readonly set_by: SetBy
+}
+
+export async function insertBudget(transaction: TransactionSql, row: NewBudgetRow): Promise<void> {
+  await transaction`
+    insert into budget (id, account_id, scope, subject, counted_under, unit, amount, period,
+      time_zone, week_start, models, action, thresholds, end_users_max, set_by)
+    values (${row.id}, ${row.account_id}, ${row.scope}, ${row.subject}, ${row.counted_under},
+      ${row.unit}, ${row.amount.toString()}, ${row.period}, ${row.time_zone}, ${row.week_start},
+      ${row.models as string[] | null}, ${row.action},
+      ${row.thresholds as number[]}::smallint[], ${row.end_users_max}, ${row.set_by})`
+  await countBudgets(transaction, row.account_id)
+}
+
+export async function updateBudget(
+  transaction: TransactionSql,
+  id: string,
+  { amount, action, thresholds }: Pick<BudgetTerms, 'amount' | 'action' | 'thresholds'>,
+): Promise<void> {
+  await transaction`
+    update budget set amount = ${amount.toString()}, action = ${action},
+      thresholds = ${thresholds as number[]}::smallint[] where id = ${id}`
+}
+
+export async function deleteBudget(
+  transaction: TransactionSql,
+  { id, account_id: accountId }: Pick<BudgetRow, 'id' | 'account_id'>,
+): Promise<void> {
+  await transaction`
+    delete from archived_budget
+    where use_id in (select id from budget_use where budget_id = ${id})`
+  await transaction`delete from budget_use where budget_id = ${id}`
+  await transaction`delete from budget where id = ${id}`
+  await countBudgets(transaction, accountId)
+}
+
+/** Every hold of an account reads from its balance whether there are budgets. */
+async function countBudgets(transaction: TransactionSql, accountId: string): Promise<void> {
+  await transaction`
+    update balance set budgets = (select count(*) from budget where account_id = ${accountId})
+    where account_id = ${accountId}`
+}
+
+export interface BudgetFilter {
+  readonly accountId?: string | undefined
+  readonly id?: string | undefined
+  readonly limit?: number | undefined
+  /** The id of the last budget of the previous page. */
+  readonly after?: string | undefined
+}
+
+const TOP_USERS = 100
+
+/** Lists budgets, oldest first, with their use in the current window. */
+export async function selectBudgets(sql: Client, filter: BudgetFilter): Promise<BudgetRow[]> {
+  const { accountId, id, limit, after } = filter
+  return await sql<BudgetRow[]>`
+    select b.id, b.account_id, b.scope, b.subject, b.unit, b.amount, b.period, b.time_zone,
+      b.week_start, b.models, b.action, b.thresholds, b.end_users_max, b.set_by, b.created_at,
+      a.currency, w.starts as window_start, w.ends as resets_at,
+      coalesce(u.spent, 0)::bigint as spent, coalesce(u.held, 0)::bigint as held,
+      coalesce(u.end_users, 0)::int as end_users,
+      coalesce((select p.email from person p where b.scope = 'member' and p.id = b.subject),
+        (select k.name from api_key k where b.scope = 'key' and k.id = b.subject)) as subject_name
+    from budget b join account a on a.id = b.account_id
+    cross join lateral budget_window(b.period, b.time_zone, b.week_start, b.created_at,
+      budget_clock()) w
+    left join lateral (
+      select sum(spent) as spent, sum(held) as held,
+        count(*) filter (where subject <> '*' or held > 0 or spent > 0) as end_users
+      from budget_use where budget_id = b.id and window_start = w.starts) u on true
+    where true
+      ${accountId === undefined ? sql`` : sql`and b.account_id = ${accountId}`}
+      ${id === undefined ? sql`` : sql`and b.id = ${id}`}
+      ${
+        after === undefined
+          ? sql``
+          : sql`and (b.created_at, b.id) > (select created_at, id from budget where id = ${after})`
+      }
+    order by b.created_at, b.id limit ${limit ?? null}`.then((rows) => withUsers(sql, rows))
+}
+
+interface UserRow {
+  readonly budget_id: string
+  readonly subject: string
+  readonly spent: bigint
+  readonly held: bigint
+}
+
+async function withUsers(sql: Client, rows: readonly BudgetRow[]): Promise<BudgetRow[]> {
+  const each = rows.filter(({ scope }) => scope === 'end_user')
+  if (each.length === 0) return rows.map((row) => ({ ...row, top_users: [] }))
+  const starts = each.map(({ window_start: start }) => start.toISOString())
+  const users = await sql<UserRow[]>`
+    select b.id as budget_id, u.subject, u.spent::bigint as spent, u.held
+    from unnest(${each.map(({ id }) => id)}::text[], ${starts}::text[]::timestamptz[])
+      as b(id, starts)
+    cross join lateral (
+      select subject, spent, held from budget_use
+      where budget_id = b.id and window_start = b.starts
+        and (subject <> '*' or held > 0 or spent > 0)
+      order by spent desc, subject limit ${TOP_USERS}) u`
+  const of = (id: string) => users.filter(({ budget_id: budget }) => budget === id)
+  return rows.map((row) => ({
+    ...row,
+    top_users: of(row.id).map(({ subject, spent, held }) => {
+      return { end_user: subject === '' ? null : subject.replace(/^u:/, ''), spent, held }
+    }),
+  }))
+}
+
+/** A key with a spend limit, which is a budget without an end. */
+export interface SpendLimitRow {
+  readonly id: string
+  readonly name: string
+  readonly spend_limit: bigint
+  readonly spent: bigint
+  readonly held: bigint
+  readonly currency: string
+  readonly created_at: Date
+}
+
+/** Lists the spend limits of keys, each shared by the keys that rotations replaced. */
+export function selectSpendLimits(sql: Client, accountId: string): Promise<SpendLimitRow[]> {
+  return sql<SpendLimitRow[]>`
+    select k.id, k.name, k.spend_limit, coalesce(s.spent, 0)::bigint as spent,
+      coalesce(s.held, 0)::bigint as held, a.currency, k.created_at
+    from api_key k join account a on a.id = k.account_id
+    left join key_spend s on s.key_id = coalesce(k.counter_key_id, k.id)
+    where k.account_id = ${accountId} and k.spend_limit is not null and k.replaced_by is null
+    order by k.created_at, k.id`
+}
+
+/** Returns the key under which a key of this account is counted, if it has this key. */
+export async function findCounter(
+  transaction: TransactionSql,
+  accountId: string,
+  keyId: string,
+): Promise<string | undefined> {
+  const [row] = await transaction<{ counter: string }[]>`
+    select coalesce(counter_key_id, id) as counter from api_key
+    where id = ${keyId} and account_id = ${accountId}`
+  return row?.counter
+}
+
+/** Returns the id of the account's member with this address or id. */
+export async function findMember(
+  transaction: TransactionSql,
+  accountId: string,
+  member: string,
+): Promise<string | undefined> {
+  const [row] = await transaction<{ id: string }[]>`
+    select p.id from person p join membership m on m.person_id = p.id
+    where m.account_id = ${accountId}
+      and (lower(p.email) = ${member.toLowerCase()} or p.id = ${member})`
+  return row?.id
+}
+
+/** Returns what the calls of each key of the account may be counted under, without repetitions. */
+export async function selectCallNames(
+  transaction: TransactionSql,
+  accountId: string,
+): Promise<string[][]> {
+  const rows = await transaction<{ names: string[] }[]>`
+    select distinct budget_names(id, jsonb_build_object('tags', to_jsonb(required_tags))) as names
+    from api_key where account_id = ${accountId}`
+  return rows.map(({ names }) => names)
+}
+
+export interface CountedBudget {
+  readonly id: string
+  readonly counted_under: string
+  readonly models: string[] | null
+}
+
+export function selectCounted(
+  transaction: TransactionSql,
+  accountId: string,
+): Promise<CountedBudget[]> {
+  return transaction<CountedBudget[]>`
+    select id, counted_under, models from budget where account_id = ${accountId}
+    order by created_at, id`
+}
+
+/** Rejects with 22023 if the database does not know the time zone. */
+export async function tryZone(sql: Client, zone: string): Promise<void> {
+  await sql`select now() at time zone ${zone}`
+}
+
+/** Removes counters of end users, of windows that ended long ago; at most `most`. */
+export async function deleteOldUses(sql: Sql, most: number): Promise<number> {
+  const deleted = await sql`
+    delete from budget_use where id in (
+      select u.id from budget b join budget_use u on u.budget_id = b.id
+      where b.scope = 'end_user' and b.period <> 'total' and u.held = 0
+        and u.window_start < now() - case b.period when 'day' then interval '3 days'
+          when 'week' then interval '21 days' else interval '93 days' end
+      limit ${most})`
+  return deleted.count
+}
