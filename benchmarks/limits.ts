@@ -1,9 +1,11 @@
 /**
- * Measures what limits add to a hold and its settlement, by the size of their batches, in turns:
- * `node benchmarks/limits.ts [--rounds 7]`.
+ * Measures what limits and budgets add to a hold and its settlement, by the size of their batches,
+ * in turns: `node benchmarks/limits.ts [--rounds 7]`.
  */
 
 import type { Sql } from 'postgres'
+import type { CreatedKey } from '../server/accounts/manage-keys.ts'
+import { addBudget } from '../server/ledger/budgets/budgets.ts'
 import type { HoldLimits } from '../server/ledger/hold-limits.ts'
 import { closeHolds, takeHolds } from '../server/ledger/posting/move-store.ts'
 import { toHoldRow, toSettleRow } from '../server/ledger/posting/rows.ts'
@@ -22,29 +24,46 @@ const SIZES = [
 ] as const
 const LINES = [{ unit: 'output_token', quantity: 34, amount: '0.0000204' }]
 
-const place = await openPlace('http://127.0.0.1:1', { keys: 1 })
-const [key] = place.keys
-if (!key) throw new Error('no key')
+const place = await openPlace('http://127.0.0.1:1', { accounts: 3, keys: 3 })
+const [key, once, often] = place.keys
+if (!key || !once || !often) throw new Error('no key')
 const accountId = key.account_id
 const many = 1_000_000_000
 const subjects = [
   { name: `account:${accountId}`, requests: many },
   { name: `key:${key.id}`, requests: many, tokens: many, calls: 1_000 },
 ]
-const WAYS: Readonly<Record<string, HoldLimits | undefined>> = {
-  'no limits': undefined,
-  'requests of the account': { subjects: subjects.slice(0, 1), tokens: 0 },
-  'requests, tokens and calls': { subjects, tokens: 500 },
+
+interface Way {
+  readonly key: CreatedKey
+  readonly limits?: HoldLimits
+}
+
+const WAYS: Readonly<Record<string, Way>> = {
+  'no limits': { key },
+  'requests of the account': { key, limits: { subjects: subjects.slice(0, 1), tokens: 0 } },
+  'requests, tokens and calls': { key, limits: { subjects, tokens: 500 } },
+  'one budget': { key: once },
+  'three budgets': { key: often },
+}
+
+async function addBudgets(sql: Sql): Promise<void> {
+  const of = { unit: 'money', scope: 'account', subject: '', setBy: 'operator' } as const
+  const amount = 10n ** 18n
+  await addBudget(sql, { ...of, accountId: once?.account_id ?? '', amount, period: 'month' })
+  for (const period of ['day', 'week', 'month'] as const) {
+    await addBudget(sql, { ...of, accountId: often?.account_id ?? '', amount, period })
+  }
 }
 
 /** Returns the microseconds of a pair. */
-async function measure(sql: Sql, size: number, batches: number, limits: HoldLimits | undefined) {
+async function measure(sql: Sql, size: number, batches: number, { key, limits }: Way) {
   const started = performance.now()
   for (let batch = 0; batch < batches; batch += 1) {
     const requests = Array.from({ length: size }, () => ({
       requestId: newRequestId(),
-      accountId,
-      keyId: key?.id ?? '',
+      accountId: key.account_id,
+      keyId: key.id,
       endpoint: 'chat.completions',
       model: 'chat',
       priceVersion: 1n,
@@ -73,11 +92,12 @@ const conditions = readConditions(`node benchmarks/limits.ts --rounds ${rounds}`
 const result: Record<string, Record<string, number>> = {}
 try {
   await place.withDatabase(async (sql) => {
+    await addBudgets(sql)
     for (const [size, batches] of SIZES) {
       const times: Record<string, number[]> = {}
       for (let turn = 0; turn <= rounds; turn += 1) {
-        for (const [name, limits] of Object.entries(WAYS)) {
-          const took = await measure(sql, size, turn === 0 ? 10 : batches, limits)
+        for (const [name, way] of Object.entries(WAYS)) {
+          const took = await measure(sql, size, turn === 0 ? 10 : batches, way)
           if (turn > 0) times[name] = [...(times[name] ?? []), took]
         }
       }

@@ -2,6 +2,7 @@
 
 import { balanceContract } from './account/balance/contract.ts'
 import { billingContract } from './account/billing/contract.ts'
+import { budgetsContract } from './account/budgets/contract.ts'
 import { accountContract } from './account/details/contract.ts'
 import { keysContract } from './account/keys/contract.ts'
 import { libraryContract } from './account/library/contract.ts'
@@ -42,6 +43,7 @@ export const ADMIN_CONTRACT = {
   ...modelsContract,
   ...quoteContract,
   ...billingContract,
+  ...budgetsContract,
   ...webhooksContract,
   ...operatorOverviewContract,
   ...operatorAccountsContract,

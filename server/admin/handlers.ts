@@ -2,6 +2,7 @@
 
 import { balanceHandlers } from './account/balance/handlers.ts'
 import { billingHandlers } from './account/billing/handlers.ts'
+import { budgetsHandlers } from './account/budgets/handlers.ts'
 import { accountHandlers } from './account/details/handlers.ts'
 import { keysHandlers } from './account/keys/handlers.ts'
 import { libraryHandlers } from './account/library/handlers.ts'
@@ -43,6 +44,7 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...modelsHandlers,
   ...quoteHandlers,
   ...billingHandlers,
+  ...budgetsHandlers,
   ...webhooksHandlers,
   ...operatorOverviewHandlers,
   ...operatorAccountsHandlers,

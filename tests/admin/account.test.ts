@@ -1,6 +1,8 @@
 /** An account's settings, the key of its playground, and the events that keep pages fresh. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { removeBudget } from '../../server/ledger/budgets/budgets.ts'
+import { giveBudget } from '../ledger/budgets/support.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
 import { type AdminStage, startAdmin } from './support.ts'
@@ -31,6 +33,38 @@ test('settings are changed one by one, and nothing else', async () => {
   }
   const { limits, status } = await stage.read(ONE, { as: 'home-member', params: at() })
   assert.deepEqual([limits, status], [{}, 'active'])
+})
+
+test('owners set budgets, and change none that an operator has set', async () => {
+  const path = '/accounts/:account_id/budgets' as const
+  const budget_id = (await giveBudget(stage.sql, home.accountId, 5_000_000_000n)).id
+  const terms = { amount: '100', unit: 'call', period: 'day', time_zone: 'Asia/Shanghai' }
+  const create = (body: object) =>
+    stage.ask(`POST ${path}`, { as: 'home-owner', params: at(), body })
+  const { json: own } = await create(terms)
+  assert.deepEqual([own.set_by, own.amount, own.remaining], ['owner', '100', '100'])
+  for (const wrong of [{ amount: '1.5' }, { time_zone: 'Mars/Base' }, { scope: 'tag' }]) {
+    assert.equal((await create({ ...terms, ...wrong })).status, 400, JSON.stringify(wrong))
+  }
+  const change = (id: string) =>
+    stage.ask(`PATCH ${path}/:budget_id`, {
+      as: 'home-owner',
+      params: { ...at(), budget_id: id },
+      body: { amount: '7' },
+    })
+  assert.equal((await change(own.id)).json.amount, '7')
+  assert.equal((await change(budget_id)).status, 400)
+  const { data } = await stage.read(`GET ${path}`, { as: 'home-member', params: at() })
+  assert.deepEqual(
+    data.map(({ id, amount }) => [id, amount]),
+    [
+      [budget_id, '5'],
+      [own.id, '7'],
+    ],
+  )
+  const params = { ...at(), budget_id: own.id }
+  await stage.read(`DELETE ${path}/:budget_id`, { as: 'home-owner', params })
+  await removeBudget(stage.sql, budget_id, 'operator')
 })
 
 describe('the playground', () => {

@@ -4,6 +4,7 @@ import type { Contract, RouteDeclaration } from '../../server/admin/route.ts'
 import { createPasswords } from '../../server/sign-in/password-hashes.ts'
 import { createPerson } from '../../server/sign-in/people/people.ts'
 import { putMembership } from '../../server/sign-in/person-store.ts'
+import { giveBudget } from '../ledger/budgets/support.ts'
 import type { Tenant } from '../support/in-process.ts'
 import type { AdminStage } from './support.ts'
 
@@ -72,6 +73,7 @@ export async function fill(stage: AdminStage, home: Tenant): Promise<Ids> {
     file_id: ((await file.json()) as { id: string }).id,
     delivery_id: 'whd_home',
     asset_id: 'asset_homevideo',
+    budget_id: (await giveBudget(stage.sql, accountId, 10n ** 15n)).id,
   }
 }
 

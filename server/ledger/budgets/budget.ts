@@ -1,7 +1,7 @@
 /** A budget: its scope, unit, period and use. */
 import { formatAmount } from '../../lib/money.ts'
 
-const SCOPES = ['account', 'key', 'member', 'tag', 'end_user'] as const
+export const SCOPES = ['account', 'key', 'member', 'tag', 'end_user'] as const
 export const BUDGET_UNITS = ['money', 'call', 'input_token', 'output_token'] as const
 export const PERIODS = ['day', 'week', 'month', 'total'] as const
 export const ACTIONS = ['refuse', 'warn'] as const
