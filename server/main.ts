@@ -124,7 +124,7 @@ async function assemble(config: Config, database: OpenedDatabase, options: Start
   const parts = { ...core, ...place, config, database, secrets, openedSignIn, log }
   const demo = await maybeDemo({ ...parts, callbackAddresses })
   const setUpLink = await openedSignIn.offerSetUp(log)
-  const background = { sql: inBackground(sql), config, secrets, guard, log }
+  const background = { sql: inBackground(sql), database, config, secrets, guard, log }
   const backgroundWorkers = startBackgroundWorkers({ ...core, ...background })
   await warm
   await core.readiness.begin()

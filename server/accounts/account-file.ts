@@ -1,5 +1,6 @@
 /** Accounts and keys as a configuration file names them: limits and key hashes, never balances. */
 import { z } from 'zod'
+import { problemOfTags } from '../lib/call-labels.ts'
 import { type Nanos, parseAmount } from '../lib/money.ts'
 import type { CallLimits } from './accounts.ts'
 
@@ -27,6 +28,13 @@ const time = z.iso
 const idOf = (prefix: string) =>
   z.string().regex(/^[a-z]+_[A-Za-z0-9]{1,100}$/, `must be an id such as "${prefix}_a1b2"`)
 
+const tags = z
+  .array(z.string())
+  .refine((list) => problemOfTags(list) === undefined, {
+    error: 'must be at most 8 tags of 1 to 64 characters, without commas, quotes and brackets',
+  })
+  .default([])
+
 const key = z.strictObject({
   id: idOf('key'),
   name: z.string().max(200).default(''),
@@ -41,6 +49,10 @@ const key = z.strictObject({
   expires_at: time.nullable().default(null),
   disabled: z.boolean().default(false),
   replaced_by: idOf('key').nullable().default(null),
+  tags,
+  allow_tags: z.boolean().default(false),
+  required_tags: tags,
+  cost_in_answers: z.boolean().default(false),
 })
 
 const account = z.strictObject({

@@ -8,6 +8,15 @@ export interface CallLimits {
   readonly concurrent_calls?: number
 }
 
+export interface KeyTags {
+  /** Of every call. */
+  readonly tags: readonly string[]
+  /** Callers may add tags of their own. */
+  readonly allowTags: boolean
+  /** Tags that every call must state. */
+  readonly requiredTags: readonly string[]
+}
+
 export interface Caller {
   readonly accountId: string
   readonly accountLimits: CallLimits
@@ -21,6 +30,8 @@ export interface Caller {
   /** Model ids this key may call; null means all. */
   readonly models: readonly string[] | null
   readonly spendLimitNanos: Nanos | null
+  /** Absent if the key has no tags, requires none and takes none. */
+  readonly tagging?: KeyTags
   /** The charge stands in the body of every answer that can have it. */
   readonly costInAnswers?: true
   /** A key that any member of the account can create: it can make calls but reads no secrets. */

@@ -74,6 +74,8 @@ async function applyKey(
   // A file from before a rotation does not undo it.
   const key = { ...file, replaced_by: file.replaced_by ?? row?.replaced_by ?? null }
   const { id, name, models, limits, spend_limit: spend, expires_at: expires, disabled } = key
+  const { tags, allow_tags, required_tags, cost_in_answers } = key
+  const labels = { tags, allow_tags, required_tags, cost_in_answers }
   const differences = row ? findDifferences(describeKey(row), describeKey(key)) : []
   if (row && differences.length === 0) return []
   if (row) {
@@ -81,6 +83,7 @@ async function applyKey(
       name,
       models,
       expiresAt: expires,
+      labels,
       limits: { ...removeAll(row.limits), ...limits },
       ...(spend === row.spend_limit ? {} : { spendLimitNanos: spend }),
     })
@@ -93,7 +96,7 @@ async function applyKey(
       expires_at: expires,
       created_by: null,
     }
-    await insertKey(sql, { ...columns, ...place })
+    await insertKey(sql, { ...columns, ...place, ...labels })
   }
   if (disabled !== (row?.disabled ?? false)) await saveDisabled(sql, id, disabled)
   return [row ? changed('key', id, differences) : added('key', id)]

@@ -53,5 +53,9 @@ export function describeKey(key: FileKey): object {
     ...(expires === null ? {} : { expires_at: expires.toISOString() }),
     ...(key.disabled ? { disabled: true } : {}),
     ...(key.replaced_by === null ? {} : { replaced_by: key.replaced_by }),
+    ...(key.tags.length > 0 ? { tags: key.tags } : {}),
+    ...(key.allow_tags ? { allow_tags: true } : {}),
+    ...(key.required_tags.length > 0 ? { required_tags: key.required_tags } : {}),
+    ...(key.cost_in_answers ? { cost_in_answers: true } : {}),
   }
 }

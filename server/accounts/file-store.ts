@@ -16,7 +16,8 @@ export function selectConfiguredAccounts(sql: Sql | TransactionSql): Promise<Con
 export function selectConfiguredKeys(sql: Sql | TransactionSql): Promise<ConfiguredKey[]> {
   return sql<ConfiguredKey[]>`
     select id, account_id, name, encode(hash, 'hex') as hash, display, models, limits,
-      spend_limit, expires_at, disabled_at is not null as disabled, replaced_by
+      spend_limit, expires_at, disabled_at is not null as disabled, replaced_by,
+      tags, allow_tags, required_tags, cost_in_answers
     from api_key where purpose = 'calls' order by id`
 }
 

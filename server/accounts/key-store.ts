@@ -2,7 +2,15 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { CallLimits } from './accounts.ts'
 
-export interface ApiKeyRow {
+/** The tags that a key adds to its calls, and what it asks of them and of their answers. */
+export interface KeyLabels {
+  readonly tags: string[]
+  readonly allow_tags: boolean
+  readonly required_tags: string[]
+  readonly cost_in_answers: boolean
+}
+
+export interface ApiKeyRow extends KeyLabels {
   readonly id: string
   readonly account_id: string
   readonly name: string
@@ -20,7 +28,7 @@ export interface ApiKeyRow {
   readonly disabled_at: Date | null
   readonly replaced_by: string | null
   readonly created_at: Date
-  /** The person who created it in the console. */
+  /** The person whose key it is: the one who created it in the console, unless set otherwise. */
   readonly created_by: string | null
   /** Determined by the database's clock. */
   readonly state: 'active' | 'disabled' | 'expired'
@@ -32,6 +40,7 @@ export type KeyColumns = Pick<
   ApiKeyRow,
   | ('id' | 'account_id' | 'name' | 'display' | 'models' | 'limits' | 'spend_limit' | 'expires_at')
   | 'created_by'
+  | keyof KeyLabels
 >
 
 export async function accountExists(sql: Sql | TransactionSql, id: string): Promise<boolean> {
@@ -45,10 +54,23 @@ export async function insertKey(
 ): Promise<void> {
   await sql`
     insert into api_key (id, account_id, name, hash, display, models, limits, spend_limit,
-      expires_at, created_by)
+      expires_at, created_by, tags, allow_tags, required_tags, cost_in_answers)
     values (${key.id}, ${key.account_id}, ${key.name}, ${key.hash}, ${key.display},
       ${key.models}, ${JSON.stringify(key.limits)}::text::jsonb,
-      ${key.spend_limit?.toString() ?? null}, ${key.expires_at}, ${key.created_by})`
+      ${key.spend_limit?.toString() ?? null}, ${key.expires_at}, ${key.created_by},
+      ${key.tags}, ${key.allow_tags}, ${key.required_tags}, ${key.cost_in_answers})`
+}
+
+/** Returns the id of a member of the account by the address of the person. */
+export async function findMemberByEmail(
+  sql: Sql | TransactionSql,
+  accountId: string,
+  email: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select p.id from person p join membership m on m.person_id = p.id
+    where m.account_id = ${accountId} and lower(p.email) = ${email.toLowerCase()}`
+  return row?.id
 }
 
 /** Lists an account's keys, oldest first, or the one with this id. */
@@ -59,7 +81,7 @@ export function selectKeys(
   return sql<ApiKeyRow[]>`
     select k.id, k.account_id, k.name, k.display, k.models, k.limits, k.spend_limit,
       a.currency, s.spent, s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at,
-      k.created_by,
+      k.created_by, k.tags, k.allow_tags, k.required_tags, k.cost_in_answers,
       case when k.disabled_at is not null then 'disabled'
         when k.expires_at <= now() then 'expired' else 'active' end as state
     from api_key k join account a on a.id = k.account_id
@@ -87,11 +109,14 @@ export async function lockRotation(sql: TransactionSql, id: string): Promise<str
 
 export async function updateKey(
   sql: TransactionSql,
-  key: Pick<ApiKeyRow, 'id' | 'name' | 'models' | 'limits' | 'expires_at'>,
+  key: Pick<ApiKeyRow, 'id' | 'name' | 'models' | 'limits' | 'expires_at' | 'created_by'> &
+    KeyLabels,
 ): Promise<void> {
   await sql`
     update api_key set name = ${key.name}, models = ${key.models},
-      limits = ${JSON.stringify(key.limits)}::text::jsonb, expires_at = ${key.expires_at}
+      limits = ${JSON.stringify(key.limits)}::text::jsonb, expires_at = ${key.expires_at},
+      created_by = ${key.created_by}, tags = ${key.tags}, allow_tags = ${key.allow_tags},
+      required_tags = ${key.required_tags}, cost_in_answers = ${key.cost_in_answers}
     where id = ${key.id}`
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Sql } from 'postgres'
 import { createBatcher } from '../lib/queues/batcher.ts'
-import type { Identified } from './accounts.ts'
+import type { Caller, Identified } from './accounts.ts'
 import type { CachedKey } from './key-cache.ts'
 import { findKeys, type IdentifiedKeyRow } from './store.ts'
 
@@ -76,9 +76,17 @@ function identified(row: IdentifiedKeyRow): Identified {
       ...(row.counter_key_id === row.key_id ? {} : { limitKeyId: row.counter_key_id }),
       models: row.models,
       spendLimitNanos: row.spend_limit,
+      ...taggingOf(row),
+      ...(row.cost_in_answers ? { costInAnswers: true } : {}),
       ...(row.purpose === 'playground' ? { isPlayground: true } : {}),
     },
   }
+}
+
+function taggingOf(row: IdentifiedKeyRow): Pick<Caller, 'tagging'> {
+  const { tags, allow_tags: allowTags, required_tags: requiredTags } = row
+  if (tags.length === 0 && !allowTags && requiredTags.length === 0) return {}
+  return { tagging: { tags, allowTags, requiredTags } }
 }
 
 /** Rejects if the work takes too long; the work continues and its outcome is ignored. */

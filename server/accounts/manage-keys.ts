@@ -1,5 +1,6 @@
 /** API key management for operators. Refusals are OperatorErrors. */
 import type { Sql, TransactionSql } from 'postgres'
+import { problemOfTags } from '../lib/call-labels.ts'
 import { newId } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
 import { OperatorError } from '../lib/operator-error.ts'
@@ -8,7 +9,9 @@ import type { CallLimits } from './accounts.ts'
 import {
   type ApiKeyRow,
   accountExists,
+  findMemberByEmail,
   insertKey,
+  type KeyLabels,
   lockRotation,
   retireKey,
   selectKeys,
@@ -19,7 +22,7 @@ import {
 } from './key-store.ts'
 import { type LimitsChange, mergeLimits } from './manage-accounts.ts'
 
-export type { ApiKeyRow } from './key-store.ts'
+export type { ApiKeyRow, KeyLabels } from './key-store.ts'
 
 export interface NewKey {
   readonly accountId: string
@@ -31,6 +34,15 @@ export interface NewKey {
   readonly expiresAt?: Date | null
   /** The id of the person who creates it. */
   readonly createdBy?: string
+  readonly labels?: Partial<KeyLabels>
+}
+
+/** The labels of a key that adds none. */
+export const NO_LABELS: KeyLabels = {
+  tags: [],
+  allow_tags: false,
+  required_tags: [],
+  cost_in_answers: false,
 }
 
 /** A key with its text, which cannot be shown again. */
@@ -44,7 +56,10 @@ export async function createKey(sql: Sql, options: NewKey): Promise<CreatedKey> 
   }
   const { models = null, expiresAt = null, spendLimitNanos = null } = options
   checkFuture(expiresAt)
+  const labels = { ...NO_LABELS, ...options.labels }
+  checkLabels(labels)
   return await insertNew(sql, {
+    ...labels,
     account_id: options.accountId,
     name: options.name ?? '',
     models: models && [...models],
@@ -90,6 +105,9 @@ export interface KeyChange {
   readonly limits?: LimitsChange | undefined
   readonly spendLimitNanos?: Nanos | null | undefined
   readonly expiresAt?: Date | null | undefined
+  /** The id of a member, or null. */
+  readonly createdBy?: string | null | undefined
+  readonly labels?: { readonly [Name in keyof KeyLabels]?: KeyLabels[Name] | undefined } | undefined
 }
 
 /**
@@ -117,7 +135,11 @@ export async function changeKeyIn(
     if (isFirst) await startSpend(transaction, { first, accountId })
     await updateSpendLimit(transaction, first, spendLimitNanos)
   }
+  const labels = mergeLabels(key, change.labels ?? {})
+  checkLabels(labels)
   await updateKey(transaction, {
+    ...labels,
+    created_by: change.createdBy === undefined ? key.created_by : change.createdBy,
     id,
     name,
     models: models && [...models],
@@ -142,12 +164,37 @@ export async function rotateKey(
     if (key.replaced_by) throw new OperatorError(`${id} was rotated: use ${key.replaced_by}`)
     if (key.state !== 'active') throw new OperatorError(`${id} is ${key.state}: create a new key`)
     const { account_id, name, models, limits, spend_limit, expires_at, created_by } = key
-    const content = { account_id, name, models, limits, spend_limit, expires_at, created_by }
+    const shared = { account_id, name, models, limits, spend_limit, expires_at, created_by }
+    const content = { ...shared, ...mergeLabels(key, {}) }
     const created = await insertNew(transaction, content)
     await retireKey(transaction, { id, replacedBy: created.id, overlapSeconds })
     const renewed = { ...(await showKey(transaction, created.id)), key: created.key }
     return { created: renewed, old: await showKey(transaction, id) }
   })
+}
+
+/** Absent members stay unchanged. */
+function mergeLabels(key: KeyLabels, change: NonNullable<KeyChange['labels']>): KeyLabels {
+  return {
+    tags: [...new Set(change.tags ?? key.tags)],
+    allow_tags: change.allow_tags ?? key.allow_tags,
+    required_tags: [...new Set(change.required_tags ?? key.required_tags)],
+    cost_in_answers: change.cost_in_answers ?? key.cost_in_answers,
+  }
+}
+
+function checkLabels({ tags, required_tags: required }: KeyLabels): void {
+  for (const [name, list] of Object.entries({ tags, required_tags: required })) {
+    const problem = problemOfTags(list)
+    if (problem) throw new OperatorError(`${name}: ${problem}`)
+  }
+}
+
+/** Returns the id of a member of an account. */
+export async function readMember(sql: Sql, accountId: string, email: string): Promise<string> {
+  const id = await findMemberByEmail(sql, accountId, email)
+  if (id === undefined) throw new OperatorError(`the account ${accountId} has no member ${email}`)
+  return id
 }
 
 function checkFuture(expiresAt: Date | null): void {

@@ -11,6 +11,10 @@ export interface IdentifiedKeyRow {
   readonly key_limits: CallLimits
   readonly models: string[] | null
   readonly spend_limit: bigint | null
+  readonly tags: string[]
+  readonly allow_tags: boolean
+  readonly required_tags: string[]
+  readonly cost_in_answers: boolean
   readonly disabled: boolean
   /** Milliseconds until the key expires, by the database's clock; null if it never does. */
   readonly expires_in_ms: number | null
@@ -28,6 +32,7 @@ export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<Identifie
   return sql<IdentifiedKeyRow[]>`
     select k.hash, k.id as key_id, coalesce(k.counter_key_id, k.id) as counter_key_id,
       k.limits as key_limits, k.models, k.spend_limit, k.purpose,
+      k.tags, k.allow_tags, k.required_tags, k.cost_in_answers,
       k.disabled_at is not null as disabled,
       (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,
       a.id as account_id, a.limits as account_limits, a.status, a.currency,

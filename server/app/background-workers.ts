@@ -12,6 +12,7 @@ import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { deleteOldEvents } from '../tasks/retention-store.ts'
+import { type LabelIndexes, startLabelIndexes } from '../usage/label-indexes.ts'
 import { type Rollup, startRollup } from '../usage/rollup.ts'
 import { deleteOldItems } from '../usage/stored-answers-store.ts'
 import { deleteOldDeliveries } from '../webhooks/retention-store.ts'
@@ -31,19 +32,21 @@ export interface BackgroundWorkers {
   readonly rollup: Rollup
   readonly sealer: Sealer
   readonly housekeeping: Housekeeping
+  readonly labelIndexes: LabelIndexes
 }
 
 /** Returns undefined in a process that only answers calls. */
 export function startBackgroundWorkers(parts: {
   readonly config: Config
   readonly sql: Sql
+  readonly database: Pick<Parameters<typeof startLabelIndexes>[0], 'place'>
   readonly assets: Assets
   readonly secrets: SecretBox
   readonly guard: Guard
   readonly metrics: Metrics
   readonly log: Log
 }): BackgroundWorkers | undefined {
-  const { config, sql, assets, secrets, guard, metrics, log } = parts
+  const { config, sql, database, assets, secrets, guard, metrics, log } = parts
   if (config.role === 'api') return undefined
   return {
     sender: startSender({ sql, secrets, guard, log, onAttempt: metrics.webhookAttempt }),
@@ -51,6 +54,7 @@ export function startBackgroundWorkers(parts: {
     rollup: startRollup({ sql, log }),
     sealer: startSealer({ sql, log }),
     housekeeping: openHousekeeping(config, sql, assets, log),
+    labelIndexes: startLabelIndexes({ sql, place: database.place, log }),
   }
 }
 

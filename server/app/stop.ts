@@ -92,8 +92,14 @@ export function createStop(parts: Parts): Stop {
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
     await Promise.race([workerStopped, sleep(SETTLE_WAIT_MS, undefined, { ref: false })])
-    const { copier, housekeeping, rollup, sealer } = parts.backgroundWorkers ?? {}
-    await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop(), sealer?.stop()])
+    const { copier, housekeeping, labelIndexes, rollup, sealer } = parts.backgroundWorkers ?? {}
+    await Promise.all([
+      copier?.stop(),
+      housekeeping?.stop(),
+      labelIndexes?.stop(),
+      rollup?.stop(),
+      sealer?.stop(),
+    ])
     await ledger.stop()
     setTimeout(() => drain.closeAll(), LAST_BYTES_MS).unref()
     await closed

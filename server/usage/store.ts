@@ -14,6 +14,8 @@ export interface UsageFilter {
   readonly model?: string | undefined
   readonly endpoint?: string | undefined
   readonly keyIds?: readonly string[] | undefined
+  readonly tag?: string | undefined
+  readonly endUser?: string | undefined
   readonly status?: 'succeeded' | 'failed' | 'cancelled' | 'lost' | undefined
   readonly taskId?: string | undefined
   readonly requestId?: string | undefined
@@ -48,6 +50,8 @@ export interface UsageSummary {
   readonly error: string | null
   readonly lines: unknown
   readonly attempts: unknown
+  readonly tags: readonly string[]
+  readonly end_user: string | null
 }
 
 export type UsageRow = UsageSummary
@@ -61,31 +65,44 @@ export async function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageS
 
 function selectRows(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
   const { model, endpoint, keyIds, chargedAtLeast, status, requestId, taskId } = filter
-  const isFound = requestId || taskId || (status && status !== 'succeeded')
+  const { tag, endUser } = filter
+  const isFound = requestId || taskId || tag || endUser || (status && status !== 'succeeded')
   const isScattered = model || endpoint || keyIds || chargedAtLeast
   if (isFound || !isScattered) return listInOrder(sql, filter)
   return listByHour(sql, filter)
 }
 
+/** As `call_by_tag` has it: the account and the tags, which contain no character to escape. */
+const hasTag = (sql: Sql, accountId: string, tag: string) => sql`
+  and labels ? 'tags' and string_to_array(
+    '"' || account_id || ', ' || translate(labels ->> 'tags', '["]', ''), ', '
+  ) @> array[${`"${accountId}`}, ${tag}]::text[]`
+
 const columns = (sql: Sql) => sql`
   request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status, basis,
   review, currency, held, charged, returned, debt, price_version, ${priceList(sql, 'call')},
-  error, lines, attempts`
+  error, lines, attempts, ${labelColumns(sql)}`
 
 /** Selects the list of a record's prices. */
 const priceList = (sql: Sql, table: 'call' | 'h') => sql`
   (select coalesce(p.list_id, 'base') from price p where p.version = ${sql(table)}.price_version)
     as price_list`
 
+/** The members of the labels that callers see. */
+const labelColumns = (sql: Sql) => sql`
+  coalesce(labels -> 'tags', '[]'::jsonb) as tags, labels ->> 'end_user' as end_user`
+
 /** Returns the filter as conditions on a row of `call`. */
 function matches(sql: Sql, filter: UsageFilter) {
-  const { after, model, endpoint, keyIds, status, taskId, requestId } = filter
+  const { after, model, endpoint, keyIds, status, taskId, requestId, tag, endUser } = filter
   const { accountId, chargedAtLeast, isAscending = false } = filter
   return sql`account_id = ${accountId}
     ${during(sql, 'created_at', filter)}
     ${equal(sql, { model, endpoint, request_id: requestId })}
     ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}
     ${status ? narrowStatus(sql, status) : sql``}
+    ${tag ? hasTag(sql, accountId, tag) : sql``}
+    ${endUser ? sql`and labels ->> 'end_user' = ${endUser}` : sql``}
     ${
       taskId
         ? sql`and request_id = (select t.request_id from task t
@@ -171,7 +188,7 @@ export async function findUsage(
   requestId: string,
 ): Promise<UsageRow | undefined> {
   const [finished] = await sql<StoredRow[]>`
-    select *, ${priceList(sql, 'call')} from call
+    select *, ${priceList(sql, 'call')}, ${labelColumns(sql)} from call
     where account_id = ${accountId} and request_id = ${requestId}`
   if (finished) return withList(finished)
   const [running] = await sql<StoredRow[]>`
@@ -179,7 +196,7 @@ export async function findUsage(
       h.key_id, h.task_id, 'running' as status, null as basis, false as review, b.currency,
       h.amount as held, 0::bigint as charged, 0::bigint as returned, 0::bigint as debt,
       h.price_version, ${priceList(sql, 'h')}, null as error, '[]'::jsonb as lines,
-      '[]'::jsonb as attempts
+      '[]'::jsonb as attempts, ${labelColumns(sql)}
     from hold h join balance b on b.account_id = h.account_id
     where h.account_id = ${accountId} and h.id = ${holdIdOf(requestId)}`
   return running && withList(running)

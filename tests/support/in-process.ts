@@ -69,6 +69,8 @@ export interface TestRecord {
   readonly charged: string
   readonly returned: string
   readonly review: boolean
+  readonly tags: readonly string[]
+  readonly end_user: string | null
   readonly lines: readonly { unit: string; quantity: number; amount: string }[]
   readonly attempts: readonly { channel: string; outcome: string }[]
   readonly ledger: readonly { step: string; amount: string }[]

@@ -6,9 +6,12 @@ import {
   type ApiKeyRow,
   changeKey,
   createKey,
+  type KeyLabels,
   listKeys,
+  readMember,
   rotateKey,
   setKeyDisabled,
+  showKey,
 } from '../../../server/accounts/manage-keys.ts'
 import { listModelSummaries } from '../../../server/catalog/describe.ts'
 import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
@@ -42,6 +45,11 @@ interface ContentOptions extends JsonOption, LimitOptions {
   readonly models?: string[] | None
   readonly spendLimit?: Nanos | None
   readonly expires?: Date | None
+  readonly member?: string
+  readonly tags?: string[] | None
+  readonly requiredTags?: string[] | None
+  readonly allowTags?: boolean
+  readonly costInAnswers?: boolean
 }
 
 export function addKeyCommands(program: Command): void {
@@ -64,6 +72,13 @@ function addContentOptions(command: Command): Command {
       'a day such as 2030-12-31, or 30d, or none',
       orNone(parseTimeOption),
     )
+    .option('--member <email>', 'the member of the account whose key it is')
+    .option('--tags <tags>', 'tags of every call, a,b, or none', orNone(list))
+    .option('--allow-tags', 'let callers add tags (X-Tags, metadata.tags)')
+    .option('--no-allow-tags', 'ignore tags of callers again')
+    .option('--required-tags <tags>', 'tags that each call must state, or none', orNone(list))
+    .option('--cost-in-answers', 'state the charge in answers, as usage.cost')
+    .option('--no-cost-in-answers', 'state it only where a call asks for it')
   return addLimitOptions(command).option('--json', 'as JSON')
 }
 
@@ -78,7 +93,8 @@ function addCreate(key: Command): void {
       `
 Examples:
   tributary key create --account acct_… --name web
-  tributary key create --account acct_… --models gpt-4o --spend-limit 50 --expires 90d`,
+  tributary key create --account acct_… --models gpt-4o --spend-limit 50 --expires 90d
+  tributary key create --account acct_… --tags web --required-tags team --cost-in-answers`,
     )
     .action((options: ContentOptions & { readonly account: string }) =>
       withSession(async ({ sql }) => {
@@ -90,6 +106,10 @@ Examples:
           limits: mergeLimits({}, limitsChange(options)),
           spendLimitNanos: noneToNull(options.spendLimit ?? 'none'),
           expiresAt: noneToNull(options.expires ?? 'none'),
+          labels: readLabelOptions(options),
+          ...(options.member === undefined
+            ? {}
+            : { createdBy: await readMember(sql, options.account, options.member) }),
         })
         const subject = { target: options.account, accountId: options.account }
         await recordAct(sql, 'POST /accounts/:account_id/keys', subject, { key_id: created.id })
@@ -156,9 +176,14 @@ function addUpdate(key: Command): void {
     )
     .action((id: string, options: ContentOptions) =>
       withSession(async ({ sql }) => {
-        const { name, models, spendLimit, expires } = options
+        const { name, models, spendLimit, expires, member } = options
         await refuseUnknownModels(sql, models)
+        const { account_id: accountId } = await showKey(sql, id)
+        const createdBy =
+          member === undefined ? undefined : await readMember(sql, accountId, member)
         const changed = await changeKey(sql, id, {
+          createdBy,
+          labels: readLabelOptions(options),
           ...(name === undefined ? {} : { name }),
           ...(models === undefined ? {} : { models: noneToNull(models) }),
           ...(spendLimit === undefined ? {} : { spendLimitNanos: noneToNull(spendLimit) }),
@@ -169,6 +194,16 @@ function addUpdate(key: Command): void {
         show(changed, options)
       }),
     )
+}
+
+function readLabelOptions(options: ContentOptions): Partial<KeyLabels> {
+  const { tags, requiredTags, allowTags, costInAnswers } = options
+  return {
+    ...(tags === undefined ? {} : { tags: noneToNull(tags) ?? [] }),
+    ...(requiredTags === undefined ? {} : { required_tags: noneToNull(requiredTags) ?? [] }),
+    ...(allowTags === undefined ? {} : { allow_tags: allowTags }),
+    ...(costInAnswers === undefined ? {} : { cost_in_answers: costInAnswers }),
+  }
 }
 
 /** A key for a typing error could call nothing. Throws OperatorError. */
@@ -221,6 +256,10 @@ function show(row: ApiKeyRow & { readonly key?: string }, options: JsonOption): 
     models: row.models?.join(', ') ?? 'all',
     limits: describeLimits(row.limits),
     spent: row.spend_limit === null ? null : describeSpend(row),
+    tags: row.tags.join(', ') || null,
+    'required tags': row.required_tags.join(', ') || null,
+    'tags of callers': row.allow_tags ? 'allowed' : null,
+    'cost in answers': row.cost_in_answers ? 'yes' : null,
     expires: row.expires_at && `${printTime(row.expires_at)} UTC`,
   })
   if (row.key) console.log('\nSave the key now: it cannot be shown again.')

@@ -27,6 +27,8 @@ export const usageRecord = z.object({
   review: z.boolean().describe('The charge differs from the stated usage; an operator reviews it.'),
   task_id: unlessNull(z.string()),
   error: unlessNull(z.string()),
+  tags: z.array(z.string()).describe('Of the key, and those that the caller added.'),
+  end_user: z.string().nullable().describe('The end user that the request named.'),
 })
 
 export const priceLine = z.object({
@@ -83,6 +85,8 @@ export const EXPLAINED_EXAMPLE = {
   list_amount: '0.0000066',
   basis: 'usage',
   review: false,
+  tags: ['team:blue'],
+  end_user: 'u1',
   lines: [
     { unit: 'input_token', quantity: 12, unit_price: '0.15', per: 1000000, amount: '0.0000018' },
     { unit: 'output_token', quantity: 8, unit_price: '0.6', per: 1000000, amount: '0.0000048' },

@@ -17,7 +17,7 @@ const LIMIT_MAX = 500
 const FLUSH_MS = 2_000
 
 const REQUEST_ID = /^req_[0-9A-Za-z]{1,64}$/
-const filterText = z.string().max(200)
+const filterText = z.string().max(300)
 
 const listQuery = z.object({
   limit: z.coerce
@@ -37,11 +37,13 @@ const listQuery = z.object({
   model: filterText.optional().describe('Only calls to this model.'),
   endpoint: filterText.optional().describe('Only calls of this endpoint.'),
   key: filterText.optional().describe('A key id.'),
+  tag: filterText.optional().describe('Only calls with this tag.'),
+  end_user: filterText.optional().describe('Only calls that named this end user.'),
 })
 
 function readFilter(context: Context, accountId: string): UsageFilter {
-  const { cursor, key, ...rest } = checkQuery(listQuery, context.query)
-  return { ...rest, accountId, after: cursor, keyIds: key ? [key] : undefined }
+  const { cursor, key, end_user: endUser, ...rest } = checkQuery(listQuery, context.query)
+  return { ...rest, accountId, after: cursor, keyIds: key ? [key] : undefined, endUser }
 }
 
 /** Waits until the settlements of this process are committed, within a limit. */

@@ -15,6 +15,7 @@ import { viewOf } from './customer-view.ts'
 import { type ListedModel, readModelList, withoutModelList } from './fallbacks.ts'
 import { dropForeignCost, findRoutes, type UsableRoute } from './find-routes.ts'
 import { isStopped, PAUSED_RETRY_SECONDS, pinTargets, readNamed, withoutIds } from './pin-stored.ts'
+import { readLabels } from './read-labels.ts'
 import { type ReceivedRequest, readRequest, withInvalidRequests } from './read-request.ts'
 
 export interface IdempotencyClaim {
@@ -92,7 +93,9 @@ async function match(
   const { file, digest } = received
   const view = viewOf(caller, services)
   const list = metering.takesModels && readModelList(received.value, view)
-  const sentJson = list ? withoutModelList(received, list) : received
+  const ofOneModel = list ? withoutModelList(received, list) : received
+  const { labels, request: sentJson } = readLabels(ofOneModel, caller, headers)
+  if (labels) context.labels = { ...context.labels, ...labels }
   const parts = { value: sentJson.value, query: context.query, headers }
   const named = readModelId(metering, parts, caller, services)
   const modelId = typeof named === 'string' ? named : await named

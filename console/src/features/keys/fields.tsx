@@ -34,6 +34,12 @@ export const KEY_FIELDS: RowFields<ApiKey, (typeof messages)['en']> = [
   { word: 'requestsPerMinute', in: 'details', show: showLimit('requests_per_minute') },
   { word: 'tokensPerMinute', in: 'details', show: showLimit('tokens_per_minute') },
   { word: 'concurrentCalls', in: 'details', show: showLimit('concurrent_calls') },
+  { word: 'tags', in: 'details', show: ({ tags }) => tags.join(', ') || '–' },
+  {
+    word: 'requiredTags',
+    in: 'details',
+    show: ({ required_tags: required }) => required.join(', ') || '–',
+  },
   { key: 'last_used_at', word: 'lastUsed', as: 'ago', minor: true, absent: 'neverUsed' },
   { key: 'expires_at', word: 'expires', as: 'time', minor: true, absent: 'never' },
   { key: 'created_at', word: 'created', as: 'time', in: 'details' },

@@ -1,5 +1,5 @@
 /** The fields of a key, for creating and for changing one. */
-import { NumberInput, TagsInput, TextInput } from '@mantine/core'
+import { NumberInput, Switch, TagsInput, TextInput } from '@mantine/core'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { fromLocalField, toLocalField } from '../../lib/format.ts'
@@ -20,6 +20,10 @@ export interface KeyDraft {
   readonly requestsPerMinute: string
   readonly tokensPerMinute: string
   readonly concurrentCalls: string
+  readonly tags: readonly string[]
+  readonly requiredTags: readonly string[]
+  readonly allowTags: boolean
+  readonly costInAnswers: boolean
 }
 
 export const EMPTY_DRAFT: KeyDraft = {
@@ -30,6 +34,10 @@ export const EMPTY_DRAFT: KeyDraft = {
   requestsPerMinute: '',
   tokensPerMinute: '',
   concurrentCalls: '',
+  tags: [],
+  requiredTags: [],
+  allowTags: false,
+  costInAnswers: false,
 }
 
 export function toKeyDraft(key: ApiKey): KeyDraft {
@@ -41,6 +49,10 @@ export function toKeyDraft(key: ApiKey): KeyDraft {
     requestsPerMinute: String(key.limits.requests_per_minute ?? ''),
     tokensPerMinute: String(key.limits.tokens_per_minute ?? ''),
     concurrentCalls: String(key.limits.concurrent_calls ?? ''),
+    tags: key.tags,
+    requiredTags: key.required_tags,
+    allowTags: key.allow_tags,
+    costInAnswers: key.cost_in_answers,
   }
 }
 
@@ -57,6 +69,10 @@ export function toKeyBody(draft: KeyDraft) {
       tokens_per_minute: count(draft.tokensPerMinute),
       concurrent_calls: count(draft.concurrentCalls),
     },
+    tags: [...draft.tags],
+    required_tags: [...draft.requiredTags],
+    allow_tags: draft.allowTags,
+    cost_in_answers: draft.costInAnswers,
   }
 }
 
@@ -131,6 +147,46 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
         error={useFieldError('expires_at')}
         value={draft.expiresAt}
         onChange={(event) => change({ expiresAt: event.currentTarget.value })}
+      />
+      <LabelFields draft={draft} onChange={change} />
+    </>
+  )
+}
+
+interface LabelFieldsProps {
+  readonly draft: KeyDraft
+  readonly onChange: (changes: Partial<KeyDraft>) => void
+}
+
+/** The fields of tags, and whether answers state their charge. */
+function LabelFields({ draft, onChange }: LabelFieldsProps) {
+  const t = useMessages(messages)
+  return (
+    <>
+      <TagsInput
+        label={t('tags')}
+        description={t('tagsHint')}
+        error={useFieldError('tags')}
+        value={[...draft.tags]}
+        onChange={(tags) => onChange({ tags })}
+      />
+      <TagsInput
+        label={t('requiredTags')}
+        description={t('requiredTagsHint')}
+        error={useFieldError('required_tags')}
+        value={[...draft.requiredTags]}
+        onChange={(requiredTags) => onChange({ requiredTags })}
+      />
+      <Switch
+        label={t('allowTags')}
+        checked={draft.allowTags}
+        onChange={(event) => onChange({ allowTags: event.currentTarget.checked })}
+      />
+      <Switch
+        label={t('costInAnswers')}
+        description={t('costInAnswersHint')}
+        checked={draft.costInAnswers}
+        onChange={(event) => onChange({ costInAnswers: event.currentTarget.checked })}
       />
     </>
   )

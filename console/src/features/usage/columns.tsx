@@ -34,6 +34,18 @@ const FIELDS: readonly CallField[] = [
     show: ({ member }) => <OneLine text={member || '–'} />,
   },
   {
+    word: 'tags',
+    minor: true,
+    exports: ['tags'],
+    show: ({ tags }) => <OneLine text={tags.join(', ') || '–'} />,
+  },
+  {
+    word: 'endUser',
+    minor: true,
+    exports: ['end_user'],
+    show: ({ end_user: name }) => <OneLine text={name ?? '–'} />,
+  },
+  {
     word: 'status',
     exports: ['status', 'review', 'error'],
     show: ({ review, status }) => <WorkStatus status={review ? 'review' : status} />,

@@ -9,7 +9,8 @@ import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 export const FILTERS = [
-  ...(['from', 'to', 'model', 'endpoint', 'key', 'member', 'status', 'request_id'] as const),
+  ...(['from', 'to', 'model', 'endpoint', 'key', 'member'] as const),
+  ...(['tag', 'end_user', 'status', 'request_id'] as const),
 ] as const
 
 interface UsageFiltersProps {
@@ -62,6 +63,8 @@ export function UsageFilters({ list, endpoints }: UsageFiltersProps) {
         options={toOptions(withChosen(endpoints, endpoint))}
         {...list.field('endpoint')}
       />
+      <TextFilter label={t('tag')} {...list.field('tag')} />
+      <TextFilter label={t('endUser')} {...list.field('end_user')} />
       <SelectFilter label={t('status')} options={states} {...list.field('status')} />
       <TextFilter label={t('request')} {...list.field('request_id')} />
     </>

@@ -1,5 +1,6 @@
 /** The API keys of an account. A key's text is returned once, at its creation. */
 import { z } from 'zod'
+import { TAGS_MAX } from '../../../lib/call-labels.ts'
 import { amount, count, decimal, page, paging, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
@@ -38,10 +39,18 @@ export const key = z.object({
   created_by: z
     .object({ user_id: z.string(), name: z.string() })
     .nullable()
-    .describe('The person who created it in the console, also through rotation.'),
+    .describe('The member whose key it is: who created it in the console, unless set otherwise.'),
+  tags: z.array(z.string()).describe('Tags of every call of the key.'),
+  allow_tags: z.boolean().describe('Callers may add tags of their own.'),
+  required_tags: z
+    .array(z.string())
+    .describe('Tags that each call must state: `team` or `team:…`.'),
+  cost_in_answers: z.boolean().describe('Bodies of answers have the charge as `usage.cost`.'),
 })
 
 const created = key.extend({ key: z.string().describe('Shown only once.') })
+
+const tags = z.array(text(100)).max(TAGS_MAX)
 
 const content = {
   name: text(200),
@@ -49,6 +58,10 @@ const content = {
   limits,
   spend_limit: decimal.nullable(),
   expires_at: time.nullable(),
+  tags,
+  allow_tags: z.boolean(),
+  required_tags: tags,
+  cost_in_answers: z.boolean(),
 }
 
 export const keysContract = area(shared, {
@@ -67,6 +80,10 @@ export const keysContract = area(shared, {
       limits: content.limits.default({}),
       spend_limit: content.spend_limit.prefault(null),
       expires_at: content.expires_at.prefault(null),
+      tags: content.tags.default([]),
+      allow_tags: content.allow_tags.default(false),
+      required_tags: content.required_tags.default([]),
+      cost_in_answers: content.cost_in_answers.default(false),
     }),
     answer: created,
   },

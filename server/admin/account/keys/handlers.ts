@@ -36,6 +36,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
   },
   async 'POST /accounts/:account_id/keys'({ params, body, note, session }, services) {
     const { name, models, limits, spend_limit: spendLimitNanos, expires_at: expiresAt } = body
+    const { tags, allow_tags, required_tags, cost_in_answers } = body
     const created = await withOperatorErrors(
       createKey(services.sql, {
         accountId: params.account_id,
@@ -45,6 +46,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
         spendLimitNanos,
         expiresAt,
         createdBy: session.user.id,
+        labels: { tags, allow_tags, required_tags, cost_in_answers },
       }),
     )
     note({ key_id: created.id })
@@ -55,7 +57,9 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
     const stored = await readKey(services, params)
     const { spend_limit: spendLimitNanos, expires_at: expiresAt, ...rest } = body
     note(describeChange(encode(key, stored), encode(key.partial(), body)))
-    const change = { ...rest, spendLimitNanos, expiresAt }
+    const { tags, allow_tags, required_tags, cost_in_answers, ...others } = rest
+    const labels = { tags, allow_tags, required_tags, cost_in_answers }
+    const change = { ...others, spendLimitNanos, expiresAt, labels }
     await withOperatorErrors(changeKey(services.sql, stored.id, change))
     return readKey(services, params)
   },

@@ -25,6 +25,8 @@ const filters = {
   endpoint: text(200).optional(),
   key: text(200).optional().describe('A key id.'),
   member: text(200).optional().describe('A user id: keys that this person created.'),
+  tag: text(100).optional(),
+  end_user: text(300).optional(),
   status: z.enum(['succeeded', 'failed', 'cancelled', 'lost']).optional(),
   request_id: text(200).optional(),
   task_id: text(200).optional(),

@@ -16,7 +16,7 @@ const COLUMNS = [
   ...(['key_name', 'member', 'status', 'held', 'charged', 'returned', 'debt', 'currency'] as const),
   ...(['basis', 'review', 'task_id', 'error', 'input_tokens', 'cached_input_tokens'] as const),
   ...(['output_tokens', 'quantities', 'duration_ms', 'first_response_ms'] as const),
-  'output_tokens_per_second' as const,
+  ...(['output_tokens_per_second', 'tags', 'end_user'] as const),
 ]
 type Column = (typeof COLUMNS)[number]
 

@@ -27,8 +27,8 @@ export async function readUsageFilter(
   query: Query,
 ): Promise<Omit<UsageFilter, 'limit'>> {
   const { charged_at_least: chargedAtLeast, request_id: requestId, task_id: taskId } = query
-  const { from, to, model, endpoint, status, order } = query
+  const { from, to, model, endpoint, status, order, tag, end_user: endUser } = query
   const keyIds = await readKeyIds(sql, accountId, query)
-  const texts = { model, endpoint, status, requestId, taskId }
+  const texts = { model, endpoint, status, requestId, taskId, tag, endUser }
   return { ...texts, accountId, from, to, keyIds, chargedAtLeast, isAscending: order === 'oldest' }
 }
