@@ -39,7 +39,8 @@ export function judge(
 }
 
 /** Checks the invariants of every record. */
-function judgeRecord({ requestId, status }: Observed, row: RecordRow | undefined): string[] {
+function judgeRecord(observed: Observed, row: RecordRow | undefined): string[] {
+  const { requestId, status, statedCharges } = observed
   if (requestId === undefined && status !== 0) return ['an answer without a request id']
   if (!row) return []
   const { state, amount, charged, returned, debt, lines } = row
@@ -50,6 +51,9 @@ function judgeRecord({ requestId, status }: Observed, row: RecordRow | undefined
   if (sum !== charged) breaks.push(`its lines add up to ${sum}, charged ${charged}`)
   const back = amount > charged ? amount - charged : 0n
   if (returned !== back) breaks.push(`returned ${returned}, must be ${back}`)
+  for (const stated of statedCharges) {
+    if (stated !== charged) breaks.push(`its answer states ${stated}, charged ${charged}`)
+  }
   if ((debt ?? 0n) > 0n && row.basis !== 'usage') breaks.push(`debt on basis ${row.basis}`)
   return breaks
 }
