@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   task: async () => (await import('../commands/work/task.ts')).addTaskCommands,
   files: async () => (await import('../commands/work/files.ts')).addFilesCommands,
   webhook: async () => (await import('../commands/work/webhook.ts')).addWebhookCommands,
+  mail: async () => (await import('../commands/work/mail.ts')).addMailCommands,
   channel: async () => (await import('../commands/catalog/channel.ts')).addChannelCommands,
   model: async () => (await import('../commands/catalog/model.ts')).addModelCommands,
   demo: async () => (await import('../commands/catalog/demo.ts')).addDemoCommands,

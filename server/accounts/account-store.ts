@@ -14,6 +14,10 @@ export interface AccountRow {
   readonly stored_bytes_max: number | null
   /** True if the gallery stores the prompts of images. */
   readonly keeps_prompts: boolean
+  /** Gets a webhook for each alert; null for none. */
+  readonly alert_url: string | null
+  /** An alert is sent when the balance falls below; null for none. */
+  readonly low_balance_at: bigint | null
   readonly created_at: Date
   readonly available: bigint
   readonly held: bigint
@@ -56,7 +60,7 @@ export function selectAccounts(
 ): Promise<AccountRow[]> {
   return sql<AccountRow[]>`
     select a.id, a.name, a.status, a.currency, a.limits, a.keeps_prompts, a.created_at,
-      a.price_list,
+      a.price_list, a.alert_url, a.low_balance_at,
       a.stored_bytes_max::float8 as stored_bytes_max, b.available, b.held, b.debt,
       (select count(*)::int from api_key k where k.account_id = a.id) as keys
     from account a join balance b on b.account_id = a.id
@@ -94,6 +98,26 @@ export async function updateMedia(sql: Sql, id: string, change: MediaChange): Pr
     update account set keeps_prompts = coalesce(${keepsPrompts}, keeps_prompts),
       stored_bytes_max = case when ${storedBytesMax === undefined} then stored_bytes_max
         else ${storedBytesMax ?? null}::bigint end
+    where id = ${id}`
+  return updated.count > 0
+}
+
+/** Absent members stay unchanged. */
+export interface AlertChange {
+  readonly alertUrl?: string | null
+  readonly lowBalanceAt?: Nanos | null
+}
+
+/** Returns false if the account does not exist. */
+export async function updateAlerts(sql: Sql, id: string, change: AlertChange): Promise<boolean> {
+  const { alertUrl, lowBalanceAt } = change
+  const updated = await sql`
+    update account set alert_url = ${alertUrl === undefined ? sql`alert_url` : alertUrl},
+      low_balance_at = ${
+        lowBalanceAt === undefined
+          ? sql`low_balance_at`
+          : sql`${lowBalanceAt?.toString() ?? null}::bigint`
+      }
     where id = ${id}`
   return updated.count > 0
 }

@@ -7,10 +7,12 @@ import type { Nanos } from '../lib/money.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 import {
   type AccountRow,
+  type AlertChange,
   insertAccount,
   type MediaChange,
   postOpeningBalance,
   selectAccounts,
+  updateAlerts,
   updateLimits,
   updateMedia,
   updateStatus,
@@ -97,6 +99,16 @@ export async function setAccountMedia(
   change: MediaChange,
 ): Promise<AccountRow> {
   if (!(await updateMedia(sql, id, change))) noAccount(id)
+  return await showAccount(sql, id)
+}
+
+/** Changes where alerts go, and the balance below which there is one. */
+export async function setAccountAlerts(
+  sql: Sql,
+  id: string,
+  change: AlertChange,
+): Promise<AccountRow> {
+  if (!(await updateAlerts(sql, id, change))) noAccount(id)
   return await showAccount(sql, id)
 }
 

@@ -1,8 +1,14 @@
-/** Background workers: webhook sender, media copier, usage rollup, book sealer, housekeeping. */
+/** Background workers: alerts, mail, webhooks, media copier, usage rollup, sealer, housekeeping. */
 import type { Sql } from 'postgres'
+import { recordExpiringKeys } from '../alerts/alert-store.ts'
+import { startDispatcher } from '../alerts/dispatch.ts'
+import { deleteOldAlerts } from '../alerts/dispatch-store.ts'
+import { type MailSender, startMailSender } from '../alerts/mail/mail-sender.ts'
+import { deleteOldMails } from '../alerts/mail/mail-store.ts'
 import type { Assets } from '../assets/assets.ts'
 import type { Copier } from '../assets/copies/copier.ts'
 import type { Config } from '../config/config.ts'
+import type { ClaimLoop } from '../database/claim-loop.ts'
 import { type Sealer, startSealer } from '../ledger/books/sealer.ts'
 import { deleteOldUses } from '../ledger/budgets/budget-store.ts'
 import { deleteOldSessions } from '../ledger/holds/container-session-store.ts'
@@ -25,9 +31,14 @@ const SESSIONS_AT_ONCE = 5_000
 const RATES_AT_ONCE = 5_000
 const USES_AT_ONCE = 5_000
 const ITEMS_AT_ONCE = 5_000
+const ALERTS_AT_ONCE = 1_000
+/** Longer than any window of a budget: an alert is never recorded again while it may recur. */
+const ALERT_DAYS = 400
 
 export interface BackgroundWorkers {
   readonly sender: Sender
+  readonly dispatcher: ClaimLoop
+  readonly mailSender: MailSender | undefined
   readonly copier: Copier
   readonly rollup: Rollup
   readonly sealer: Sealer
@@ -48,7 +59,12 @@ export function startBackgroundWorkers(parts: {
 }): BackgroundWorkers | undefined {
   const { config, sql, database, assets, secrets, guard, metrics, log } = parts
   if (config.role === 'api') return undefined
+  const { mail, publicUrl } = config
+  const consoleUrl = config.isPublicUrlSet ? `${publicUrl}/console/` : undefined
+  const onMail = metrics.mailAttempt
   return {
+    dispatcher: startDispatcher({ sql, log, hasMail: mail !== undefined }),
+    mailSender: mail && startMailSender({ sql, log, mail, consoleUrl, onMail }),
     sender: startSender({ sql, secrets, guard, log, onAttempt: metrics.webhookAttempt }),
     copier: assets.copy(metrics.copied),
     rollup: startRollup({ sql, log }),
@@ -70,6 +86,10 @@ function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): H
       name: 'old container sessions',
       run: () => deleteOldSessions(sql, SESSIONS_AT_ONCE),
     },
+    // Not repeated at once: what was recorded counts as nothing more to do.
+    { name: 'expiring keys', run: () => recordExpiringKeys(sql).then(() => 0) },
+    { name: 'old mails', run: () => deleteOldMails(sql, deliveryDays, ALERTS_AT_ONCE) },
+    { name: 'old alerts', run: () => deleteOldAlerts(sql, ALERT_DAYS, ALERTS_AT_ONCE) },
     { name: 'old rates', run: () => deleteOldRates(sql, RATES_AT_ONCE) },
     { name: 'old end users', run: () => deleteOldUses(sql, USES_AT_ONCE) },
     { name: 'old stored items', run: () => deleteOldItems(sql, ITEMS_AT_ONCE) },

@@ -73,7 +73,7 @@ export function createStop(parts: Parts): Stop {
   return async ({ drainMs = parts.drainMs, delayMs = 0 } = {}) => {
     parts.readiness.stopping()
     log.info({}, 'stopping')
-    const senderStopped = parts.backgroundWorkers?.sender.stop()
+    const senderStopped = stopSending(parts.backgroundWorkers)
     const workerStopped = parts.worker?.stop()
     drain.closeAfterResponses()
     if (delayMs > 0) await sleep(delayMs)
@@ -126,4 +126,11 @@ async function endDemo({ demo, tasks, log }: Parts): Promise<void> {
   const waits = await tasks.hasOpenTasks().catch(() => false)
   if (waits) log.info({}, 'tasks are open: the simulated vendors stay for five minutes')
   else await demo.stop()
+}
+
+/** Lets attempts that have begun end: their outcome has to be recorded. */
+async function stopSending(workers: BackgroundWorkers | undefined): Promise<void> {
+  if (!workers) return
+  const { dispatcher, mailSender, sender } = workers
+  await Promise.all([sender.stop(), mailSender?.stop(), dispatcher.stop()])
 }

@@ -159,6 +159,11 @@ function assemble(values: Values, loadsTelemetry: boolean) {
     publicUrl: values.PUBLIC_URL ?? localUrl(values.HOST, values.PORT),
     ffmpeg: values.FFMPEG,
     isPublicUrlSet: values.PUBLIC_URL !== undefined,
+    /** Undefined if no mail is sent. */
+    mail:
+      values.SMTP_URL && values.MAIL_FROM
+        ? { server: values.SMTP_URL, from: values.MAIL_FROM }
+        : undefined,
     trustedProxies: values.TRUSTED_PROXIES,
     operatorSecondFactor: values.OPERATOR_SECOND_FACTOR,
     databaseUrl: values.DATABASE_URL,
@@ -246,6 +251,10 @@ function refuseContradictions(values: Values): void {
     values.S3_BUCKET !== undefined &&
       values.S3_ENDPOINT === undefined &&
       'S3_ENDPOINT: is required with S3_BUCKET, for example https://s3.eu-west-1.amazonaws.com',
+    (values.SMTP_URL === undefined) !== (values.MAIL_FROM === undefined) &&
+      (values.SMTP_URL
+        ? 'MAIL_FROM: is required with SMTP_URL'
+        : 'SMTP_URL: is required with MAIL_FROM'),
     least > most && 'TASK_POLL_INTERVAL_MIN_MS: must not exceed TASK_POLL_INTERVAL_MAX_MS',
     values.PORT !== 0 &&
       values.PORT === values.METRICS_PORT &&

@@ -1,6 +1,7 @@
 /** Every environment variable of the gateway, with its default and description. */
 import { z } from 'zod'
 import { SECRET_KEY_LENGTH_MIN } from '../lib/secrets/secrets.ts'
+import { readMailbox, readSmtpUrl } from '../lib/text/smtp-url.ts'
 import { trimEnd } from '../lib/text/trim-end.ts'
 
 const SIZE = /^(\d{1,12})(|B|KB|MB|GB)$/i
@@ -82,6 +83,15 @@ const secretKeys = z
       }),
     ),
   )
+
+function readBy<T extends object>(read: (text: string) => T | { readonly problem: string }) {
+  return z.string().transform((text, context) => {
+    const value = read(text)
+    if (!('problem' in value)) return value
+    context.addIssue({ code: 'custom', message: value.problem })
+    return z.NEVER
+  })
+}
 
 const ports = z
   .string()
@@ -168,6 +178,15 @@ export const VARIABLES = {
       'Program that converts recordings of minutes for vendors that do not take their format: a ' +
         'path, or a name on PATH; `off` for none.',
     ),
+  SMTP_URL: readBy(readSmtpUrl)
+    .optional()
+    .describe(
+      'Mail server for alerts: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; ' +
+        '?starttls=off for a relay without TLS. Without it no mail is sent.',
+    ),
+  MAIL_FROM: readBy(readMailbox)
+    .optional()
+    .describe('Sender of mail: Tributary <gateway@example.com>; required with SMTP_URL.'),
   TOP_UP_SECRET: z
     .string()
     .min(32, 'must have at least 32 characters')

@@ -1,12 +1,15 @@
-/** `callback_url` of endpoints that create tasks; the guard checks its host afterwards. */
+/** Addresses that get webhooks, such as the `callback_url` of endpoints that create tasks. */
 import { z } from 'zod'
 
 const CALLBACK_LENGTH_MAX = 2048
 
-export const callbackUrl = z
+/** An address that gets webhooks; the guard checks its host afterwards. */
+export const webhookUrl = z
   .url({ protocol: /^https?$/ })
   .max(CALLBACK_LENGTH_MAX)
   .refine((url) => !hasUser(url), { error: 'must not carry a user name or password' })
+
+export const callbackUrl = webhookUrl
   .optional()
   .describe('Gets one POST when the task has succeeded or failed.')
 

@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'tok'
   | 'pky'
   | 'link'
+  | 'mail'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const LENGTH = 22

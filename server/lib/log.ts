@@ -27,6 +27,7 @@ export const LOG_FIELDS = [
   'job',
   'key_id',
   'kind',
+  'mail_id',
   'method',
   'model',
   'outcome',

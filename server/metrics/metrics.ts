@@ -23,6 +23,8 @@ export interface Metrics extends PipelineMetrics {
   objectStore(isThere: boolean): void
   /** Counts an attempt of a webhook delivery. */
   webhookAttempt(outcome: string): void
+  /** Counts an attempt of a mail. */
+  mailAttempt(outcome: string): void
   /** Counts spans that the collector did not take. */
   untraced(spans: number): void
   /** Counts a hold or settlement that the ledger found in an unexpected state. */
@@ -51,6 +53,12 @@ export function createMetrics({ version, placesMax, memory, ...gauges }: Metrics
   const webhookAttempts = new Counter({
     name: 'tributary_webhook_attempts_total',
     help: 'Attempts to deliver webhooks, by outcome; dropped: the last failed, and it is given up.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const mailAttempts = new Counter({
+    name: 'tributary_mail_attempts_total',
+    help: 'Attempts to send mail, by outcome: sent, retried, or dropped, which is given up.',
     labelNames: ['outcome'],
     registers,
   })
@@ -93,6 +101,7 @@ export function createMetrics({ version, placesMax, memory, ...gauges }: Metrics
     ledgerSurprise: (operation, verdict) => surprises.inc({ operation, verdict }),
     untraced: (spans) => untraced.inc(spans),
     webhookAttempt: (outcome) => webhookAttempts.inc({ outcome }),
+    mailAttempt: (outcome) => mailAttempts.inc({ outcome }),
   }
 }
 

@@ -40,7 +40,7 @@ const READ_MS = 500
 /** Older figures are not shown, so that an alert finds them absent. */
 const STALE_MS = 20_000
 
-const QUEUES = ['tasks', 'webhooks', 'copies'] as const
+const QUEUES = ['tasks', 'webhooks', 'mails', 'copies'] as const
 const STATES = ['active', 'idle', 'in_transaction'] as const
 
 export function addGauges(registry: Registry, gauges: Gauges): void {
@@ -180,7 +180,7 @@ function addQueueGauges(gauge: AddGauge): void {
   gauge(
     'queue',
     'tributary_queue_open',
-    'Tasks, webhooks and copies that have not ended, of all gateways.',
+    'Tasks, webhooks, mails and copies that have not ended, of all gateways.',
     eachQueue(({ open }) => open),
   )
   gauge(

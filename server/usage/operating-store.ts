@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 
 export interface QueueRow {
-  readonly queue: 'tasks' | 'webhooks' | 'copies'
+  readonly queue: 'tasks' | 'webhooks' | 'mails' | 'copies'
   /** Everything that has not ended. */
   readonly open: number
   /** The part that is due and not taken. */
@@ -24,6 +24,9 @@ export function readQueues(sql: Sql): Promise<QueueRow[]> {
       where state = 'pending' and (lease_until is null or lease_until <= now())
       union all
       select 'webhooks', null from delivery where state = 'pending' and lease_until > now()
+      union all
+      select 'mails', case when lease_until > now() then null else due_at end from mail
+      where state = 'pending'
       union all
       select 'copies', due_at from asset where due_at is not null
     ) waiting group by queue`

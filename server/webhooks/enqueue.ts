@@ -1,4 +1,4 @@
-/** Enqueues a webhook delivery in the transaction that ends its task. */
+/** Enqueues a webhook delivery in the transaction of its cause: a task's end, or an alert. */
 import type { TransactionSql } from 'postgres'
 import { newId } from '../lib/ids.ts'
 import { insertDelivery } from './store.ts'
@@ -33,6 +33,18 @@ export async function enqueueDelivery(
     body: Buffer.from(body),
   })
   return id
+}
+
+/**
+ * Enqueues the delivery of an alert in the caller's transaction. It has no task: what sends each
+ * alert once is the transaction.
+ */
+export async function enqueueAlertDelivery(
+  transaction: TransactionSql,
+  { accountId, url, body }: Pick<NewDelivery, 'accountId' | 'url' | 'body'>,
+): Promise<void> {
+  const delivery = { id: newId('whd'), accountId, taskId: null, kind: 'alert', url }
+  await insertDelivery(transaction, { ...delivery, host: hostOf(url), body: Buffer.from(body) })
 }
 
 /** Returns the receiver's `host:port`, by which concurrent deliveries are limited. */

@@ -89,9 +89,9 @@ export async function countRequested(
   accountId: string,
 ): Promise<{ readonly tests: number; readonly redeliveries: number }> {
   const [row] = await sql<{ tests: number; redeliveries: number }[]>`
-    select count(*) filter (where task_id is null)::int as tests,
+    select count(*) filter (where kind = 'test')::int as tests,
       count(*) filter (where redelivery_of is not null)::int as redeliveries
     from delivery where account_id = ${accountId} and state = 'pending'
-      and (task_id is null or redelivery_of is not null)`
+      and (kind = 'test' or redelivery_of is not null)`
   return row ?? { tests: 0, redeliveries: 0 }
 }

@@ -23,6 +23,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   assets: ['lib', 'database', 'outbound'],
   archive: ['lib', 'database', 'ledger', 'usage', 'assets'],
   webhooks: ['lib', 'database', 'outbound'],
+  alerts: ['lib', 'database', 'outbound', 'webhooks'],
   upstreams: ['lib', 'dialects'],
   pipeline: ['lib', 'dialects', 'http', 'accounts', 'catalog', 'ledger', 'upstreams'],
   metrics: ['lib', 'workers', 'usage', 'pipeline'],
@@ -34,14 +35,15 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     outbound`.split(/\s+/),
   console: ['lib', 'http', 'endpoints'],
   admin: `lib database accounts catalog ledger usage http endpoints tasks assets webhooks outbound
-    upstreams pipeline sign-in`.split(/\s+/),
+    upstreams pipeline sign-in alerts`.split(/\s+/),
   'app/access-log.ts': ['lib', 'http', 'pipeline'],
   'app/demo-vendors.ts': ['lib'],
   'app/housekeeping.ts': ['lib'],
   'app/log.ts': ['lib'],
   'app/ready.ts': ['lib'],
   'app/watch-storage.ts': ['lib', 'config', 'ledger'],
-  'app/background-workers.ts': `lib config ledger assets outbound tasks usage webhooks
+  'app/background-workers.ts':
+    `lib config database ledger assets outbound tasks usage webhooks alerts
     metrics app/housekeeping.ts`.split(/\s+/),
   'app/open-callbacks.ts': ['lib', 'config', 'tasks'],
   'app/open-ledger.ts': ['lib', 'config', 'database', 'ledger', 'pipeline'],
@@ -79,6 +81,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     transcription transcription-over-recognition`.split(/\s+/),
   'server/ledger':
     'door books audit journal leases posting limits holds redeem budgets ledger.ts'.split(' '),
+  'server/alerts': ['alert.ts', 'mail', 'door'],
   'server/catalog': ['door', 'price', 'load', 'compare-costs.ts', 'lists', 'apply', 'export.ts'],
   'server/sign-in': `door audit-log rates parts.ts factors sessions passwords passkeys tokens people
     sign-in.ts`.split(/\s+/),
@@ -95,17 +98,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'server/endpoints/text': ['tokens', 'billing', 'references', 'socket', 'door'],
   'server/admin': `door live services.ts handler.ts operator account people contract.ts handlers.ts
     endpoints.ts`.split(/\s+/),
-  'console/src/components': [
-    'door',
-    'text',
-    'state',
-    'charts',
-    'page',
-    'list',
-    'prices',
-    'fields',
-    'form',
-  ],
+  'console/src/components': 'door text state charts page list prices fields form'.split(' '),
   'console/src/features/playground/frame':
     'door bench.module.css fields call cost task upload send-bar.tsx bench.tsx'.split(' '),
 }
@@ -161,6 +154,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   busboy: ['server/assets/', 'server/pipeline/request/read-form.ts'],
   commander: ['bin/'],
   'csv-parse': ['bin/lib/invoices/cut-csv.ts'],
+  nodemailer: ['server/alerts/mail/transport.ts'],
   'find-my-way': ['server/http/router.ts'],
   'gpt-tokenizer/encoding/o200k_base': ['server/endpoints/text/tokens/thread.ts'],
   'ipaddr.js': ['server/outbound/'],

@@ -1,58 +1,20 @@
-/** `tributary account set` and `account prices`: the list of an account, and what it comes to. */
+/** `tributary account prices`: what an account pays, and its own prices. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { assignPriceList } from '../../../server/accounts/assign-price-list.ts'
 import { showAccount } from '../../../server/accounts/manage-accounts.ts'
 import { selectPayer } from '../../../server/accounts/price-list-store.ts'
 import { clearOwnPrices, setOwnPrices } from '../../../server/catalog/apply/own-prices.ts'
 import { showPrices } from '../../../server/catalog/lists/show-prices.ts'
-import { switchList } from '../../../server/catalog/lists/switch-list.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { describePrice } from '../../lib/price-words.ts'
-import { printFields, printJson, printTable } from '../../lib/print.ts'
-import { actor, type CommandSession, recordAct, withSession } from '../../lib/session.ts'
+import { printJson, printTable } from '../../lib/print.ts'
+import { type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
 interface JsonOption {
   readonly json?: boolean
 }
 
-interface SetOptions extends JsonOption {
-  readonly priceList?: string
-}
-
 const ofAccount = (id: string) => ({ target: id, accountId: id })
-
-export function addSet(account: Command): void {
-  account
-    .command('set <account>')
-    .description('change what an account pays')
-    .option('--price-list <list>', 'the price list, or none for the base prices')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      `
-The next call of the account pays by the new list, on every gateway. Calls and tasks that have
-begun keep their prices.
-
-Examples:
-  tributary account set acct_… --price-list gold
-  tributary account set acct_… --price-list none`,
-    )
-    .action((id: string, options: SetOptions) =>
-      withSession(async ({ sql }) => {
-        const { priceList } = options
-        if (priceList === undefined) throw new OperatorError('name what to set: --price-list …')
-        const list = priceList === 'none' ? null : priceList
-        await switchList(sql, (transaction) => assignPriceList(transaction, id, list, actor()))
-        await recordAct(sql, 'PATCH /operator/accounts/:account_id', ofAccount(id), {
-          price_list: list,
-        })
-        const row = await showAccount(sql, id)
-        if (options.json) return printJson(row)
-        printFields({ account: row.id, name: row.name, 'price list': row.price_list ?? 'none' })
-      }),
-    )
-}
 
 interface PricesOptions extends JsonOption {
   readonly model?: string

@@ -23,7 +23,8 @@ import {
 import { type None, orNone, positiveAmount, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { actor, recordAct, withSession } from '../../lib/session.ts'
-import { addPrices, addSet } from './account-prices.ts'
+import { addPrices } from './account-prices.ts'
+import { addSet } from './account-set.ts'
 
 interface JsonOption {
   readonly json?: boolean
@@ -51,7 +52,7 @@ export function addAccountCommands(program: Command): void {
     )
   addStatus(account, 'suspend', 'suspended', 'refuse all new calls of an account within 5 seconds')
   addStatus(account, 'resume', 'active', 'resume a suspended account')
-  addSet(account)
+  addSet(account, show)
   addPrices(account)
   addLimits(account)
   addMedia(account)
@@ -220,6 +221,8 @@ function show(row: AccountRow, options: JsonOption): void {
     limits: describeLimits(row.limits),
     'price list': row.price_list,
     storage: row.stored_bytes_max === null ? null : `${row.stored_bytes_max / GIGABYTE} GB`,
+    'low balance at': row.low_balance_at === null ? null : formatAmount(row.low_balance_at),
+    'alert url': row.alert_url,
     prompts: row.keeps_prompts ? null : 'not kept',
     keys: row.keys,
     created: printTime(row.created_at),

@@ -1,5 +1,6 @@
 /** `tributary audit`: recomputes the books; fails if an invariant is broken. */
 import type { Command } from 'commander'
+import { recordUnbalanced } from '../../../server/alerts/alert-store.ts'
 import { auditArchives } from '../../../server/archive/audit-archives.ts'
 import { audit } from '../../../server/ledger/audit/audit.ts'
 import { openArchives } from '../../lib/open-archives.ts'
@@ -37,7 +38,13 @@ async function runAudit({ sql, config }: CommandSession, options: Flags): Promis
   const archived = options.archives ? await auditArchives(sql, storage) : []
   const checks = [...live.checks, ...archived]
   const result = { ok: checks.every(({ ok }) => ok), checks }
-  if (!result.ok) process.exitCode = 1
+  if (!result.ok) {
+    process.exitCode = 1
+    await recordUnbalanced(
+      sql,
+      checks.filter(({ ok }) => !ok),
+    )
+  }
   if (options.json) return printJson(result)
   printTable(
     result.checks,

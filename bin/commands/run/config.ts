@@ -1,5 +1,6 @@
 /** `tributary config`: every environment variable, or the settings of the database. */
 import type { Command } from 'commander'
+import { checkMail } from '../../../server/alerts/mail/transport.ts'
 import { loadConfig, showConfig } from '../../../server/config/config.ts'
 import { connect } from '../../../server/database/connection/client.ts'
 import { judgeServer, type ServerFinding } from '../../../server/database/judge-server.ts'
@@ -9,6 +10,7 @@ import { withDatabase } from '../../lib/session.ts'
 
 interface Options {
   readonly database?: boolean
+  readonly mail?: boolean
   readonly json?: boolean
 }
 
@@ -17,8 +19,12 @@ export function addConfigCommand(program: Command): void {
     .command('config')
     .description('show every environment variable; fail if one is invalid')
     .option('--database', 'show what the PostgreSQL is set to instead; fail if it is refused')
+    .option('--mail', 'sign in to the mail server instead; fail if that does not work')
     .option('--json', 'as JSON')
-    .action((options: Options) => (options.database ? showDatabase(options) : show(options)))
+    .action((options: Options) => {
+      if (options.mail) return showMail(options)
+      return options.database ? showDatabase(options) : show(options)
+    })
 }
 
 function show({ json = false }: Options): void {
@@ -37,6 +43,14 @@ function show({ json = false }: Options): void {
     ],
     '',
   )
+}
+
+async function showMail({ json = false }: Options): Promise<void> {
+  const { mail } = loadConfig()
+  const problem = mail ? await checkMail(mail.server) : 'SMTP_URL and MAIL_FROM are not set'
+  if (problem !== undefined) process.exitCode = 1
+  if (json) return printJson({ works: problem === undefined, ...(problem && { problem }) })
+  console.log(problem === undefined ? 'mail works' : `mail does not work: ${problem}`)
 }
 
 async function showDatabase({ json = false }: Options): Promise<void> {

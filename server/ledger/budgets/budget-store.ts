@@ -199,9 +199,10 @@ export function selectCounted(
     order by created_at, id`
 }
 
-/** Rejects with 22023 if the database does not know the time zone. */
-export async function tryZone(sql: Client, zone: string): Promise<void> {
-  await sql`select now() at time zone ${zone}`
+/** Returns whether the database knows the time zone. */
+export async function isZone(sql: Client, zone: string): Promise<boolean> {
+  const found = await sql`select 1 from pg_timezone_names where name = ${zone}`
+  return found.length > 0
 }
 
 /** Removes counters of end users, of windows that ended long ago; at most `most`. */

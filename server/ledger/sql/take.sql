@@ -1,4 +1,4 @@
--- revision 4
+-- revision 5
 -- Taking holds. A batch comes as arrays, one for each field, and is written with one statement once
 -- the balances are locked; a loop decides only about the batches in which a hold may be refused, or a
 -- key's limit or an Idempotency-Key is at stake. Only refusals are returned, so a batch without
@@ -54,6 +54,7 @@ declare
   refusal text;
   own_keys text[] := key_ids;
   current_account text;
+  warned text;
   verdict text;
 begin
   if spend_limits is not null then
@@ -119,6 +120,10 @@ begin
       end if;
     else
       refused := refused || array[operation.id, verdict];
+      if verdict in ('insufficient', 'in_debt') and warned is distinct from current_account then
+        warned := current_account;
+        perform alert_balance_empty(current_account, operation.amount);
+      end if;
     end if;
   end loop;
 end $$;

@@ -1,5 +1,6 @@
 /** The account itself, a short-lived key for its playground, and its stream of live events. */
 import { z } from 'zod'
+import { webhookUrl } from '../../../endpoints/callback-url.ts'
 import { amount, decimal, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
@@ -15,7 +16,11 @@ export const accountSettings = z.object({
     .describe('Set by the operator; an absent member means no limit.'),
   low_balance_at: amount
     .nullable()
-    .describe('The console warns below it; null: three days of spend.'),
+    .describe(
+      'Below it the console warns, and the owners get an alert; null: three days of spend, and ' +
+        'no alert.',
+    ),
+  alert_url: z.string().nullable().describe('Gets a signed webhook for each alert; null for none.'),
   created_at: time,
 })
 
@@ -29,7 +34,13 @@ export const accountContract = area(shared, {
     role: 'owner',
     summary: 'Change an account',
     description: 'Omitted members are unchanged.',
-    body: z.strictObject({ name: text(200).min(1), low_balance_at: decimal.nullable() }).partial(),
+    body: z
+      .strictObject({
+        name: text(200).min(1),
+        low_balance_at: decimal.nullable(),
+        alert_url: webhookUrl.nullable(),
+      })
+      .partial(),
     answer: accountSettings,
   },
   'POST /accounts/:account_id/playground-key': {

@@ -1,6 +1,7 @@
 /** Reads and changes the account, issues playground keys and opens live events. */
 import { createPlaygroundKey } from '../../../accounts/playground-key.ts'
 import { encode } from '../../../endpoints/codecs.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import { describeChange } from '../../describe-change.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { found } from '../../refusal.ts'
@@ -15,6 +16,9 @@ async function readAccount({ sql }: AdminServices, id: string) {
 export const accountHandlers: HandlersOf<typeof accountContract> = {
   'GET /accounts/:account_id': ({ params }, services) => readAccount(services, params.account_id),
   async 'PATCH /accounts/:account_id'({ params, body, note }, services) {
+    const { alert_url: url } = body
+    const refusal = url ? await services.guard.checkUrl(url) : undefined
+    if (refusal !== undefined) throw invalidField('alert_url', refusal)
     const before = await readAccount(services, params.account_id)
     note(describeChange(encode(accountSettings, before), encode(accountSettings.partial(), body)))
     await updateAccountSettings(services.sql, params.account_id, body)

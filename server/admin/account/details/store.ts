@@ -17,11 +17,13 @@ export async function updateAccountSettings(
   change: {
     readonly name?: string | undefined
     readonly low_balance_at?: bigint | null | undefined
+    readonly alert_url?: string | null | undefined
   },
 ): Promise<void> {
-  const { name, low_balance_at: low } = change
+  const { name, low_balance_at: low, alert_url: url } = change
   await sql`
     update account set name = ${name ?? sql`name`},
+      alert_url = ${url === undefined ? sql`alert_url` : url},
       low_balance_at = ${low === undefined ? sql`low_balance_at` : (low?.toString() ?? null)}
     where id = ${accountId}`
 }

@@ -1,5 +1,6 @@
 /** The proof that the books are consistent: figures at once, the whole audit on demand. */
 
+import { recordUnbalanced } from '../../../alerts/alert-store.ts'
 import { toPage } from '../../../http/page.ts'
 import { audit } from '../../../ledger/audit/audit.ts'
 import { readCheckpointSummary, readSealedSummary } from '../../../ledger/books/summary.ts'
@@ -65,7 +66,9 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
       const { ok, checks } = await audit(sql)
       const milliseconds = Math.round(performance.now() - start)
       const at = new Date()
-      const broken = checks.filter((check) => !check.ok).map(({ id }) => id)
+      const failed = checks.filter((check) => !check.ok)
+      await recordUnbalanced(sql, failed)
+      const broken = failed.map(({ id }) => id)
       last = { at, ok, milliseconds, broken }
       note({ ok, broken })
       return { ok, at, milliseconds, checks }

@@ -1,0 +1,91 @@
+/** `tributary account set`: what an account pays, and where its alerts go. */
+import type { Command } from 'commander'
+import { assignPriceList } from '../../../server/accounts/assign-price-list.ts'
+import {
+  type AccountRow,
+  setAccountAlerts,
+  showAccount,
+} from '../../../server/accounts/manage-accounts.ts'
+import { openGuard } from '../../../server/app/open-outbound.ts'
+import { switchList } from '../../../server/catalog/lists/switch-list.ts'
+import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { type None, noneToNull, orNone, positiveAmount } from '../../lib/parse.ts'
+import { actor, type CommandSession, recordAct, withSession } from '../../lib/session.ts'
+
+interface SetOptions {
+  readonly priceList?: string
+  readonly alertUrl?: string
+  readonly lowBalanceAt?: Nanos | None
+  readonly json?: boolean
+}
+
+export function addSet(
+  account: Command,
+  show: (row: AccountRow, options: SetOptions) => void,
+): void {
+  account
+    .command('set <account>')
+    .description('change what an account pays, and where its alerts go')
+    .option('--price-list <list>', 'the price list, or none for the base prices')
+    .option('--alert-url <url>', 'gets a signed webhook for each alert, or none')
+    .option('--low-balance-at <amount>', 'in its currency, or none', orNone(positiveAmount))
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+The next call of the account pays by a new list, on every gateway. Calls and tasks that have begun
+keep their prices.
+
+Examples:
+  tributary account set acct_… --price-list gold
+  tributary account set acct_… --price-list none
+  tributary account set acct_… --alert-url https://example.com/alerts --low-balance-at 5`,
+    )
+    .action((id: string, options: SetOptions) =>
+      withSession(async (session) => {
+        const { priceList, alertUrl, lowBalanceAt } = options
+        if ((priceList ?? alertUrl ?? lowBalanceAt) === undefined) {
+          throw new OperatorError(
+            'nothing to set: give --price-list, --alert-url or --low-balance-at',
+          )
+        }
+        if (priceList !== undefined) await setPriceList(session, id, priceList)
+        if ((alertUrl ?? lowBalanceAt) !== undefined) await setAlerts(session, id, options)
+        show(await showAccount(session.sql, id), options)
+      }),
+    )
+}
+
+async function setPriceList({ sql }: CommandSession, id: string, priceList: string) {
+  const list = priceList === 'none' ? null : priceList
+  await switchList(sql, (transaction) => assignPriceList(transaction, id, list, actor()))
+  const place = { target: id, accountId: id }
+  await recordAct(sql, 'PATCH /operator/accounts/:account_id', place, { price_list: list })
+}
+
+async function setAlerts(session: CommandSession, id: string, options: SetOptions) {
+  const { sql } = session
+  const { lowBalanceAt, alertUrl } = await readAlerts(session, options)
+  await setAccountAlerts(sql, id, {
+    ...(alertUrl === undefined ? {} : { alertUrl }),
+    ...(lowBalanceAt === undefined ? {} : { lowBalanceAt }),
+  })
+  const place = { target: id, accountId: id }
+  await recordAct(sql, 'PATCH /accounts/:account_id', place, {
+    ...(alertUrl === undefined ? {} : { alert_url: alertUrl }),
+    ...(lowBalanceAt === undefined
+      ? {}
+      : { low_balance_at: lowBalanceAt === null ? null : formatAmount(lowBalanceAt) }),
+  })
+}
+
+async function readAlerts({ config }: CommandSession, { alertUrl, lowBalanceAt }: SetOptions) {
+  const url = alertUrl === undefined ? undefined : noneToNull(alertUrl)
+  const refusal = url ? await openGuard(config).guard.checkUrl(url) : undefined
+  if (refusal !== undefined) throw new OperatorError(`--alert-url ${refusal}`)
+  return {
+    alertUrl: url,
+    lowBalanceAt: lowBalanceAt === undefined ? undefined : noneToNull(lowBalanceAt),
+  }
+}

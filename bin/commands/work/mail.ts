@@ -1,0 +1,40 @@
+/** `tributary mail`: tries the mail server out. */
+import type { Command } from 'commander'
+import { renderTest } from '../../../server/alerts/mail/render-mail.ts'
+import { sendMail } from '../../../server/alerts/mail/transport.ts'
+import { loadConfig } from '../../../server/config/config.ts'
+import { newId } from '../../../server/lib/ids.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { parseLanguageOption } from '../../lib/parse.ts'
+import { printJson } from '../../lib/print.ts'
+
+interface TestOptions {
+  readonly to: string
+  readonly language: 'en' | 'zh'
+  readonly json?: boolean
+}
+
+export function addMailCommands(program: Command): void {
+  program
+    .command('mail')
+    .description('try the mail server out')
+    .command('test')
+    .description('send a mail now, by SMTP_URL from MAIL_FROM; fail if the server refuses it')
+    .requiredOption('--to <address>', 'who gets it')
+    .option('--language <language>', 'en or zh', parseLanguageOption, 'en')
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  tributary mail test --to you@example.com')
+    .action(test)
+}
+
+async function test({ to, language, json }: TestOptions): Promise<void> {
+  const { mail, publicUrl, isPublicUrlSet } = loadConfig()
+  if (!mail) throw new OperatorError('mail is off: set SMTP_URL and MAIL_FROM')
+  const consoleUrl = isPublicUrlSet ? `${publicUrl}/console/` : undefined
+  const id = newId('mail')
+  const written = renderTest(language, consoleUrl)
+  const result = await sendMail(mail, { id, address: to, language, ...written })
+  if (!result.sent) throw new OperatorError(`the mail was not sent: ${result.error}`)
+  if (json) return printJson({ id, to, sent: true })
+  console.log(`sent to ${to}; if it does not arrive, look in the spam folder`)
+}

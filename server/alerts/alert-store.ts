@@ -1,0 +1,62 @@
+/** The SQL of alerts. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { AlertKind } from './alert.ts'
+
+interface NewAlert {
+  readonly kind: AlertKind
+  /** Null for what operators have to know. */
+  readonly accountId: string | null
+  /** A second alert of the same name is not recorded. */
+  readonly once: string
+  readonly subject: object
+}
+
+/** Records an alert in the transaction of its cause. Does nothing if it was recorded before. */
+async function recordAlert(sql: Sql | TransactionSql, alert: NewAlert): Promise<void> {
+  await sql`
+    insert into alert_event (kind, account_id, once, subject)
+    values (${alert.kind}, ${alert.accountId}, ${alert.once},
+      ${JSON.stringify(alert.subject)}::text::jsonb)
+    on conflict (once) do nothing`
+}
+
+/** Days before a key expires at which its account is alerted. */
+const EXPIRY_DAYS = [7, 1] as const
+
+/**
+ * Records the keys that expire within 7 days or 1 day, each step once for each time of expiry. A
+ * key that was made later than a step, or that another has replaced, skips it.
+ */
+export async function recordExpiringKeys(sql: Sql): Promise<number> {
+  const [farthest] = EXPIRY_DAYS
+  const recorded = await sql`
+    insert into alert_event (kind, account_id, once, subject)
+    select 'key_expiring', k.account_id,
+      format('key_expiring:%s:%s:%s', k.id, extract(epoch from k.expires_at)::bigint, step.days),
+      jsonb_build_object('key_id', k.id, 'key_name', k.name, 'key', k.display,
+        'expires_at', to_jsonb(k.expires_at), 'days', step.days)
+    from api_key k cross join lateral (
+      select min(d) as days from unnest(${[...EXPIRY_DAYS]}::int[]) d
+      where k.expires_at - d * interval '24 hours' <= now()) step
+    where k.expires_at > now() and k.expires_at <= now() + ${farthest} * interval '24 hours'
+      and k.disabled_at is null and k.replaced_by is null and k.purpose = 'calls'
+      and k.created_at <= k.expires_at - step.days * interval '24 hours'
+    on conflict (once) do nothing`
+  return recorded.count
+}
+
+/** Records for operators that checks of an audit failed: the same checks once a day. */
+export async function recordUnbalanced(
+  sql: Sql,
+  failed: readonly { readonly id: string }[],
+): Promise<void> {
+  if (failed.length === 0) return
+  const ids = failed.map(({ id }) => id).join(', ')
+  const day = new Date().toISOString().slice(0, 10)
+  await recordAlert(sql, {
+    kind: 'books_unbalanced',
+    accountId: null,
+    once: `books_unbalanced:${day}:${ids}`,
+    subject: { failed: ids },
+  })
+}

@@ -1,0 +1,16 @@
+/** The kinds of alerts, and their names in webhooks. */
+
+/** The channel that wakes whoever enqueues webhooks and sends mail. */
+export const ALERT_NOTIFICATIONS = 'tributary_alert'
+
+export type AlertKind =
+  | 'budget_threshold'
+  | 'balance_low'
+  | 'balance_empty'
+  | 'key_expiring'
+  | 'books_unbalanced'
+
+/** Returns the name of the event in webhooks and the API: `budget.threshold`. */
+export function eventOf(kind: AlertKind): string {
+  return kind.replace('_', '.')
+}

@@ -1,0 +1,100 @@
+/**
+ * The SQL of the queue of mail. A claim commits the attempt before anything is sent. Two gateways
+ * never send the same mail at the same time; after a crash it may be sent again, with the same
+ * Message-ID.
+ */
+import type { Sql, TransactionSql } from 'postgres'
+import type { AlertKind } from '../alert.ts'
+
+export interface NewMail {
+  readonly id: string
+  readonly address: string
+  readonly language: string
+  readonly kind: AlertKind
+  readonly params: object
+  readonly once: string
+}
+
+export interface ClaimedMail {
+  readonly id: string
+  readonly address: string
+  readonly language: string
+  readonly kind: AlertKind
+  readonly params: unknown
+  /** The number of this attempt, from 1. */
+  readonly attempts: number
+  readonly fence: bigint
+}
+
+/** Mail to one address within an hour; further alerts are seen in the console alone. */
+const PER_HOUR_MAX = 20
+
+/** Enqueues a mail, unless its cause was mailed before or the person gets too much. */
+export async function insertMail(sql: TransactionSql, mail: NewMail): Promise<void> {
+  await sql`
+    insert into mail (id, address, language, kind, params, once)
+    select ${mail.id}, ${mail.address}, ${mail.language}, ${mail.kind},
+      ${JSON.stringify(mail.params)}::text::jsonb, ${mail.once}
+    where (
+      select count(*) from mail m
+      where m.address = ${mail.address} and m.created_at > now() - interval '1 hour'
+    ) < ${PER_HOUR_MAX}
+    on conflict (once) do nothing`
+}
+
+export interface MailLimits {
+  readonly attemptsMax: number
+  /** Longer than an attempt can take. */
+  readonly leaseMs: number
+}
+
+/** Claims up to `count` due mails, those first whose process died. */
+export function claimMails(
+  sql: Sql,
+  count: number,
+  { attemptsMax, leaseMs }: MailLimits,
+): Promise<ClaimedMail[]> {
+  return sql<ClaimedMail[]>`
+    with due as (
+      select id from mail
+      where state = 'pending' and due_at <= now() and (lease_until is null or lease_until <= now())
+      order by due_at limit ${count} for update skip locked),
+    given_up as (
+      update mail set state = 'failed', finished_at = now(), lease_until = null,
+        error = coalesce(error, 'the gateway ended before the outcome was known')
+      where id in (select id from due) and attempts >= ${attemptsMax})
+    update mail set attempts = attempts + 1, fence = fence + 1,
+      lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    where id in (select id from due) and attempts < ${attemptsMax}
+    returning id, address, language, kind, params, attempts, fence`
+}
+
+export type MailOutcome =
+  | { readonly state: 'sent' }
+  | { readonly state: 'failed'; readonly error: string }
+  | { readonly state: 'pending'; readonly error: string; readonly delayMs: number }
+
+/** Ends an attempt. Returns false if the lease is lost. */
+export async function recordMail(
+  sql: Sql,
+  { id, fence }: Pick<ClaimedMail, 'id' | 'fence'>,
+  outcome: MailOutcome,
+): Promise<boolean> {
+  const delayMs = outcome.state === 'pending' ? outcome.delayMs : 0
+  const ended = await sql`
+    update mail set state = ${outcome.state}, lease_until = null,
+      error = ${outcome.state === 'sent' ? null : outcome.error},
+      finished_at = case when ${outcome.state} = 'pending' then null else now() end,
+      due_at = now() + ${delayMs} * interval '1 millisecond'
+    where id = ${id} and fence = ${fence.toString()}::bigint and lease_until is not null`
+  return ended.count > 0
+}
+
+/** Deletes up to `limit` mails that ended more than `days` ago. Returns their number. */
+export async function deleteOldMails(sql: Sql, days: number, limit: number): Promise<number> {
+  const deleted = await sql`
+    delete from mail where id in (
+      select id from mail where finished_at < now() - ${days}::float8 * interval '1 day'
+      order by finished_at limit ${limit} for update skip locked)`
+  return deleted.count
+}

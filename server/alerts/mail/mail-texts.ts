@@ -1,0 +1,20 @@
+/** The texts of mail in one language. */
+import type { AlertKind } from '../alert.ts'
+
+/** The values that a text names: each member of its alert as one line. */
+interface Words {
+  readonly account: string
+  of(member: string): string
+}
+
+export interface MailText {
+  readonly subject: string
+  readonly lines: readonly string[]
+}
+
+export interface MailTexts {
+  readonly kinds: Readonly<Record<AlertKind, (words: Words) => MailText>>
+  readonly test: MailText
+  /** Before the console's address. */
+  readonly more: string
+}

@@ -1,0 +1,52 @@
+/** Mail in English. */
+import type { MailTexts } from './mail-texts.ts'
+
+export const EN: MailTexts = {
+  kinds: {
+    budget_threshold: ({ account, of }) => ({
+      subject: `${of('threshold')} % of a budget is used: ${account}`,
+      lines: [
+        `The account ${account} has used ${of('spent')} of ${of('amount')} ${of('currency')}`,
+        `(${of('unit')}) of the budget ${of('budget_id')}: ${of('scope')} ${of('subject')}.`,
+        ...(of('resets_at') ? [`It begins anew at ${of('resets_at')}.`] : []),
+      ],
+    }),
+    balance_low: ({ account, of }) => ({
+      subject: `Low balance: ${account}`,
+      lines: [
+        `The balance of the account ${account} is below ${of('low_balance_at')} ${of('currency')}.`,
+        `Available: ${of('available')} ${of('currency')}, on hold: ${of('held')}.`,
+        'Top it up before calls are refused.',
+      ],
+    }),
+    balance_empty: ({ account, of }) => ({
+      subject: `The balance covers no more calls: ${account}`,
+      lines: [
+        `A call of the account ${account} was refused (402).`,
+        `It needed ${of('required')} ${of('currency')}.`,
+        `Available: ${of('available')}, owed: ${of('debt')}.`,
+        'Calls are refused until the account is topped up.',
+      ],
+    }),
+    key_expiring: ({ account, of }) => ({
+      subject: `An API key expires on ${of('expires_at')}: ${account}`,
+      lines: [
+        `The API key ${of('key_name')} (${of('key')}) of the account ${account}`,
+        `expires at ${of('expires_at')}. Its calls are refused from then on.`,
+        'Create or rotate a key before.',
+      ],
+    }),
+    books_unbalanced: ({ of }) => ({
+      subject: 'The books do not balance',
+      lines: [
+        `An audit found differences: ${of('failed')}.`,
+        'Run `tributary audit` and read the guide "Operating the gateway".',
+      ],
+    }),
+  },
+  test: {
+    subject: 'A test of Tributary’s mail',
+    lines: ['If you read this, SMTP_URL and MAIL_FROM work.'],
+  },
+  more: 'More in the console:',
+}

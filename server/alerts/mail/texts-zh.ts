@@ -1,0 +1,48 @@
+/** Mail in Chinese. */
+import type { MailTexts } from './mail-texts.ts'
+
+export const ZH: MailTexts = {
+  kinds: {
+    budget_threshold: ({ account, of }) => ({
+      subject: `预算已用 ${of('threshold')}%：${account}`,
+      lines: [
+        `账户 ${account} 的预算 ${of('budget_id')}（${of('scope')} ${of('subject')}）`,
+        `已用 ${of('spent')}，共 ${of('amount')} ${of('currency')}（${of('unit')}）。`,
+        ...(of('resets_at') ? [`下一周期开始于 ${of('resets_at')}。`] : []),
+      ],
+    }),
+    balance_low: ({ account, of }) => ({
+      subject: `余额不足提醒：${account}`,
+      lines: [
+        `账户 ${account} 的余额已低于 ${of('low_balance_at')} ${of('currency')}。`,
+        `可用：${of('available')} ${of('currency')}，冻结：${of('held')}。`,
+        '请及时充值，以免调用被拒绝。',
+      ],
+    }),
+    balance_empty: ({ account, of }) => ({
+      subject: `余额已无法支付调用：${account}`,
+      lines: [
+        `账户 ${account} 的一次调用被拒绝（402）。`,
+        `需要 ${of('required')} ${of('currency')}；可用：${of('available')}，欠款：${of('debt')}。`,
+        '充值之前，调用将继续被拒绝。',
+      ],
+    }),
+    key_expiring: ({ account, of }) => ({
+      subject: `API 密钥将于 ${of('expires_at')} 过期：${account}`,
+      lines: [
+        `账户 ${account} 的 API 密钥 ${of('key_name')}（${of('key')}）`,
+        `将于 ${of('expires_at')} 过期，之后使用它的调用会被拒绝。`,
+        '请提前创建或轮换密钥。',
+      ],
+    }),
+    books_unbalanced: ({ of }) => ({
+      subject: '账目不平',
+      lines: [`审计发现差异：${of('failed')}。`, '请运行 `tributary audit` 并查阅运维指南。'],
+    }),
+  },
+  test: {
+    subject: 'Tributary 邮件测试',
+    lines: ['如果您看到这封邮件，说明 SMTP_URL 和 MAIL_FROM 配置有效。'],
+  },
+  more: '详情请见控制台：',
+}
