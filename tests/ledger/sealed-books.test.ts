@@ -33,7 +33,7 @@ describe('sealed books', () => {
   })
   after(() => database.drop())
   beforeEach(async () => {
-    const tables = ['entry', 'credit', 'ledger_block', 'ledger_checkpoint']
+    const tables = 'entry credit ledger_block ledger_checkpoint account_price_list'.split(' ')
     await sql.unsafe(
       [
         ...tables.map((table) => `alter table ${table} disable trigger user`),
