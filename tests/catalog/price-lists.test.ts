@@ -159,6 +159,20 @@ test('a promotion begins and ends by itself, on the list and below it', async (t
   assert.deepEqual(await prices(sql, 'gold', from.getTime()), normal, 'withdrawn whole')
 })
 
+test('what is planned for a model that the list does not name waits for its moment', async (t) => {
+  const sql = await openDatabase(t)
+  const from = '2030-01-01T00:00:00.000Z'
+  const plan = { from, prices: { m1: call('0.1'), m2: 'hidden' } }
+  const planned = { id: 'planned', prices: {}, planned_prices: [plan] }
+  const below = { id: 'below', parent: 'planned', default: { of: 'parent', factor: '0.5' } }
+  await apply(sql, { 'shop.json': shop([planned, below]) })
+  assert.deepEqual(await prices(sql, 'planned'), { m1: '1 base', m2: '2 base', m3: '3 base' })
+  assert.deepEqual(await prices(sql, 'below'), { m1: '0.5 below', m2: '1 below', m3: '1.5 below' })
+  const then = Date.parse(from)
+  assert.deepEqual(await prices(sql, 'planned', then), { m1: '0.1 planned', m3: '3 base' })
+  assert.deepEqual(await prices(sql, 'below', then), { m1: '0.05 below', m3: '1.5 below' })
+})
+
 test('a gateway sells at a promotion from its moment on, without a job', async (t) => {
   const sql = await openDatabase(t)
   const catalog = await createCatalog({ sql, upstreams, secrets, log: silent, pollMs: 60_000 })

@@ -159,7 +159,8 @@ function compareVersions(
   const versions: ListVersion[] = []
   const added: Desired[] = []
   for (const [index, one] of desired.entries()) {
-    const isSilent = index === 0 && !current && 'inherit' in one.origin
+    // Readers take the first version as one that has begun, so one that is planned needs it.
+    const isSilent = desired.length === 1 && !current && 'inherit' in one.origin
     if (isSilent) continue
     const known =
       index === 0

@@ -14,8 +14,9 @@ export async function switchList(
   return await sql.begin(async (transaction) => {
     await lockCatalog(transaction)
     if (!(await assign(transaction))) return false
-    const { changed } = await deriveLists(transaction)
-    if (changed.length > 0) await bumpRevision(transaction)
+    await deriveLists(transaction)
+    // Gateways load what an own list builds on with the catalog, although no version is new.
+    await bumpRevision(transaction)
     return true
   })
 }

@@ -194,6 +194,13 @@ test('an account’s own prices stand on top of its list', async () => {
   assert.equal((await call(home, 'm2')).charged, '0.035', 'the parent prices what it does not name')
   await switchList(stage.sql, (sql) => assignPriceList(sql, home.accountId, 'gold', 'test'))
   await charges('0.18')
+  // Own prices that do not follow the list are as before, what they leave to it is not.
+  await setOwnPrices(stage.sql, account, { prices: { m1: tokens('2') } })
+  await charges('0.02')
+  await switchList(stage.sql, (sql) => assignPriceList(sql, home.accountId, 'vip', 'test'))
+  await until('the other list below', async () => (await call(home, 'm2')).charged === '0.035')
+  await switchList(stage.sql, (sql) => assignPriceList(sql, home.accountId, 'gold', 'test'))
+  await until('the list again', async () => (await call(home, 'm2')).charged === '0.07')
   assert.equal(await clearOwnPrices(stage.sql, home.accountId), true)
   await charges('0.06')
 })
