@@ -207,12 +207,16 @@ export async function isZone(sql: Client, zone: string): Promise<boolean> {
 
 /** Removes counters of end users, of windows that ended long ago; at most `most`. */
 export async function deleteOldUses(sql: Sql, most: number): Promise<number> {
-  const deleted = await sql`
-    delete from budget_use where id in (
-      select u.id from budget b join budget_use u on u.budget_id = b.id
-      where b.scope = 'end_user' and b.period <> 'total' and u.held = 0
-        and u.window_start < now() - case b.period when 'day' then interval '3 days'
-          when 'week' then interval '21 days' else interval '93 days' end
-      limit ${most})`
-  return deleted.count
+  const [deleted] = await sql<{ count: number }[]>`
+    with gone as (
+      delete from budget_use where id in (
+        select u.id from budget b join budget_use u on u.budget_id = b.id
+        where b.scope = 'end_user' and b.period <> 'total' and u.held = 0
+          and u.window_start < now() - case b.period when 'day' then interval '3 days'
+            when 'week' then interval '21 days' else interval '93 days' end
+        limit ${most})
+      returning id
+    ), archived as (delete from archived_budget where use_id in (select id from gone))
+    select count(*)::int as count from gone`
+  return deleted?.count ?? 0
 }

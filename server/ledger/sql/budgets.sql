@@ -1,7 +1,8 @@
--- revision 1
+-- revision 2
 
 -- Budgets: windows, and the counters that move with holds. Every function that moves counters runs
--- under the lock of the account's balance, so nothing else moves those of the same account.
+-- under the lock of the account's balance, so nothing else moves those of the same account. Budgets
+-- and counters are read by lists of ids, so that no plan reads those of other accounts.
 
 -- The clock of budgets, which tests replace.
 create or replace function budget_clock() returns timestamptz
@@ -126,7 +127,8 @@ begin
     'end_user', case when u.subject like 'u:%' then substr(u.subject, 3) end, 'unit', b.unit,
     'amount', b.amount::text, 'spent', u.spent::text, 'threshold', percent, 'period', b.period,
     'window_start', u.window_start, 'resets_at', w.ends)
-  from budget_use u join budget b on b.id = u.budget_id
+  from budget_use u
+  join budget b on b.id = (select budget_id from budget_use where id = of_use)
   cross join lateral budget_window(b.period, b.time_zone, b.week_start, b.created_at,
     u.window_start) w
   where u.id = of_use
@@ -250,14 +252,20 @@ begin
     select a.budget_id, a.subject, u.id as use_id, sum(a.asked) as total,
       u.id is not null and (a.action = 'warn'
         or u.held + u.spent + sum(a.asked) <= a.amount) as fits
-    from asked a left join budget_use u on u.budget_id = a.budget_id
-      and u.window_start = a.starts and u.subject = a.subject
-    group by a.budget_id, a.subject, a.amount, a.action, u.id
+    from asked a left join (
+      select * from budget_use
+      where budget_id = any (array(select budget_id from asked))
+        and window_start = any (array(select starts from asked))
+        and subject = any (array(select subject from asked))) u
+      on u.budget_id = a.budget_id and u.window_start = a.starts and u.subject = a.subject
+    group by a.budget_id, a.subject, a.amount, a.action, u.id, u.held, u.spent
   ), verdict as materialized (
     select coalesce(bool_and(fits), true) as fits from summed
   ), moved as (
     update budget_use u set held = u.held + s.total
-    from summed s where u.id = s.use_id and (select fits from verdict)
+    from summed s
+    where u.id = s.use_id and u.id = any (array(select use_id from summed))
+      and (select fits from verdict)
   )
   select v.fits, (
     select jsonb_object_agg(p.id, p.counters) from (
@@ -281,7 +289,8 @@ begin
     from (
       select b.amount, b.thresholds,
         budget_used(b.unit, charge, counters[place + 1], lines) as used
-      from budget_use n join budget b on b.id = n.budget_id where n.id = counters[place]) x
+      from budget b
+      where b.id = (select budget_id from budget_use where id = counters[place])) x
     where u.id = counters[place]
     returning x.*, u.spent into moved;
     if moved.used > 0 and cardinality(moved.thresholds) > 0 then
@@ -331,15 +340,19 @@ begin
       cross join lateral generate_series(1, cardinality(o.counters), 2) n
     ), known as materialized (
       select u.id, b.unit, b.amount, b.thresholds
-      from budget_use u join budget b on b.id = u.budget_id
-      where u.id = any (array(select use_id from part))
+      from (
+        select id, budget_id from budget_use where id = any (array(select use_id from part))) u
+      join (
+        select * from budget where id = any (array(
+          select budget_id from budget_use where id = any (array(select use_id from part))))) b
+        on b.id = u.budget_id
     ), used as materialized (
       select k.id, k.amount, k.thresholds, sum(p.asked) as freed,
         sum(budget_used(k.unit, p.charge, p.asked, p.lines)) as used
       from part p join known k on k.id = p.use_id group by k.id, k.amount, k.thresholds
     )
     update budget_use u set held = u.held - x.freed, spent = u.spent + x.used
-    from used x where u.id = x.id
+    from used x where u.id = x.id and u.id = any (array(select use_id from part))
     returning x.id, x.used, x.amount, x.thresholds, u.spent
   loop
     if moved.used > 0 and cardinality(moved.thresholds) > 0 then
@@ -364,7 +377,8 @@ begin
       select b.amount, b.thresholds,
         budget_used(b.unit, new_charge, counters[place + 1], new_lines)
           - budget_used(b.unit, old_charge, counters[place + 1], old_lines) as used
-      from budget_use n join budget b on b.id = n.budget_id where n.id = counters[place]) x
+      from budget b
+      where b.id = (select budget_id from budget_use where id = counters[place])) x
     where u.id = counters[place]
     returning x.*, u.spent into moved;
     if moved.used > 0 then
