@@ -3,20 +3,14 @@ import type { Sql, TransactionSql } from 'postgres'
 
 type AnySql = Sql | TransactionSql
 
-/** Joins an account's own list, to account `a`. */
-export const joinOwnList = (sql: AnySql) => sql`
-  left join price_list own on own.account_id = a.id and own.status = 'active'`
-
-/** The list that an account pays by, with `joinOwnList`; null: the base prices. */
-export const effectiveList = (sql: AnySql) => sql`coalesce(own.id, a.price_list)`
-
-/** Returns the currency and the price list of an account. */
+/** Returns the currency of an account, and the list that it pays by: its own before others. */
 export async function selectPayer(
   sql: AnySql,
   accountId: string,
 ): Promise<{ readonly currency: string; readonly priceList: string | null } | undefined> {
   const [row] = await sql<{ currency: string; priceList: string | null }[]>`
-    select a.currency, ${effectiveList(sql)} as "priceList" from account a ${joinOwnList(sql)}
+    select a.currency, coalesce(own.id, a.price_list) as "priceList"
+    from account a left join price_list own on own.account_id = a.id and own.status = 'active'
     where a.id = ${accountId}`
   return row
 }

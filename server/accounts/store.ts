@@ -1,7 +1,6 @@
 /** Looks up API keys: the only query of every call. */
 import type { Sql } from 'postgres'
 import type { CallLimits } from './accounts.ts'
-import { effectiveList, joinOwnList } from './price-list-store.ts'
 
 export interface IdentifiedKeyRow {
   readonly hash: Buffer
@@ -36,7 +35,8 @@ export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<Identifie
       k.disabled_at is not null as disabled,
       (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,
       a.id as account_id, a.limits as account_limits, a.status, a.currency,
-      ${effectiveList(sql)} as price_list
-    from api_key k join account a on a.id = k.account_id ${joinOwnList(sql)}
+      coalesce(own.id, a.price_list) as price_list
+    from api_key k join account a on a.id = k.account_id
+      left join price_list own on own.account_id = a.id and own.status = 'active'
     where k.hash = any(array(select decode(text, 'hex') from unnest(${texts}::text[]) as text))`
 }

@@ -21,6 +21,8 @@ export async function buildIndex(alone: Sql, name: IndexName): Promise<boolean> 
   const [lock] = await alone<{ taken: boolean }[]>`
     select pg_try_advisory_lock(hashtext('tributary label indexes')) as taken`
   if (!lock?.taken) return false
+  // Another gateway may have built it since it was listed.
+  if (!(await listMissingIndexes(alone)).includes(name)) return true
   await alone`drop index concurrently if exists ${alone(name)}`
   if (name === 'call_by_end_user') {
     await alone`

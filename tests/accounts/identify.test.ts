@@ -22,6 +22,7 @@ test('a key identifies its caller, with everything that the pipeline needs', asy
       accountId: account.id,
       accountLimits: { requests_per_minute: 60 },
       currency: 'CNY',
+      priceList: null,
       keyId: key.id,
       keyLimits: { concurrent_calls: 2 },
       models: ['a', 'b/c'],

@@ -192,7 +192,8 @@ describe('documented statements', () => {
     const payload = JSON.parse(request.body.toString())
     const { error, created_at: created, finished_at: finished, ...rest } = payload
     const { id, model } = sent.json
-    assert.deepEqual(rest, { task_id: id, status: 'failed', model })
+    const charge = { charged: '0', currency: 'CNY' }
+    assert.deepEqual(rest, { task_id: id, status: 'failed', model, ...charge })
     assert.equal(error.code, 'task_failed')
     assert.equal(typeof error.message, 'string')
     for (const time of [created, finished]) assert.match(time, /^\d{4}-\d\d-\d\dT.*Z$/)

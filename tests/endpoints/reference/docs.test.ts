@@ -88,6 +88,7 @@ test('every command on the page is answered with 200', async () => {
       .replace(/^curl /, `curl -s -w '%{http_code}' `)
     const { stdout } = await promisify(execFile)('sh', ['-c', command], {
       env: { ...process.env, KEY: key },
+      maxBuffer: 16 * 1024 ** 2,
     })
     assert.ok(stdout.endsWith('200'), `${command}\n${stdout}`)
     if (command.includes('/speech/')) assert.match(stdout, /"code":20000000\b/)

@@ -19,6 +19,10 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
   S3_BUCKET: '存放媒体的存储桶。',
   S3_ACCESS_KEY_ID: '对象存储的凭证；默认使用本机的角色。',
   S3_SECRET_ACCESS_KEY: 'S3_ACCESS_KEY_ID 的密钥。',
+  SMTP_URL:
+    '告警邮件的服务器：smtps://user:password@host:465，或使用 STARTTLS 的 smtp://host:587；' +
+    '不支持 TLS 的中继用 ?starttls=off。未设置时不发送邮件。',
+  MAIL_FROM: '邮件的发件人：Tributary <gateway@example.com>；设置 SMTP_URL 时必填。',
   TOP_UP_SECRET: '验证 POST /admin/v1/top-ups 的付款；未设置时不接受任何付款。',
   ALLOW_PRIVATE_TARGETS: '调用方提供的网址是否可以指向私有网络。',
   TARGET_PORTS: '调用方提供的网址允许使用的端口，以逗号分隔。',

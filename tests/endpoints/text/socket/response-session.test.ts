@@ -256,7 +256,7 @@ test('messages that wait beyond the share of their account end the connection', 
 })
 
 test('a message that does not arrive whole is bounded in bytes and in time', (t) => {
-  const memory = testMemory({ bytesMax: 3 * MB })
+  const memory = testMemory({ bytesMax: 3.2 * MB })
   const late = open(t, undefined, memory)
   const piece = Buffer.alloc(MB / 4)
   late.connection.emit('data', piece)
