@@ -5,10 +5,10 @@
  * [--conversations 50] [--turns 8]`.
  */
 
-import { applyCatalog } from '../server/catalog/apply/apply.ts'
-import { parseCatalogFile } from '../server/catalog/apply/file.ts'
-import { createSecretBox } from '../server/lib/secrets/secrets.ts'
-import { UPSTREAMS } from '../server/upstreams/index.ts'
+import { createSecretBox } from '../server/base/lib/secrets/secrets.ts'
+import { applyCatalog } from '../server/money/catalog/apply/apply.ts'
+import { parseCatalogFile } from '../server/money/catalog/apply/file.ts'
+import { UPSTREAMS } from '../server/wire/upstreams/index.ts'
 import { openLaboratory } from '../testbed/laboratory.ts'
 import { readOptions } from '../testbed/options.ts'
 import { readConditions, report, table } from '../testbed/results.ts'

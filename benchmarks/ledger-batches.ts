@@ -6,9 +6,9 @@
 
 import { join, resolve } from 'node:path'
 import type { Sql } from 'postgres'
-import type { closeHolds, takeHolds } from '../server/ledger/posting/move-store.ts'
-import type { toHoldRow, toSettleRow } from '../server/ledger/posting/rows.ts'
-import { newId, newRequestId } from '../server/lib/ids.ts'
+import { newId, newRequestId } from '../server/base/lib/ids.ts'
+import type { closeHolds, takeHolds } from '../server/money/ledger/posting/move-store.ts'
+import type { toHoldRow, toSettleRow } from '../server/money/ledger/posting/rows.ts'
 import type { openPlace, Place } from '../testbed/laboratory.ts'
 import { readOptions } from '../testbed/options.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
@@ -90,8 +90,8 @@ async function open(folder: string): Promise<Checkout> {
     await connected
     await place.close()
   }
-  const store = await from('server/ledger/posting/move-store.ts')
-  const rows = await from('server/ledger/posting/rows.ts')
+  const store = await from('server/money/ledger/posting/move-store.ts')
+  const rows = await from('server/money/ledger/posting/rows.ts')
   return { place, postmaster, sql, close, ...store, ...rows }
 }
 

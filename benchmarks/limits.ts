@@ -4,12 +4,12 @@
  */
 
 import type { Sql } from 'postgres'
-import type { CreatedKey } from '../server/accounts/manage-keys.ts'
-import { addBudget } from '../server/ledger/budgets/budgets.ts'
-import type { HoldLimits } from '../server/ledger/hold-limits.ts'
-import { closeHolds, takeHolds } from '../server/ledger/posting/move-store.ts'
-import { toHoldRow, toSettleRow } from '../server/ledger/posting/rows.ts'
-import { newId, newRequestId } from '../server/lib/ids.ts'
+import { newId, newRequestId } from '../server/base/lib/ids.ts'
+import type { CreatedKey } from '../server/money/accounts/manage-keys.ts'
+import { addBudget } from '../server/money/ledger/budgets/budgets.ts'
+import type { HoldLimits } from '../server/money/ledger/hold-limits.ts'
+import { closeHolds, takeHolds } from '../server/money/ledger/posting/move-store.ts'
+import { toHoldRow, toSettleRow } from '../server/money/ledger/posting/rows.ts'
 import { openPlace } from '../testbed/laboratory.ts'
 import { readOptions } from '../testbed/options.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'

@@ -2,13 +2,13 @@
  * Measures the CPU that each relay adds to a stream of 100 chunks. A bare proxy spends about a
  * millisecond on such a stream; pass-through may add 15 % to it, translation may double it.
  */
-import { createChatRelay } from '../server/dialects/chat/relay.ts'
-import { createChatStream } from '../server/dialects/chat-over-messages/writer.ts'
-import { createMessagesTap } from '../server/dialects/messages/tap.ts'
-import { createToolNames } from '../server/dialects/messages-over-chat/tool-names.ts'
-import { createMessagesStream } from '../server/dialects/messages-over-chat/writer.ts'
-import type { Relay } from '../server/dialects/relay.ts'
-import { encodeSseEvent } from '../server/dialects/sse.ts'
+import { createChatRelay } from '../server/wire/dialects/chat/relay.ts'
+import { createChatStream } from '../server/wire/dialects/chat-over-messages/writer.ts'
+import { createMessagesTap } from '../server/wire/dialects/messages/tap.ts'
+import { createToolNames } from '../server/wire/dialects/messages-over-chat/tool-names.ts'
+import { createMessagesStream } from '../server/wire/dialects/messages-over-chat/writer.ts'
+import type { Relay } from '../server/wire/dialects/relay.ts'
+import { encodeSseEvent } from '../server/wire/dialects/sse.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
 
 const CHUNKS = 100

@@ -4,11 +4,11 @@
  */
 
 import type { Sql } from 'postgres'
-import { isUnavailable } from '../server/database/unavailable.ts'
-import { audit } from '../server/ledger/audit/audit.ts'
-import { sealEverything, startSealer } from '../server/ledger/books/sealer.ts'
-import { createLedger, type Ledger } from '../server/ledger/ledger.ts'
-import { newId, newRequestId } from '../server/lib/ids.ts'
+import { isUnavailable } from '../server/base/database/unavailable.ts'
+import { newId, newRequestId } from '../server/base/lib/ids.ts'
+import { audit } from '../server/money/ledger/audit/audit.ts'
+import { sealEverything, startSealer } from '../server/money/ledger/books/sealer.ts'
+import { createLedger, type Ledger } from '../server/money/ledger/ledger.ts'
 import { openPlace } from '../testbed/laboratory.ts'
 import { readOptions } from '../testbed/options.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'

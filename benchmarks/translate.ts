@@ -3,9 +3,10 @@
  * chat format, and memory growth over 10,000 of them. The goal is 5 ms of CPU at the median for
  * everything: parse, translate, encode.
  */
-import { DEFAULT_CHAT_QUIRKS } from '../server/dialects/chat/quirks.ts'
-import { translateMessageRequest } from '../server/dialects/messages-over-chat/request.ts'
-import { isObject, tryParseJson } from '../server/lib/json.ts'
+
+import { isObject, tryParseJson } from '../server/base/lib/json.ts'
+import { DEFAULT_CHAT_QUIRKS } from '../server/wire/dialects/chat/quirks.ts'
+import { translateMessageRequest } from '../server/wire/dialects/messages-over-chat/request.ts'
 import { buildConversation } from '../testbed/conversation.ts'
 import { median, quantile, readConditions, report, round } from '../testbed/results.ts'
 

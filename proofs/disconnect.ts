@@ -6,9 +6,9 @@
  */
 
 import { connect } from 'node:net'
-import type { CreatedKey } from '../server/accounts/manage-keys.ts'
-import { audit } from '../server/ledger/audit/audit.ts'
-import { formatAmount } from '../server/lib/money.ts'
+import { formatAmount } from '../server/base/lib/money.ts'
+import type { CreatedKey } from '../server/money/accounts/manage-keys.ts'
+import { audit } from '../server/money/ledger/audit/audit.ts'
 import { compareBooks, readClock, readLedger, type Verdict } from '../testbed/books.ts'
 import {
   type CallKind,

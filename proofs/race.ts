@@ -4,9 +4,9 @@
  */
 
 import { Agent } from 'undici'
-import { createKey } from '../server/accounts/manage-keys.ts'
-import { audit } from '../server/ledger/audit/audit.ts'
-import { formatAmount } from '../server/lib/money.ts'
+import { formatAmount } from '../server/base/lib/money.ts'
+import { createKey } from '../server/money/accounts/manage-keys.ts'
+import { audit } from '../server/money/ledger/audit/audit.ts'
 import { type Laboratory, openLaboratory } from '../testbed/laboratory.ts'
 import { POSTGRES_OPTION, readOptions } from '../testbed/options.ts'
 import { priceOf } from '../testbed/prices.ts'

@@ -5,9 +5,9 @@
  */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
-import { newId } from '../server/lib/ids.ts'
-import { createGuard } from '../server/outbound/guard.ts'
-import { enqueueDelivery } from '../server/webhooks/enqueue.ts'
+import { newId } from '../server/base/lib/ids.ts'
+import { createGuard } from '../server/base/outbound/guard.ts'
+import { enqueueDelivery } from '../server/work/webhooks/enqueue.ts'
 import { readConditions, report, table } from '../testbed/results.ts'
 import { REFUSED_HOSTS, REFUSED_URLS } from '../tests/outbound/url-forms.ts'
 import { startTestGateway, type TestGateway } from '../tests/support/in-process.ts'

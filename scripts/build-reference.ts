@@ -1,10 +1,10 @@
 // Writes the tables of settings, metrics and model types into the guides. `--check` only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MODEL_TYPE_ROWS } from '../server/catalog/model-types.ts'
-import { listVariables } from '../server/config/config.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../server/lib/units.ts'
-import { listMetrics } from '../server/metrics/metrics.ts'
+import { listVariables } from '../server/api/config/config.ts'
+import { listMetrics } from '../server/api/metrics/metrics.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../server/base/lib/units.ts'
+import { MODEL_TYPE_ROWS } from '../server/money/catalog/model-types.ts'
 
 const CELL = '| --- '
 

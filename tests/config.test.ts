@@ -4,9 +4,14 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ConfigError, describeConfig, listVariables, loadConfig } from '../server/config/config.ts'
-import { openSecretBox } from '../server/config/secret-key-file.ts'
-import { createSecretKey } from '../server/lib/secrets/secrets.ts'
+import {
+  ConfigError,
+  describeConfig,
+  listVariables,
+  loadConfig,
+} from '../server/api/config/config.ts'
+import { openSecretBox } from '../server/api/config/secret-key-file.ts'
+import { createSecretKey } from '../server/base/lib/secrets/secrets.ts'
 
 const key = createSecretKey()
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { refuseUnwritable } from '../server/database/embedded/disk.ts'
+import { refuseUnwritable } from '../server/base/database/embedded/disk.ts'
 import { mountSmallDisk, noSmallDisk } from './support/database/small-disk.ts'
 import { startTestGateway } from './support/in-process.ts'
 import { until } from './support/until.ts'

@@ -1,8 +1,8 @@
 /** What is old leaves the database, what is not stays, and the books still agree: `stop` audits. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type HousekeepingJob, startHousekeeping } from '../server/app/housekeeping.ts'
-import { createLog } from '../server/app/log.ts'
+import { type HousekeepingJob, startHousekeeping } from '../server/api/app/housekeeping.ts'
+import { createLog } from '../server/api/app/log.ts'
 import { MP4, type Origin, startOrigin } from './assets/origin.ts'
 import { until } from './support/until.ts'
 import { BODY, startTaskStage, type TaskStage } from './tasks/stage.ts'

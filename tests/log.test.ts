@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { createLog, type LogOptions } from '../server/app/log.ts'
+import { createLog, type LogOptions } from '../server/api/app/log.ts'
 
 /** What is written while `log` is used. */
 function written(t: TestContext, options: LogOptions, use: (log: Log) => void): string {
@@ -73,7 +73,7 @@ test('text: for people, with the time of day', (t) => {
 })
 
 test('what a reader does not take in time is lost beyond 16 MiB, and a line says how much', async () => {
-  const log = new URL('../server/app/log.ts', import.meta.url).href
+  const log = new URL('../server/api/app/log.ts', import.meta.url).href
   const script = `
     const { createLog } = await import(${JSON.stringify(log)})
     const log = createLog({ level: 'info', format: 'json' })

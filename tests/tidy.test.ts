@@ -31,6 +31,8 @@ import {
   checkOrdersKnown,
   checkParts,
   checkRooms,
+  checkStoreys,
+  checkSubfolders,
   findCircles,
 } from './tidy/check-rooms.ts'
 import { checkSizes, describeSizes } from './tidy/check-sizes.ts'
@@ -54,6 +56,9 @@ describe('who may import whom', () => {
   })
   test('between the parts, in one order', () => {
     expectNone(checkParts(), 'A part imports only parts before it (MAY_IMPORT):')
+  })
+  test('between the storeys, of which money and wire never know each other', () => {
+    expectNone(checkStoreys(paths), 'A storey knows those below it (STOREYS):')
   })
   test('between the rooms of a folder, in one order', () => {
     expectNone(checkRooms(sources), 'A room imports only rooms before it (ROOMS):')
@@ -84,7 +89,10 @@ describe('what is allowed where', () => {
     expectNone(checkPurity(sources), 'The same input must give the same output:')
   })
   test('SQL in store files', () => {
-    expectNone(checkSql(sources), 'SQL lives in store.ts files, server/database and migrations:')
+    expectNone(
+      checkSql(sources),
+      'SQL lives in store.ts files, server/base/database and migrations:',
+    )
   })
   test('no vendor in the middle', () => {
     expectNone(checkWords(sources), 'Vendors are named in upstreams/<vendor> and the catalog:')
@@ -138,6 +146,7 @@ test('files of functions have a new revision for each change', () => {
 describe('sizes', () => {
   test('of folders', () => {
     expectNone(checkFolders(paths), 'A folder wants rooms by what changes together:')
+    expectNone(checkSubfolders(paths), 'Give them storeys, or name their kind in PEERS:')
   })
   test('of files, functions and lines', (context) => {
     context.diagnostic(describeSizes(sources))

@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { listVariables, loadConfig } from '../server/config/config.ts'
+import { listVariables, loadConfig } from '../server/api/config/config.ts'
 import { listFiles, readSources } from './tidy/read-tree.ts'
 
 const sources = readSources(listFiles()).filter(({ path }) => /^(?:server|bin)\//.test(path))
-const others = sources.filter(({ path }) => !path.startsWith('server/config/'))
-const CONFIG = 'server/config/config.ts'
+const others = sources.filter(({ path }) => !path.startsWith('server/api/config/'))
+const CONFIG = 'server/api/config/config.ts'
 
 /** Read outside the configuration, each by one file. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   // Tests alone: the gateway otherwise refuses a database that may lose what it has acknowledged.
-  TRIBUTARY_TEST_UNSAFE_DATABASE: 'server/database/judge-server.ts',
+  TRIBUTARY_TEST_UNSAFE_DATABASE: 'server/base/database/judge-server.ts',
   // Tests alone: ends the process at a named line.
-  TRIBUTARY_FAIL: 'server/lib/failpoint.ts',
+  TRIBUTARY_FAIL: 'server/base/lib/failpoint.ts',
   // Flags of the engine that the operator has set, which stay as they are.
   NODE_OPTIONS: 'bin/lib/engine-flags.ts',
   // Errors of the command line with their stacks.
@@ -22,7 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   // The form of the message that says why the configuration cannot be read.
   LOG_FORMAT: 'bin/lib/notices.ts',
   // The folders in which programs of the machine are looked for.
-  PATH: 'server/assets/sound/ffmpeg.ts',
+  PATH: 'server/work/assets/sound/ffmpeg.ts',
 }
 
 /** Values for what is absent by default. */

@@ -1,8 +1,8 @@
 /** Prepares a database as it is after three months: seeded, rolled up, and vacuumed. */
 import type { Sql } from 'postgres'
-import { connect } from '../../server/database/connection/client.ts'
-import type { DatabasePlace } from '../../server/database/connection/open-client.ts'
-import { countEndedCalls } from '../../server/usage/rollup-store.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
+import type { DatabasePlace } from '../../server/base/database/connection/open-client.ts'
+import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
 import { type Amounts, seed, settleDown } from './seed.ts'
 
 const STATEMENT_MS = 600_000

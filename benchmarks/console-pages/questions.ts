@@ -1,5 +1,5 @@
 /** Requests of the console's pages, with common and rare filters. */
-import type { AdminKey } from '../../server/admin/contract.ts'
+import type { AdminKey } from '../../server/api/admin/contract.ts'
 
 export interface Question {
   readonly name: string

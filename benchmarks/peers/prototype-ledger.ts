@@ -7,7 +7,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { Agent } from 'undici'
-import { connect } from '../../server/database/connection/client.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
 
 type Row = readonly [id: string, account: string, nanos: number, about: string]
 const [port = '0', origin = '', key = ''] = process.argv.slice(2)

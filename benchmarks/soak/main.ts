@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { openLaboratory } from '../../testbed/laboratory.ts'
 import { openLiveMemory } from '../../testbed/live-memory.ts'
 import { readOptions } from '../../testbed/options.ts'

@@ -1,8 +1,8 @@
 /** Shared by `backup` and `restore`: opening the database and reporting on files. */
 import { join } from 'node:path'
-import type { CopiedContent } from '../../server/assets/storage/copy-content.ts'
-import { type Config, loadConfig } from '../../server/config/config.ts'
-import { type OpenedDatabase, openDatabase } from '../../server/database/open.ts'
+import { type Config, loadConfig } from '../../server/api/config/config.ts'
+import { type OpenedDatabase, openDatabase } from '../../server/base/database/open.ts'
+import type { CopiedContent } from '../../server/work/assets/storage/copy-content.ts'
 
 /** Written once all files are copied. */
 export const FILES_FILE = 'files.json'

@@ -1,7 +1,7 @@
 /** Describes a failure for an operator, without a stack trace. */
-import { DatabaseProblem } from '../../server/database/problem.ts'
-import { GatewayError } from '../../server/lib/errors.ts'
-import { OperatorError } from '../../server/lib/operator-error.ts'
+import { DatabaseProblem } from '../../server/base/database/problem.ts'
+import { GatewayError } from '../../server/base/lib/errors.ts'
+import { OperatorError } from '../../server/base/lib/operator-error.ts'
 
 export function describeCommandFailure(error: unknown): string {
   if (process.env.TRIBUTARY_DEBUG && error instanceof Error) return error.stack ?? error.message

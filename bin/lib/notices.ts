@@ -2,7 +2,7 @@
  * The notices of `tributary serve` outside of the log: text for people on standard error, or lines
  * of the log where LOG_FORMAT=json promises that every line is a JSON object.
  */
-import { createLog, type LogOptions } from '../../server/app/log.ts'
+import { createLog, type LogOptions } from '../../server/api/app/log.ts'
 import { describeCommandFailure, messagesOfFailure } from './failure.ts'
 
 export interface ServeNotices {

@@ -1,6 +1,6 @@
 /** Parsers of command line options; each error says which values are accepted. */
 import { InvalidArgumentError } from 'commander'
-import { type Nanos, parseAmount } from '../../server/lib/money.ts'
+import { type Nanos, parseAmount } from '../../server/base/lib/money.ts'
 
 /** Parses a decimal such as 12.5 or -3; at most nine digits on either side of the point. */
 export function parseAmountOption(text: string): Nanos {

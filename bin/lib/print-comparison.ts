@@ -3,9 +3,9 @@ import type {
   ComparedSum,
   ComparedTable,
   Comparison,
-} from '../../server/database/backup/compare.ts'
-import type { AuditResult } from '../../server/ledger/audit/audit.ts'
-import { formatAmount } from '../../server/lib/money.ts'
+} from '../../server/base/database/backup/compare.ts'
+import { formatAmount } from '../../server/base/lib/money.ts'
+import type { AuditResult } from '../../server/money/ledger/audit/audit.ts'
 import { printTable } from './print.ts'
 
 /** The first digits of a digest, enough to recognise equal ones. */

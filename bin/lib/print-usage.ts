@@ -1,7 +1,7 @@
 /** The parts of a usage record in words: the basis, the arithmetic of the charge, the attempts. */
 import { z } from 'zod'
-import { formatAmount } from '../../server/lib/money.ts'
-import type { UsageSummary } from '../../server/usage/store.ts'
+import { formatAmount } from '../../server/base/lib/money.ts'
+import type { UsageSummary } from '../../server/money/usage/store.ts'
 import { describePrice } from './price-words.ts'
 import { printTable } from './print.ts'
 

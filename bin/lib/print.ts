@@ -1,5 +1,5 @@
 /** Output: aligned tables for people, JSON for scripts. Only results go to standard output. */
-import { formatAmount } from '../../server/lib/money.ts'
+import { formatAmount } from '../../server/base/lib/money.ts'
 
 /** Prints JSON; amounts (bigint, nano-units) become decimal strings. */
 export function printJson(value: unknown): void {

@@ -1,15 +1,15 @@
 /** Reads the files of `tributary apply`: a catalog, and beside it accounts with their keys. */
 import { readFileSync } from 'node:fs'
-import { accountsFile, type FileAccount } from '../../server/accounts/account-file.ts'
+import { describeProblem } from '../../server/base/lib/text/describe-problem.ts'
+import { findUnstorable } from '../../server/base/lib/text/well-formed.ts'
+import { accountsFile, type FileAccount } from '../../server/money/accounts/account-file.ts'
 import {
   CatalogError,
   type NamedCatalogFile,
   parseCatalogFile,
-} from '../../server/catalog/apply/file.ts'
-import { formatPath, substitute } from '../../server/catalog/environment.ts'
-import { describeFileProblems, type Mistake } from '../../server/catalog/mistakes.ts'
-import { describeProblem } from '../../server/lib/text/describe-problem.ts'
-import { findUnstorable } from '../../server/lib/text/well-formed.ts'
+} from '../../server/money/catalog/apply/file.ts'
+import { formatPath, substitute } from '../../server/money/catalog/environment.ts'
+import { describeFileProblems, type Mistake } from '../../server/money/catalog/mistakes.ts'
 
 export interface Configuration {
   readonly files: readonly NamedCatalogFile[]

@@ -1,7 +1,7 @@
 /** Records how a command that operators schedule has ended, for the metrics of the gateways. */
 import type { Sql } from 'postgres'
-import { readVersion } from '../../server/config/version.ts'
-import { type CommandRun, upsertCommandRun } from '../../server/usage/command-run-store.ts'
+import { readVersion } from '../../server/api/config/version.ts'
+import { type CommandRun, upsertCommandRun } from '../../server/money/usage/command-run-store.ts'
 
 /**
  * Runs `work` and records its outcome: a failure if it throws or sets an exit code. A run that

@@ -1,6 +1,6 @@
 /** Runs one command and converts every outcome to an exit code and at most a few clear lines. */
 import { Command, CommanderError } from 'commander'
-import { readVersion } from '../../server/config/version.ts'
+import { readVersion } from '../../server/api/config/version.ts'
 import { loadCommands } from './commands.ts'
 import { describeCommandFailure } from './failure.ts'
 

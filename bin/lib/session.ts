@@ -3,10 +3,10 @@
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { type Config, loadConfig } from '../../server/config/config.ts'
-import { migrate } from '../../server/database/migrations/migrate.ts'
-import { openDatabase } from '../../server/database/open.ts'
-import { writeAudit } from '../../server/sign-in/audit-log/audit-log.ts'
+import { type Config, loadConfig } from '../../server/api/config/config.ts'
+import { writeAudit } from '../../server/api/sign-in/audit-log/audit-log.ts'
+import { migrate } from '../../server/base/database/migrations/migrate.ts'
+import { openDatabase } from '../../server/base/database/open.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 

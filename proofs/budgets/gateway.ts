@@ -2,11 +2,11 @@
  * One gateway of the proof: a process with the ledger, its lease and its sweeper, that takes and
  * settles holds as its rounds order them. It may be killed at any time.
  */
-import { connect } from '../../server/database/connection/client.ts'
-import { isUnavailable } from '../../server/database/unavailable.ts'
-import { startSweeper } from '../../server/ledger/leases/sweeper.ts'
-import { createLedger, type HoldResult } from '../../server/ledger/ledger.ts'
-import { newId, newRequestId } from '../../server/lib/ids.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
+import { isUnavailable } from '../../server/base/database/unavailable.ts'
+import { newId, newRequestId } from '../../server/base/lib/ids.ts'
+import { startSweeper } from '../../server/money/ledger/leases/sweeper.ts'
+import { createLedger, type HoldResult } from '../../server/money/ledger/ledger.ts'
 import { createRandom, type Random } from '../../testbed/random.ts'
 import type { Order, ProofCaller, RoundEnd } from './orders.ts'
 

@@ -1,5 +1,5 @@
 /** The account of one scene, compared with the bills that the simulators wrote meanwhile. */
-import { parseAmount } from '../../server/lib/money.ts'
+import { parseAmount } from '../../server/base/lib/money.ts'
 import { priceOf } from '../../testbed/prices.ts'
 import type { TestGateway, TestRecord } from '../../tests/support/in-process.ts'
 import { until } from '../../tests/support/until.ts'

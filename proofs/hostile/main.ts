@@ -8,7 +8,7 @@
  * them out).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { waitForHolds } from '../../testbed/holds.ts'
 import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'

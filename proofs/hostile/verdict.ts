@@ -1,5 +1,5 @@
 /** Judges the slices by what was promised, and tells which attack did what. */
-import { formatAmount } from '../../server/lib/money.ts'
+import { formatAmount } from '../../server/base/lib/money.ts'
 import { round, table } from '../../testbed/results.ts'
 import type { Attack } from './attacks/attack.ts'
 import { type Figures, figuresOf } from './figures.ts'

@@ -1,6 +1,6 @@
 /** One cycle: load, kill -9, restart, and a comparison of all books. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { compareBooks, readClock, readLedger, type Verdict } from '../../testbed/books.ts'
 import { waitForHolds } from '../../testbed/holds.ts'
 import type { Laboratory } from '../../testbed/laboratory.ts'

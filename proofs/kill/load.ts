@@ -1,6 +1,6 @@
 /** An open load: calls start at a fixed rate, however long earlier ones take. */
 import { Agent } from 'undici'
-import type { CreatedKey } from '../../server/accounts/manage-keys.ts'
+import type { CreatedKey } from '../../server/money/accounts/manage-keys.ts'
 import { type CallKind, type FinishedCall, planCall, sendCall } from '../../testbed/calls.ts'
 import type { Random } from '../../testbed/random.ts'
 

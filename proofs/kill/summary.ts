@@ -1,5 +1,5 @@
 /** Summarises all cycles. */
-import { formatAmount } from '../../server/lib/money.ts'
+import { formatAmount } from '../../server/base/lib/money.ts'
 import type { Verdict } from '../../testbed/books.ts'
 import type { Outcome } from '../../testbed/calls.ts'
 import { median, table } from '../../testbed/results.ts'

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
-import type { CreatedKey } from '../../server/accounts/manage-keys.ts'
+import type { CreatedKey } from '../../server/money/accounts/manage-keys.ts'
 import { type FinishedCall, type PlannedCall, planCall, sendCall } from '../../testbed/calls.ts'
 import type { Random } from '../../testbed/random.ts'
 import type { Stage } from './stage.ts'

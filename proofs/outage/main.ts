@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { formatAmount } from '../../server/lib/money.ts'
+import { formatAmount } from '../../server/base/lib/money.ts'
 import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { readConditions, report, table } from '../../testbed/results.ts'
 import { allAttempts, countBy, type OutageResult, proveOutage } from './run.ts'

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DatabasePlace } from '../../server/database/connection/open-client.ts'
+import type { DatabasePlace } from '../../server/base/database/connection/open-client.ts'
 import { dialServer, throughSocket } from '../../tests/support/database/chosen-postgres.ts'
 
 export interface FaultyProxy {

@@ -1,5 +1,5 @@
 /** Runs load and faults for a while, waits until all is quiet, and compares the books. */
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import type { FinishedCall } from '../../testbed/calls.ts'
 import { createRandom } from '../../testbed/random.ts'
 import type { PostgresChoice } from '../../tests/support/database/chosen-postgres.ts'

@@ -1,6 +1,6 @@
 /** Runs cases against a stage in batches, judges each, and sums up by kind. */
 import { Agent } from 'undici'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { readBalances, readRecords } from './books.ts'
 import { generateCases } from './cases/generate.ts'
 import { driveCases, type Observed } from './drive.ts'

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { createKey } from '../../server/accounts/manage-keys.ts'
-import { applyCatalog } from '../../server/catalog/apply/apply.ts'
-import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
-import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
-import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
+import { createKey } from '../../server/money/accounts/manage-keys.ts'
+import { applyCatalog } from '../../server/money/catalog/apply/apply.ts'
+import { parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
+import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 import {
   createTestAccount,
   type GatewayProcess,

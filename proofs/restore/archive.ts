@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { connect } from '../../server/database/connection/client.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
 import {
   type ChosenServer,
   type PostgresChoice,

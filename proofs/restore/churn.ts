@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { changeKey, createKey, rotateKey } from '../../server/accounts/manage-keys.ts'
-import { connect } from '../../server/database/connection/client.ts'
-import type { DatabasePlace } from '../../server/database/connection/open-client.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
+import type { DatabasePlace } from '../../server/base/database/connection/open-client.ts'
+import { changeKey, createKey, rotateKey } from '../../server/money/accounts/manage-keys.ts'
 import type { Random } from '../../testbed/random.ts'
 
 export interface Churn {

@@ -1,6 +1,6 @@
 /** The expected content of a restored database: all calls acknowledged before, none begun after. */
 import type { Sql } from 'postgres'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import type { BookEntry } from '../../simulators/index.ts'
 import { priceOf } from '../../testbed/prices.ts'
 import type { TimedCall } from './fleet.ts'

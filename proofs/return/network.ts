@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import type { DatabasePlace } from '../../server/database/connection/open-client.ts'
+import type { DatabasePlace } from '../../server/base/database/connection/open-client.ts'
 import { dialServer, urlOf } from '../../tests/support/database/chosen-postgres.ts'
 
 export interface Network {

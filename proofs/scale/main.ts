@@ -5,8 +5,8 @@
  * loses nothing: `npm run prove:scale -- [--previous COMMIT]`.
  */
 
-import { createKey } from '../../server/accounts/manage-keys.ts'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { createKey } from '../../server/money/accounts/manage-keys.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { openLaboratory } from '../../testbed/laboratory.ts'
 import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { readConditions, report } from '../../testbed/results.ts'

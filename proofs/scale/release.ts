@@ -1,6 +1,6 @@
 /** Another version of this repository, unpacked beside it and run by its own code. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -17,7 +17,7 @@ export interface Release {
   /** The number of its newest migration. */
   readonly schema: string
   readonly gateways: Gateways
-  readonly keys: typeof import('../../server/accounts/manage-keys.ts')
+  readonly keys: typeof import('../../server/money/accounts/manage-keys.ts')
   remove(): void
 }
 
@@ -46,7 +46,10 @@ export async function unpackRelease(commit: string): Promise<Release> {
   if (isSame) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   else execFileSync('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder })
   const gateways: Gateways = await import(join(folder, 'tests', 'support', 'gateway.ts'))
-  const keys = await import(join(folder, 'server', 'accounts', 'manage-keys.ts'))
+  // Releases up to 0.2.0 have no storeys.
+  const storeys = join(folder, 'server', 'money')
+  const parts = existsSync(storeys) ? storeys : join(folder, 'server')
+  const keys = await import(join(parts, 'accounts', 'manage-keys.ts'))
   return {
     commit,
     folder,

@@ -2,7 +2,7 @@
  * Compares the three books of the task proofs: the callers' answers, the ledger, the vendor's book.
  */
 import type { Sql } from 'postgres'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import type { AcceptedTask } from './vendor.ts'
 
 export interface Comparison {

@@ -2,10 +2,10 @@
  * The kinds of cases of the submissions proof: the model of a call, and the way to find its task.
  */
 import type { Sql } from 'postgres'
-import { applyCatalog } from '../../server/catalog/apply/apply.ts'
-import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
-import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
-import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
+import { applyCatalog } from '../../server/money/catalog/apply/apply.ts'
+import { parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
+import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 
 /**
  * spaced: a list, and a model for each call. crowded: a list, and one model for all of them.

@@ -1,6 +1,6 @@
 /** The books of the submissions proof, call by call: each call has its own account. */
 import type { Sql } from 'postgres'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { CASE_KINDS, type Call, type CaseKind, isFindable } from './case-kinds.ts'
 import type { AcceptedTask } from './submission-vendor.ts'
 

@@ -1,10 +1,10 @@
 /** Who calls: the cache in front of the keys, on real PostgreSQL. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setAccountLimits, setAccountStatus } from '../../server/accounts/manage-accounts.ts'
-import { changeKey, createKey, setKeyDisabled } from '../../server/accounts/manage-keys.ts'
-import { GatewayError } from '../../server/lib/errors.ts'
-import { createApiKey, presentKey } from '../../server/lib/secrets/api-key.ts'
+import { GatewayError } from '../../server/base/lib/errors.ts'
+import { createApiKey, presentKey } from '../../server/base/lib/secrets/api-key.ts'
+import { setAccountLimits, setAccountStatus } from '../../server/money/accounts/manage-accounts.ts'
+import { changeKey, createKey, setKeyDisabled } from '../../server/money/accounts/manage-keys.ts'
 import { until } from '../support/until.ts'
 import { counted, createCaller, deaf, openDatabase, startInstance } from './support.ts'
 

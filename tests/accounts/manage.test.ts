@@ -1,13 +1,14 @@
 /** Accounts and keys as operators manage them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { OperatorError } from '../../server/base/lib/operator-error.ts'
 import {
   createAccount,
   listAccounts,
   setAccountLimits,
   setAccountStatus,
   showAccount,
-} from '../../server/accounts/manage-accounts.ts'
+} from '../../server/money/accounts/manage-accounts.ts'
 import {
   changeKey,
   createKey,
@@ -15,11 +16,10 @@ import {
   rotateKey,
   setKeyDisabled,
   showKey,
-} from '../../server/accounts/manage-keys.ts'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import { closeHolds } from '../../server/ledger/posting/move-store.ts'
-import type { HoldRow } from '../../server/ledger/store.ts'
-import { OperatorError } from '../../server/lib/operator-error.ts'
+} from '../../server/money/accounts/manage-keys.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
+import { closeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import type { HoldRow } from '../../server/money/ledger/store.ts'
 import { settleRow } from '../ledger/support.ts'
 import { createCaller, openDatabase, spend } from './support.ts'
 

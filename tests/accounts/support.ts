@@ -1,11 +1,11 @@
 /** Shared by tests of accounts: a database of their own and helpers that fill it. */
 import type { TestContext } from 'node:test'
 import type { Sql } from 'postgres'
-import { type Accounts, createAccounts } from '../../server/accounts/identify.ts'
-import { createAccount } from '../../server/accounts/manage-accounts.ts'
-import { createKey, type NewKey } from '../../server/accounts/manage-keys.ts'
-import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
-import type { Log } from '../../server/lib/log.ts'
+import type { Log } from '../../server/base/lib/log.ts'
+import { type Accounts, createAccounts } from '../../server/money/accounts/identify.ts'
+import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
+import { createKey, type NewKey } from '../../server/money/accounts/manage-keys.ts'
+import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import { holdRow, settleRow } from '../ledger/support.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 

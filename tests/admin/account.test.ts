@@ -1,7 +1,7 @@
 /** An account's settings, the key of its playground, and the events that keep pages fresh. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { removeBudget } from '../../server/ledger/budgets/budgets.ts'
+import { removeBudget } from '../../server/money/ledger/budgets/budgets.ts'
 import { giveBudget } from '../ledger/budgets/support.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { until } from '../support/until.ts'

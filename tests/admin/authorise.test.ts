@@ -1,11 +1,11 @@
 /** The role of every route of the admin API, tried by every kind of user. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { authorise, requireStepUp } from '../../server/admin/authorise.ts'
-import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
-import type { CallerRole, Contract } from '../../server/admin/route.ts'
-import { GatewayError } from '../../server/lib/errors.ts'
-import type { Session } from '../../server/sign-in/sessions/session.ts'
+import { authorise, requireStepUp } from '../../server/api/admin/authorise.ts'
+import { ADMIN_CONTRACT } from '../../server/api/admin/contract.ts'
+import type { CallerRole, Contract } from '../../server/api/admin/route.ts'
+import type { Session } from '../../server/api/sign-in/sessions/session.ts'
+import { GatewayError } from '../../server/base/lib/errors.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const LATER = new Date('2026-11-21T12:05:00Z')

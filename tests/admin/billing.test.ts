@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { parseAmount } from '../../server/base/lib/money.ts'
 import {
   createRedeemCodes,
   listRedeemCodes,
   voidRedeemCode,
-} from '../../server/ledger/redeem/redeem-codes.ts'
-import { parseAmount } from '../../server/lib/money.ts'
+} from '../../server/money/ledger/redeem/redeem-codes.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { ADMIN_CONTRACT, type AdminKey } from '../../server/admin/contract.ts'
-import type { Contract } from '../../server/admin/route.ts'
-import { findUnstorable } from '../../server/lib/text/well-formed.ts'
+import { ADMIN_CONTRACT, type AdminKey } from '../../server/api/admin/contract.ts'
+import type { Contract } from '../../server/api/admin/route.ts'
+import { findUnstorable } from '../../server/base/lib/text/well-formed.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 

@@ -1,10 +1,10 @@
 /** Costs and planned prices over the admin API: operators see them, customers never. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
-import type { Contract } from '../../server/admin/route.ts'
-import { ENDPOINTS } from '../../server/endpoints/index.ts'
-import { describeAnswer } from '../../server/endpoints/reference/json-schema.ts'
+import { ADMIN_CONTRACT } from '../../server/api/admin/contract.ts'
+import type { Contract } from '../../server/api/admin/route.ts'
+import { ENDPOINTS } from '../../server/api/endpoints/index.ts'
+import { describeAnswer } from '../../server/api/endpoints/reference/json-schema.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 

@@ -1,8 +1,8 @@
 /** The events that follow from two successive states of an account. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findChanges } from '../../server/admin/live/changes.ts'
-import type { LiveRow } from '../../server/admin/live/live-store.ts'
+import { findChanges } from '../../server/api/admin/live/changes.ts'
+import type { LiveRow } from '../../server/api/admin/live/live-store.ts'
 
 const QUIET: LiveRow = {
   account_id: 'acct_1',

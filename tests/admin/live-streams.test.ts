@@ -1,8 +1,8 @@
 /** Streams of events over a real socket: sessions that end, and the last viewer leaving. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createStreams, type Streams } from '../../server/admin/live/streams.ts'
-import { createContext } from '../../server/http/context.ts'
+import { createStreams, type Streams } from '../../server/api/admin/live/streams.ts'
+import { createContext } from '../../server/base/http/context.ts'
 import { testMemory } from '../support/memory.ts'
 import { startServer } from '../support/servers/local-server.ts'
 

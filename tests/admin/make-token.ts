@@ -1,11 +1,12 @@
 /** Real access tokens for tests of the admin API, each of a new person. */
-import { newId } from '../../server/lib/ids.ts'
-import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
-import { createPasswords } from '../../server/sign-in/password-hashes.ts'
-import { createPerson } from '../../server/sign-in/people/people.ts'
-import { putMembership } from '../../server/sign-in/person-store.ts'
-import { createSignIn, type SignIn } from '../../server/sign-in/sign-in.ts'
-import { createAccessToken } from '../../server/sign-in/tokens/access-tokens.ts'
+
+import { createPasswords } from '../../server/api/sign-in/password-hashes.ts'
+import { createPerson } from '../../server/api/sign-in/people/people.ts'
+import { putMembership } from '../../server/api/sign-in/person-store.ts'
+import { createSignIn, type SignIn } from '../../server/api/sign-in/sign-in.ts'
+import { createAccessToken } from '../../server/api/sign-in/tokens/access-tokens.ts'
+import { newId } from '../../server/base/lib/ids.ts'
+import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
 import type { TestGateway } from '../support/in-process.ts'
 
 export interface TokenWanted {

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
-import { getOrCreateSecret } from '../../server/webhooks/secrets.ts'
+import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
+import { getOrCreateSecret } from '../../server/work/webhooks/secrets.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { at, fill, type Ids, OF_ACCOUNTS, probe, ROUTES } from './matrix-stage.ts'
 import { type AdminStage, startAdmin } from './support.ts'

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { writeCheckpoint } from '../../server/ledger/books/write-checkpoint.ts'
-import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
+import { createSecretBox, createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
+import { writeCheckpoint } from '../../server/money/ledger/books/write-checkpoint.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')

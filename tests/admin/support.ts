@@ -2,10 +2,10 @@
  * A gateway with sessions defined by the test: the `session` cookie of a request names its person.
  * Access tokens, and everything else, are real.
  */
-import type { AdminAnswer, AdminKey } from '../../server/admin/contract.ts'
-import { GatewayError } from '../../server/lib/errors.ts'
-import type { AuditRow, Session, Sessions } from '../../server/sign-in/sessions/session.ts'
-import type { SignIn } from '../../server/sign-in/sign-in.ts'
+import type { AdminAnswer, AdminKey } from '../../server/api/admin/contract.ts'
+import type { AuditRow, Session, Sessions } from '../../server/api/sign-in/sessions/session.ts'
+import type { SignIn } from '../../server/api/sign-in/sign-in.ts'
+import { GatewayError } from '../../server/base/lib/errors.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { makeToken, openTokens, type TokenWanted } from './make-token.ts'
 

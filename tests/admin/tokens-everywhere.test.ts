@@ -1,11 +1,11 @@
 /** Two gateways on one database: a token that is revoked at one is invalid at the other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadConfig } from '../../server/config/config.ts'
+import { loadConfig } from '../../server/api/config/config.ts'
+import { createPasswords } from '../../server/api/sign-in/password-hashes.ts'
+import { createPerson } from '../../server/api/sign-in/people/people.ts'
+import { createAccessToken } from '../../server/api/sign-in/tokens/access-tokens.ts'
 import { type Gateway, serve } from '../../server/main.ts'
-import { createPasswords } from '../../server/sign-in/password-hashes.ts'
-import { createPerson } from '../../server/sign-in/people/people.ts'
-import { createAccessToken } from '../../server/sign-in/tokens/access-tokens.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const PASSWORD = 'a river runs through 7 hills'

@@ -1,8 +1,8 @@
 /** Records, figures and the export, of calls that were really made. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { parseAmount } from '../../server/lib/money.ts'
-import { countEndedCalls } from '../../server/usage/rollup-store.ts'
+import { parseAmount } from '../../server/base/lib/money.ts'
+import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 

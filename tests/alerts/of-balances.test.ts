@@ -1,11 +1,11 @@
 /** Alerts of balances and keys are recorded once, in the transaction that causes them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createKey } from '../../server/accounts/manage-keys.ts'
-import { recordExpiringKeys } from '../../server/alerts/alert-store.ts'
-import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
-import { postCredit } from '../../server/ledger/store.ts'
-import { newId } from '../../server/lib/ids.ts'
+import { newId } from '../../server/base/lib/ids.ts'
+import { createKey } from '../../server/money/accounts/manage-keys.ts'
+import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import { postCredit } from '../../server/money/ledger/store.ts'
+import { recordExpiringKeys } from '../../server/work/alerts/alert-store.ts'
 import { createCaller, holdRow, settleRow } from '../ledger/support.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 

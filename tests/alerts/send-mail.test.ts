@@ -1,7 +1,7 @@
 /** One mail to one server: what is sent, what is refused for good, and servers that hang or lie. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { checkMail, type OutgoingMail, sendMail } from '../../server/alerts/mail/transport.ts'
+import { checkMail, type OutgoingMail, sendMail } from '../../server/work/alerts/mail/transport.ts'
 import { type SmtpTestServer, startSmtpServer } from '../support/servers/smtp-server.ts'
 
 let smtp: SmtpTestServer

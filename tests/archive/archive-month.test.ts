@@ -4,24 +4,24 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { startSpend } from '../../server/accounts/key-store.ts'
-import { listMovements } from '../../server/admin/account/billing/store.ts'
-import { selectTaskList } from '../../server/admin/account/tasks/store.ts'
+import { listMovements } from '../../server/api/admin/account/billing/store.ts'
+import { selectTaskList } from '../../server/api/admin/account/tasks/store.ts'
+import { startSpend } from '../../server/money/accounts/key-store.ts'
+import { sealEverything } from '../../server/money/ledger/books/sealer.ts'
+import { renewLease } from '../../server/money/ledger/leases/owner-store.ts'
+import { createLedger } from '../../server/money/ledger/ledger.ts'
+import { closeHolds, correctLost, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import {
   type ArchiveStep,
   archiveMonth,
   checkMonth,
   listMonths,
-} from '../../server/archive/archive-month.ts'
-import { auditArchives } from '../../server/archive/audit-archives.ts'
-import { findArchived } from '../../server/archive/find-record.ts'
-import { monthOf, readMonth } from '../../server/archive/months.ts'
-import { readStated, verifyMonth } from '../../server/archive/verify-archives.ts'
-import { pathOfContent } from '../../server/assets/storage/disk-storage.ts'
-import { sealEverything } from '../../server/ledger/books/sealer.ts'
-import { renewLease } from '../../server/ledger/leases/owner-store.ts'
-import { createLedger } from '../../server/ledger/ledger.ts'
-import { closeHolds, correctLost, takeHolds } from '../../server/ledger/posting/move-store.ts'
+} from '../../server/work/archive/archive-month.ts'
+import { auditArchives } from '../../server/work/archive/audit-archives.ts'
+import { findArchived } from '../../server/work/archive/find-record.ts'
+import { monthOf, readMonth } from '../../server/work/archive/months.ts'
+import { readStated, verifyMonth } from '../../server/work/archive/verify-archives.ts'
+import { pathOfContent } from '../../server/work/assets/storage/disk-storage.ts'
 import { brokenInvariants, createCaller, holdRow, quiet, settleRow } from '../ledger/support.ts'
 import {
   backdate,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readLinkExpiry } from '../../server/assets/library/link-expiry.ts'
+import { readLinkExpiry } from '../../server/work/assets/library/link-expiry.ts'
 
 const NOW = new Date('2026-11-21T10:00:00Z')
 const DAY_LATER = '2026-11-22T10:00:00.000Z'

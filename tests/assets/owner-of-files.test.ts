@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { createDiskStorage, pathOfContent } from '../../server/assets/storage/disk-storage.ts'
+import { createDiskStorage, pathOfContent } from '../../server/work/assets/storage/disk-storage.ts'
 
 const SERVICE = 65_534
 const skip = process.getuid?.() === 0 ? false : 'only root can give files away'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readRange } from '../../server/assets/read-range.ts'
+import { readRange } from '../../server/work/assets/read-range.ts'
 
 const CASES: [string | undefined, ReturnType<typeof readRange>][] = [
   [undefined, undefined],

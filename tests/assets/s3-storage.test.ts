@@ -4,13 +4,13 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
-import { bucketOf, openS3Client } from '../../server/assets/storage/s3-client.ts'
-import { createS3Storage } from '../../server/assets/storage/s3-storage.ts'
+import { bucketOf, openS3Client } from '../../server/work/assets/storage/s3-client.ts'
+import { createS3Storage } from '../../server/work/assets/storage/s3-storage.ts'
 import {
   type Storage,
   StorageUnavailable,
   TooManyBytes,
-} from '../../server/assets/storage/storage.ts'
+} from '../../server/work/assets/storage/storage.ts'
 import { CREDENTIALS, type S3Server, startS3Server } from '../support/s3-server.ts'
 
 const MB = 1024 * 1024

@@ -3,15 +3,19 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { createLog } from '../../server/app/log.ts'
-import { type Copier, startCopier } from '../../server/assets/copies/copier.ts'
-import { COPY_LIMITS, type CopyLimits } from '../../server/assets/copies/copy-schedule.ts'
-import type { FinishedTask } from '../../server/assets/library/collect-assets.ts'
-import { addToLibrary, createLibrary, type Library } from '../../server/assets/library/library.ts'
-import { createQuota } from '../../server/assets/quota.ts'
-import { type Blobs, createBlobs } from '../../server/assets/storage/blobs.ts'
-import { createDiskStorage } from '../../server/assets/storage/disk-storage.ts'
-import { createGuard } from '../../server/outbound/guard.ts'
+import { createLog } from '../../server/api/app/log.ts'
+import { createGuard } from '../../server/base/outbound/guard.ts'
+import { type Copier, startCopier } from '../../server/work/assets/copies/copier.ts'
+import { COPY_LIMITS, type CopyLimits } from '../../server/work/assets/copies/copy-schedule.ts'
+import type { FinishedTask } from '../../server/work/assets/library/collect-assets.ts'
+import {
+  addToLibrary,
+  createLibrary,
+  type Library,
+} from '../../server/work/assets/library/library.ts'
+import { createQuota } from '../../server/work/assets/quota.ts'
+import { type Blobs, createBlobs } from '../../server/work/assets/storage/blobs.ts'
+import { createDiskStorage } from '../../server/work/assets/storage/disk-storage.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 

@@ -1,8 +1,8 @@
 /** `apply` on real PostgreSQL: declarative, idempotent, one transaction, safe when concurrent. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CatalogError } from '../../server/catalog/apply/file.ts'
-import { readRevision } from '../../server/catalog/store.ts'
+import { CatalogError } from '../../server/money/catalog/apply/file.ts'
+import { readRevision } from '../../server/money/catalog/store.ts'
 import { apply, changes, channel, model, openDatabase, simple } from './support.ts'
 
 const refusal = (expected: RegExp) => (error: unknown) =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { clockFacts, peakHours } from '../../server/catalog/price/clock.ts'
+import { clockFacts, peakHours } from '../../server/money/catalog/price/clock.ts'
 
 const beijing = {
   time_zone: '+08:00',

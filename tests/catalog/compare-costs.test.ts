@@ -1,8 +1,8 @@
 /** Prices compared with costs, for models that are sold in more than one way. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareCosts, findPriceProblems } from '../../server/catalog/compare-costs.ts'
-import type { StoredPrice } from '../../server/catalog/store.ts'
+import { compareCosts, findPriceProblems } from '../../server/money/catalog/compare-costs.ts'
+import type { StoredPrice } from '../../server/money/catalog/store.ts'
 
 const entry = (
   unit: StoredPrice['unit'],

@@ -1,7 +1,7 @@
 /** Costs of routes in the catalog: checked and versioned like prices, but separately. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCatalog } from '../../server/catalog/load/snapshot.ts'
+import { createCatalog } from '../../server/money/catalog/load/snapshot.ts'
 import {
   apply,
   changes,

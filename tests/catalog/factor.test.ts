@@ -1,9 +1,9 @@
 /** Factors on prices: exact, rounded up once. The dearest costs of several routes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findDearestCost } from '../../server/catalog/price/dearest-cost.ts'
-import { formatFactor, parseFactor, scalePrices } from '../../server/catalog/price/factor.ts'
-import type { StoredPrice, StoredRoute } from '../../server/catalog/store.ts'
+import { findDearestCost } from '../../server/money/catalog/price/dearest-cost.ts'
+import { formatFactor, parseFactor, scalePrices } from '../../server/money/catalog/price/factor.ts'
+import type { StoredPrice, StoredRoute } from '../../server/money/catalog/store.ts'
 
 function times(amount: string, factor: string): string | undefined {
   const scale = parseFactor(factor)

@@ -1,7 +1,7 @@
 /** Catalog files: every mistake is reported with its file and path. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CatalogError, parseCatalogFile } from '../../server/catalog/apply/file.ts'
+import { CatalogError, parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
 import { channel, model } from './support.ts'
 
 /** Returns the mistakes of a file with this content. */

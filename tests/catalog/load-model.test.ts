@@ -1,10 +1,10 @@
 /** Older price lists on image and audio models. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ModelType } from '../../server/catalog/catalog.ts'
-import { readPrices } from '../../server/catalog/load/load-model.ts'
-import { isPriced, priceCharge } from '../../server/catalog/price/price.ts'
-import type { StoredPrice } from '../../server/catalog/store.ts'
+import type { ModelType } from '../../server/money/catalog/catalog.ts'
+import { readPrices } from '../../server/money/catalog/load/load-model.ts'
+import { isPriced, priceCharge } from '../../server/money/catalog/price/price.ts'
+import type { StoredPrice } from '../../server/money/catalog/store.ts'
 
 const stored: StoredPrice[] = [
   { unit: 'input_token', per: 1, amount: '2' },

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { createCatalogClock } from '../../server/catalog/load/database-clock.ts'
-import { createCatalog } from '../../server/catalog/load/snapshot.ts'
+import { createCatalogClock } from '../../server/money/catalog/load/database-clock.ts'
+import { createCatalog } from '../../server/money/catalog/load/snapshot.ts'
 import { deaf } from '../accounts/support.ts'
 import { until } from '../support/until.ts'
 import {

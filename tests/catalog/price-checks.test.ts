@@ -1,11 +1,11 @@
 /** Price lists that would sell something at the wrong price are refused with their path. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CatalogError, parseCatalogFile } from '../../server/catalog/apply/file.ts'
-import { planOf } from '../../server/catalog/apply/file-schema.ts'
-import { priceCharge } from '../../server/catalog/price/price.ts'
-import { parseAmount } from '../../server/lib/money.ts'
-import { INPUT_UNITS, OUTPUT_UNITS } from '../../server/lib/units.ts'
+import { parseAmount } from '../../server/base/lib/money.ts'
+import { INPUT_UNITS, OUTPUT_UNITS } from '../../server/base/lib/units.ts'
+import { CatalogError, parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
+import { planOf } from '../../server/money/catalog/apply/file-schema.ts'
+import { priceCharge } from '../../server/money/catalog/price/price.ts'
 import { model } from './support.ts'
 
 type Entry = { unit: string; per: number; amount: string; when?: object }

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { planPrices, withdrawPlan } from '../../server/catalog/apply/plan-prices.ts'
-import { exportCatalog } from '../../server/catalog/export.ts'
-import { soldTo } from '../../server/catalog/load/load-lists.ts'
-import { createCatalog } from '../../server/catalog/load/snapshot.ts'
-import { formatAmount } from '../../server/lib/money.ts'
+import { formatAmount } from '../../server/base/lib/money.ts'
+import { planPrices, withdrawPlan } from '../../server/money/catalog/apply/plan-prices.ts'
+import { exportCatalog } from '../../server/money/catalog/export.ts'
+import { soldTo } from '../../server/money/catalog/load/load-lists.ts'
+import { createCatalog } from '../../server/money/catalog/load/snapshot.ts'
 import { until } from '../support/until.ts'
 import {
   apply,

@@ -5,15 +5,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Condition, Facts, PriceEntry } from '../../server/catalog/catalog.ts'
+import { parseAmount } from '../../server/base/lib/money.ts'
+import { type Quantities, UNITS, type Unit } from '../../server/base/lib/units.ts'
+import type { Condition, Facts, PriceEntry } from '../../server/money/catalog/catalog.ts'
 import {
   explainUpperBound,
   isPriced,
   priceCharge,
   priceUpperBound,
-} from '../../server/catalog/price/price.ts'
-import { parseAmount } from '../../server/lib/money.ts'
-import { type Quantities, UNITS, type Unit } from '../../server/lib/units.ts'
+} from '../../server/money/catalog/price/price.ts'
 
 // The rules, without the engine. ---------------------------------------------------------------
 

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { priceCharge, priceUpperBound } from '../../server/catalog/price/price.ts'
-import { parseAmount } from '../../server/lib/money.ts'
+import { parseAmount } from '../../server/base/lib/money.ts'
+import { priceCharge, priceUpperBound } from '../../server/money/catalog/price/price.ts'
 import { findSold, PRICE_VECTORS } from '../support/price-vectors.ts'
 
 for (const vector of PRICE_VECTORS) {

@@ -1,10 +1,10 @@
 /** The rules of prices, one example each; price-rules.test.ts combines them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Facts, PriceEntry } from '../../server/catalog/catalog.ts'
-import { isPriced, priceCharge, priceUpperBound } from '../../server/catalog/price/price.ts'
-import { parseAmount } from '../../server/lib/money.ts'
-import type { Quantities, Unit } from '../../server/lib/units.ts'
+import { parseAmount } from '../../server/base/lib/money.ts'
+import type { Quantities, Unit } from '../../server/base/lib/units.ts'
+import type { Facts, PriceEntry } from '../../server/money/catalog/catalog.ts'
+import { isPriced, priceCharge, priceUpperBound } from '../../server/money/catalog/price/price.ts'
 
 const million = 1_000_000
 const price = (unit: Unit, amount: string, per = 1, when?: PriceEntry['when']): PriceEntry => {

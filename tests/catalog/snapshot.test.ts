@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { type CatalogOptions, createCatalog } from '../../server/catalog/load/snapshot.ts'
-import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
+import { createSecretBox, createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
+import { type CatalogOptions, createCatalog } from '../../server/money/catalog/load/snapshot.ts'
 import { deaf } from '../accounts/support.ts'
 import { until } from '../support/until.ts'
 import {

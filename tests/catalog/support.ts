@@ -2,12 +2,12 @@
 import type { TestContext } from 'node:test'
 import type { Sql } from 'postgres'
 import { z } from 'zod'
-import { applyCatalog } from '../../server/catalog/apply/apply.ts'
-import type { ApplyOptions } from '../../server/catalog/apply/change.ts'
-import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
-import type { KnownUpstreams } from '../../server/catalog/channel-settings.ts'
-import type { Log } from '../../server/lib/log.ts'
-import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
+import type { Log } from '../../server/base/lib/log.ts'
+import { createSecretBox, createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
+import { applyCatalog } from '../../server/money/catalog/apply/apply.ts'
+import type { ApplyOptions } from '../../server/money/catalog/apply/change.ts'
+import { parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
+import type { KnownUpstreams } from '../../server/money/catalog/channel-settings.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 export const upstreams: KnownUpstreams = {

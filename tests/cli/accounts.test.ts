@@ -1,7 +1,7 @@
 /** `account`, `key` and `credit` as operators and scripts use them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isWellFormedApiKey } from '../../server/lib/secrets/api-key.ts'
+import { isWellFormedApiKey } from '../../server/base/lib/secrets/api-key.ts'
 import { openCommandLine } from './support.ts'
 
 test('accounts: create, list, show, limit, suspend, resume', async (t) => {

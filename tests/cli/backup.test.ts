@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openDatabase } from '../../server/database/open.ts'
-import { createSecretKey } from '../../server/lib/secrets/secrets.ts'
+import { openDatabase } from '../../server/base/database/open.ts'
+import { createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
 import { programEnvironment } from '../support/processes.ts'
 import { openCommandLine, runWith } from './support.ts'
 

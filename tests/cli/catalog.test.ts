@@ -1,7 +1,7 @@
 /** `apply`, `model`, `channel`, `routes`: the catalog from the command line. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSecretKey } from '../../server/lib/secrets/secrets.ts'
+import { createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
 import { openCommandLine, runWith } from './support.ts'
 
 const channel = {

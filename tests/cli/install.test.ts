@@ -62,7 +62,11 @@ function makeClone(t: TestContext, npm: string): Clone {
   const folder = mkdtempSync(join(tmpdir(), 'tributary clone '))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const scripts = ['scripts/install', 'scripts/install.mjs', 'scripts/build-console.mjs']
-  for (const path of [...scripts, 'server/catalog/model-types.ts', 'server/lib/units.ts']) {
+  for (const path of [
+    ...scripts,
+    'server/money/catalog/model-types.ts',
+    'server/base/lib/units.ts',
+  ]) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true })
   }
   const [bin, calls, gate] = ['bin', 'calls', 'gate'].map((name) => join(folder, name))

@@ -24,8 +24,8 @@ async function makeCopy(t: TestContext) {
   writeFileSync(join(folder, 'console', 'src', 'page.tsx'), 'export const page = 1')
   for (const path of [
     'package-lock.json',
-    'server/catalog/model-types.ts',
-    'server/lib/units.ts',
+    'server/money/catalog/model-types.ts',
+    'server/base/lib/units.ts',
   ]) {
     cpSync(join(ROOT, path), join(folder, path))
   }
@@ -45,7 +45,7 @@ test('a console that was built in another folder is not built again', async (t) 
   writeFileSync(join(unpacked.folder, 'console', 'src', 'page.tsx'), 'export const page = 2')
   assert.equal(unpacked.isConsoleStale(), true)
   const before = built.stampOfSources()
-  writeFileSync(join(built.folder, 'server', 'lib', 'units.ts'), '')
+  writeFileSync(join(built.folder, 'server', 'base', 'lib', 'units.ts'), '')
   assert.notEqual(built.stampOfSources(), before)
 })
 

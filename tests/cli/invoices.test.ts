@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openInvoice } from '../../bin/lib/invoices/open-invoice.ts'
 import { addUpBill, compare } from '../../bin/lib/reconcile/compare.ts'
-import { OperatorError } from '../../server/lib/operator-error.ts'
+import { OperatorError } from '../../server/base/lib/operator-error.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tributary-invoices-'))
 after(() => rmSync(folder, { recursive: true }))

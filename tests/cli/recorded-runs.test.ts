@@ -4,7 +4,10 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
-import { readCommandSuccesses, upsertCommandRun } from '../../server/usage/command-run-store.ts'
+import {
+  readCommandSuccesses,
+  upsertCommandRun,
+} from '../../server/money/usage/command-run-store.ts'
 import { createCaller, spend } from '../accounts/support.ts'
 import { openCommandLine } from './support.ts'
 

@@ -1,7 +1,7 @@
 /** `webhook` as operators and scripts use it; the sending itself is a gateway's. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSecretKey } from '../../server/lib/secrets/secrets.ts'
+import { createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
 import { enqueueTestDelivery, insertDropped } from '../webhooks/support.ts'
 import { openCommandLine, runWith } from './support.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
+import { ADMIN_CONTRACT } from '../../server/api/admin/contract.ts'
 import { noBrowser } from '../support/browser.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'

@@ -13,10 +13,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { backup } from '../../server/database/backup/backup.ts'
-import { restore } from '../../server/database/backup/restore.ts'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
+import { backup } from '../../server/base/database/backup/backup.ts'
+import { restore } from '../../server/base/database/backup/restore.ts'
+import { createSecretBox, createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { digestTables, MIGRATIONS, makeEmpty, makeFolder, makeSource } from './backup-support.ts'
 
 async function makeBackup(t: TestContext) {

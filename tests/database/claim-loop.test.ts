@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
-import { startClaimLoop } from '../../server/database/claim-loop.ts'
-import { connect, inBackground } from '../../server/database/connection/client.ts'
+import { startClaimLoop } from '../../server/base/database/claim-loop.ts'
+import { connect, inBackground } from '../../server/base/database/connection/client.ts'
 
 const POLL_MS = 1_000
 

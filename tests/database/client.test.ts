@@ -1,7 +1,7 @@
 /** The addresses a database can have. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connect } from '../../server/database/connection/client.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 test('DATABASE_URL may name a Unix socket folder, encoded or as the host parameter', async () => {

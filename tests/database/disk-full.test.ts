@@ -8,9 +8,9 @@ import {
   leastFreeBytes,
   refuseWhenFull,
   walMegabytes,
-} from '../../server/database/embedded/disk.ts'
-import { openDatabase } from '../../server/database/open.ts'
-import { isUnavailable } from '../../server/database/unavailable.ts'
+} from '../../server/base/database/embedded/disk.ts'
+import { openDatabase } from '../../server/base/database/open.ts'
+import { isUnavailable } from '../../server/base/database/unavailable.ts'
 import { mountSmallDisk, noSmallDisk } from '../support/database/small-disk.ts'
 import { until } from '../support/until.ts'
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Sql, TransactionSql } from 'postgres'
-import { connect } from '../../server/database/connection/client.ts'
-import { isUnavailable } from '../../server/database/unavailable.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
+import { isUnavailable } from '../../server/base/database/unavailable.ts'
 import { signalServer, startOwnServer } from '../support/database/own-postgres.ts'
 import { until, within } from '../support/until.ts'
 

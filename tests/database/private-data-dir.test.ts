@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { closeToOthers } from '../../server/lib/secrets/private-files.ts'
+import { closeToOthers } from '../../server/base/lib/secrets/private-files.ts'
 import { useDataDir } from '../support/database/data-dir.ts'
 import { runDatabaseProcess } from '../support/database/run-database-process.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
-import { callFunctions, sqlFunction } from '../../server/database/sql-functions.ts'
+import { callFunctions, sqlFunction } from '../../server/base/database/sql-functions.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const UPPER = sqlFunction('upper', 'text')

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { listVariables } from '../../server/config/config.ts'
+import { listVariables } from '../../server/api/config/config.ts'
 import { startServer } from '../support/servers/local-server.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { listMetrics } from '../../server/metrics/metrics.ts'
+import { listMetrics } from '../../server/api/metrics/metrics.ts'
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy')
 const DASHBOARDS = join(DEPLOY, 'grafana', 'dashboards')

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMessagesTap } from '../../server/dialects/messages/tap.ts'
-import type { Relay } from '../../server/dialects/relay.ts'
-import { createResponsesTap } from '../../server/dialects/responses/tap.ts'
+import { createMessagesTap } from '../../server/wire/dialects/messages/tap.ts'
+import type { Relay } from '../../server/wire/dialects/relay.ts'
+import { createResponsesTap } from '../../server/wire/dialects/responses/tap.ts'
 
 const named = (type: string, data: object) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cutJson, type JsonPath } from '../../server/dialects/cut-json.ts'
-import { parseRequestJson } from '../../server/dialects/json-scan.ts'
+import { cutJson, type JsonPath } from '../../server/wire/dialects/cut-json.ts'
+import { parseRequestJson } from '../../server/wire/dialects/json-scan.ts'
 
 const cut = (body: string, ...paths: JsonPath[]) => cutJson(Buffer.from(body), paths).toString()
 

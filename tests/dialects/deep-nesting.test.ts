@@ -1,31 +1,31 @@
 /** Whatever is nested too deeply to be written again, no relay throws, and usage is read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expectWhole } from '../../server/dialects/chat/expect-body.ts'
-import { readChatBody } from '../../server/dialects/chat/read-body.ts'
-import { createChatRelay } from '../../server/dialects/chat/relay.ts'
+import { expectWhole } from '../../server/wire/dialects/chat/expect-body.ts'
+import { readChatBody } from '../../server/wire/dialects/chat/read-body.ts'
+import { createChatRelay } from '../../server/wire/dialects/chat/relay.ts'
 import {
   createChatBody,
   createChatStream,
-} from '../../server/dialects/chat-over-messages/writer.ts'
-import { hideInBody } from '../../server/dialects/hide-error.ts'
-import { createImagesBody } from '../../server/dialects/images/body.ts'
-import { createImagesTap } from '../../server/dialects/images/tap.ts'
-import { readMessagesBody } from '../../server/dialects/messages/read-body.ts'
-import { createMessagesTap } from '../../server/dialects/messages/tap.ts'
+} from '../../server/wire/dialects/chat-over-messages/writer.ts'
+import { hideInBody } from '../../server/wire/dialects/hide-error.ts'
+import { createImagesBody } from '../../server/wire/dialects/images/body.ts'
+import { createImagesTap } from '../../server/wire/dialects/images/tap.ts'
+import { readMessagesBody } from '../../server/wire/dialects/messages/read-body.ts'
+import { createMessagesTap } from '../../server/wire/dialects/messages/tap.ts'
 import {
   createMessagesBody,
   createMessagesStream,
-} from '../../server/dialects/messages-over-chat/writer.ts'
-import type { Relay } from '../../server/dialects/relay.ts'
-import { readResponseBody } from '../../server/dialects/responses/read-response.ts'
-import { createResponsesTap } from '../../server/dialects/responses/tap.ts'
+} from '../../server/wire/dialects/messages-over-chat/writer.ts'
+import type { Relay } from '../../server/wire/dialects/relay.ts'
+import { readResponseBody } from '../../server/wire/dialects/responses/read-response.ts'
+import { createResponsesTap } from '../../server/wire/dialects/responses/tap.ts'
 import {
   createResponsesBody,
   createResponsesStream,
-} from '../../server/dialects/responses-over-chat/writer.ts'
-import { createBodyTap } from '../../server/dialects/tap.ts'
-import { createTranscriptTap } from '../../server/dialects/transcription/read-usage.ts'
+} from '../../server/wire/dialects/responses-over-chat/writer.ts'
+import { createBodyTap } from '../../server/wire/dialects/tap.ts'
+import { createTranscriptTap } from '../../server/wire/dialects/transcription/read-usage.ts'
 import { answerOptions as messageOptions } from './messages-over-chat/answer-options.ts'
 import { run } from './replay.ts'
 import { answerOptions as responseOptions } from './responses-over-chat/answer-options.ts'

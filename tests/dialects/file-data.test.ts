@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readDataUrl } from '../../server/dialects/file-data.ts'
+import { readDataUrl } from '../../server/wire/dialects/file-data.ts'
 
 /** What a data URL is, in one expression; quadratic, so for short texts only. */
 const DEFINITION = /^data:([^;,]*)[^,]*;base64,/

@@ -1,11 +1,11 @@
 /** Errors that come inside of answers tell nothing of the vendor's inside, in any dialect. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChatRelay } from '../../server/dialects/chat/relay.ts'
-import { hideInBody } from '../../server/dialects/hide-error.ts'
-import { createMessagesTap } from '../../server/dialects/messages/tap.ts'
-import type { Relay } from '../../server/dialects/relay.ts'
-import { createResponsesTap } from '../../server/dialects/responses/tap.ts'
+import { createChatRelay } from '../../server/wire/dialects/chat/relay.ts'
+import { hideInBody } from '../../server/wire/dialects/hide-error.ts'
+import { createMessagesTap } from '../../server/wire/dialects/messages/tap.ts'
+import type { Relay } from '../../server/wire/dialects/relay.ts'
+import { createResponsesTap } from '../../server/wire/dialects/responses/tap.ts'
 
 const INSIDE = 'worker http://10.0.0.5:8000/v1 of gpu-7.prod.internal died'
 const SHOWN = /worker \[address\] of \[address\] died/

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { DEFAULT_CHAT_QUIRKS } from '../../server/dialects/chat/quirks.ts'
-import { translateChatRequest } from '../../server/dialects/chat-over-messages/request.ts'
-import { InvalidRequest } from '../../server/dialects/invalid-request.ts'
-import { countMessagesTokens } from '../../server/dialects/messages/count-tokens.ts'
-import { editHistory } from '../../server/dialects/messages/edit-history.ts'
-import { DEFAULT_MESSAGES_QUIRKS } from '../../server/dialects/messages/quirks.ts'
-import { validateMessagesRequest } from '../../server/dialects/messages/validate-request.ts'
-import { translateMessageRequest } from '../../server/dialects/messages-over-chat/request.ts'
+import { DEFAULT_CHAT_QUIRKS } from '../../server/wire/dialects/chat/quirks.ts'
+import { translateChatRequest } from '../../server/wire/dialects/chat-over-messages/request.ts'
+import { InvalidRequest } from '../../server/wire/dialects/invalid-request.ts'
+import { countMessagesTokens } from '../../server/wire/dialects/messages/count-tokens.ts'
+import { editHistory } from '../../server/wire/dialects/messages/edit-history.ts'
+import { DEFAULT_MESSAGES_QUIRKS } from '../../server/wire/dialects/messages/quirks.ts'
+import { validateMessagesRequest } from '../../server/wire/dialects/messages/validate-request.ts'
+import { translateMessageRequest } from '../../server/wire/dialects/messages-over-chat/request.ts'
 
 const value = fc.jsonValue({ maxDepth: 2 })
 

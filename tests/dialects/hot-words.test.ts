@@ -1,7 +1,7 @@
 /** Hot words of a recording: words may contain spaces. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readHotWords } from '../../server/dialects/minutes/hot-words.ts'
+import { readHotWords } from '../../server/wire/dialects/minutes/hot-words.ts'
 
 for (const [text, expected] of [
   ['New York, Tokyo', ['New York', 'Tokyo']],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { JsonRefusalReason } from '../../server/dialects/json-refusal.ts'
-import { parseRequestJson, REQUEST_LIMITS, scanJson } from '../../server/dialects/json-scan.ts'
+import type { JsonRefusalReason } from '../../server/wire/dialects/json-refusal.ts'
+import { parseRequestJson, REQUEST_LIMITS, scanJson } from '../../server/wire/dialects/json-scan.ts'
 import { anyText } from '../support/any-text.ts'
 
 function refusalOf(body: string | Buffer, limits = REQUEST_LIMITS) {

@@ -1,9 +1,9 @@
 /** A large whole answer is read without its long strings, and leaves as it came. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readChatBody } from '../../server/dialects/chat/read-body.ts'
-import { createLargeBodyTap } from '../../server/dialects/tap.ts'
-import { shortenStrings } from '../../server/lib/text/shorten-json.ts'
+import { shortenStrings } from '../../server/base/lib/text/shorten-json.ts'
+import { readChatBody } from '../../server/wire/dialects/chat/read-body.ts'
+import { createLargeBodyTap } from '../../server/wire/dialects/tap.ts'
 
 const LONG = 'a "quoted" word\n and \\ é '.repeat(100_000)
 const USAGE = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 }

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createLargeObjectReader } from '../../server/dialects/large-object.ts'
-import { isObject, type JsonObject } from '../../server/lib/json.ts'
+import { isObject, type JsonObject } from '../../server/base/lib/json.ts'
+import { createLargeObjectReader } from '../../server/wire/dialects/large-object.ts'
 import { anyText } from '../support/any-text.ts'
 import { chunkings } from './replay.ts'
 

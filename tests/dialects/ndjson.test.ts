@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createNdjsonSplitter } from '../../server/dialects/ndjson.ts'
+import { createNdjsonSplitter } from '../../server/wire/dialects/ndjson.ts'
 import { anyText } from '../support/any-text.ts'
 import { chunkings } from './replay.ts'
 

@@ -1,5 +1,5 @@
 /** Feeds one body to a stream consumer at every chunking that has ever broken a decoder. */
-import type { Relay } from '../../server/dialects/relay.ts'
+import type { Relay } from '../../server/wire/dialects/relay.ts'
 
 /** Whole, byte by byte, in threes, and in two parts at every offset (long bodies: at samples). */
 export function* chunkings(body: Buffer): Generator<{ name: string; chunks: Buffer[] }> {

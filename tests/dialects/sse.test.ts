@@ -6,7 +6,7 @@ import {
   createSseSplitter,
   encodeSseEvent,
   type SseEvent,
-} from '../../server/dialects/sse.ts'
+} from '../../server/wire/dialects/sse.ts'
 import { chunkings } from './replay.ts'
 
 function parse(chunks: readonly Buffer[], limitBytes?: number) {

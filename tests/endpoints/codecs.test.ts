@@ -12,7 +12,7 @@ import {
   time,
   unixTime,
   unlessNull,
-} from '../../server/endpoints/codecs.ts'
+} from '../../server/api/endpoints/codecs.ts'
 
 const AT = new Date('2026-11-21T09:30:00.250Z')
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { removeBudget } from '../../server/ledger/budgets/budgets.ts'
+import { removeBudget } from '../../server/money/ledger/budgets/budgets.ts'
 import { giveBudget } from '../ledger/budgets/support.ts'
 import type { TestAnswer, TestGateway } from '../support/in-process.ts'
 

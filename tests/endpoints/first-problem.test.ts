@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
-import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
-import type { RouteDeclaration } from '../../server/admin/route.ts'
-import type { Endpoint } from '../../server/endpoints/endpoint.ts'
-import { ENDPOINTS } from '../../server/endpoints/index.ts'
-import { readShape } from '../../server/http/check-shape.ts'
+import { ADMIN_CONTRACT } from '../../server/api/admin/contract.ts'
+import type { RouteDeclaration } from '../../server/api/admin/route.ts'
+import type { Endpoint } from '../../server/api/endpoints/endpoint.ts'
+import { ENDPOINTS } from '../../server/api/endpoints/index.ts'
+import { readShape } from '../../server/base/http/check-shape.ts'
 
 /** Lists that are limited to fewer entries are refused by their length. */
 const LENGTH = 1_001

@@ -1,9 +1,9 @@
 /** A field that the gateway does not know reaches the vendor, or is refused by its name. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Endpoint } from '../../server/endpoints/endpoint.ts'
-import { ENDPOINTS } from '../../server/endpoints/index.ts'
-import type { JsonObject } from '../../server/lib/json.ts'
+import type { Endpoint } from '../../server/api/endpoints/endpoint.ts'
+import { ENDPOINTS } from '../../server/api/endpoints/index.ts'
+import type { JsonObject } from '../../server/base/lib/json.ts'
 import {
   startTestGateway,
   type Tenant,

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Endpoint } from '../../server/endpoints/endpoint.ts'
-import { ENDPOINTS } from '../../server/endpoints/index.ts'
+import type { Endpoint } from '../../server/api/endpoints/endpoint.ts'
+import { ENDPOINTS } from '../../server/api/endpoints/index.ts'
 import {
   describeRequest,
   type JsonSchema,
   listSchemaMembers,
-} from '../../server/endpoints/reference/json-schema.ts'
-import { isObject, type JsonObject } from '../../server/lib/json.ts'
-import { dropUnset } from '../../server/pipeline/request/unset.ts'
+} from '../../server/api/endpoints/reference/json-schema.ts'
+import { isObject, type JsonObject } from '../../server/base/lib/json.ts'
+import { dropUnset } from '../../server/work/pipeline/request/unset.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 
 const MODELS: Readonly<Record<string, string>> = {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
-import { warmUp } from '../../server/endpoints/service/warm-up.ts'
-import type { Log } from '../../server/lib/log.ts'
-import type { Services } from '../../server/pipeline/services.ts'
+import { warmUp } from '../../server/api/endpoints/service/warm-up.ts'
+import type { Log } from '../../server/base/lib/log.ts'
+import type { Services } from '../../server/work/pipeline/services.ts'
 
 function stage(answers: { readonly sql: () => Promise<unknown[]> }) {
   const asked: string[] = []

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { CallLimits } from '../../server/accounts/accounts.ts'
-import { rotateKey } from '../../server/accounts/manage-keys.ts'
+import type { CallLimits } from '../../server/money/accounts/accounts.ts'
+import { rotateKey } from '../../server/money/accounts/manage-keys.ts'
 import {
   type Caller,
   type GatewayProcess,

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { rotateKey, showKey } from '../../server/accounts/manage-keys.ts'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { rotateKey, showKey } from '../../server/money/accounts/manage-keys.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { type GatewayProcess, type Stage, startGateway, startStage } from '../support/gateway.ts'
 
 const LIMIT = 1_000_000_000n

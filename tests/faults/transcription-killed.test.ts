@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createKey } from '../../server/accounts/manage-keys.ts'
-import { audit } from '../../server/ledger/audit/audit.ts'
+import { createKey } from '../../server/money/accounts/manage-keys.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
 import {
   applySimulators,

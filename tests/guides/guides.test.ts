@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { listVariables } from '../../server/config/config.ts'
-import { listStatuses } from '../../server/endpoints/reference/statuses.ts'
-import { UNITS } from '../../server/lib/units.ts'
-import { listMetrics } from '../../server/metrics/metrics.ts'
-import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import { listVariables } from '../../server/api/config/config.ts'
+import { listStatuses } from '../../server/api/endpoints/reference/statuses.ts'
+import { listMetrics } from '../../server/api/metrics/metrics.ts'
+import { UNITS } from '../../server/base/lib/units.ts'
+import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 
 const readGuide = (name: string) =>
   readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'guides', name), 'utf8')

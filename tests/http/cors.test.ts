@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { ENDPOINTS } from '../../server/endpoints/index.ts'
+import { ENDPOINTS } from '../../server/api/endpoints/index.ts'
 import { launchBrowser, noBrowser } from '../support/browser.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { openEntrance, watchDrain } from '../../server/http/drain.ts'
+import { openEntrance, watchDrain } from '../../server/base/http/drain.ts'
 import { until } from '../support/until.ts'
 
 const CALLS = 30

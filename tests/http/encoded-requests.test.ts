@@ -11,9 +11,9 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import fc from 'fast-check'
-import { type Context, createContext } from '../../server/http/context.ts'
-import { openContent } from '../../server/http/decode-content.ts'
-import { GatewayError } from '../../server/lib/errors.ts'
+import { type Context, createContext } from '../../server/base/http/context.ts'
+import { openContent } from '../../server/base/http/decode-content.ts'
+import { GatewayError } from '../../server/base/lib/errors.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { testMemory } from '../support/memory.ts'
 import { makeWav } from '../support/wav.ts'

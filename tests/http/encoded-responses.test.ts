@@ -13,7 +13,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import fc from 'fast-check'
-import { encodingOfDocument } from '../../server/http/encode-content.ts'
+import { encodingOfDocument } from '../../server/base/http/encode-content.ts'
 import { type AdminStage, startAdmin } from '../admin/support.ts'
 import { startTestGateway, type Tenant } from '../support/in-process.ts'
 

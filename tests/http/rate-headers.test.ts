@@ -1,7 +1,7 @@
 /** What is left of the caller's rates, in the form that each vendor's SDK reads. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { printDuration, RATE_HEADERS, rateHeaders } from '../../server/http/rate-headers.ts'
+import { printDuration, RATE_HEADERS, rateHeaders } from '../../server/base/http/rate-headers.ts'
 
 const atMs = Date.parse('2026-11-25T10:00:00.250Z')
 const rates = {

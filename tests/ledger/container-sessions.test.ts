@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { deleteOldSessions } from '../../server/ledger/holds/container-session-store.ts'
-import { claimSessions, createSessionClaims } from '../../server/ledger/holds/container-sessions.ts'
-import { newId } from '../../server/lib/ids.ts'
+import { newId } from '../../server/base/lib/ids.ts'
+import { deleteOldSessions } from '../../server/money/ledger/holds/container-session-store.ts'
+import {
+  claimSessions,
+  createSessionClaims,
+} from '../../server/money/ledger/holds/container-sessions.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase

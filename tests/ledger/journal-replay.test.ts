@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { isUnavailable } from '../../server/database/unavailable.ts'
-import { endLease, renewLease, sweepHolds } from '../../server/ledger/leases/owner-store.ts'
-import { createLedger } from '../../server/ledger/ledger.ts'
-import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
-import { readBalance, writeCheckpoints } from '../../server/ledger/store.ts'
-import { newId } from '../../server/lib/ids.ts'
+import { isUnavailable } from '../../server/base/database/unavailable.ts'
+import { newId } from '../../server/base/lib/ids.ts'
+import { endLease, renewLease, sweepHolds } from '../../server/money/ledger/leases/owner-store.ts'
+import { createLedger } from '../../server/money/ledger/ledger.ts'
+import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import { readBalance, writeCheckpoints } from '../../server/money/ledger/store.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
   brokenInvariants,

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openJournal } from '../../server/ledger/journal/journal.ts'
-import { parseRows } from '../../server/ledger/journal/parse-rows.ts'
-import type { SettleRow } from '../../server/ledger/store.ts'
+import { openJournal } from '../../server/money/ledger/journal/journal.ts'
+import { parseRows } from '../../server/money/ledger/journal/parse-rows.ts'
+import type { SettleRow } from '../../server/money/ledger/store.ts'
 import { mountSmallDisk, noSmallDisk } from '../support/database/small-disk.ts'
 import { until } from '../support/until.ts'
 

@@ -3,20 +3,20 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { changeKey, rotateKey, showKey } from '../../server/accounts/manage-keys.ts'
-import { isUnavailable } from '../../server/database/unavailable.ts'
-import { createCorrections } from '../../server/ledger/holds/corrections.ts'
-import { endLease, renewLease, sweepHolds } from '../../server/ledger/leases/owner-store.ts'
-import { closeHolds, correctLost, takeHolds } from '../../server/ledger/posting/move-store.ts'
+import { isUnavailable } from '../../server/base/database/unavailable.ts'
+import { newId } from '../../server/base/lib/ids.ts'
+import { changeKey, rotateKey, showKey } from '../../server/money/accounts/manage-keys.ts'
+import { createCorrections } from '../../server/money/ledger/holds/corrections.ts'
+import { endLease, renewLease, sweepHolds } from '../../server/money/ledger/leases/owner-store.ts'
+import { closeHolds, correctLost, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import {
   findAnswer,
   type HoldRow,
   postCredit,
   readBalance,
   writeCheckpoints,
-} from '../../server/ledger/store.ts'
-import { newId } from '../../server/lib/ids.ts'
-import { countEndedCalls } from '../../server/usage/rollup-store.ts'
+} from '../../server/money/ledger/store.ts'
+import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import {

@@ -1,9 +1,9 @@
 /** A hold or a settlement alone, or among those of its account, ends as it would in any batch. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
-import { type HoldRow, readBalance, type SettleRow } from '../../server/ledger/store.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
+import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import { type HoldRow, readBalance, type SettleRow } from '../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { createCaller, holdRow, settleRow, type TestCaller } from './support.ts'
 

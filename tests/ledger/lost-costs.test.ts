@@ -1,12 +1,12 @@
 /** The upstream cost of a call whose process died: that of the last checkpoint. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createAccount } from '../../server/accounts/manage-accounts.ts'
-import { createKey } from '../../server/accounts/manage-keys.ts'
-import { startSweeper } from '../../server/ledger/leases/sweeper.ts'
-import { takeHolds } from '../../server/ledger/posting/move-store.ts'
-import { writeCheckpoints } from '../../server/ledger/store.ts'
-import { newId } from '../../server/lib/ids.ts'
+import { newId } from '../../server/base/lib/ids.ts'
+import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
+import { createKey } from '../../server/money/accounts/manage-keys.ts'
+import { startSweeper } from '../../server/money/ledger/leases/sweeper.ts'
+import { takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import { writeCheckpoints } from '../../server/money/ledger/store.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { LEASES, storedCheckpoint } from './support.ts'
 

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
-import type { HoldRow } from '../../server/ledger/store.ts'
+import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import type { HoldRow } from '../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { brokenInvariants, createCaller, holdRow, settleRow, type TestCaller } from './support.ts'
 

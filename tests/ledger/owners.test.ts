@@ -1,10 +1,10 @@
 /** Which processes count as dead: leases during outages of the database. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { endLease, renewLease, sweepHolds } from '../../server/ledger/leases/owner-store.ts'
-import { takeHolds } from '../../server/ledger/posting/move-store.ts'
-import { readBalance, writeCheckpoints } from '../../server/ledger/store.ts'
-import { newId } from '../../server/lib/ids.ts'
+import { newId } from '../../server/base/lib/ids.ts'
+import { endLease, renewLease, sweepHolds } from '../../server/money/ledger/leases/owner-store.ts'
+import { takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import { readBalance, writeCheckpoints } from '../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import {
   brokenInvariants,

@@ -1,9 +1,9 @@
 /** A hold and a settlement take the same time in a large ledger as in an empty one. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createAccount } from '../../server/accounts/manage-accounts.ts'
-import { createKey } from '../../server/accounts/manage-keys.ts'
-import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
+import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
+import { createKey } from '../../server/money/accounts/manage-keys.ts'
+import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { holdRow, settleRow } from './support.ts'
 

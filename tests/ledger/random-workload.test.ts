@@ -6,9 +6,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from 'postgres'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
-import { type HoldRow, postCredit, readBalance, type SettleRow } from '../../server/ledger/store.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
+import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import {
+  type HoldRow,
+  postCredit,
+  readBalance,
+  type SettleRow,
+} from '../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { LedgerModel } from './model.ts'
 

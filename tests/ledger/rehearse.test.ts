@@ -1,7 +1,7 @@
 /** What a start runs once of the ledger's statements. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rehearseMoves } from '../../server/ledger/posting/rehearse.ts'
+import { rehearseMoves } from '../../server/money/ledger/posting/rehearse.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 test('a rehearsal runs the statements of a call and writes nothing', async () => {

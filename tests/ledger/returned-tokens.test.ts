@@ -1,8 +1,8 @@
 /** Tokens that a call counted towards a limit and did not use: returned once, and only its own. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
-import type { HoldRow } from '../../server/ledger/store.ts'
+import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import type { HoldRow } from '../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { createCaller, holdRow, settleRow } from './support.ts'
 

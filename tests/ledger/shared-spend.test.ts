@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from 'postgres'
-import { createAccount } from '../../server/accounts/manage-accounts.ts'
+import { findUsedKey } from '../../server/api/admin/account/keys/store.ts'
+import { newId } from '../../server/base/lib/ids.ts'
+import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
 import {
   changeKey,
   createKey,
@@ -11,11 +13,9 @@ import {
   rotateKey,
   setKeyDisabled,
   showKey,
-} from '../../server/accounts/manage-keys.ts'
-import { findUsedKey } from '../../server/admin/account/keys/store.ts'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import { takeHolds } from '../../server/ledger/posting/move-store.ts'
-import { newId } from '../../server/lib/ids.ts'
+} from '../../server/money/accounts/manage-keys.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
+import { takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import { holdRow, settle } from '../database/backup-support.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 

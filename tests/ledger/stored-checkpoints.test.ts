@@ -1,11 +1,11 @@
 /** A checkpoint in the database cannot be changed unnoticed: the audit verifies its signature. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { createAccount } from '../../server/accounts/manage-accounts.ts'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import { readCheckpointSummary } from '../../server/ledger/books/summary.ts'
-import { writeCheckpoint } from '../../server/ledger/books/write-checkpoint.ts'
-import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
+import { createSecretBox, createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
+import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
+import { readCheckpointSummary } from '../../server/money/ledger/books/summary.ts'
+import { writeCheckpoint } from '../../server/money/ledger/books/write-checkpoint.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
 /** Some other Ed25519 key. */

@@ -1,10 +1,10 @@
 /** Shared by tests of the ledger: an account with money, hold rows, quiet logs. */
 import type { Sql } from 'postgres'
-import { createAccount } from '../../server/accounts/manage-accounts.ts'
-import { createKey } from '../../server/accounts/manage-keys.ts'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import type { HoldRow, SettleRow, StoredCheckpoint } from '../../server/ledger/store.ts'
-import { holdIdOf, newRequestId } from '../../server/lib/ids.ts'
+import { holdIdOf, newRequestId } from '../../server/base/lib/ids.ts'
+import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
+import { createKey } from '../../server/money/accounts/manage-keys.ts'
+import { audit } from '../../server/money/ledger/audit/audit.ts'
+import type { HoldRow, SettleRow, StoredCheckpoint } from '../../server/money/ledger/store.ts'
 
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 

@@ -6,9 +6,9 @@ import {
   displayAccessToken,
   hashAccessToken,
   isWellFormedAccessToken,
-} from '../../server/lib/secrets/access-token.ts'
-import { createApiKey, isWellFormedApiKey } from '../../server/lib/secrets/api-key.ts'
-import { createSecretForm } from '../../server/lib/secrets/secret-form.ts'
+} from '../../server/base/lib/secrets/access-token.ts'
+import { createApiKey, isWellFormedApiKey } from '../../server/base/lib/secrets/api-key.ts'
+import { createSecretForm } from '../../server/base/lib/secrets/secret-form.ts'
 
 const PUBLISHED = /\btra-[0-9A-Za-z]{49}\b/
 

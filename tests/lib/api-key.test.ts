@@ -8,7 +8,7 @@ import {
   displayApiKey,
   hashApiKey,
   isWellFormedApiKey,
-} from '../../server/lib/secrets/api-key.ts'
+} from '../../server/base/lib/secrets/api-key.ts'
 import { anyText } from '../support/any-text.ts'
 
 test('a key has the published shape and 256 bits', () => {

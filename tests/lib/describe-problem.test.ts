@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
-import { describeProblem, locateProblem } from '../../server/lib/text/describe-problem.ts'
+import { describeProblem, locateProblem } from '../../server/base/lib/text/describe-problem.ts'
 
 const blocks = z.array(z.looseObject({ type: z.string() }))
 

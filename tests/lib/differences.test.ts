@@ -1,7 +1,7 @@
 /** Differences of two values of JSON: none only if they are the same. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findDifferences } from '../../server/lib/differences.ts'
+import { findDifferences } from '../../server/base/lib/differences.ts'
 
 const same: readonly (readonly [unknown, unknown])[] = [
   [

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { estimateTokens, estimateTokensOfBytes } from '../../server/lib/text/estimate-tokens.ts'
+import {
+  estimateTokens,
+  estimateTokensOfBytes,
+} from '../../server/base/lib/text/estimate-tokens.ts'
 
 test('four ASCII characters make a token, any other character makes one', () => {
   assert.equal(estimateTokens(''), 0)

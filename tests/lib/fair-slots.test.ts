@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { GatewayError } from '../../server/lib/errors.ts'
-import { createFairSlots, type FairSlots } from '../../server/lib/queues/fair-slots.ts'
+import { GatewayError } from '../../server/base/lib/errors.ts'
+import { createFairSlots, type FairSlots } from '../../server/base/lib/queues/fair-slots.ts'
 
 type Leave = () => void
 

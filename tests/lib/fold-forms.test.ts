@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { foldForms } from '../../server/lib/text/fold-forms.ts'
+import { foldForms } from '../../server/base/lib/text/fold-forms.ts'
 
 test('the forms of a character become one, without its marks', () => {
   assert.equal(foldForms('－－ｒｓ １０８０ｐ 𝐝𝐮𝐫 ① e\u0301'), '--rs 1080p dur 1 e')

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { SOURCE_LANGUAGES } from '../../server/dialects/interpretation/languages.ts'
-import { foldLanguage, mainLanguage } from '../../server/lib/text/fold-language.ts'
+import { foldLanguage, mainLanguage } from '../../server/base/lib/text/fold-language.ts'
+import { SOURCE_LANGUAGES } from '../../server/wire/dialects/interpretation/languages.ts'
 
 const MINUTES = ['zh_cn', 'en_us']
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LoopShare } from '../../server/lib/queues/loop-share.ts'
+import { LoopShare } from '../../server/base/lib/queues/loop-share.ts'
 
 const GB = 1024 ** 3
 

@@ -1,7 +1,7 @@
 /** A vendor's inside stays inside: addresses, paths and keys, and nothing else is hidden. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { redactInStrings, redactInternals } from '../../server/lib/text/redact-internals.ts'
+import { redactInStrings, redactInternals } from '../../server/base/lib/text/redact-internals.ts'
 
 const INSIDE: readonly (readonly [text: string, secret: RegExp])[] = [
   ['connect ECONNREFUSED 10.0.0.5:8000', /10\.0|8000/],

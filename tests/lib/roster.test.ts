@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { KeyedRoster, Roster } from '../../server/lib/queues/roster.ts'
+import { KeyedRoster, Roster } from '../../server/base/lib/queues/roster.ts'
 
 setFlagsFromString('--expose-gc')
 // As gateways run: what often survives would otherwise soon be allocated as old from the start.

@@ -7,7 +7,7 @@ import {
   maskSecret,
   SecretError,
   sealedWith,
-} from '../../server/lib/secrets/secrets.ts'
+} from '../../server/base/lib/secrets/secrets.ts'
 
 const first = createSecretKey()
 const second = createSecretKey()

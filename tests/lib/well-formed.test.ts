@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storableText, stringifyStorable } from '../../server/lib/text/well-formed.ts'
+import { storableText, stringifyStorable } from '../../server/base/lib/text/well-formed.ts'
 
 const CASES: readonly (readonly [name: string, value: unknown, stored: unknown])[] = [
   ['U+0000', { a: 'x\0y' }, { a: 'x\ufffdy' }],

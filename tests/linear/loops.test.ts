@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { scanMembers } from '../../server/dialects/json-scan.ts'
+import { scanMembers } from '../../server/wire/dialects/json-scan.ts'
 import { createInputs, type Inputs, readAll } from './loops/call-reader.ts'
 import { startCounting, type Work, type WorkCounter } from './loops/count-work.ts'
 import { findReaders, type Reader } from './loops/find-readers.ts'

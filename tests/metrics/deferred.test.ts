@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Histogram, Registry } from 'prom-client'
-import { createDeferredHistogram } from '../../server/metrics/deferred.ts'
+import { createDeferredHistogram } from '../../server/api/metrics/deferred.ts'
 
 const BUCKETS = [0.001, 0.01, 0.1, 1, 10]
 const LABELS = [{ route: '/a' }, { route: '/b' }, { route: '/c' }]

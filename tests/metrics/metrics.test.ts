@@ -1,8 +1,8 @@
 /** Metrics of real calls, and the bound on what they are kept by. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createMetrics, listMetrics } from '../../server/metrics/metrics.ts'
-import { upsertCommandRun } from '../../server/usage/command-run-store.ts'
+import { createMetrics, listMetrics } from '../../server/api/metrics/metrics.ts'
+import { upsertCommandRun } from '../../server/money/usage/command-run-store.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { testMemory } from '../support/memory.ts'

@@ -5,9 +5,9 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTcpServer, type Server } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import type { Allowance } from '../../server/outbound/address.ts'
-import type { Download } from '../../server/outbound/download.ts'
-import { createGuard } from '../../server/outbound/guard.ts'
+import type { Allowance } from '../../server/base/outbound/address.ts'
+import type { Download } from '../../server/base/outbound/download.ts'
+import { createGuard } from '../../server/base/outbound/guard.ts'
 import { REFUSED_HOSTS, REFUSED_URLS } from './url-forms.ts'
 
 async function listen(t: TestContext, server: Server): Promise<number> {

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { Allowance } from '../../server/outbound/address.ts'
-import { createGuard } from '../../server/outbound/guard.ts'
-import type { Resolve } from '../../server/outbound/resolve.ts'
+import type { Allowance } from '../../server/base/outbound/address.ts'
+import { createGuard } from '../../server/base/outbound/guard.ts'
+import type { Resolve } from '../../server/base/outbound/resolve.ts'
 import { until } from '../support/until.ts'
 
 async function listen(t: TestContext, server: Server): Promise<number> {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Agent } from 'undici'
-import { probeOf, readVendorModels } from '../../server/pipeline/send/probe-channel.ts'
-import { endpointsOf } from '../../server/pipeline/send/probe-endpoints.ts'
-import { openaiCompatible } from '../../server/upstreams/openai-compatible/index.ts'
+import { openaiCompatible } from '../../server/wire/upstreams/openai-compatible/index.ts'
+import { probeOf, readVendorModels } from '../../server/work/pipeline/send/probe-channel.ts'
+import { endpointsOf } from '../../server/work/pipeline/send/probe-endpoints.ts'
 import { startServer } from '../support/servers/local-server.ts'
 
 type Answers = Readonly<Record<string, number | string>>

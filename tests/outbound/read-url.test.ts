@@ -1,8 +1,8 @@
 /** What the text of a URL alone decides. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AddressPolicy, Allowance } from '../../server/outbound/address.ts'
-import { readUrl } from '../../server/outbound/read-url.ts'
+import type { AddressPolicy, Allowance } from '../../server/base/outbound/address.ts'
+import { readUrl } from '../../server/base/outbound/read-url.ts'
 import { ALLOWED_URLS, MALFORMED_HOSTS, REFUSED_HOSTS, REFUSED_URLS } from './url-forms.ts'
 
 const policyOf = (allowance: Allowance): AddressPolicy => ({

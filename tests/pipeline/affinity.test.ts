@@ -1,7 +1,7 @@
 /** Session affinity: the calls of one conversation go to one channel, on every gateway alike. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { drawFor, readAffinity } from '../../server/pipeline/request/affinity.ts'
+import { drawFor, readAffinity } from '../../server/work/pipeline/request/affinity.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 
 const CHANNELS = ['account-1', 'account-2', 'account-3', 'account-4']

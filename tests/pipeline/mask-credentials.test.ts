@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { Agent } from 'undici'
-import { openReadingWire } from '../../server/pipeline/send/wire.ts'
+import { openReadingWire } from '../../server/work/pipeline/send/wire.ts'
 import { type LocalServer, startServer } from '../support/servers/local-server.ts'
 
 const KEY = '5f0c1d52-b0de-4c1f-9d3e-0d6f'

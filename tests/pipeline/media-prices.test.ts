@@ -1,10 +1,10 @@
 /** Media are never generated for free because no price names the requested kind. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Facts, PriceEntry } from '../../server/catalog/catalog.ts'
-import { computeCharge } from '../../server/pipeline/price/charge.ts'
-import { refuseUnsold } from '../../server/pipeline/price/dimensions.ts'
-import { preferRequested } from '../../server/pipeline/price/prefer-requested.ts'
+import type { Facts, PriceEntry } from '../../server/money/catalog/catalog.ts'
+import { computeCharge } from '../../server/work/pipeline/price/charge.ts'
+import { refuseUnsold } from '../../server/work/pipeline/price/dimensions.ts'
+import { preferRequested } from '../../server/work/pipeline/price/prefer-requested.ts'
 
 const SIZES: readonly PriceEntry[] = [
   { unit: 'image', per: 1, amountNanos: 10n, when: { size: '1024x1024' } },

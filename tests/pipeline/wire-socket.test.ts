@@ -1,8 +1,8 @@
 /** The WebSocket of a wire: only with an open hold, limited per host, and in order. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { openSocket } from '../../server/pipeline/send/wire-socket.ts'
-import type { SocketRequest } from '../../server/upstreams/wire.ts'
+import type { SocketRequest } from '../../server/wire/upstreams/wire.ts'
+import { openSocket } from '../../server/work/pipeline/send/wire-socket.ts'
 import { type AstVendor, startAstVendor } from '../support/ast-vendor.ts'
 import { until } from '../support/until.ts'
 

@@ -1,10 +1,10 @@
 /** Access tokens over real sockets: their creation, their end, and their limits. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createTokenText } from '../../server/lib/secrets/access-token.ts'
-import { createApiKey } from '../../server/lib/secrets/api-key.ts'
-import { changeMember, setDisabled } from '../../server/sign-in/people/people.ts'
-import { createAccessToken } from '../../server/sign-in/tokens/access-tokens.ts'
+import { changeMember, setDisabled } from '../../server/api/sign-in/people/people.ts'
+import { createAccessToken } from '../../server/api/sign-in/tokens/access-tokens.ts'
+import { createTokenText } from '../../server/base/lib/secrets/access-token.ts'
+import { createApiKey } from '../../server/base/lib/secrets/api-key.ts'
 import { type Answer, type Browser, type ConsoleUnderTest, startConsole } from './support.ts'
 
 interface Person {

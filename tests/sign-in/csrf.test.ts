@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
-import type { Contract } from '../../server/admin/route.ts'
-import { createConsoleAddress, requireCsrf } from '../../server/sign-in/console-address.ts'
+import { ADMIN_CONTRACT } from '../../server/api/admin/contract.ts'
+import type { Contract } from '../../server/api/admin/route.ts'
+import { createConsoleAddress, requireCsrf } from '../../server/api/sign-in/console-address.ts'
 import { type ConsoleUnderTest, startConsole } from './support.ts'
 
 /** Headers of a request, and whether it may change something where PUBLIC_URL is set. */

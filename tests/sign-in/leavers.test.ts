@@ -1,7 +1,7 @@
 /** People who leave, or are locked out, leave nothing behind that acts for them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { changeMember, setDisabled } from '../../server/sign-in/people/people.ts'
+import { changeMember, setDisabled } from '../../server/api/sign-in/people/people.ts'
 import { type ConsoleUnderTest, startConsole } from './support.ts'
 
 let console: ConsoleUnderTest

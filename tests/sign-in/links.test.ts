@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { offerReset, openSetUp } from '../../server/sign-in/people/links.ts'
+import { offerReset, openSetUp } from '../../server/api/sign-in/people/links.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
 const tokenOf = (link: string) => new URLSearchParams(new URL(link).hash.slice(1)).get('token')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createAddresses } from '../../server/sign-in/rates/client-address.ts'
-import { returnAttempt, takeOne } from '../../server/sign-in/rates/throttle-store.ts'
+import { createAddresses } from '../../server/api/sign-in/rates/client-address.ts'
+import { returnAttempt, takeOne } from '../../server/api/sign-in/rates/throttle-store.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
 const WRONG = 'certainly not the right one'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createTotpSecret, matchTotp, totpUri } from '../../server/sign-in/factors/totp.ts'
+import { createTotpSecret, matchTotp, totpUri } from '../../server/api/sign-in/factors/totp.ts'
 import { stepOf, totpCode } from './authenticator-app.ts'
 
 /** RFC 6238, appendix B: the ASCII secret 12345678901234567890, here in base 32. */

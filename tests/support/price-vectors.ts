@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
-import type { Facts, ModelType, PriceEntry } from '../../server/catalog/catalog.ts'
-import { readPrices } from '../../server/catalog/load/load-model.ts'
-import { clockFacts } from '../../server/catalog/price/clock.ts'
-import type { PricedPass } from '../../server/catalog/price/price.ts'
-import type { StoredPrice } from '../../server/catalog/store.ts'
-import type { JsonObject } from '../../server/lib/json.ts'
-import type { Quantities, Unit } from '../../server/lib/units.ts'
+import type { JsonObject } from '../../server/base/lib/json.ts'
+import type { Quantities, Unit } from '../../server/base/lib/units.ts'
+import { parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
+import type { Facts, ModelType, PriceEntry } from '../../server/money/catalog/catalog.ts'
+import { readPrices } from '../../server/money/catalog/load/load-model.ts'
+import { clockFacts } from '../../server/money/catalog/price/clock.ts'
+import type { PricedPass } from '../../server/money/catalog/price/price.ts'
+import type { StoredPrice } from '../../server/money/catalog/store.ts'
 
 export interface PriceVector {
   readonly n: number

@@ -1,7 +1,7 @@
 /** A task from its creation to its end: state, money, record, timeline, at every kind of end. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { formatAmount, parseAmount } from '../../server/lib/money.ts'
+import { formatAmount, parseAmount } from '../../server/base/lib/money.ts'
 import { until } from '../support/until.ts'
 import { BODY, CHARGE, startTaskStage, type TaskStage, VIDEO_PATH } from './stage.ts'
 

@@ -15,18 +15,18 @@ const CLOCK =
 /** Dialects and adapters depend on their input alone: no clock, no timer, no environment. */
 export function checkPurity(sources: readonly SourceFile[]): string[] {
   return sources
-    .filter(({ path }) => /^server\/(?:dialects|upstreams)\//.test(path))
+    .filter(({ path }) => /^server\/(?:wire\/dialects|wire\/upstreams)\//.test(path))
     .flatMap((source) => findInCode(source, CLOCK, 'reads a clock or the process'))
 }
 
-const SQL_PLACES = /^server\/database\/|(?:^|[/-])store\.ts$/
+const SQL_PLACES = /^server\/base\/database\/|(?:^|[/-])store\.ts$/
 
 /** A tagged template is SQL here, but for `html`; text that is put together as SQL is refused everywhere. */
 export function checkSql(sources: readonly SourceFile[]): string[] {
   return sources
     .filter(({ path }) => path.startsWith('server/'))
     .flatMap((source) => {
-      const unsafe = source.path.startsWith('server/database/')
+      const unsafe = source.path.startsWith('server/base/database/')
         ? []
         : findInCode(source, /\bunsafe\s*\(/g, 'puts SQL together from text')
       return SQL_PLACES.test(source.path) ? unsafe : [...unsafe, ...findTagged(source)]
@@ -40,7 +40,7 @@ function findTagged({ path, text, masked }: SourceFile): string[] {
     .map(({ start }) => `${path}:${lineOf(text, start)} has SQL outside a store file`)
 }
 
-const VENDOR_PLACES = /^server\/(?:upstreams\/(?:[^/]+\/|index\.ts$)|catalog\/)/
+const VENDOR_PLACES = /^server\/(?:wire\/upstreams\/(?:[^/]+\/|index\.ts$)|money\/catalog\/)/
 
 /** The middle is neutral. In the pipeline not even a comment names a vendor. */
 export function checkWords(sources: readonly SourceFile[]): string[] {
@@ -48,7 +48,7 @@ export function checkWords(sources: readonly SourceFile[]): string[] {
     .filter(({ path }) => path.startsWith('server/') && !VENDOR_PLACES.test(path))
     .flatMap((source) => {
       const { path, text, masked } = source
-      const named = path.startsWith('server/pipeline/')
+      const named = path.startsWith('server/work/pipeline/')
         ? vendorWords(text).map((word) => `${path} names ${word}`)
         : vendorWords(masked.code).map((word) => `${path} names ${word} in its code`)
       const inTexts = masked.strings

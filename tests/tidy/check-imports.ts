@@ -13,7 +13,7 @@ import {
 
 /** The part of server/ a file belongs to: its folder; of app/ and at the top, the file itself. */
 function partOf(path: string): string {
-  const [, part = '', file = ''] = path.split('/')
+  const [, storey = '', part = storey, file = ''] = path.split('/')
   return part === 'app' ? `${part}/${file}` : part
 }
 
@@ -55,7 +55,7 @@ function judgeImport(path: string, target: string): string | undefined {
   return undefined
 }
 
-const CONTRACT = /^server\/admin\/(?:.+\/)?contract\.ts$/
+const CONTRACT = /^server\/api\/admin\/(?:.+\/)?contract\.ts$/
 
 /**
  * The console: features know the shared parts and never each other nor the app around them; the
@@ -77,13 +77,13 @@ function judgeConsoleImport(path: string, target: string, typeOnly: boolean): st
 
 /** Folders below upstreams/: 1 for the contract, 2 for a vendor's own file. */
 function depthOf(path: string): number {
-  return path.split('/').length - 2
+  return path.split('/').length - 3
 }
 
 function judgeAdapter(path: string, target: string): string | undefined {
-  if (path === 'server/upstreams/index.ts') return undefined
+  if (path === 'server/wire/upstreams/index.ts') return undefined
   const own = posix.dirname(path)
-  const isContract = depthOf(target) === 1 && target !== 'server/upstreams/index.ts'
+  const isContract = depthOf(target) === 1 && target !== 'server/wire/upstreams/index.ts'
   if (isContract) return undefined
   return depthOf(path) > 1 && target.startsWith(`${vendorFolder(own)}/`)
     ? undefined
@@ -91,7 +91,7 @@ function judgeAdapter(path: string, target: string): string | undefined {
 }
 
 function vendorFolder(folder: string): string {
-  return folder.split('/').slice(0, 3).join('/')
+  return folder.split('/').slice(0, 4).join('/')
 }
 
 /** Each runtime package has its place; `lib`, `dialects` and adapters have their own rule. */
@@ -135,7 +135,11 @@ const CLIENT_NAMES = new Set([
   'default',
 ])
 const CLIENT_MODULES = new Set(['node:http', 'node:https', 'node:http2', 'node:tls', 'node:net'])
-const CLIENT_PLACES = ['server/pipeline/send/wire.ts', 'server/outbound/', 'server/database/']
+const CLIENT_PLACES = [
+  'server/work/pipeline/send/wire.ts',
+  'server/base/outbound/',
+  'server/base/database/',
+]
 
 /** Nothing but the wire and the guarded outbound client can open a connection. */
 export function checkClients(sources: readonly SourceFile[]): string[] {

@@ -18,6 +18,85 @@ export function checkFolders(paths: readonly string[]): string[] {
     .map(([folder, count]) => `${folder} has ${count} files, over ${FOLDER_FILES_MAX}: part it`)
 }
 
+/** Folders of one kind, which may stand side by side in any number. */
+const PEERS: Readonly<Record<string, string>> = {
+  'console/src/features': 'a page each',
+  'console/src/features/playground': 'a page each',
+  proofs: 'a proof each',
+  'server/api/admin/account': 'an area each',
+  'server/api/admin/operator': 'an area each',
+  'server/api/endpoints': 'an area each',
+  'server/wire/dialects': 'a dialect or a translator each',
+  'server/wire/upstreams': 'a protocol each',
+  'server/money/ledger': 'rooms, in the order of ROOMS',
+  simulators: 'a vendor each',
+  tests: 'a part each',
+  'tests/console': 'a part each',
+  'tests/dialects': 'a dialect each',
+  'tests/endpoints': 'an area each',
+}
+const SUBFOLDERS_MAX = 8
+
+/** Folders of code with too many folders side by side. `sql/` belongs to the files beside it. */
+export function checkSubfolders(paths: readonly string[]): string[] {
+  const children = new Map<string, Set<string>>()
+  for (const path of paths.filter((one) => CODE.test(one) && CODE_FILE.test(one))) {
+    const steps = path.split('/').slice(0, -1)
+    for (const [index, name] of steps.entries()) {
+      const folder = steps.slice(0, index).join('/')
+      if (index > 0) children.set(folder, (children.get(folder) ?? new Set()).add(name))
+    }
+  }
+  return [...children]
+    .filter(([folder, names]) => names.size > SUBFOLDERS_MAX && !(folder in PEERS))
+    .map(([folder, { size }]) => `${folder} has ${size} folders, over ${SUBFOLDERS_MAX}`)
+}
+
+interface Storey {
+  readonly parts: readonly string[]
+  readonly over: readonly string[]
+}
+
+/**
+ * The storeys of server/, from the lowest to the highest, each with its parts and those storeys
+ * that it may import. Money and wire never know each other: a charge is computed from counted
+ * units, whatever the vendor's words for them, and a vendor's words do not change for a price.
+ */
+const STOREYS: Readonly<Record<string, Storey>> = {
+  base: { parts: 'lib database http workers tracing outbound'.split(' '), over: [] },
+  money: { parts: 'ledger usage accounts catalog'.split(' '), over: ['base'] },
+  wire: { parts: 'dialects upstreams'.split(' '), over: ['base'] },
+  work: {
+    parts: 'assets archive webhooks alerts pipeline tasks'.split(' '),
+    over: ['base', 'money', 'wire'],
+  },
+  api: {
+    parts: 'sign-in metrics config endpoints console admin app'.split(' '),
+    over: ['base', 'money', 'wire', 'work'],
+  },
+}
+
+/** Parts that stand in another storey than theirs, and rows of MAY_IMPORT that lead upwards. */
+export function checkStoreys(paths: readonly string[]): string[] {
+  const storeyOf = (part: string) =>
+    Object.keys(STOREYS).find((name) => STOREYS[name]?.parts.includes(part.split('/')[0] ?? ''))
+  const placed = new Set(paths.map((path) => path.split('/').slice(0, 4).join('/')))
+  const misplaced = [...placed].flatMap((path) => {
+    const [top, storey = '', part, file] = path.split('/')
+    if (top !== 'server' || part === undefined) return []
+    if (file !== undefined && STOREYS[storey]?.parts.includes(part)) return []
+    return [`${path}: give the part its storey in STOREYS`]
+  })
+  const upwards = Object.entries(MAY_IMPORT).flatMap(([part, allowed]) => {
+    const storey = storeyOf(part) ?? ''
+    const reach = [storey, ...(STOREYS[storey]?.over ?? [])]
+    return allowed
+      .filter((one) => !reach.includes(storeyOf(one) ?? ''))
+      .map((one) => `"${part}" of ${storey}/ must not import "${one}" of ${storeyOf(one)}/`)
+  })
+  return [...misplaced, ...upwards]
+}
+
 /** Parts that a part may import stand before it, so that they have one order. */
 export function checkParts(): string[] {
   const order = Object.keys(MAY_IMPORT)
@@ -59,9 +138,9 @@ function roomOf(path: string, folder: string, order: readonly string[]): string 
 export function checkOrdersKnown(paths: readonly string[]): string[] {
   const parts = new Set(
     paths
-      .filter((path) => path.endsWith('.ts') && path.split('/').length > 3)
+      .filter((path) => path.endsWith('.ts') && path.split('/').length > 4)
       .filter((path) => path.startsWith('server/'))
-      .map((path) => path.split('/').slice(0, 2).join('/')),
+      .map((path) => path.split('/').slice(0, 3).join('/')),
   )
   return [...parts]
     .filter((part) => !(part in ROOMS || UNORDERED.has(part)))

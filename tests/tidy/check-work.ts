@@ -11,8 +11,8 @@ const NORMALIZING = /\.normalize\(/g
  * most a thousand characters.
  */
 const MAY_NORMALIZE: ReadonlySet<string> = new Set([
-  'server/lib/text/fold-forms.ts',
-  'server/sign-in/password-hashes.ts',
+  'server/base/lib/text/fold-forms.ts',
+  'server/api/sign-in/password-hashes.ts',
 ])
 
 /** Literals; `tests/linear/` has those that are built from text. */

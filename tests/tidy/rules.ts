@@ -64,8 +64,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  * `door` stands for all other files there.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  'server/lib': ['door', 'queues', 'secrets', 'text', 'media', 'memory'],
-  'server/lib/media/sound': [
+  'server/base/lib': ['door', 'queues', 'secrets', 'text', 'media', 'memory'],
+  'server/base/lib/media/sound': [
     'unreadable-sound.ts',
     'pieces.ts',
     'codecs',
@@ -73,30 +73,43 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'matroska',
     'door',
   ],
-  'server/http': ['connections', 'door'],
-  'server/database': 'door connection claim-loop.ts migrations backup embedded open.ts'.split(' '),
-  'server/dialects':
+  'server/base/http': ['connections', 'door'],
+  'server/base/database': 'door connection claim-loop.ts migrations backup embedded open.ts'.split(
+    ' ',
+  ),
+  'server/wire/dialects':
     `door usage parts chat completions-over-chat messages chat-over-messages messages-over-chat responses
     responses-over-chat images interpretation minutes video speech synthesis synthesis-over-speech
     transcription transcription-over-recognition`.split(/\s+/),
-  'server/ledger':
+  'server/money/ledger':
     'door books audit journal leases posting limits holds redeem budgets ledger.ts'.split(' '),
-  'server/alerts': ['alert.ts', 'mail', 'door'],
-  'server/catalog': ['door', 'price', 'load', 'compare-costs.ts', 'lists', 'apply', 'export.ts'],
-  'server/sign-in': `door audit-log rates parts.ts factors sessions passwords passkeys tokens people
+  'server/work/alerts': ['alert.ts', 'mail', 'door'],
+  'server/money/catalog': [
+    'door',
+    'price',
+    'load',
+    'compare-costs.ts',
+    'lists',
+    'apply',
+    'export.ts',
+  ],
+  'server/api/sign-in':
+    `door audit-log rates parts.ts factors sessions passwords passkeys tokens people
     sign-in.ts`.split(/\s+/),
-  'server/assets':
+  'server/work/assets':
     'door storage library copies uploads own-content.ts measure-own.ts sound assets.ts'.split(' '),
-  'server/pipeline':
+  'server/work/pipeline':
     `door load price metering.ts services.ts refusal.ts request hold answer send settle.ts
     stored-requests.ts
     remember-answer.ts meter.ts`.split(/\s+/),
-  'server/tasks':
+  'server/work/tasks':
     'door callbacks finish submit calls background recover poll convert tasks.ts'.split(' '),
-  'server/endpoints': `door account text audio images video minutes files webhooks service reference
+  'server/api/endpoints':
+    `door account text audio images video minutes files webhooks service reference
     index.ts`.split(/\s+/),
-  'server/endpoints/text': ['tokens', 'billing', 'references', 'socket', 'door'],
-  'server/admin': `door live services.ts handler.ts operator account people contract.ts handlers.ts
+  'server/api/endpoints/text': ['tokens', 'billing', 'references', 'socket', 'door'],
+  'server/api/admin':
+    `door live services.ts handler.ts operator account people contract.ts handlers.ts
     endpoints.ts`.split(/\s+/),
   'console/src/components': 'door text state charts page list prices fields form'.split(' '),
   'console/src/features/playground/frame':
@@ -104,7 +117,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Folders with an order of another kind: vendors never know each other. */
-export const UNORDERED: ReadonlySet<string> = new Set(['server/upstreams', 'server/app'])
+export const UNORDERED: ReadonlySet<string> = new Set(['server/wire/upstreams', 'server/api/app'])
 
 /** Folders of console/src that each of them may import besides itself. */
 export const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -115,8 +128,8 @@ export const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Tables of the server that the console reads: data alone, so that no list is kept twice. */
 export const CONSOLE_TABLES: ReadonlySet<string> = new Set([
-  'server/catalog/model-types.ts',
-  'server/lib/units.ts',
+  'server/money/catalog/model-types.ts',
+  'server/base/lib/units.ts',
 ])
 
 /** Wiring: these see everything. */
@@ -145,34 +158,35 @@ export const ADAPTER_MODULES: ReadonlySet<string> = new Set([
 
 /** The one place, or the few, of each runtime package or scope. Types may be named anywhere. */
 export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
-  '@aws-sdk/client-s3': ['server/assets/storage/'],
-  '@aws-sdk/lib-storage': ['server/assets/storage/s3-storage.ts'],
-  '@bufbuild/protobuf/wire': ['server/upstreams/doubao-ast/'],
-  '@opentelemetry/*': ['server/tracing/'],
-  '@simplewebauthn/server': ['server/sign-in/passkeys/webauthn.ts'],
-  '@simplewebauthn/server/helpers': ['server/sign-in/passkeys/webauthn.ts'],
-  busboy: ['server/assets/', 'server/pipeline/request/read-form.ts'],
+  '@aws-sdk/client-s3': ['server/work/assets/storage/'],
+  '@aws-sdk/lib-storage': ['server/work/assets/storage/s3-storage.ts'],
+  '@bufbuild/protobuf/wire': ['server/wire/upstreams/doubao-ast/'],
+  '@opentelemetry/*': ['server/base/tracing/'],
+  '@simplewebauthn/server': ['server/api/sign-in/passkeys/webauthn.ts'],
+  '@simplewebauthn/server/helpers': ['server/api/sign-in/passkeys/webauthn.ts'],
+  busboy: ['server/work/assets/', 'server/work/pipeline/request/read-form.ts'],
   commander: ['bin/'],
   'csv-parse': ['bin/lib/invoices/cut-csv.ts'],
-  nodemailer: ['server/alerts/mail/transport.ts'],
-  'find-my-way': ['server/http/router.ts'],
-  'gpt-tokenizer/encoding/o200k_base': ['server/endpoints/text/tokens/thread.ts'],
-  'ipaddr.js': ['server/outbound/'],
-  otpauth: ['server/sign-in/factors/totp.ts'],
-  postgres: ['server/database/'],
-  'prom-client': ['server/metrics/'],
-  ws: ['server/endpoints/sockets.ts', 'server/pipeline/send/wire-socket.ts'],
-  undici: `server/pipeline/send/exchange.ts server/pipeline/send/wire.ts server/outbound/
-    server/app/open-outbound.ts server/app/stop.ts`.split(/\s+/),
+  nodemailer: ['server/work/alerts/mail/transport.ts'],
+  'find-my-way': ['server/base/http/router.ts'],
+  'gpt-tokenizer/encoding/o200k_base': ['server/api/endpoints/text/tokens/thread.ts'],
+  'ipaddr.js': ['server/base/outbound/'],
+  otpauth: ['server/api/sign-in/factors/totp.ts'],
+  postgres: ['server/base/database/'],
+  'prom-client': ['server/api/metrics/'],
+  ws: ['server/api/endpoints/sockets.ts', 'server/work/pipeline/send/wire-socket.ts'],
+  undici:
+    `server/work/pipeline/send/exchange.ts server/work/pipeline/send/wire.ts server/base/outbound/
+    server/api/app/open-outbound.ts server/api/app/stop.ts`.split(/\s+/),
   zod: [
-    'server/accounts/',
-    'server/admin/',
-    'server/catalog/',
-    'server/config/',
-    'server/dialects/chat/quirks.ts',
-    'server/dialects/messages/quirks.ts',
-    'server/endpoints/',
-    'server/upstreams/',
+    'server/money/accounts/',
+    'server/api/admin/',
+    'server/money/catalog/',
+    'server/api/config/',
+    'server/wire/dialects/chat/quirks.ts',
+    'server/wire/dialects/messages/quirks.ts',
+    'server/api/endpoints/',
+    'server/wire/upstreams/',
   ],
 }
 
@@ -188,14 +202,17 @@ export const VENDOR_WORDS: ReadonlySet<string> = new Set(
 export const VENDOR_ALLOWED: readonly { readonly path: string; readonly text: RegExp }[] = [
   // Real SDKs of the messages dialect send these headers, which choose the error envelope, and
   // look for those of rates.
-  { path: 'server/http/', text: /^anthropic-(?:version$|beta$|ratelimit-$)/ },
-  { path: 'server/endpoints/text/messages.ts', text: /\banthropic-(?:version|beta)\b/ },
-  { path: 'server/endpoints/text/billing/messages-options.ts', text: /^anthropic-beta$/ },
+  { path: 'server/base/http/', text: /^anthropic-(?:version$|beta$|ratelimit-$)/ },
+  { path: 'server/api/endpoints/text/messages.ts', text: /\banthropic-(?:version|beta)\b/ },
+  { path: 'server/api/endpoints/text/billing/messages-options.ts', text: /^anthropic-beta$/ },
   // What the dialect's own image tool uses where a request names no model.
-  { path: 'server/endpoints/text/billing/responses-options.ts', text: /^gpt-image-1$/ },
+  { path: 'server/api/endpoints/text/billing/responses-options.ts', text: /^gpt-image-1$/ },
   // The name of a package.
-  { path: 'server/endpoints/text/tokens/thread.ts', text: /^gpt-tokenizer\// },
-  { path: 'server/dialects/messages', text: /^\^?x?-?anthropic-(?:version|beta|billing-header)/ },
+  { path: 'server/api/endpoints/text/tokens/thread.ts', text: /^gpt-tokenizer\// },
+  {
+    path: 'server/wire/dialects/messages',
+    text: /^\^?x?-?anthropic-(?:version|beta|billing-header)/,
+  },
 ]
 
 export const FOLDER_FILES_MAX = 20
@@ -260,7 +277,7 @@ export const SHARED_NAMES: readonly {
       'synthesis',
       'transcription',
     ]),
-    place: /^(?:server\/(?:endpoints|upstreams)|console\/src\/features\/playground)\//,
+    place: /^(?:server\/(?:api\/endpoints|wire\/upstreams)|console\/src\/features\/playground)\//,
     reason: 'an operation: its endpoint, its adapters and its page of the playground',
   },
 ]
@@ -303,7 +320,7 @@ export const BANNED_WORDS: readonly BannedWord[] = [
     use: '"queue partition"',
     place: EVERYWHERE,
     // The standard's own name of a parameter of argon2.
-    except: /^(?:server\/sign-in\/password-hashes|tests\/sign-in\/secrets\.test)\.ts$/,
+    except: /^(?:server\/api\/sign-in\/password-hashes|tests\/sign-in\/secrets\.test)\.ts$/,
   },
   { pattern: /\b(?:un)?heed(?:s|ed)?\b/, use: '"watch"', place: EVERYWHERE },
   {

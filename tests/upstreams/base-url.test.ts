@@ -1,8 +1,8 @@
 /** The address of a vendor: its query goes with every request, and it shows no credentials. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { describeChannel } from '../../server/catalog/describe.ts'
-import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
+import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
+import { describeChannel } from '../../server/money/catalog/describe.ts'
 import { SECRET_KEY, startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { startServer } from '../support/servers/local-server.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { beforeEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { readJsonDocument } from '../../server/upstreams/read-json.ts'
+import { readJsonDocument } from '../../server/wire/upstreams/read-json.ts'
 import { testMemory } from '../support/memory.ts'
 import { until } from '../support/until.ts'
 

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
-import type { Wire } from '../../server/upstreams/wire.ts'
+import type { Wire } from '../../server/wire/upstreams/wire.ts'
 import { startServer } from '../support/servers/local-server.ts'
 
 export interface Recorded {

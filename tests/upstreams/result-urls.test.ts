@@ -1,10 +1,10 @@
 /** Links to results, which reach records and pages: a vendor may state no script in their place. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { readImagesResult } from '../../server/dialects/images/read-result.ts'
-import { arkVideo } from '../../server/upstreams/ark/video.ts'
-import { mediakitErase } from '../../server/upstreams/mediakit/erase.ts'
-import { minimaxVideo } from '../../server/upstreams/minimax/video.ts'
+import { readImagesResult } from '../../server/wire/dialects/images/read-result.ts'
+import { arkVideo } from '../../server/wire/upstreams/ark/video.ts'
+import { mediakitErase } from '../../server/wire/upstreams/mediakit/erase.ts'
+import { minimaxVideo } from '../../server/wire/upstreams/minimax/video.ts'
 import { startRecorded, wire } from './recording-vendor.ts'
 
 const BAD = [

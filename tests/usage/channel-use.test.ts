@@ -1,7 +1,7 @@
 /** The last use of a channel, joined from records and from what a process has seen. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { joinUse, nameFailure, stateOfUse, toUse } from '../../server/usage/channel-use.ts'
+import { joinUse, nameFailure, stateOfUse, toUse } from '../../server/money/usage/channel-use.ts'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute))
 const failure = { kind: 'failed', status: 500, message: 'down' }

@@ -1,7 +1,7 @@
 /** Upstream costs, from the catalog to usage records and figures, with a whole gateway. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { countEndedCalls } from '../../server/usage/rollup-store.ts'
+import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
 import {
   startTestGateway,
   type Tenant,

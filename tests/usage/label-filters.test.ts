@@ -1,10 +1,10 @@
 /** Calls are found by label in an index that is built beside them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect } from '../../server/database/connection/client.ts'
-import { listMissingIndexes } from '../../server/usage/label-index-store.ts'
-import { buildLabelIndexes } from '../../server/usage/label-indexes.ts'
-import { selectUsage } from '../../server/usage/store.ts'
+import { connect } from '../../server/base/database/connection/client.ts'
+import { listMissingIndexes } from '../../server/money/usage/label-index-store.ts'
+import { buildLabelIndexes } from '../../server/money/usage/label-indexes.ts'
+import { selectUsage } from '../../server/money/usage/store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 

@@ -1,8 +1,8 @@
 /** The counter of tools that were taken out: nothing is lost to a database that is away. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTakenOutCounter } from '../../server/usage/taken-out.ts'
-import { listTakenOut } from '../../server/usage/taken-out-store.ts'
+import { createTakenOutCounter } from '../../server/money/usage/taken-out.ts'
+import { listTakenOut } from '../../server/money/usage/taken-out-store.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const SEARCH = { tool: 'web_search', unit: 'web_search_call' }

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { readRevenueSeries } from '../../server/admin/operator/overview/store.ts'
+import { readRevenueSeries } from '../../server/api/admin/operator/overview/store.ts'
 import {
   readGroupedSeries,
   readLatency,
   readSeries,
   readTop,
-} from '../../server/usage/figures-store.ts'
-import { countEndedCalls } from '../../server/usage/rollup-store.ts'
+} from '../../server/money/usage/figures-store.ts'
+import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
 const ACCOUNT = 'acct_zones'

@@ -1,7 +1,7 @@
 /** A delivery exists exactly if the transaction that enqueued it was committed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { enqueueDelivery } from '../../server/webhooks/enqueue.ts'
+import { enqueueDelivery } from '../../server/work/webhooks/enqueue.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const delivery = {

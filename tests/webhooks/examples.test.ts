@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { getOrCreateSecret, rotateSecret } from '../../server/webhooks/secrets.ts'
+import { getOrCreateSecret, rotateSecret } from '../../server/work/webhooks/secrets.ts'
 import { startProcess } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 import {

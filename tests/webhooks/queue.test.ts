@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { claimDueDeliveries, recordAttempt } from '../../server/webhooks/queue-store.ts'
-import { DELAYS_MS, SENDING_LIMITS } from '../../server/webhooks/schedule.ts'
+import { claimDueDeliveries, recordAttempt } from '../../server/work/webhooks/queue-store.ts'
+import { DELAYS_MS, SENDING_LIMITS } from '../../server/work/webhooks/schedule.ts'
 import { until } from '../support/until.ts'
 import {
   createTestAccountId,

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
-import type { Log } from '../../server/lib/log.ts'
-import { createGuard } from '../../server/outbound/guard.ts'
-import { claimDueDeliveries } from '../../server/webhooks/queue-store.ts'
-import { DELAYS_MS, SENDING_LIMITS } from '../../server/webhooks/schedule.ts'
-import { getOrCreateSecret, rotateSecret } from '../../server/webhooks/secrets.ts'
-import { createWebhooks, REDELIVERIES_MAX } from '../../server/webhooks/webhooks.ts'
+import type { Log } from '../../server/base/lib/log.ts'
+import { createGuard } from '../../server/base/outbound/guard.ts'
+import { claimDueDeliveries } from '../../server/work/webhooks/queue-store.ts'
+import { DELAYS_MS, SENDING_LIMITS } from '../../server/work/webhooks/schedule.ts'
+import { getOrCreateSecret, rotateSecret } from '../../server/work/webhooks/secrets.ts'
+import { createWebhooks, REDELIVERIES_MAX } from '../../server/work/webhooks/webhooks.ts'
 import { until } from '../support/until.ts'
 import {
   box,

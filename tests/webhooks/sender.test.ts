@@ -1,8 +1,8 @@
 /** Deliveries as receivers see them: signed, retried on schedule, four attempts at most. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SENDING_LIMITS } from '../../server/webhooks/schedule.ts'
-import { getOrCreateSecret, rotateSecret } from '../../server/webhooks/secrets.ts'
+import { SENDING_LIMITS } from '../../server/work/webhooks/schedule.ts'
+import { getOrCreateSecret, rotateSecret } from '../../server/work/webhooks/secrets.ts'
 import { until } from '../support/until.ts'
 import {
   box,

@@ -1,15 +1,15 @@
 /** `tributary account set`: what an account pays, and where its alerts go. */
 import type { Command } from 'commander'
-import { assignPriceList } from '../../../server/accounts/assign-price-list.ts'
+import { openGuard } from '../../../server/api/app/open-outbound.ts'
+import { formatAmount, type Nanos } from '../../../server/base/lib/money.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { assignPriceList } from '../../../server/money/accounts/assign-price-list.ts'
 import {
   type AccountRow,
   setAccountAlerts,
   showAccount,
-} from '../../../server/accounts/manage-accounts.ts'
-import { openGuard } from '../../../server/app/open-outbound.ts'
-import { switchList } from '../../../server/catalog/lists/switch-list.ts'
-import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+} from '../../../server/money/accounts/manage-accounts.ts'
+import { switchList } from '../../../server/money/catalog/lists/switch-list.ts'
 import { type None, noneToNull, orNone, positiveAmount } from '../../lib/parse.ts'
 import { actor, type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 

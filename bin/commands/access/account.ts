@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { Sql } from 'postgres'
+import { formatAmount, type Nanos } from '../../../server/base/lib/money.ts'
 import {
   type AccountRow,
   createAccount,
@@ -11,9 +12,8 @@ import {
   setAccountMedia,
   setAccountStatus,
   showAccount,
-} from '../../../server/accounts/manage-accounts.ts'
-import { listSoldCurrencies } from '../../../server/catalog/describe.ts'
-import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
+} from '../../../server/money/accounts/manage-accounts.ts'
+import { listSoldCurrencies } from '../../../server/money/catalog/describe.ts'
 import {
   addLimitOptions,
   describeLimits,

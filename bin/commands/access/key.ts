@@ -1,7 +1,9 @@
 /** `tributary key …`: API keys. A key's text is printed once, at its creation. */
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { mergeLimits } from '../../../server/accounts/manage-accounts.ts'
+import { formatAmount, type Nanos } from '../../../server/base/lib/money.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { mergeLimits } from '../../../server/money/accounts/manage-accounts.ts'
 import {
   type ApiKeyRow,
   changeKey,
@@ -12,10 +14,8 @@ import {
   rotateKey,
   setKeyDisabled,
   showKey,
-} from '../../../server/accounts/manage-keys.ts'
-import { listModelSummaries } from '../../../server/catalog/describe.ts'
-import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+} from '../../../server/money/accounts/manage-keys.ts'
+import { listModelSummaries } from '../../../server/money/catalog/describe.ts'
 import {
   addLimitOptions,
   describeLimits,

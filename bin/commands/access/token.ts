@@ -1,15 +1,15 @@
 /** `tributary token …`: access tokens, with which scripts use the admin API as a person. */
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { writeAudit } from '../../../server/sign-in/audit-log/audit-log.ts'
-import { requirePerson } from '../../../server/sign-in/people/people.ts'
+import { writeAudit } from '../../../server/api/sign-in/audit-log/audit-log.ts'
+import { requirePerson } from '../../../server/api/sign-in/people/people.ts'
 import {
   revokeToken,
   selectTokens,
   type TokenRow,
   type TokenScope,
-} from '../../../server/sign-in/tokens/access-token-store.ts'
-import { createAccessToken, showToken } from '../../../server/sign-in/tokens/access-tokens.ts'
+} from '../../../server/api/sign-in/tokens/access-token-store.ts'
+import { createAccessToken, showToken } from '../../../server/api/sign-in/tokens/access-tokens.ts'
 import { type None, noneToNull, orNone, parseTimeOption, tokenScope } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { actor, withSession } from '../../lib/session.ts'

@@ -3,25 +3,25 @@
  */
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { showAccount } from '../../../server/accounts/manage-accounts.ts'
-import { openSignIn } from '../../../server/app/open-sign-in.ts'
-import { openSecretBox } from '../../../server/config/secret-key-file.ts'
-import { writeAudit } from '../../../server/sign-in/audit-log/audit-log.ts'
-import { type CreatedLink, invite, offerReset } from '../../../server/sign-in/people/links.ts'
+import { openSignIn } from '../../../server/api/app/open-sign-in.ts'
+import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
+import { writeAudit } from '../../../server/api/sign-in/audit-log/audit-log.ts'
+import { type CreatedLink, invite, offerReset } from '../../../server/api/sign-in/people/links.ts'
 import {
   createPerson,
   dropFactors,
   requirePerson,
   setDisabled,
-} from '../../../server/sign-in/people/people.ts'
+} from '../../../server/api/sign-in/people/people.ts'
 import {
   type MemberRole,
   type PersonLanguage,
   type PersonRow,
   putMembership,
   selectPeople,
-} from '../../../server/sign-in/person-store.ts'
-import type { SignIn } from '../../../server/sign-in/sign-in.ts'
+} from '../../../server/api/sign-in/person-store.ts'
+import type { SignIn } from '../../../server/api/sign-in/sign-in.ts'
+import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
 import { memberRole, parseLanguageOption } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { actor, withSession } from '../../lib/session.ts'

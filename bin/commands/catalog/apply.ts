@@ -1,11 +1,11 @@
 /** `tributary apply`: changes catalog, accounts and keys to match the files. */
 import type { Command } from 'commander'
-import { applyAccounts } from '../../../server/accounts/apply-accounts.ts'
-import { applyCatalog, type CatalogDiff } from '../../../server/catalog/apply/apply.ts'
-import type { Difference } from '../../../server/catalog/apply/change.ts'
-import type { NamedCatalogFile } from '../../../server/catalog/apply/file.ts'
-import type { KnownUpstreams } from '../../../server/catalog/channel-settings.ts'
-import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
+import { applyAccounts } from '../../../server/money/accounts/apply-accounts.ts'
+import { applyCatalog, type CatalogDiff } from '../../../server/money/catalog/apply/apply.ts'
+import type { Difference } from '../../../server/money/catalog/apply/change.ts'
+import type { NamedCatalogFile } from '../../../server/money/catalog/apply/file.ts'
+import type { KnownUpstreams } from '../../../server/money/catalog/channel-settings.ts'
 import { describePrice } from '../../lib/price-words.ts'
 import { printJson } from '../../lib/print.ts'
 import { readConfiguration } from '../../lib/read-configuration.ts'
@@ -42,7 +42,7 @@ Examples:
 /** Applies files and prints what changed. Throws OperatorError if they are invalid. */
 export async function apply(paths: readonly string[], flags: ApplyFlags): Promise<void> {
   const { files, accounts } = readConfiguration(paths)
-  const { UPSTREAMS } = await import('../../../server/upstreams/index.ts')
+  const { UPSTREAMS } = await import('../../../server/wire/upstreams/index.ts')
   const upstreams: KnownUpstreams = Object.fromEntries(UPSTREAMS)
   const diff = await withSession(async ({ sql, config }) => {
     const applied = await applyCatalog({

@@ -1,6 +1,6 @@
 /** `tributary catalog …`: the vendors that come with Tributary. */
 import type { Command } from 'commander'
-import { findVendor, listVendors } from '../../../server/catalog/apply/vendors.ts'
+import { findVendor, listVendors } from '../../../server/money/catalog/apply/vendors.ts'
 import { printJson, printTable } from '../../lib/print.ts'
 import { type ApplyFlags, apply } from './apply.ts'
 

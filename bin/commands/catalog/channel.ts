@@ -1,26 +1,26 @@
 /** `tributary channel …`: shows channels, secrets masked; tests, pauses, resumes, wakes them. */
 import type { Command } from 'commander'
-import { createDispatcher } from '../../../server/app/open-outbound.ts'
-import { switchChannel } from '../../../server/catalog/apply/edit.ts'
+import { createDispatcher } from '../../../server/api/app/open-outbound.ts'
+import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { testChannel } from '../../../server/base/outbound/test-channel.ts'
+import { switchChannel } from '../../../server/money/catalog/apply/edit.ts'
 import {
   type ChannelSummary,
   describeChannel,
   listChannelSummaries,
-} from '../../../server/catalog/describe.ts'
-import { openStoredChannel } from '../../../server/catalog/load/snapshot.ts'
-import { listChannels } from '../../../server/catalog/store.ts'
-import { openSecretBox } from '../../../server/config/secret-key-file.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
-import { testChannel } from '../../../server/outbound/test-channel.ts'
-import { probeOf } from '../../../server/pipeline/send/probe-channel.ts'
-import { endpointsOf } from '../../../server/pipeline/send/probe-endpoints.ts'
+} from '../../../server/money/catalog/describe.ts'
+import { openStoredChannel } from '../../../server/money/catalog/load/snapshot.ts'
+import { listChannels } from '../../../server/money/catalog/store.ts'
 import {
   type ChannelUse,
   nameFailure,
   stateOfUse,
   toUse,
-} from '../../../server/usage/channel-use.ts'
-import { readChannelUse, USE_DAYS } from '../../../server/usage/channel-use-store.ts'
+} from '../../../server/money/usage/channel-use.ts'
+import { readChannelUse, USE_DAYS } from '../../../server/money/usage/channel-use-store.ts'
+import { probeOf } from '../../../server/work/pipeline/send/probe-channel.ts'
+import { endpointsOf } from '../../../server/work/pipeline/send/probe-endpoints.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
@@ -149,7 +149,7 @@ Example:
 async function runTest({ sql, config }: CommandSession, id: string) {
   const row = (await listChannels(sql)).find((one) => one.id === id)
   if (!row) throw new OperatorError(`there is no channel ${id}`)
-  const { UPSTREAMS } = await import('../../../server/upstreams/index.ts')
+  const { UPSTREAMS } = await import('../../../server/wire/upstreams/index.ts')
   const upstreams = Object.fromEntries(UPSTREAMS)
   const opened = openStoredChannel(row, { upstreams, secrets: openSecretBox(config) })
   if (!('settings' in opened)) {

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import {
   listSimulators,
   retireSimulators,
-} from '../../../server/catalog/apply/retire-simulators.ts'
+} from '../../../server/money/catalog/apply/retire-simulators.ts'
 import { printJson } from '../../lib/print.ts'
 import { recordAct, withSession } from '../../lib/session.ts'
 

@@ -1,8 +1,8 @@
 /** `tributary export`: the configuration as a file that `tributary apply` takes. */
 import { type Command, Option } from 'commander'
-import { exportAccounts } from '../../../server/accounts/export-accounts.ts'
-import { exportCatalog } from '../../../server/catalog/export.ts'
-import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
+import { exportAccounts } from '../../../server/money/accounts/export-accounts.ts'
+import { exportCatalog } from '../../../server/money/catalog/export.ts'
 import { printJson } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
 

@@ -1,12 +1,12 @@
 /** `tributary model …`: models, their prices and routes. */
 import { type Command, Option } from 'commander'
-import { MODEL_TYPES } from '../../../server/catalog/catalog.ts'
+import { MODEL_TYPES } from '../../../server/money/catalog/catalog.ts'
 import {
   describeStoredModel,
   listModelSummaries,
   type ModelSummary,
-} from '../../../server/catalog/describe.ts'
-import { listTakenOut, type TakenOutRow } from '../../../server/usage/taken-out-store.ts'
+} from '../../../server/money/catalog/describe.ts'
+import { listTakenOut, type TakenOutRow } from '../../../server/money/usage/taken-out-store.ts'
 import { describePrice } from '../../lib/price-words.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'

@@ -8,7 +8,7 @@ export function addRoutesCommand(program: Command): void {
     .description('list every endpoint of the public API')
     .option('--json', 'as JSON')
     .action(async (options: { readonly json?: boolean }) => {
-      const { ENDPOINTS } = await import('../../../server/endpoints/index.ts')
+      const { ENDPOINTS } = await import('../../../server/api/endpoints/index.ts')
       const rows = ENDPOINTS.flatMap(({ method, paths, kind, documentation }) =>
         paths.map((path) => {
           return { method, path, kind, summary: documentation.summary, tag: documentation.tag }

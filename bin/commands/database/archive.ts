@@ -1,11 +1,15 @@
 /** `tributary archive …`: moves the calls of old months to the object store and reads them back. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { archiveMonth, checkMonth, listMonths } from '../../../server/archive/archive-month.ts'
-import { countHolds, readFirstHold, selectArchives } from '../../../server/archive/archive-store.ts'
-import { findArchived, readMonthLines } from '../../../server/archive/find-record.ts'
-import { type Month, monthsBefore, readMonth } from '../../../server/archive/months.ts'
-import { readStated, verifyMonth } from '../../../server/archive/verify-archives.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { archiveMonth, checkMonth, listMonths } from '../../../server/work/archive/archive-month.ts'
+import {
+  countHolds,
+  readFirstHold,
+  selectArchives,
+} from '../../../server/work/archive/archive-store.ts'
+import { findArchived, readMonthLines } from '../../../server/work/archive/find-record.ts'
+import { type Month, monthsBefore, readMonth } from '../../../server/work/archive/months.ts'
+import { readStated, verifyMonth } from '../../../server/work/archive/verify-archives.ts'
 import { namingStorage, openArchives, placeOfStorage } from '../../lib/open-archives.ts'
 import { printJson, printTable, printTime } from '../../lib/print.ts'
 import { recordingRun } from '../../lib/record-run.ts'

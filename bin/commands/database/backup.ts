@@ -5,11 +5,14 @@ import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { type CopiedContent, copyContent } from '../../../server/assets/storage/copy-content.ts'
-import type { Config } from '../../../server/config/config.ts'
-import { backup } from '../../../server/database/backup/backup.ts'
-import type { OpenedDatabase } from '../../../server/database/open.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import type { Config } from '../../../server/api/config/config.ts'
+import { backup } from '../../../server/base/database/backup/backup.ts'
+import type { OpenedDatabase } from '../../../server/base/database/open.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import {
+  type CopiedContent,
+  copyContent,
+} from '../../../server/work/assets/storage/copy-content.ts'
 import {
   describeFiles,
   FILES_FILE,

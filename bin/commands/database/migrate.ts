@@ -1,6 +1,6 @@
 /** `tributary migrate`: migrates the database to this version. `serve` does so by itself. */
 import type { Command } from 'commander'
-import { migrate } from '../../../server/database/migrations/migrate.ts'
+import { migrate } from '../../../server/base/database/migrations/migrate.ts'
 import { printJson } from '../../lib/print.ts'
 import { MIGRATIONS, withDatabase } from '../../lib/session.ts'
 

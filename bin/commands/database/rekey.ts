@@ -2,11 +2,11 @@
  * `tributary rekey`: reseals all secrets with a new SECRET_KEY, so that the old one can be removed.
  */
 import type { Command } from 'commander'
-import { rekeyCatalog } from '../../../server/catalog/rekey.ts'
-import { openSecretBox } from '../../../server/config/secret-key-file.ts'
-import { rekeySigningKeys } from '../../../server/ledger/books/signing-key.ts'
-import { rekeyTotp } from '../../../server/sign-in/factors/factors.ts'
-import { rekeyWebhookSecrets } from '../../../server/webhooks/secrets.ts'
+import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
+import { rekeyTotp } from '../../../server/api/sign-in/factors/factors.ts'
+import { rekeyCatalog } from '../../../server/money/catalog/rekey.ts'
+import { rekeySigningKeys } from '../../../server/money/ledger/books/signing-key.ts'
+import { rekeyWebhookSecrets } from '../../../server/work/webhooks/secrets.ts'
 import { printJson } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
 

@@ -3,12 +3,15 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { type CopiedContent, copyContent } from '../../../server/assets/storage/copy-content.ts'
-import type { Config } from '../../../server/config/config.ts'
-import { verifyBackup } from '../../../server/database/backup/compare.ts'
-import { type Restored, restore } from '../../../server/database/backup/restore.ts'
-import { refuseWrongKey } from '../../../server/database/backup/sealed-secrets.ts'
-import { type AuditResult, audit } from '../../../server/ledger/audit/audit.ts'
+import type { Config } from '../../../server/api/config/config.ts'
+import { verifyBackup } from '../../../server/base/database/backup/compare.ts'
+import { type Restored, restore } from '../../../server/base/database/backup/restore.ts'
+import { refuseWrongKey } from '../../../server/base/database/backup/sealed-secrets.ts'
+import { type AuditResult, audit } from '../../../server/money/ledger/audit/audit.ts'
+import {
+  type CopiedContent,
+  copyContent,
+} from '../../../server/work/assets/storage/copy-content.ts'
 import {
   describeFiles,
   FILES_FILE,

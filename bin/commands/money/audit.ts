@@ -1,8 +1,8 @@
 /** `tributary audit`: recomputes the books; fails if an invariant is broken. */
 import type { Command } from 'commander'
-import { recordUnbalanced } from '../../../server/alerts/alert-store.ts'
-import { auditArchives } from '../../../server/archive/audit-archives.ts'
-import { audit } from '../../../server/ledger/audit/audit.ts'
+import { audit } from '../../../server/money/ledger/audit/audit.ts'
+import { recordUnbalanced } from '../../../server/work/alerts/alert-store.ts'
+import { auditArchives } from '../../../server/work/archive/audit-archives.ts'
 import { openArchives } from '../../lib/open-archives.ts'
 import { printJson, printTable } from '../../lib/print.ts'
 import { recordingRun } from '../../lib/record-run.ts'

@@ -1,6 +1,8 @@
 /** `tributary budget …`: what may be spent within a day, week, month or ever. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Sql } from 'postgres'
+import type { Nanos } from '../../../server/base/lib/money.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import {
   ACTIONS,
   BUDGET_UNITS,
@@ -10,18 +12,19 @@ import {
   type BudgetUnit,
   formatQuantity,
   PERIODS,
-} from '../../../server/ledger/budgets/budget.ts'
+} from '../../../server/money/ledger/budgets/budget.ts'
 import {
   addBudget,
   changeBudget,
   listBudgets,
   type NewBudget,
   removeBudget,
-} from '../../../server/ledger/budgets/budgets.ts'
-import { type DescribedBudget, describeBudget } from '../../../server/ledger/budgets/describe.ts'
-import { listSpendLimits } from '../../../server/ledger/budgets/spend-limits.ts'
-import type { Nanos } from '../../../server/lib/money.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+} from '../../../server/money/ledger/budgets/budgets.ts'
+import {
+  type DescribedBudget,
+  describeBudget,
+} from '../../../server/money/ledger/budgets/describe.ts'
+import { listSpendLimits } from '../../../server/money/ledger/budgets/spend-limits.ts'
 import { list, positiveAmount, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { recordAct, withSession } from '../../lib/session.ts'

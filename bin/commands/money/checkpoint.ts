@@ -1,20 +1,23 @@
 /** `tributary checkpoint`: signs a statement about the books, or compares the books with one. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { openSecretBox } from '../../../server/config/secret-key-file.ts'
-import { readVersion } from '../../../server/config/version.ts'
-import { openBackupChain } from '../../../server/ledger/books/backup-source.ts'
-import { withDatabaseChain } from '../../../server/ledger/books/chain-source-store.ts'
-import { type Judgement, judgeCheckpoint } from '../../../server/ledger/books/judge-checkpoint.ts'
-import { showPublicKey } from '../../../server/ledger/books/signing-key.ts'
+import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
+import { readVersion } from '../../../server/api/config/version.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { openBackupChain } from '../../../server/money/ledger/books/backup-source.ts'
+import { withDatabaseChain } from '../../../server/money/ledger/books/chain-source-store.ts'
+import {
+  type Judgement,
+  judgeCheckpoint,
+} from '../../../server/money/ledger/books/judge-checkpoint.ts'
+import { showPublicKey } from '../../../server/money/ledger/books/signing-key.ts'
 import {
   keyIdOf,
   readPublicKey,
   readSignedStatement,
   type SignedStatement,
-} from '../../../server/ledger/books/statement.ts'
-import { writeCheckpoint } from '../../../server/ledger/books/write-checkpoint.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+} from '../../../server/money/ledger/books/statement.ts'
+import { writeCheckpoint } from '../../../server/money/ledger/books/write-checkpoint.ts'
 import { openArchivedEntries, openBackedUpEntries } from '../../lib/open-archives.ts'
 import { printJson } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'

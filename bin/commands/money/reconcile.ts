@@ -1,15 +1,15 @@
 /** `tributary reconcile`: compares a vendor's export with the records and explains differences. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { withReadOnlySnapshot } from '../../../server/ledger/audit/audit-store.ts'
-import { formatAmount, parseAmount } from '../../../server/lib/money.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
-import { UNITS } from '../../../server/lib/units.ts'
+import { formatAmount, parseAmount } from '../../../server/base/lib/money.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { UNITS } from '../../../server/base/lib/units.ts'
+import { withReadOnlySnapshot } from '../../../server/money/ledger/audit/audit-store.ts'
 import {
   channelExists,
   findArchivedMonths,
   sumCosts,
   sumUnits,
-} from '../../../server/usage/reconcile-store.ts'
+} from '../../../server/money/usage/reconcile-store.ts'
 import { readDay } from '../../lib/invoices/invoice.ts'
 import { openInvoice } from '../../lib/invoices/open-invoice.ts'
 import { printJson, printTable } from '../../lib/print.ts'

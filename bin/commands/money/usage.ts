@@ -1,16 +1,16 @@
 /** `tributary usage …`: usage records, as callers see them. */
 import type { Command } from 'commander'
-import { accountOfRequest } from '../../../server/accounts/account-store.ts'
-import { showAccount } from '../../../server/accounts/manage-accounts.ts'
-import { formatAmount } from '../../../server/lib/money.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { formatAmount } from '../../../server/base/lib/money.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { accountOfRequest } from '../../../server/money/accounts/account-store.ts'
+import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
 import {
   findUsage,
   isUsageArchived,
   listEntries,
   selectUsage,
   type UsageSummary,
-} from '../../../server/usage/store.ts'
+} from '../../../server/money/usage/store.ts'
 import { parseTimeOption, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { describeBasis, printAttempts, printLines } from '../../lib/print-usage.ts'

@@ -1,10 +1,10 @@
 /** `tributary config`: every environment variable, or the settings of the database. */
 import type { Command } from 'commander'
-import { checkMail } from '../../../server/alerts/mail/transport.ts'
-import { loadConfig, showConfig } from '../../../server/config/config.ts'
-import { connect } from '../../../server/database/connection/client.ts'
-import { judgeServer, type ServerFinding } from '../../../server/database/judge-server.ts'
-import { readServer } from '../../../server/database/store.ts'
+import { loadConfig, showConfig } from '../../../server/api/config/config.ts'
+import { connect } from '../../../server/base/database/connection/client.ts'
+import { judgeServer, type ServerFinding } from '../../../server/base/database/judge-server.ts'
+import { readServer } from '../../../server/base/database/store.ts'
+import { checkMail } from '../../../server/work/alerts/mail/transport.ts'
 import { printJson, printTable } from '../../lib/print.ts'
 import { withDatabase } from '../../lib/session.ts'
 

@@ -1,12 +1,12 @@
 /** `tributary serve`: runs the gateway until a signal stops it. */
 import cluster from 'node:cluster'
 import { type Command, Option } from 'commander'
-import { type Config, describeConfig, loadConfig } from '../../../server/config/config.ts'
+import { type Config, describeConfig, loadConfig } from '../../../server/api/config/config.ts'
 import type {
   StopReason,
   SupervisorMessage,
   WorkerMessage,
-} from '../../../server/workers/messages.ts'
+} from '../../../server/base/workers/messages.ts'
 import { createNotices, logWarnings, type ServeNotices } from '../../lib/notices.ts'
 import { port } from '../../lib/parse.ts'
 
@@ -62,14 +62,14 @@ async function serve(options: ServeOptions): Promise<void> {
   const requested = stopRequested(notices)
   let patience: NodeJS.Timeout | undefined
   if (cluster.isPrimary && config.workers > 1) {
-    const { supervise } = await import('../../../server/app/supervise.ts')
+    const { supervise } = await import('../../../server/api/app/supervise.ts')
     process.exitCode = await supervise(config, requested).catch(quitWith(notices))
     return
   }
   void requested.then(() => {
     patience = setTimeout(() => process.exit(1), START_MS)
   })
-  const { openOwnDatabase } = await import('../../../server/app/open-own-database.ts')
+  const { openOwnDatabase } = await import('../../../server/api/app/open-own-database.ts')
   const opening = openOwnDatabase(config)
   // Awaited once the rest is loaded.
   opening.catch(() => undefined)

@@ -1,8 +1,8 @@
 /** `tributary files verify`: reads stored files again, and finds what was lost or damaged. */
 import type { Command } from 'commander'
-import { showAccount } from '../../../server/accounts/manage-accounts.ts'
-import { openStorage } from '../../../server/assets/storage/open-storage.ts'
-import { type FoundFault, verifyFiles } from '../../../server/assets/storage/verify-files.ts'
+import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
+import { openStorage } from '../../../server/work/assets/storage/open-storage.ts'
+import { type FoundFault, verifyFiles } from '../../../server/work/assets/storage/verify-files.ts'
 import { printJson } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
 

@@ -1,10 +1,10 @@
 /** `tributary mail`: tries the mail server out. */
 import type { Command } from 'commander'
-import { renderTest } from '../../../server/alerts/mail/render-mail.ts'
-import { sendMail } from '../../../server/alerts/mail/transport.ts'
-import { loadConfig } from '../../../server/config/config.ts'
-import { newId } from '../../../server/lib/ids.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { loadConfig } from '../../../server/api/config/config.ts'
+import { newId } from '../../../server/base/lib/ids.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { renderTest } from '../../../server/work/alerts/mail/render-mail.ts'
+import { sendMail } from '../../../server/work/alerts/mail/transport.ts'
 import { parseLanguageOption } from '../../lib/parse.ts'
 import { printJson } from '../../lib/print.ts'
 

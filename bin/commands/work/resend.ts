@@ -1,6 +1,6 @@
 /** `tributary webhook resend`: sends one delivery again, or the dropped ones of a time. */
 import type { Command } from 'commander'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { parseTimeOption } from '../../lib/parse.ts'
 import { printJson } from '../../lib/print.ts'
 import { recordAct, withSession } from '../../lib/session.ts'

@@ -1,8 +1,8 @@
 /** Opens webhook deliveries for the `webhook` commands, and prints one. */
-import { openSecretBox } from '../../../server/config/secret-key-file.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
-import { accountOfDelivery, type DeliveryRow } from '../../../server/webhooks/store.ts'
-import { createWebhooks } from '../../../server/webhooks/webhooks.ts'
+import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { accountOfDelivery, type DeliveryRow } from '../../../server/work/webhooks/store.ts'
+import { createWebhooks } from '../../../server/work/webhooks/webhooks.ts'
 import { printFields, printJson, printTime } from '../../lib/print.ts'
 import type { CommandSession } from '../../lib/session.ts'
 

@@ -1,12 +1,15 @@
 /** `tributary task unknown`: lists vendors' tasks that a restored database does not know. */
 import type { Command } from 'commander'
 import { Agent } from 'undici'
-import { createLog } from '../../../server/app/log.ts'
-import { createCatalog } from '../../../server/catalog/load/snapshot.ts'
-import { openSecretBox } from '../../../server/config/secret-key-file.ts'
-import { openReadingWire } from '../../../server/pipeline/send/wire.ts'
-import { findUnknownTasks, type UnknownTasks } from '../../../server/tasks/recover/find-unknown.ts'
-import { UPSTREAMS } from '../../../server/upstreams/index.ts'
+import { createLog } from '../../../server/api/app/log.ts'
+import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
+import { createCatalog } from '../../../server/money/catalog/load/snapshot.ts'
+import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
+import { openReadingWire } from '../../../server/work/pipeline/send/wire.ts'
+import {
+  findUnknownTasks,
+  type UnknownTasks,
+} from '../../../server/work/tasks/recover/find-unknown.ts'
 import { parseTimeOption } from '../../lib/parse.ts'
 import { printJson, printTable, printTime } from '../../lib/print.ts'
 import { type CommandSession, withSession } from '../../lib/session.ts'

@@ -1,9 +1,9 @@
 /** `tributary webhook …`: signing secrets, deliveries with their attempts, redelivery. */
 import { type Command, Option } from 'commander'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
-import { createGuard } from '../../../server/outbound/guard.ts'
-import type { WebhookSecret } from '../../../server/webhooks/secrets.ts'
-import type { DeliveryRow } from '../../../server/webhooks/store.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { createGuard } from '../../../server/base/outbound/guard.ts'
+import type { WebhookSecret } from '../../../server/work/webhooks/secrets.ts'
+import type { DeliveryRow } from '../../../server/work/webhooks/store.ts'
 import { parseTimeOption, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { type CommandSession, withSession } from '../../lib/session.ts'

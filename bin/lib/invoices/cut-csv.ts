@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 
 export interface CsvRow {
   /** The line of the file at which the row begins, from 1. */

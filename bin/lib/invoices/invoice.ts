@@ -1,6 +1,6 @@
 /** The content of a vendor's export in any format: rows by day and model. */
-import { isCurrency } from '../../../server/lib/currencies.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { isCurrency } from '../../../server/base/lib/currencies.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 
 export interface InvoiceRow {
   /** `2030-01-31`, in the time zone of the export. */

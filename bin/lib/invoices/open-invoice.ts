@@ -1,6 +1,6 @@
 /** Detects the format of an export by its content. */
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import type { Invoice, InvoiceRow } from './invoice.ts'
 import { readPages } from './read-pages.ts'
 import { type ColumnMap, isBill, readHeaders, readTable } from './read-table.ts'

@@ -5,7 +5,7 @@
  * line. Days are UTC.
  */
 import { readFileSync } from 'node:fs'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import {
   type InvoiceRow,
   readDay,

@@ -1,5 +1,5 @@
 /** Reads CSV exports: Volcengine's bill by its headers, any other by a mapping of columns. */
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { cutCsv } from './cut-csv.ts'
 import {
   type InvoiceRow,

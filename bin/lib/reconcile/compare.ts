@@ -1,7 +1,7 @@
 /** Compares a vendor's export with the usage records, per day and model. */
-import { OperatorError } from '../../../server/lib/operator-error.ts'
-import { INPUT_UNITS } from '../../../server/lib/units.ts'
-import type { DayRow, UnitRow } from '../../../server/usage/reconcile-store.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { INPUT_UNITS } from '../../../server/base/lib/units.ts'
+import type { DayRow, UnitRow } from '../../../server/money/usage/reconcile-store.ts'
 import type { InvoiceRow } from '../invoices/invoice.ts'
 import { matchModels } from './match-models.ts'
 

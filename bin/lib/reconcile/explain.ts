@@ -5,7 +5,7 @@ import {
   type CandidateRow,
   findByCost,
   findCandidates,
-} from '../../../server/usage/reconcile-store.ts'
+} from '../../../server/money/usage/reconcile-store.ts'
 import type { BillComparison } from './compare.ts'
 import { findSubset } from './find-subset.ts'
 

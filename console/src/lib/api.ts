@@ -2,11 +2,11 @@
  * The client of the admin API. Types come from the server's contract and add nothing to the bundle:
  * a route is named by its key, `'GET /accounts/:account_id/balance'`.
  */
-import type { AdminAnswer, AdminKey, AdminRequest } from '../../../server/admin/contract.ts'
+import type { AdminAnswer, AdminKey, AdminRequest } from '../../../server/api/admin/contract.ts'
 import { noteStatus } from './connection.ts'
 import { askForStepUp } from './step-up.ts'
 
-export type { AdminAnswer, AdminKey } from '../../../server/admin/contract.ts'
+export type { AdminAnswer, AdminKey } from '../../../server/api/admin/contract.ts'
 
 const BASE = '/admin/v1'
 

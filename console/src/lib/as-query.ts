@@ -1,5 +1,5 @@
 /** Converts URL parameters to a query: empty filters are dropped, the server validates the rest. */
-import type { AdminKey, AdminRequest } from '../../../server/admin/contract.ts'
+import type { AdminKey, AdminRequest } from '../../../server/api/admin/contract.ts'
 
 /** Members must have the names of the route's query; the server answers a bad value with 400. */
 export function asQuery<Key extends AdminKey>(

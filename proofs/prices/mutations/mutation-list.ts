@@ -13,8 +13,8 @@ export interface Mutation {
   readonly tests?: readonly string[]
 }
 
-const CHARGE = 'server/pipeline/price/charge.ts'
-const TEXT = 'server/endpoints/text/billing/text-billing.ts'
+const CHARGE = 'server/work/pipeline/price/charge.ts'
+const TEXT = 'server/api/endpoints/text/billing/text-billing.ts'
 const NAMED_FIELDS = "JSON.stringify(value.messages ?? value.input ?? '').length"
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -35,7 +35,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'An item with an id may have its content at the vendor',
     mistake: 'takes the body to be all of it',
-    file: 'server/endpoints/text/billing/measure-responses.ts',
+    file: 'server/api/endpoints/text/billing/measure-responses.ts',
     find: '  if (!isAbsent(item.id)) addElsewhere(measure, 0)\n',
     replace: '',
   },
@@ -65,7 +65,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'An estimate never takes more than the hold',
     mistake: 'charges the whole estimate',
-    file: 'server/pipeline/price/fit-estimate.ts',
+    file: 'server/work/pipeline/price/fit-estimate.ts',
     find: 'if (price(at(STEPS)) <= most) return at(STEPS)',
     replace: 'if (most >= 0n) return at(STEPS)',
     tests: ['tests/pipeline/charge.test.ts'],
@@ -73,14 +73,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'Null, text and fractions are not stated',
     mistake: 'reads whatever Number makes of it',
-    file: 'server/dialects/usage/read-count.ts',
+    file: 'server/wire/dialects/usage/read-count.ts',
     find: 'Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) + 0 : undefined',
     replace: 'Math.max(0, Math.trunc(Number(value))) || 0',
   },
   {
     rule: 'The output of message_start is a placeholder',
     mistake: 'believes it',
-    file: 'server/dialects/messages/read-usage.ts',
+    file: 'server/wire/dialects/messages/read-usage.ts',
     find: "const usage = withoutPlaceholders(member(message, 'usage'))",
     replace: "const usage = member(message, 'usage')",
     first: 4_600,
@@ -88,28 +88,28 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'Reasoning stated beside the output is output',
     mistake: 'takes it to be inside',
-    file: 'server/dialects/chat/split-tokens.ts',
+    file: 'server/wire/dialects/chat/split-tokens.ts',
     find: 'addCounts(room.remaining, readOutside(usage, input, outputTokens)) ?? room.remaining',
     replace: 'room.remaining',
   },
   {
     rule: 'A price that names no tier is the price of the standard one only',
     mistake: 'sells every tier at the base price',
-    file: 'server/catalog/price/strict-facts.ts',
+    file: 'server/money/catalog/price/strict-facts.ts',
     find: "if (name === 'model' || named.has(name) || !isChannels) toName",
     replace: "if (name === 'model') toName",
   },
   {
     rule: 'A call is billed as it was served',
     mistake: 'bills it as it was asked for',
-    file: 'server/pipeline/settle.ts',
+    file: 'server/work/pipeline/settle.ts',
     find: 'if (served !== undefined) facts[name] = served',
     replace: 'if (served !== undefined) facts[name] ??= served',
   },
   {
     rule: 'A write for an hour has a price of its own',
     mistake: 'sells it at the price of five minutes',
-    file: 'server/catalog/price/price.ts',
+    file: 'server/money/catalog/price/price.ts',
     find: "  cached_audio_input_token: 'audio_input_token',\n",
     replace: "  cache_write_1h_token: 'cache_write_5m_token',\n",
   },
@@ -130,28 +130,28 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'Each line is rounded up once',
     mistake: 'rounds down',
-    file: 'server/lib/money.ts',
+    file: 'server/base/lib/money.ts',
     find: 'return (dividend + divisor - 1n) / divisor',
     replace: 'return dividend / divisor',
   },
   {
     rule: 'A later statement of usage takes nothing back',
     mistake: 'believes the last one',
-    file: 'server/dialects/usage/read-count.ts',
+    file: 'server/wire/dialects/usage/read-count.ts',
     find: 'return isLess ? merge(earlier, later, takeLarger) : merged',
     replace: 'return isLess ? merged : merged',
   },
   {
     rule: 'The end of a message is believed about an estimated start',
     mistake: 'charges the estimate',
-    file: 'server/dialects/messages/merge-usage.ts',
+    file: 'server/wire/dialects/messages/merge-usage.ts',
     find: 'const isWhole = input > 0 && output > 0',
     replace: 'const isWhole = input > 0 && output > 0 && input < 0',
   },
   {
     rule: 'An object of a conversation has a key once',
     mistake: 'leaves conversations alone',
-    file: 'server/dialects/json-scan.ts',
+    file: 'server/wire/dialects/json-scan.ts',
     find: "if (readKeys(scannerAt(bytes, member.valueStart)) === 'repeated') return member",
     replace: '',
     tests: ['tests/dialects/json-scan.test.ts'],
@@ -159,7 +159,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'Calls whose input is elsewhere run one at a time on a small balance',
     mistake: 'lets all of them run',
-    file: 'server/pipeline/hold/quote.ts',
+    file: 'server/work/pipeline/hold/quote.ts',
     find: '...(excessNanos && excessNanos > 0n ? { excessNanos } : {}),',
     replace: '',
     tests: ['tests/pipeline/load/open-input.test.ts'],
@@ -167,7 +167,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'Callers name only what the gateway gave to their account',
     mistake: 'forwards every id',
-    file: 'server/pipeline/request/pin-stored.ts',
+    file: 'server/work/pipeline/request/pin-stored.ts',
     find: 'const isUnknown = unknown !== undefined || isLost',
     replace: 'const isUnknown = isLost',
     tests: ['tests/endpoints/text/references/stored-content.test.ts'],
@@ -175,7 +175,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A namespace leaves with its last tool',
     mistake: 'leaves it empty',
-    file: 'server/endpoints/text/billing/take-out-tools.ts',
+    file: 'server/api/endpoints/text/billing/take-out-tools.ts',
     find: 'if (isGroup && inner.length > 0 && !filled.has(tool)) leaving.add(tool)',
     replace: '',
     tests: ['tests/endpoints/text/take-out-tools.test.ts'],
@@ -183,7 +183,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'The length of a recording is that of its samples',
     mistake: 'forgets the last block',
-    file: 'server/lib/media/sound/read-wav-sound.ts',
+    file: 'server/base/lib/media/sound/read-wav-sound.ts',
     find: 'return Math.floor(bytes / blockBytes) * whole + Math.max(0, rest)',
     replace: 'return Math.floor(bytes / blockBytes) * whole',
     tests: ['tests/lib/media/sound/measure-sound.test.ts'],
@@ -191,7 +191,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A member that may decide the size of a picture is refused',
     mistake: 'reads the top alone',
-    file: 'server/endpoints/images/refuse-other-sizes.ts',
+    file: 'server/api/endpoints/images/refuse-other-sizes.ts',
     find: 'if (isDeep && depth > 0) refuseInside',
     replace: 'if (isDeep && depth < 0) refuseInside',
     tests: ['tests/endpoints/images/image-generations.test.ts'],
@@ -199,7 +199,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A complete error of the vendor refuses the creation of a task',
     mistake: 'takes it for a lost answer',
-    file: 'server/upstreams/failure.ts',
+    file: 'server/wire/upstreams/failure.ts',
     find: "if (kind !== 'unknown' || !details.isStated) return failure",
     replace: "if (kind === 'unknown' || !details.isStated) return failure",
     tests: ['tests/tasks/submit/creation-failures.test.ts'],
@@ -207,7 +207,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'The answer to a submission states the id, a vendor callback only hints at it',
     mistake: 'keeps the id of the callback',
-    file: 'server/tasks/submit/submit.ts',
+    file: 'server/work/tasks/submit/submit.ts',
     find: 'if (by === undefined && (await correct(engine, task, upstreamId))) {',
     replace: 'if (by !== undefined && (await correct(engine, task, upstreamId))) {',
     tests: ['tests/tasks/callbacks/callbacks.test.ts'],
@@ -215,7 +215,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'Accounts share the slots of calls',
     mistake: 'serves whoever comes first',
-    file: 'server/lib/queues/fair-slots.ts',
+    file: 'server/base/lib/queues/fair-slots.ts',
     find: 'if (own * slots < EAGERNESS * free * free) return',
     replace: 'if (own <= slots) return',
     tests: ['tests/pipeline/load/fair-share.test.ts'],
@@ -223,7 +223,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'After an outage nobody is taken for dead before a whole lease has passed',
     mistake: 'sweeps at the first renewal that succeeds',
-    file: 'server/ledger/sql/sweep.sql',
+    file: 'server/money/ledger/sql/sweep.sql',
     find: 'steady_since < at - lease',
     replace: 'steady_since <= at',
     tests: ['tests/ledger/owners.test.ts'],
@@ -231,14 +231,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'Tools in the conversation are priced as those of the request',
     mistake: 'reads those of chats only',
-    file: 'server/endpoints/text/billing/tool-lists.ts',
+    file: 'server/api/endpoints/text/billing/tool-lists.ts',
     find: "for (const name of ['messages', 'input'])",
     replace: "for (const name of ['messages'])",
   },
   {
     rule: 'What decides the size of a picture under another name is refused',
     mistake: 'reads no name',
-    file: 'server/endpoints/images/refuse-other-sizes.ts',
+    file: 'server/api/endpoints/images/refuse-other-sizes.ts',
     find: 'if (words.length === 0) return',
     replace: 'if (words.length >= 0) return',
   },

@@ -1,7 +1,7 @@
 /** The audit log over HTTP: names for the ids that it mentions, currencies for its amounts. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createAccount } from '../../../server/accounts/manage-accounts.ts'
+import { createAccount } from '../../../server/money/accounts/manage-accounts.ts'
 import { type AdminStage, startAdmin } from '../support.ts'
 
 const AS = { as: 'boss' }

@@ -1,7 +1,7 @@
 /** Cells that a spreadsheet would run as formulas are text in an export. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { encodeRow } from '../../../server/admin/account/usage/csv.ts'
+import { encodeRow } from '../../../server/api/admin/account/usage/csv.ts'
 
 test('a cell that begins with a sign of formulas, in any width, gets an apostrophe', () => {
   for (const sign of [

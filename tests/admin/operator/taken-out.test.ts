@@ -1,7 +1,7 @@
 /** Tools without a price that were taken out of requests: how often, and what sells them. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createSecretKey } from '../../../server/lib/secrets/secrets.ts'
+import { createSecretKey } from '../../../server/base/lib/secrets/secrets.ts'
 import { runWith } from '../../cli/support.ts'
 import { findFreePort } from '../../support/free-port.ts'
 import { programEnvironment } from '../../support/processes.ts'

@@ -1,11 +1,11 @@
 /** Vendors over the admin API: presets, the review of a price book, adding what was chosen. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { applyCatalog } from '../../../server/catalog/apply/apply.ts'
-import { parseCatalogFile } from '../../../server/catalog/apply/file.ts'
-import { findVendor } from '../../../server/catalog/apply/vendors.ts'
-import { createSecretBox } from '../../../server/lib/secrets/secrets.ts'
-import { UPSTREAMS } from '../../../server/upstreams/index.ts'
+import { createSecretBox } from '../../../server/base/lib/secrets/secrets.ts'
+import { applyCatalog } from '../../../server/money/catalog/apply/apply.ts'
+import { parseCatalogFile } from '../../../server/money/catalog/apply/file.ts'
+import { findVendor } from '../../../server/money/catalog/apply/vendors.ts'
+import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
 import { type AdminStage, startAdmin } from '../support.ts'
 
 const AS = { as: 'boss' }

@@ -4,15 +4,15 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { createMemory } from '../../../server/base/lib/memory/memory.ts'
+import { createGuard } from '../../../server/base/outbound/guard.ts'
 import {
   type ConvertSound,
   createSoundConverter,
-} from '../../../server/assets/sound/convert-sound.ts'
-import { findFfmpeg } from '../../../server/assets/sound/ffmpeg.ts'
-import { SoundFault } from '../../../server/assets/sound/sound-fault.ts'
-import type { UploadToPublish } from '../../../server/assets/uploads/publish-upload.ts'
-import { createMemory } from '../../../server/lib/memory/memory.ts'
-import { createGuard } from '../../../server/outbound/guard.ts'
+} from '../../../server/work/assets/sound/convert-sound.ts'
+import { findFfmpeg } from '../../../server/work/assets/sound/ffmpeg.ts'
+import { SoundFault } from '../../../server/work/assets/sound/sound-fault.ts'
+import type { UploadToPublish } from '../../../server/work/assets/uploads/publish-upload.ts'
 import { WITHOUT_FFMPEG } from '../../support/ffmpeg.ts'
 import { until } from '../../support/until.ts'
 import { makeSound, serveFiles } from '../../tasks/convert/support.ts'

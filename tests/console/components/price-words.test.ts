@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { wordPrices } from '../../../console/src/components/prices/word-prices.ts'
-import { UNITS } from '../../../server/lib/units.ts'
+import { UNITS } from '../../../server/base/lib/units.ts'
 
 for (const language of ['en', 'zh'] as const) {
   const words = wordPrices(language)

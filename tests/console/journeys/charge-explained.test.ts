@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator } from 'playwright-core'
-import { parseAmount } from '../../../server/lib/money.ts'
+import { parseAmount } from '../../../server/base/lib/money.ts'
 import { noBrowser } from '../../support/browser.ts'
 import { createTestAccount } from '../../support/gateway.ts'
 import { expectAccessible, expectFits } from '../support/browser.ts'

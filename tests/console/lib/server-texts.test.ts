@@ -4,9 +4,9 @@ import {
   loadServerTexts,
   translateServerText,
 } from '../../../console/src/lib/words/server-texts.ts'
-import { type CatalogError, parseCatalogFile } from '../../../server/catalog/apply/file.ts'
-import { ERRORS } from '../../../server/lib/errors.ts'
-import { describeProblem } from '../../../server/lib/text/describe-problem.ts'
+import { ERRORS } from '../../../server/base/lib/errors.ts'
+import { describeProblem } from '../../../server/base/lib/text/describe-problem.ts'
+import { type CatalogError, parseCatalogFile } from '../../../server/money/catalog/apply/file.ts'
 
 before(loadServerTexts)
 

@@ -1,8 +1,8 @@
 /** Several currencies in one gateway: figures are never added up, and accounts are told apart. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createAccount } from '../../../server/accounts/manage-accounts.ts'
-import { parseAmount } from '../../../server/lib/money.ts'
+import { parseAmount } from '../../../server/base/lib/money.ts'
+import { createAccount } from '../../../server/money/accounts/manage-accounts.ts'
 import { noBrowser } from '../../support/browser.ts'
 import { expectAccessible, expectFits, PHONE } from '../support/browser.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../../console/src/features/playground/snippets/print-literal.ts'
 import { printPython } from '../../../console/src/features/playground/snippets/python.ts'
 import { encodeWav } from '../../../console/src/features/playground/sound/encode-wav.ts'
-import { createWavReader } from '../../../server/dialects/interpretation/read-wav.ts'
+import { createWavReader } from '../../../server/wire/dialects/interpretation/read-wav.ts'
 
 test('an answer is parted into paragraphs, headings, lists and code', () => {
   const text = 'Rivers:\nall of them\n\n1. Nile\n2. **Niger**\n\n## Code\n```js\nlet a = `1`\n\n'

@@ -1,8 +1,11 @@
 /** How statements share the connections of a client. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Pool } from '../../../server/database/connection/pool.ts'
-import type { ClientQuery, DatabaseSession } from '../../../server/database/connection/session.ts'
+import { Pool } from '../../../server/base/database/connection/pool.ts'
+import type {
+  ClientQuery,
+  DatabaseSession,
+} from '../../../server/base/database/connection/session.ts'
 
 /** A connection whose statements end when the test says so. */
 class FakeSession {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
-import type { DatabaseSession, Opening } from '../../../server/database/connection/session.ts'
-import { waitSlices } from '../../../server/database/connection/slices.ts'
-import { ServerWatch } from '../../../server/database/connection/watch.ts'
+import type { DatabaseSession, Opening } from '../../../server/base/database/connection/session.ts'
+import { waitSlices } from '../../../server/base/database/connection/slices.ts'
+import { ServerWatch } from '../../../server/base/database/connection/watch.ts'
 
 /** A silent server answers later, a lost request is never answered. */
 type State = 'up' | 'silent' | 'lost' | 'refusing'

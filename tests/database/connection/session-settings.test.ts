@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
-import { connect } from '../../../server/database/connection/client.ts'
-import { audit } from '../../../server/ledger/audit/audit.ts'
+import { connect } from '../../../server/base/database/connection/client.ts'
+import { audit } from '../../../server/money/ledger/audit/audit.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { fillAccounts, startWorkload } from '../backup-support.ts'
 

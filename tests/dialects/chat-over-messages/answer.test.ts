@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import {
   createChatBody,
   createChatStream,
-} from '../../../server/dialects/chat-over-messages/writer.ts'
+} from '../../../server/wire/dialects/chat-over-messages/writer.ts'
 import { askOpenai } from '../chat/ask-openai.ts'
 import { fixture, streamFixtures } from '../fixtures.ts'
 import { chunkings, run } from '../replay.ts'

@@ -1,12 +1,12 @@
 /** Tools of free text at a model that knows functions only, and back. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listCustomTools } from '../../../server/dialects/chat-over-messages/translate-tools.ts'
+import { listCustomTools } from '../../../server/wire/dialects/chat-over-messages/translate-tools.ts'
 import {
   createChatBody,
   createChatStream,
-} from '../../../server/dialects/chat-over-messages/writer.ts'
-import { createMessagesUnfolder } from '../../../server/dialects/messages/unfold-body.ts'
+} from '../../../server/wire/dialects/chat-over-messages/writer.ts'
+import { createMessagesUnfolder } from '../../../server/wire/dialects/messages/unfold-body.ts'
 import { chunkings, run } from '../replay.ts'
 import { refusedField, translate } from './translate.ts'
 

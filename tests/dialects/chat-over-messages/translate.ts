@@ -1,10 +1,10 @@
 /** Short ways to translate one chat request in a test. */
-import { translateChatRequest } from '../../../server/dialects/chat-over-messages/request.ts'
-import { InvalidRequest } from '../../../server/dialects/invalid-request.ts'
+import { translateChatRequest } from '../../../server/wire/dialects/chat-over-messages/request.ts'
+import { InvalidRequest } from '../../../server/wire/dialects/invalid-request.ts'
 import {
   DEFAULT_MESSAGES_QUIRKS,
   type MessagesQuirks,
-} from '../../../server/dialects/messages/quirks.ts'
+} from '../../../server/wire/dialects/messages/quirks.ts'
 
 function translateAll(fields: object, quirks: Partial<MessagesQuirks> = {}, stream = false) {
   const request = { model: 'm', messages: [user('hi')], ...fields }

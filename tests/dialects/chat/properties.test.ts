@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createChatRelay } from '../../../server/dialects/chat/relay.ts'
+import { createChatRelay } from '../../../server/wire/dialects/chat/relay.ts'
 import { anyText } from '../../support/any-text.ts'
 import { run } from '../replay.ts'
 

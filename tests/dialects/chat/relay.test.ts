@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createChatRelay } from '../../../server/dialects/chat/relay.ts'
+import { createChatRelay } from '../../../server/wire/dialects/chat/relay.ts'
 import { fixture, streamFixtures } from '../fixtures.ts'
 import { chunkings, run } from '../replay.ts'
 import { askOpenai } from './ask-openai.ts'

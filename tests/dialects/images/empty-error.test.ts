@@ -1,7 +1,7 @@
 /** An `error` that says nothing beside images is none: they were made, and are charged. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readImagesBody } from '../../../server/dialects/images/read-answer.ts'
+import { readImagesBody } from '../../../server/wire/dialects/images/read-answer.ts'
 
 const data = [{ url: 'https://m.example/a.png' }]
 

@@ -1,13 +1,13 @@
 /** What whole answers say, in both vendors' forms and in bad ones. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createImagesBody } from '../../../server/dialects/images/body.ts'
-import { readImagesBody } from '../../../server/dialects/images/read-answer.ts'
+import { createImagesBody } from '../../../server/wire/dialects/images/body.ts'
+import { readImagesBody } from '../../../server/wire/dialects/images/read-answer.ts'
 import {
   countImagesMost,
   countTokensMost,
   readImageFacts,
-} from '../../../server/dialects/images/read-request.ts'
+} from '../../../server/wire/dialects/images/read-request.ts'
 
 const image = { url: 'https://m.example/0.png', size: '2048x2048' }
 const failed = { error: { code: 'OutputImageSensitiveContentDetected', message: 'no' } }

@@ -1,7 +1,7 @@
 /** A stream of images: bytes pass, and what it cost is known at each point of it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createImagesTap } from '../../../server/dialects/images/tap.ts'
+import { createImagesTap } from '../../../server/wire/dialects/images/tap.ts'
 
 const event = (type: string, data: object) =>
   `event: image_generation.${type}\ndata: ${JSON.stringify({ type: `image_generation.${type}`, ...data })}\n\n`

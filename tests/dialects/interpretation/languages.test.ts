@@ -6,7 +6,7 @@ import {
   completeLanguages,
   SOURCE_LANGUAGES,
   TARGET_LANGUAGES,
-} from '../../../server/dialects/interpretation/languages.ts'
+} from '../../../server/wire/dialects/interpretation/languages.ts'
 
 const EIGHT = new Set('zh en de fr es id ja pt'.split(' '))
 const PIVOTS = new Set(['zh', 'en'])

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createWavReader } from '../../../server/dialects/interpretation/read-wav.ts'
+import { createWavReader } from '../../../server/wire/dialects/interpretation/read-wav.ts'
 import { makeSamples, makeWav, type WavOptions, wavChunk } from '../../support/wav.ts'
 
 function read(file: Buffer, pieceBytes = file.length || 1, secondsMax = 3600) {

@@ -1,6 +1,6 @@
 /** The options of an answer's translation, with what a test does not care about filled in. */
-import type { MessageAnswerOptions } from '../../../server/dialects/messages-over-chat/answer.ts'
-import { createToolNames } from '../../../server/dialects/messages-over-chat/tool-names.ts'
+import type { MessageAnswerOptions } from '../../../server/wire/dialects/messages-over-chat/answer.ts'
+import { createToolNames } from '../../../server/wire/dialects/messages-over-chat/tool-names.ts'
 
 export function answerOptions(
   context: Partial<MessageAnswerOptions['context']> = {},

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import {
   createMessagesBody,
   createMessagesStream,
-} from '../../../server/dialects/messages-over-chat/writer.ts'
+} from '../../../server/wire/dialects/messages-over-chat/writer.ts'
 import { fixture } from '../fixtures.ts'
 import { chunkings, run } from '../replay.ts'
 import { answerOptions } from './answer-options.ts'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import {
   createMessagesBody,
   createMessagesStream,
-} from '../../../server/dialects/messages-over-chat/writer.ts'
+} from '../../../server/wire/dialects/messages-over-chat/writer.ts'
 import { run } from '../replay.ts'
 import { answerOptions } from './answer-options.ts'
 import { askAnthropic } from './ask-anthropic.ts'

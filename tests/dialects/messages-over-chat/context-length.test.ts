@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rewordContextLength } from '../../../server/dialects/messages-over-chat/context-length.ts'
+import { rewordContextLength } from '../../../server/wire/dialects/messages-over-chat/context-length.ts'
 
 const code = 'context_length_exceeded'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createMessagesStream } from '../../../server/dialects/messages-over-chat/writer.ts'
+import { createMessagesStream } from '../../../server/wire/dialects/messages-over-chat/writer.ts'
 import { anyText } from '../../support/any-text.ts'
 import { run } from '../replay.ts'
 import { answerOptions } from './answer-options.ts'

@@ -1,7 +1,7 @@
 /** Reads a messages stream strictly: what is against the format's rules is a failed assertion. */
 import assert from 'node:assert/strict'
-import { createSseParser } from '../../../server/dialects/sse.ts'
-import { isObject, type JsonObject } from '../../../server/lib/json.ts'
+import { isObject, type JsonObject } from '../../../server/base/lib/json.ts'
+import { createSseParser } from '../../../server/wire/dialects/sse.ts'
 
 export interface ReadBlock {
   readonly type: string

@@ -1,7 +1,7 @@
 /** Short ways to translate one request in a test. */
-import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../../server/dialects/chat/quirks.ts'
-import { InvalidRequest } from '../../../server/dialects/invalid-request.ts'
-import { translateMessageRequest } from '../../../server/dialects/messages-over-chat/request.ts'
+import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../../server/wire/dialects/chat/quirks.ts'
+import { InvalidRequest } from '../../../server/wire/dialects/invalid-request.ts'
+import { translateMessageRequest } from '../../../server/wire/dialects/messages-over-chat/request.ts'
 
 type Fields = Record<string, unknown>
 

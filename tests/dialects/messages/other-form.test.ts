@@ -1,8 +1,8 @@
 /** Native messages in the form that was not requested: a document for a stream, and the reverse. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createMessagesCollector } from '../../../server/dialects/messages/collect-stream.ts'
-import { createMessagesUnfolder } from '../../../server/dialects/messages/unfold-body.ts'
+import { createMessagesCollector } from '../../../server/wire/dialects/messages/collect-stream.ts'
+import { createMessagesUnfolder } from '../../../server/wire/dialects/messages/unfold-body.ts'
 import { fixture, streamFixtures } from '../fixtures.ts'
 import { askAnthropic } from '../messages-over-chat/ask-anthropic.ts'
 import { chunkings, run } from '../replay.ts'

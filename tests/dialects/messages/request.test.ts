@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { InvalidRequest } from '../../../server/dialects/invalid-request.ts'
-import { countMessagesTokens } from '../../../server/dialects/messages/count-tokens.ts'
-import { editHistory } from '../../../server/dialects/messages/edit-history.ts'
-import { buildMessagesError, toMessagesErrorType } from '../../../server/dialects/messages/error.ts'
-import { readMessagesBody } from '../../../server/dialects/messages/read-body.ts'
-import { validateMessagesRequest } from '../../../server/dialects/messages/validate-request.ts'
+import { InvalidRequest } from '../../../server/wire/dialects/invalid-request.ts'
+import { countMessagesTokens } from '../../../server/wire/dialects/messages/count-tokens.ts'
+import { editHistory } from '../../../server/wire/dialects/messages/edit-history.ts'
+import {
+  buildMessagesError,
+  toMessagesErrorType,
+} from '../../../server/wire/dialects/messages/error.ts'
+import { readMessagesBody } from '../../../server/wire/dialects/messages/read-body.ts'
+import { validateMessagesRequest } from '../../../server/wire/dialects/messages/validate-request.ts'
 
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (...content: unknown[]) => ({ role: 'assistant', content })

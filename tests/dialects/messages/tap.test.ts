@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createMessagesTap } from '../../../server/dialects/messages/tap.ts'
+import { createMessagesTap } from '../../../server/wire/dialects/messages/tap.ts'
 import { fixture, streamFixtures } from '../fixtures.ts'
 import { chunkings, run } from '../replay.ts'
 

@@ -1,5 +1,5 @@
 /** What a gateway would say of a request whose answer is translated. */
-import type { ResponseAnswerOptions } from '../../../server/dialects/responses-over-chat/answer.ts'
+import type { ResponseAnswerOptions } from '../../../server/wire/dialects/responses-over-chat/answer.ts'
 import { translate } from './translate.ts'
 
 const NOTHING = { type: 'object', properties: {} }

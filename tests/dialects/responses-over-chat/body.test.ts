@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createResponsesBody } from '../../../server/dialects/responses-over-chat/writer.ts'
+import { createResponsesBody } from '../../../server/wire/dialects/responses-over-chat/writer.ts'
 import { chunkings, run } from '../replay.ts'
 import { answerOptions } from './answer-options.ts'
 import * as chat from './chat-chunks.ts'

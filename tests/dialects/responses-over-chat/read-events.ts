@@ -3,7 +3,7 @@
  * Gives back the types of the events, and the response of the last.
  */
 import assert from 'node:assert/strict'
-import { readSseFrame } from '../../../server/dialects/sse.ts'
+import { readSseFrame } from '../../../server/wire/dialects/sse.ts'
 
 export interface Part {
   readonly type: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createResponsesStream } from '../../../server/dialects/responses-over-chat/writer.ts'
+import { createResponsesStream } from '../../../server/wire/dialects/responses-over-chat/writer.ts'
 import { anyText } from '../../support/any-text.ts'
 import { fixture, streamFixtures } from '../fixtures.ts'
 import { chunkings, run } from '../replay.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createResponsesStream } from '../../../server/dialects/responses-over-chat/writer.ts'
+import { createResponsesStream } from '../../../server/wire/dialects/responses-over-chat/writer.ts'
 import { run } from '../replay.ts'
 import { answerOptions } from './answer-options.ts'
 import * as chat from './chat-chunks.ts'

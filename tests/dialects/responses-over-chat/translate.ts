@@ -1,8 +1,8 @@
 /** Shorthands for the tests of the request's translation. */
 import assert from 'node:assert/strict'
-import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../../server/dialects/chat/quirks.ts'
-import { InvalidRequest } from '../../../server/dialects/invalid-request.ts'
-import { translateResponseRequest } from '../../../server/dialects/responses-over-chat/request.ts'
+import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../../server/wire/dialects/chat/quirks.ts'
+import { InvalidRequest } from '../../../server/wire/dialects/invalid-request.ts'
+import { translateResponseRequest } from '../../../server/wire/dialects/responses-over-chat/request.ts'
 
 export type ChatBody = Readonly<Record<string, unknown>> & {
   readonly messages: readonly Readonly<Record<string, unknown>>[]

@@ -1,8 +1,8 @@
 /** Native responses in the form not requested: a document for a stream, and the reverse. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createResponsesCollector } from '../../../server/dialects/responses/collect-stream.ts'
-import { createResponsesUnfolder } from '../../../server/dialects/responses/unfold-body.ts'
+import { createResponsesCollector } from '../../../server/wire/dialects/responses/collect-stream.ts'
+import { createResponsesUnfolder } from '../../../server/wire/dialects/responses/unfold-body.ts'
 import { chunkings, run } from '../replay.ts'
 import { askOpenai } from '../responses-over-chat/ask-openai.ts'
 

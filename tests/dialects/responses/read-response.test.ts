@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readResponseBody } from '../../../server/dialects/responses/read-response.ts'
-import { createBodyTap } from '../../../server/dialects/tap.ts'
+import { readResponseBody } from '../../../server/wire/dialects/responses/read-response.ts'
+import { createBodyTap } from '../../../server/wire/dialects/tap.ts'
 
 const message = {
   type: 'message',

@@ -1,8 +1,8 @@
 /** What a stream of a response is charged by: its last event, however large, and its deltas. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Relay } from '../../../server/dialects/relay.ts'
-import { createResponsesTap } from '../../../server/dialects/responses/tap.ts'
+import type { Relay } from '../../../server/wire/dialects/relay.ts'
+import { createResponsesTap } from '../../../server/wire/dialects/responses/tap.ts'
 import { run } from '../replay.ts'
 
 const event = (type: string, data: object) =>

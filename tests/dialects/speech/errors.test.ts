@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { classifySpeechCode, speechErrorType } from '../../../server/dialects/speech/errors.ts'
+import { classifySpeechCode, speechErrorType } from '../../../server/wire/dialects/speech/errors.ts'
 
 const EXPECTED: readonly [number, string, string][] = [
   [40402003, 'TTSExceededTextLimit', 'rejected'],

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
 import {
   countBilledCharacters,
   countHeldCharacters,
   prepareSpeechRequest,
-} from '../../../server/dialects/speech/request.ts'
+} from '../../../server/wire/dialects/speech/request.ts'
 import { anyText } from '../../support/any-text.ts'
 
 function prepare(body: string): string {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { RelayReport } from '../../../server/dialects/relay.ts'
-import { readSpeechLine } from '../../../server/dialects/speech/read-line.ts'
-import { createSpeechTap } from '../../../server/dialects/speech/tap.ts'
+import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
+import { readSpeechLine } from '../../../server/wire/dialects/speech/read-line.ts'
+import { createSpeechTap } from '../../../server/wire/dialects/speech/tap.ts'
 import { chunkings, run } from '../replay.ts'
 import { readFixture } from './fixtures.ts'
 

@@ -1,8 +1,8 @@
 /** Lines of base64 into sound: the same bytes whatever the chunks, and nothing after an error. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { translateSynthesisRequest } from '../../../server/dialects/synthesis-over-speech/request.ts'
-import { createSynthesisStream } from '../../../server/dialects/synthesis-over-speech/stream.ts'
+import { translateSynthesisRequest } from '../../../server/wire/dialects/synthesis-over-speech/request.ts'
+import { createSynthesisStream } from '../../../server/wire/dialects/synthesis-over-speech/stream.ts'
 
 const SOUND = Buffer.from('fbeff00102ff3e3f7ffa', 'hex')
 const audio = { code: 0, message: '', data: SOUND.toString('base64') }

@@ -1,9 +1,9 @@
 /** Speech without stated usage is charged by its audio, not by what the caller says about it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { estimateSpoken } from '../../../server/dialects/synthesis/estimate.ts'
-import type { AudioFormat } from '../../../server/dialects/synthesis/formats.ts'
-import { createAudioTap } from '../../../server/dialects/synthesis/tap.ts'
+import { estimateSpoken } from '../../../server/wire/dialects/synthesis/estimate.ts'
+import type { AudioFormat } from '../../../server/wire/dialects/synthesis/formats.ts'
+import { createAudioTap } from '../../../server/wire/dialects/synthesis/tap.ts'
 
 /** A frame of an MP3 at 64 kbit/s and 24 kHz: 576 samples. */
 const FRAME = Buffer.concat([Buffer.from([0xff, 0xf3, 0x84, 0xc4]), Buffer.alloc(188)])

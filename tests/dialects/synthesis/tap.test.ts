@@ -1,7 +1,7 @@
 /** Events of speech: usage is read from whichever of them states it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createAudioEventTap } from '../../../server/dialects/synthesis/tap.ts'
+import { createAudioEventTap } from '../../../server/wire/dialects/synthesis/tap.ts'
 
 const DELTA = event({ type: 'speech.audio.delta', audio: 'AAAA' })
 const USAGE = { input_tokens: 10, output_tokens: 20 }

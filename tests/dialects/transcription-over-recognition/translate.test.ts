@@ -1,11 +1,11 @@
 /** Requests and answers of recognition 2.0 (docs/protocols/volcengine-recognition.md). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readTranscript } from '../../../server/dialects/transcription-over-recognition/answer.ts'
+import { readTranscript } from '../../../server/wire/dialects/transcription-over-recognition/answer.ts'
 import {
   checkRecording,
   translateTranscriptionRequest,
-} from '../../../server/dialects/transcription-over-recognition/request.ts'
+} from '../../../server/wire/dialects/transcription-over-recognition/request.ts'
 
 const DOCUMENT = {
   audio_info: { duration: 4820 },

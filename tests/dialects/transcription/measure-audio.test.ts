@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import {
   createAudioMeter,
   nameRecording,
-} from '../../../server/dialects/transcription/measure-audio.ts'
+} from '../../../server/wire/dialects/transcription/measure-audio.ts'
 import { render } from '../../../simulators/openspeech/audio/render.ts'
 import { makeWav, wavChunk } from '../../support/wav.ts'
 

@@ -1,7 +1,7 @@
 /** Usage in the events of a transcript. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTranscriptTap } from '../../../server/dialects/transcription/read-usage.ts'
+import { createTranscriptTap } from '../../../server/wire/dialects/transcription/read-usage.ts'
 
 test('an error that states usage is charged by it', () => {
   const tap = createTranscriptTap()

@@ -1,12 +1,12 @@
 /** A transcript in every form, byte for byte. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Transcript } from '../../../server/dialects/transcription/transcript.ts'
+import type { Transcript } from '../../../server/wire/dialects/transcription/transcript.ts'
 import {
   readTranscriptOrder,
   transcriptType,
   writeTranscript,
-} from '../../../server/dialects/transcription/write-transcript.ts'
+} from '../../../server/wire/dialects/transcription/write-transcript.ts'
 
 const TRANSCRIPT: Transcript = {
   text: 'One two. Three.',

@@ -1,7 +1,10 @@
 /** What is read from OpenAI-shaped usage, vendor by vendor, and what counts as not stated. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createChatUsageReader, readChatUsage } from '../../../server/dialects/chat/read-usage.ts'
+import {
+  createChatUsageReader,
+  readChatUsage,
+} from '../../../server/wire/dialects/chat/read-usage.ts'
 
 const read = (usage: unknown, rest: object = {}) => readChatUsage({ ...rest, usage })
 const units = (usage: unknown) => read(usage).usage

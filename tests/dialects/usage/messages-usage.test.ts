@@ -5,8 +5,8 @@ import {
   createMessagesUsageReader,
   type MessagesUsageOptions,
   readMessagesUsage,
-} from '../../../server/dialects/messages/read-usage.ts'
-import { createMessagesTap } from '../../../server/dialects/messages/tap.ts'
+} from '../../../server/wire/dialects/messages/read-usage.ts'
+import { createMessagesTap } from '../../../server/wire/dialects/messages/tap.ts'
 import { chunkings, run } from '../replay.ts'
 
 const TEXT = [{ type: 'text', text: 'a' }]

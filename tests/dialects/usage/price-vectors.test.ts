@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { priceCharge } from '../../../server/catalog/price/price.ts'
-import { readChatUsage } from '../../../server/dialects/chat/read-usage.ts'
-import { readMessagesUsage } from '../../../server/dialects/messages/read-usage.ts'
-import { createMessagesTap } from '../../../server/dialects/messages/tap.ts'
-import type { RelayReport } from '../../../server/dialects/relay.ts'
-import { readResponseBody } from '../../../server/dialects/responses/read-response.ts'
+import { priceCharge } from '../../../server/money/catalog/price/price.ts'
+import { readChatUsage } from '../../../server/wire/dialects/chat/read-usage.ts'
+import { readMessagesUsage } from '../../../server/wire/dialects/messages/read-usage.ts'
+import { createMessagesTap } from '../../../server/wire/dialects/messages/tap.ts'
+import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
+import { readResponseBody } from '../../../server/wire/dialects/responses/read-response.ts'
 import { findSold, PRICE_VECTORS, type PriceVector } from '../../support/price-vectors.ts'
 
 type Reading = Pick<RelayReport, 'usage' | 'passes' | 'facts' | 'statedCost' | 'unknownUsage'>

@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readChatUsage } from '../../../server/dialects/chat/read-usage.ts'
-import { createMessagesUsageReader } from '../../../server/dialects/messages/read-usage.ts'
-import type { RelayReport } from '../../../server/dialects/relay.ts'
-import { createResponseUsageReader } from '../../../server/dialects/responses/read-usage.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../../server/lib/units.ts'
+import {
+  INPUT_UNITS,
+  OUTPUT_UNITS,
+  type Quantities,
+  type Unit,
+} from '../../../server/base/lib/units.ts'
+import { readChatUsage } from '../../../server/wire/dialects/chat/read-usage.ts'
+import { createMessagesUsageReader } from '../../../server/wire/dialects/messages/read-usage.ts'
+import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
+import { createResponseUsageReader } from '../../../server/wire/dialects/responses/read-usage.ts'
 
 const NAMES = [
   'prompt_tokens',

@@ -1,9 +1,9 @@
 /** What a response says beside its tokens: tools in items, images of another model, the tier. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readResponseBody } from '../../../server/dialects/responses/read-response.ts'
-import { createResponsesTap } from '../../../server/dialects/responses/tap.ts'
-import { readChatUsageOptions } from '../../../server/upstreams/openai-compatible/read-usage-options.ts'
+import { readResponseBody } from '../../../server/wire/dialects/responses/read-response.ts'
+import { createResponsesTap } from '../../../server/wire/dialects/responses/tap.ts'
+import { readChatUsageOptions } from '../../../server/wire/upstreams/openai-compatible/read-usage-options.ts'
 import { chunkings, run } from '../replay.ts'
 
 const usage = { input_tokens: 20, output_tokens: 3, total_tokens: 23 }

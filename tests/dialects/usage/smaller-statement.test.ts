@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createChatUsageReader } from '../../../server/dialects/chat/read-usage.ts'
-import { createMessagesUsageReader } from '../../../server/dialects/messages/read-usage.ts'
-import { createResponseUsageReader } from '../../../server/dialects/responses/read-usage.ts'
-import { createSpeechTap } from '../../../server/dialects/speech/tap.ts'
-import { createAudioEventTap } from '../../../server/dialects/synthesis/tap.ts'
-import { createTranscriptTap } from '../../../server/dialects/transcription/read-usage.ts'
-import type { UsageReading } from '../../../server/dialects/usage/usage-reading.ts'
-import { totalTokens } from '../../../server/dialects/usage/usage-reading.ts'
+import { createChatUsageReader } from '../../../server/wire/dialects/chat/read-usage.ts'
+import { createMessagesUsageReader } from '../../../server/wire/dialects/messages/read-usage.ts'
+import { createResponseUsageReader } from '../../../server/wire/dialects/responses/read-usage.ts'
+import { createSpeechTap } from '../../../server/wire/dialects/speech/tap.ts'
+import { createAudioEventTap } from '../../../server/wire/dialects/synthesis/tap.ts'
+import { createTranscriptTap } from '../../../server/wire/dialects/transcription/read-usage.ts'
+import type { UsageReading } from '../../../server/wire/dialects/usage/usage-reading.ts'
+import { totalTokens } from '../../../server/wire/dialects/usage/usage-reading.ts'
 
 type Usage = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,10 @@
 /** Which model and which tier answered, where the request leaves it open. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createChatUsageReader, readChatUsage } from '../../../server/dialects/chat/read-usage.ts'
+import {
+  createChatUsageReader,
+  readChatUsage,
+} from '../../../server/wire/dialects/chat/read-usage.ts'
 
 describe('models that may stand in', () => {
   const routing = { requestedModel: 'vendor/small', standIns: ['vendor/small-turbo', 'vendor/big'] }

@@ -6,13 +6,13 @@ import {
   type CostFigure,
   stateCost,
   type UsagePlace,
-} from '../../../server/dialects/usage/state-cost.ts'
+} from '../../../server/wire/dialects/usage/state-cost.ts'
 import {
   CHAT_USAGE,
   MESSAGES_USAGE,
   RESPONSES_USAGE,
-} from '../../../server/dialects/usage/usage-places.ts'
-import { UsageTail } from '../../../server/dialects/usage/usage-tail.ts'
+} from '../../../server/wire/dialects/usage/usage-places.ts'
+import { UsageTail } from '../../../server/wire/dialects/usage/usage-tail.ts'
 
 const FIGURE = { cost: '0.00123' }
 

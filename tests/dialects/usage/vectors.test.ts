@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { readChatUsage } from '../../../server/dialects/chat/read-usage.ts'
-import { readImageUsage } from '../../../server/dialects/images/read-answer.ts'
-import { readMessagesUsage } from '../../../server/dialects/messages/read-usage.ts'
-import type { ModelPass } from '../../../server/dialects/relay.ts'
-import { createResponseUsageReader } from '../../../server/dialects/responses/read-usage.ts'
-import { readTranscription } from '../../../server/dialects/transcription/read-usage.ts'
-import type { UsageReading } from '../../../server/dialects/usage/usage-reading.ts'
-import type { Quantities } from '../../../server/lib/units.ts'
+import type { Quantities } from '../../../server/base/lib/units.ts'
+import { readChatUsage } from '../../../server/wire/dialects/chat/read-usage.ts'
+import { readImageUsage } from '../../../server/wire/dialects/images/read-answer.ts'
+import { readMessagesUsage } from '../../../server/wire/dialects/messages/read-usage.ts'
+import type { ModelPass } from '../../../server/wire/dialects/relay.ts'
+import { createResponseUsageReader } from '../../../server/wire/dialects/responses/read-usage.ts'
+import { readTranscription } from '../../../server/wire/dialects/transcription/read-usage.ts'
+import type { UsageReading } from '../../../server/wire/dialects/usage/usage-reading.ts'
 
 interface Vector {
   readonly n: number

@@ -1,7 +1,7 @@
 /** Calls of tools that a vendor ran and the cost it states, read from OpenAI-shaped usage. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readChatUsage } from '../../../server/dialects/chat/read-usage.ts'
+import { readChatUsage } from '../../../server/wire/dialects/chat/read-usage.ts'
 
 const read = (usage: unknown, rest: object = {}) => readChatUsage({ ...rest, usage })
 

@@ -1,7 +1,7 @@
 /** GET /v1/usage and /v1/usage/{request_id}, black box. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readMonth } from '../../../server/archive/months.ts'
+import { readMonth } from '../../../server/work/archive/months.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
 
 let gateway: TestGateway

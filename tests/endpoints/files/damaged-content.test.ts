@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { pathOfContent } from '../../../server/assets/storage/disk-storage.ts'
+import { pathOfContent } from '../../../server/work/assets/storage/disk-storage.ts'
 import { runWith } from '../../cli/support.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
 import { programEnvironment } from '../../support/processes.ts'

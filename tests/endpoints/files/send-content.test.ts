@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { sendContent } from '../../../server/endpoints/files/send-content.ts'
-import type { Context } from '../../../server/http/context.ts'
+import { sendContent } from '../../../server/api/endpoints/files/send-content.ts'
+import type { Context } from '../../../server/base/http/context.ts'
 
 test('the content is closed for a caller that left while it was opened', async (t) => {
   const body = Readable.from(['0123456789'])

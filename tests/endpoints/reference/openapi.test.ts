@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { ENDPOINTS } from '../../../server/endpoints/index.ts'
-import { buildOpenapi } from '../../../server/endpoints/reference/openapi.ts'
-import { describeEndpoint } from '../../../server/endpoints/reference/operation.ts'
-import { MEANINGS } from '../../../server/endpoints/reference/statuses.ts'
-import { responsesSocket } from '../../../server/endpoints/text/socket/responses-socket.ts'
-import { ERRORS } from '../../../server/lib/errors.ts'
+import { ENDPOINTS } from '../../../server/api/endpoints/index.ts'
+import { buildOpenapi } from '../../../server/api/endpoints/reference/openapi.ts'
+import { describeEndpoint } from '../../../server/api/endpoints/reference/operation.ts'
+import { MEANINGS } from '../../../server/api/endpoints/reference/statuses.ts'
+import { responsesSocket } from '../../../server/api/endpoints/text/socket/responses-socket.ts'
+import { ERRORS } from '../../../server/base/lib/errors.ts'
 import { describeAll, MODEL, PUBLIC_URL } from './support.ts'
 
 interface Described {

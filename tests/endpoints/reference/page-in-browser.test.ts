@@ -7,7 +7,7 @@ import {
   listReferencePages,
   PAGE_HEADERS,
   renderPage,
-} from '../../../server/endpoints/reference/page/page.ts'
+} from '../../../server/api/endpoints/reference/page/page.ts'
 import { launchBrowser, noBrowser } from '../../support/browser.ts'
 import { describeAll } from './support.ts'
 

@@ -2,17 +2,20 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { z } from 'zod'
-import type { Endpoint } from '../../../server/endpoints/endpoint.ts'
-import { describeEndpoint } from '../../../server/endpoints/reference/operation.ts'
-import { curlCommand } from '../../../server/endpoints/reference/page/code.ts'
+import type { Endpoint } from '../../../server/api/endpoints/endpoint.ts'
+import { describeEndpoint } from '../../../server/api/endpoints/reference/operation.ts'
+import { curlCommand } from '../../../server/api/endpoints/reference/page/code.ts'
 import {
   listReferencePages,
   PAGE_HEADERS,
   pathOf,
   renderPage,
-} from '../../../server/endpoints/reference/page/page.ts'
-import { javaScriptCode, pythonCode } from '../../../server/endpoints/reference/page/snippets.ts'
-import { signedHeaders } from '../../../server/webhooks/sign.ts'
+} from '../../../server/api/endpoints/reference/page/page.ts'
+import {
+  javaScriptCode,
+  pythonCode,
+} from '../../../server/api/endpoints/reference/page/snippets.ts'
+import { signedHeaders } from '../../../server/work/webhooks/sign.ts'
 import { describeAll, MODEL, PUBLIC_URL } from './support.ts'
 
 const operations = describeAll()

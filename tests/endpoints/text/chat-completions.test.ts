@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import OpenAI from 'openai'
-import { formatAmount, parseAmount } from '../../../server/lib/money.ts'
+import { formatAmount, parseAmount } from '../../../server/base/lib/money.ts'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 import { testCommonStatuses } from '../common-statuses.ts'
 

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
-import { chatCompletions } from '../../../server/endpoints/text/chat-completions.ts'
-import { messagesEndpoint } from '../../../server/endpoints/text/messages.ts'
-import { responses } from '../../../server/endpoints/text/responses.ts'
+import { chatCompletions } from '../../../server/api/endpoints/text/chat-completions.ts'
+import { messagesEndpoint } from '../../../server/api/endpoints/text/messages.ts'
+import { responses } from '../../../server/api/endpoints/text/responses.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
 import { model } from './priced-model.ts'
 
 const WINDOW = model.limits.max_input_tokens ?? 0

@@ -1,5 +1,5 @@
 /** A text model with limits and prices, for quotes without a gateway. */
-import type { Model } from '../../../server/catalog/catalog.ts'
+import type { Model } from '../../../server/money/catalog/catalog.ts'
 
 export const model: Model = {
   id: 'm',

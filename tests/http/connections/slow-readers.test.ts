@@ -4,7 +4,7 @@ import type { Server, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
-import { createHttpServer } from '../../../server/http/server.ts'
+import { createHttpServer } from '../../../server/base/http/server.ts'
 import { until } from '../../support/until.ts'
 
 const STALL_MS = 2_000

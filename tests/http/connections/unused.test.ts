@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, test } from 'node:test'
-import { createHttpServer } from '../../../server/http/server.ts'
+import { createHttpServer } from '../../../server/base/http/server.ts'
 import { until } from '../../support/until.ts'
 
 const CONNECTIONS_MAX = 64

@@ -1,17 +1,17 @@
 /** Budgets move with holds: decided with them, given back and charged by whatever closes them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { changeBudget, removeBudget } from '../../../server/ledger/budgets/budgets.ts'
-import { holdForTask, settleTask } from '../../../server/ledger/holds/task-holds.ts'
-import { renewLease, sweepHolds } from '../../../server/ledger/leases/owner-store.ts'
+import { newId, newRequestId } from '../../../server/base/lib/ids.ts'
+import { changeBudget, removeBudget } from '../../../server/money/ledger/budgets/budgets.ts'
+import { holdForTask, settleTask } from '../../../server/money/ledger/holds/task-holds.ts'
+import { renewLease, sweepHolds } from '../../../server/money/ledger/leases/owner-store.ts'
 import {
   closeHolds,
   correctLost,
   move,
   takeHolds,
-} from '../../../server/ledger/posting/move-store.ts'
-import { type HoldRow, readBalance, writeCheckpoints } from '../../../server/ledger/store.ts'
-import { newId, newRequestId } from '../../../server/lib/ids.ts'
+} from '../../../server/money/ledger/posting/move-store.ts'
+import { type HoldRow, readBalance, writeCheckpoints } from '../../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import {
   brokenInvariants,

@@ -1,7 +1,7 @@
 /** Counters of others cost a call nothing, however statements are planned. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { closeHolds, takeHolds } from '../../../server/ledger/posting/move-store.ts'
+import { closeHolds, takeHolds } from '../../../server/money/ledger/posting/move-store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { createCaller, holdRow, settleRow } from '../support.ts'
 import { giveBudget } from './support.ts'

@@ -1,12 +1,16 @@
 /** Whose calls a budget counts, what it refuses to be, and the events that it records. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createKey, rotateKey } from '../../../server/accounts/manage-keys.ts'
-import { deleteOldUses } from '../../../server/ledger/budgets/budget-store.ts'
-import { addBudget, changeBudget, removeBudget } from '../../../server/ledger/budgets/budgets.ts'
-import { closeHolds, takeHolds } from '../../../server/ledger/posting/move-store.ts'
-import type { HoldRow } from '../../../server/ledger/store.ts'
-import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { createKey, rotateKey } from '../../../server/money/accounts/manage-keys.ts'
+import { deleteOldUses } from '../../../server/money/ledger/budgets/budget-store.ts'
+import {
+  addBudget,
+  changeBudget,
+  removeBudget,
+} from '../../../server/money/ledger/budgets/budgets.ts'
+import { closeHolds, takeHolds } from '../../../server/money/ledger/posting/move-store.ts'
+import type { HoldRow } from '../../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { brokenInvariants, createCaller, holdRow, settleRow } from '../support.ts'
 import { giveBudget, readUse, setBudgetClock } from './support.ts'

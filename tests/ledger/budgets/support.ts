@@ -1,7 +1,7 @@
 /** Shared by tests of budgets: a budget, and what its counters say. */
 import type { Sql } from 'postgres'
-import type { BudgetScope, BudgetTerms } from '../../../server/ledger/budgets/budget.ts'
-import { addBudget, showBudget } from '../../../server/ledger/budgets/budgets.ts'
+import type { BudgetScope, BudgetTerms } from '../../../server/money/ledger/budgets/budget.ts'
+import { addBudget, showBudget } from '../../../server/money/ledger/budgets/budgets.ts'
 
 /** Creates a budget of money of the account for a month, unless `terms` say otherwise. */
 export function giveBudget(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { closeHolds, takeHolds } from '../../../server/ledger/posting/move-store.ts'
+import { closeHolds, takeHolds } from '../../../server/money/ledger/posting/move-store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { brokenInvariants, createCaller, holdRow, settleRow } from '../support.ts'
 import { giveBudget, readUse, setBudgetClock } from './support.ts'

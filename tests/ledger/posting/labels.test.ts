@@ -1,11 +1,15 @@
 /** Labels of a call: the hold pins them, and its record has them however it ends. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { holdForTask, settleTask } from '../../../server/ledger/holds/task-holds.ts'
-import { renewLease, sweepHolds } from '../../../server/ledger/leases/owner-store.ts'
-import { closeHolds, correctLost, takeHolds } from '../../../server/ledger/posting/move-store.ts'
-import type { HoldRow, SettleRow } from '../../../server/ledger/store.ts'
-import { newId, newRequestId } from '../../../server/lib/ids.ts'
+import { newId, newRequestId } from '../../../server/base/lib/ids.ts'
+import { holdForTask, settleTask } from '../../../server/money/ledger/holds/task-holds.ts'
+import { renewLease, sweepHolds } from '../../../server/money/ledger/leases/owner-store.ts'
+import {
+  closeHolds,
+  correctLost,
+  takeHolds,
+} from '../../../server/money/ledger/posting/move-store.ts'
+import type { HoldRow, SettleRow } from '../../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { createCaller, holdRow, settleRow, type TestCaller } from '../support.ts'
 

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { openWindow } from '../../../server/base/lib/media/open-window.ts'
+import { readLength } from '../../../server/base/lib/media/read-length.ts'
+import { readVideoFacts } from '../../../server/base/lib/media/read-mp4.ts'
+import { readWavSeconds } from '../../../server/base/lib/media/read-wav.ts'
+import { createStreamReader, readHead } from '../../../server/base/lib/media/reader.ts'
+import { sniffType } from '../../../server/base/lib/media/sniff-type.ts'
 import {
   createAudioMeter,
   nameRecording,
-} from '../../../server/dialects/transcription/measure-audio.ts'
-import { openWindow } from '../../../server/lib/media/open-window.ts'
-import { readLength } from '../../../server/lib/media/read-length.ts'
-import { readVideoFacts } from '../../../server/lib/media/read-mp4.ts'
-import { readWavSeconds } from '../../../server/lib/media/read-wav.ts'
-import { createStreamReader, readHead } from '../../../server/lib/media/reader.ts'
-import { sniffType } from '../../../server/lib/media/sniff-type.ts'
+} from '../../../server/wire/dialects/transcription/measure-audio.ts'
 import { mp3, mp4, RATES, wav } from '../../assets/recordings.ts'
 import { makeWav, wavChunk } from '../../support/wav.ts'
 

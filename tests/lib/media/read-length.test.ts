@@ -1,8 +1,12 @@
 /** How long recordings are by their headers, and that no file can make us look for long. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openWindow, UnseenBytes, WindowExhausted } from '../../../server/lib/media/open-window.ts'
-import { readLength } from '../../../server/lib/media/read-length.ts'
+import {
+  openWindow,
+  UnseenBytes,
+  WindowExhausted,
+} from '../../../server/base/lib/media/open-window.ts'
+import { readLength } from '../../../server/base/lib/media/read-length.ts'
 import { createRandom } from '../../../testbed/random.ts'
 import { flac, mp3, mp4, ogg, RATES, wav, wavHeaderOf, webm } from '../../assets/recordings.ts'
 import { makeWav } from '../../support/wav.ts'

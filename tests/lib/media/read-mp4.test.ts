@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readVideoFacts } from '../../../server/lib/media/read-mp4.ts'
-import { readPictureSize } from '../../../server/lib/media/read-picture-size.ts'
+import { readVideoFacts } from '../../../server/base/lib/media/read-mp4.ts'
+import { readPictureSize } from '../../../server/base/lib/media/read-picture-size.ts'
 import { encodeMp4 } from '../../../simulators/media/mp4.ts'
 
 const sample = { data: Buffer.alloc(100), intra: true }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readPictureSize } from '../../../server/lib/media/read-picture-size.ts'
+import { readPictureSize } from '../../../server/base/lib/media/read-picture-size.ts'
 
 const pad = (...bytes: (string | number[])[]) =>
   Buffer.concat([

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sniffType } from '../../../server/lib/media/sniff-type.ts'
+import { sniffType } from '../../../server/base/lib/media/sniff-type.ts'
 
 const CASES: [string, string][] = [
   ['\x89PNG\r\n\x1a\n....', 'image/png'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Budget, type Portion } from '../../../server/lib/memory/budget.ts'
+import { Budget, type Portion } from '../../../server/base/lib/memory/budget.ts'
 
 const SHARES = { small: { ofFree: 1 / 4 }, large: { ofFree: 1, takesOne: true } }
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { Gathering } from '../../../server/lib/memory/gathering.ts'
-import type { Memory } from '../../../server/lib/memory/memory.ts'
+import { Gathering } from '../../../server/base/lib/memory/gathering.ts'
+import type { Memory } from '../../../server/base/lib/memory/memory.ts'
 import { testMemory } from '../../support/memory.ts'
 
 const MB = 1024 ** 2

@@ -1,7 +1,7 @@
 /** What SMTP_URL and MAIL_FROM may be: passwords never travel in clear text over a network. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isMailAddress, readMailbox, readSmtpUrl } from '../../../server/lib/text/smtp-url.ts'
+import { isMailAddress, readMailbox, readSmtpUrl } from '../../../server/base/lib/text/smtp-url.ts'
 
 test('servers: TLS unless it is switched off, with its own port', () => {
   assert.deepEqual(readSmtpUrl('smtps://me%40a.b:p%2Fw@smtp.a.b'), {

@@ -1,8 +1,9 @@
 /** Calls the functions that read, with values of the kinds that they take. */
-import { DEFAULT_CHAT_QUIRKS } from '../../../server/dialects/chat/quirks.ts'
-import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
-import { DEFAULT_MESSAGES_QUIRKS } from '../../../server/dialects/messages/quirks.ts'
-import type { JsonObject } from '../../../server/lib/json.ts'
+
+import type { JsonObject } from '../../../server/base/lib/json.ts'
+import { DEFAULT_CHAT_QUIRKS } from '../../../server/wire/dialects/chat/quirks.ts'
+import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
+import { DEFAULT_MESSAGES_QUIRKS } from '../../../server/wire/dialects/messages/quirks.ts'
 import { answerOptions as messageOptions } from '../../dialects/messages-over-chat/answer-options.ts'
 import { answerOptions as responseOptions } from '../../dialects/responses-over-chat/answer-options.ts'
 import type { Note } from './count-work.ts'

@@ -15,7 +15,7 @@ export interface Reader {
   readonly run: AnyFunction
 }
 
-const FOLDERS = ['server/dialects/', 'server/endpoints/text/']
+const FOLDERS = ['server/wire/dialects/', 'server/api/endpoints/text/']
 const TYPES: Readonly<Record<string, Takes>> = {
   Buffer: 'bytes',
   string: 'text',

@@ -1,5 +1,5 @@
 /** Values of a size that grows with `n`, in the shapes of requests, answers and events. */
-import type { JsonObject } from '../../../server/lib/json.ts'
+import type { JsonObject } from '../../../server/base/lib/json.ts'
 
 type Make<T> = (index: number) => T
 

@@ -9,7 +9,7 @@ import { type ESTree, parseSync, Visitor } from 'vite'
 import { lineOf, ROOT } from '../../tidy/read-tree.ts'
 
 export interface FoundPattern {
-  /** `server/lib/money.ts:12` */
+  /** `server/base/lib/money.ts:12` */
   readonly place: string
   readonly source: string
   readonly flags: string
@@ -17,7 +17,7 @@ export interface FoundPattern {
 
 interface ReadPatterns {
   readonly literals: readonly FoundPattern[]
-  /** Where an expression is built from text, `server/lib/money.ts:12`. */
+  /** Where an expression is built from text, `server/base/lib/money.ts:12`. */
   readonly builders: readonly string[]
 }
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { readAtMost } from '../../../server/pipeline/answer/read-at-most.ts'
-import { openRoom, receiveWhole } from '../../../server/pipeline/answer/receive-whole.ts'
-import { UpstreamFailure } from '../../../server/upstreams/failure.ts'
+import { UpstreamFailure } from '../../../server/wire/upstreams/failure.ts'
+import { readAtMost } from '../../../server/work/pipeline/answer/read-at-most.ts'
+import { openRoom, receiveWhole } from '../../../server/work/pipeline/answer/receive-whole.ts'
 import { testMemory } from '../../support/memory.ts'
 import { until } from '../../support/until.ts'
 

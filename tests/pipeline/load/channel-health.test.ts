@@ -1,7 +1,7 @@
 /** Cooldowns and half-open probes under an injected clock. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createChannelHealth } from '../../../server/pipeline/load/channel-health.ts'
+import { createChannelHealth } from '../../../server/work/pipeline/load/channel-health.ts'
 
 function setUp() {
   const clock = { nowMs: 1_000 }

@@ -1,7 +1,7 @@
 /** Rates of one process, under an injected clock. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLimiter } from '../../../server/pipeline/load/limiter.ts'
+import { createLimiter } from '../../../server/work/pipeline/load/limiter.ts'
 
 test('the limit of one minute is admitted at once, further calls at the rate of the limit', () => {
   let nowMs = 0

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { KeyTags } from '../../../server/accounts/accounts.ts'
-import { GatewayError } from '../../../server/lib/errors.ts'
-import { readLabels } from '../../../server/pipeline/request/read-labels.ts'
-import { parseObject } from '../../../server/pipeline/request/read-request.ts'
+import { GatewayError } from '../../../server/base/lib/errors.ts'
+import type { KeyTags } from '../../../server/money/accounts/accounts.ts'
+import { readLabels } from '../../../server/work/pipeline/request/read-labels.ts'
+import { parseObject } from '../../../server/work/pipeline/request/read-request.ts'
 
 const TAKES: KeyTags = { tags: [], allowTags: true, requiredTags: [] }
 

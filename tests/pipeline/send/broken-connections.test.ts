@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import { after, before, beforeEach, test } from 'node:test'
 import { Agent } from 'undici'
-import { exchange } from '../../../server/pipeline/send/exchange.ts'
+import { exchange } from '../../../server/work/pipeline/send/exchange.ts'
 import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 
 const TIMES = { firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 }

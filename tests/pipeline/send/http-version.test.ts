@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Dispatcher } from 'undici'
-import { createDispatcher } from '../../../server/app/open-outbound.ts'
-import { exchange } from '../../../server/pipeline/send/exchange.ts'
+import { createDispatcher } from '../../../server/api/app/open-outbound.ts'
+import { exchange } from '../../../server/work/pipeline/send/exchange.ts'
 
 const TIMES = { firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 }
 let folder: string

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Agent } from 'undici'
-import { admitHold, type Hold, retireHold } from '../../../server/ledger/holds/hold.ts'
-import { Stopping } from '../../../server/pipeline/load/stopping.ts'
-import { openWire } from '../../../server/pipeline/send/wire.ts'
-import { UpstreamFailure } from '../../../server/upstreams/failure.ts'
+import { admitHold, type Hold, retireHold } from '../../../server/money/ledger/holds/hold.ts'
+import { UpstreamFailure } from '../../../server/wire/upstreams/failure.ts'
+import { Stopping } from '../../../server/work/pipeline/load/stopping.ts'
+import { openWire } from '../../../server/work/pipeline/send/wire.ts'
 
 const row = { id: 'hold_1', requestId: 'req_1', accountId: 'acct_1', amountNanos: 1n }
 const times = { firstByteTimeoutMs: 1_000, idleTimeoutMs: 1_000 }

@@ -3,9 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { connect as dial, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { connect } from '../../../server/database/connection/client.ts'
-import type { DatabasePlace } from '../../../server/database/connection/open-client.ts'
-import { type EmbeddedServer, startEmbedded } from '../../../server/database/embedded/embedded.ts'
+import { connect } from '../../../server/base/database/connection/client.ts'
+import type { DatabasePlace } from '../../../server/base/database/connection/open-client.ts'
+import {
+  type EmbeddedServer,
+  startEmbedded,
+} from '../../../server/base/database/embedded/embedded.ts'
 import { packagedBinaries, startPackaged } from './packaged-postgres.ts'
 
 /**

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { findRunning } from '../../../server/database/embedded/postmaster.ts'
+import { findRunning } from '../../../server/base/database/embedded/postmaster.ts'
 import { until } from '../until.ts'
 import { makeDataDir } from './own-postgres.ts'
 import { killLeftProcesses } from './run-database-process.ts'

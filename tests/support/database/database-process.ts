@@ -2,8 +2,8 @@
  * A process that opens the database the way the gateway (`owner`) or a command (`command`) does,
  * says so on its standard output, and closes it when told to. Tests kill it at any moment.
  */
-import { openDatabase } from '../../../server/database/open.ts'
-import { DatabaseProblem } from '../../../server/database/problem.ts'
+import { openDatabase } from '../../../server/base/database/open.ts'
+import { DatabaseProblem } from '../../../server/base/database/problem.ts'
 
 const [dataDir = '', role] = process.argv.slice(2)
 

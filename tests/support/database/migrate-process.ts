@@ -1,6 +1,6 @@
 /** A migrator in a process of its own, to be killed: address and folder are its arguments. */
-import { connect } from '../../../server/database/connection/client.ts'
-import { migrate } from '../../../server/database/migrations/migrate.ts'
+import { connect } from '../../../server/base/database/connection/client.ts'
+import { migrate } from '../../../server/base/database/migrations/migrate.ts'
 
 const [url = '', folder = ''] = process.argv.slice(2)
 const sql = connect({ url })

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readErrorCode } from '../../../server/database/unavailable.ts'
+import { readErrorCode } from '../../../server/base/database/unavailable.ts'
 import { type ChosenOptions, type ChosenServer, runChoice, startChosen } from './chosen-postgres.ts'
 
 /** Creates a data folder like that of a fresh clone. */

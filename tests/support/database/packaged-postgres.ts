@@ -2,22 +2,22 @@
 import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect } from '../../../server/database/connection/client.ts'
-import { chooseUser, commandAs, letPass } from '../../../server/database/embedded/binaries.ts'
-import type { EmbeddedServer } from '../../../server/database/embedded/embedded.ts'
-import { ensureRunning } from '../../../server/database/embedded/ensure-running.ts'
+import { connect } from '../../../server/base/database/connection/client.ts'
+import { chooseUser, commandAs, letPass } from '../../../server/base/database/embedded/binaries.ts'
+import type { EmbeddedServer } from '../../../server/base/database/embedded/embedded.ts'
+import { ensureRunning } from '../../../server/base/database/embedded/ensure-running.ts'
 import {
   prepareDataDir,
   prepareFolders,
   readPassword,
-} from '../../../server/database/embedded/folders.ts'
+} from '../../../server/base/database/embedded/folders.ts'
 import {
   findRunning,
   findSocketFolder,
   reportsReady,
   stopServer,
-} from '../../../server/database/embedded/postmaster.ts'
-import { createDatabaseIfAbsent } from '../../../server/database/store.ts'
+} from '../../../server/base/database/embedded/postmaster.ts'
+import { createDatabaseIfAbsent } from '../../../server/base/database/store.ts'
 
 const PACKAGES = '/usr/lib/postgresql'
 const VERSION_MIN = 14

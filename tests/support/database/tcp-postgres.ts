@@ -3,8 +3,12 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect } from '../../../server/database/connection/client.ts'
-import { chooseUser, commandAs, findBinaries } from '../../../server/database/embedded/binaries.ts'
+import { connect } from '../../../server/base/database/connection/client.ts'
+import {
+  chooseUser,
+  commandAs,
+  findBinaries,
+} from '../../../server/base/database/embedded/binaries.ts'
 import { findFreePort } from '../free-port.ts'
 import { until } from '../until.ts'
 import { signalServer } from './own-postgres.ts'

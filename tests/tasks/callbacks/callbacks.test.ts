@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createSecretBox } from '../../../server/lib/secrets/secrets.ts'
-import { createCallbackAddresses } from '../../../server/tasks/callbacks/callback-addresses.ts'
+import { createSecretBox } from '../../../server/base/lib/secrets/secrets.ts'
+import { createCallbackAddresses } from '../../../server/work/tasks/callbacks/callback-addresses.ts'
 import { SECRET_KEY, type Tenant } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 import { BODY, CHARGE, reachable, startTaskStage, type TaskStage } from '../stage.ts'

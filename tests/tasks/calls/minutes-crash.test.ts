@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { audit } from '../../../server/ledger/audit/audit.ts'
+import { audit } from '../../../server/money/ledger/audit/audit.ts'
 import { type Stage, startGateway, startStage } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { SHORT_LEASES } from '../stage.ts'

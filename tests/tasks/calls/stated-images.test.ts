@@ -1,8 +1,8 @@
 /** Whatever the vendor states, an image task is charged as the same call would be. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createAccount } from '../../../server/accounts/manage-accounts.ts'
-import { createKey } from '../../../server/accounts/manage-keys.ts'
+import { createAccount } from '../../../server/money/accounts/manage-accounts.ts'
+import { createKey } from '../../../server/money/accounts/manage-keys.ts'
 import type { Tenant } from '../../support/in-process.ts'
 import { type ImageStage, startImageStage } from './image-stage.ts'
 

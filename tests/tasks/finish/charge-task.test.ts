@@ -1,9 +1,9 @@
 /** What a finished task is charged where its upstream states its usage in part, or oddly. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { StoredPrice } from '../../../server/catalog/store.ts'
-import { chargeTask } from '../../../server/tasks/finish/charge-task.ts'
-import type { ClaimedTask } from '../../../server/tasks/task.ts'
+import type { StoredPrice } from '../../../server/money/catalog/store.ts'
+import { chargeTask } from '../../../server/work/tasks/finish/charge-task.ts'
+import type { ClaimedTask } from '../../../server/work/tasks/task.ts'
 
 const NANOS = 1_000_000_000n
 const PRICES: readonly StoredPrice[] = [

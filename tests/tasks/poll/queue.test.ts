@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { connect } from '../../../server/database/connection/client.ts'
+import { connect } from '../../../server/base/database/connection/client.ts'
 import {
   claimByAccountTurns,
   claimDueTasks,
   dueQueuePartitions,
   readNextTaskMs,
-} from '../../../server/tasks/queue-store.ts'
+} from '../../../server/work/tasks/queue-store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 
 const LEASE_MS = 60_000

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cooldownMs, nextPollMs, retryPollMs, TASK_TIMES } from '../../../server/tasks/schedule.ts'
+import {
+  cooldownMs,
+  nextPollMs,
+  retryPollMs,
+  TASK_TIMES,
+} from '../../../server/work/tasks/schedule.ts'
 
 const HALF = 0.5
 

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { audit } from '../../../server/ledger/audit/audit.ts'
-import { createSecretBox } from '../../../server/lib/secrets/secrets.ts'
-import { createCallbackAddresses } from '../../../server/tasks/callbacks/callback-addresses.ts'
+import { createSecretBox } from '../../../server/base/lib/secrets/secrets.ts'
+import { audit } from '../../../server/money/ledger/audit/audit.ts'
+import { createCallbackAddresses } from '../../../server/work/tasks/callbacks/callback-addresses.ts'
 import { SECRET_KEY, startTestGateway, type TestGateway } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
 import { QUICK, reachable, VIDEO_PATH } from '../stage.ts'

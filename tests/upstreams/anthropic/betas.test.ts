@@ -1,7 +1,7 @@
 /** Beta features: known ones reach the vendor, a header names the ignored ones. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeIgnored, readBetas } from '../../../server/upstreams/anthropic/betas.ts'
+import { describeIgnored, readBetas } from '../../../server/wire/upstreams/anthropic/betas.ts'
 
 test('known betas are forwarded as they are written, each once', () => {
   const header = 'interleaved-thinking-2025-05-14, claude-code-20250219,,Effort-2025-11-24, effort'

@@ -1,7 +1,7 @@
 /** What a finished video measures, for an answer that states no tokens. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { arkVideo } from '../../../server/upstreams/ark/video.ts'
+import { arkVideo } from '../../../server/wire/upstreams/ark/video.ts'
 import { startRecorded, wire } from '../recording-vendor.ts'
 
 for (const [length, isMeasured] of [

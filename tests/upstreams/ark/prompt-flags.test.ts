@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { arkVideo } from '../../../server/upstreams/ark/video.ts'
+import { arkVideo } from '../../../server/wire/upstreams/ark/video.ts'
 
 const DEFAULTS = { resolution: '720p', ratio: 'adaptive', duration: 5, generate_audio: true }
 

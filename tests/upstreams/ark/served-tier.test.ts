@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { arkVideo } from '../../../server/upstreams/ark/video.ts'
-import type { Wire } from '../../../server/upstreams/wire.ts'
+import { arkVideo } from '../../../server/wire/upstreams/ark/video.ts'
+import type { Wire } from '../../../server/wire/upstreams/wire.ts'
 
 async function pollTier(tier: unknown) {
   const task = {

@@ -1,7 +1,7 @@
 /** Generations without sound: a request for no sound is what they do anyway. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { arkVideo } from '../../../server/upstreams/ark/video.ts'
+import { arkVideo } from '../../../server/wire/upstreams/ark/video.ts'
 import { startRecorded, wire } from '../recording-vendor.ts'
 
 const TASKS = '/contents/generations/tasks'

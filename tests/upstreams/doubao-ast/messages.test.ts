@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeResponse } from '../../../server/upstreams/doubao-ast/decode-response.ts'
+import { decodeResponse } from '../../../server/wire/upstreams/doubao-ast/decode-response.ts'
 import {
   encodeAudio,
   encodeFinish,
   encodeStart,
   type SessionStart,
-} from '../../../server/upstreams/doubao-ast/encode-request.ts'
+} from '../../../server/wire/upstreams/doubao-ast/encode-request.ts'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const decode = (text: string) => decodeResponse(Buffer.from(text, 'hex'))

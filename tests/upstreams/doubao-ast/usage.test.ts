@@ -1,8 +1,8 @@
 /** Adding up what the vendor states, and joining what it says. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createUsageCounter } from '../../../server/upstreams/doubao-ast/count-usage.ts'
-import { createTranscript } from '../../../server/upstreams/doubao-ast/transcript.ts'
+import { createUsageCounter } from '../../../server/wire/upstreams/doubao-ast/count-usage.ts'
+import { createTranscript } from '../../../server/wire/upstreams/doubao-ast/transcript.ts'
 
 type Statement = readonly [durationMs: number, input: number, output: number]
 

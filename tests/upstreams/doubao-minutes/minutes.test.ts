@@ -1,8 +1,8 @@
 /** The minutes product's driver, against answers in the shapes that clients have recorded. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { doubaoMinutesDriver as driver } from '../../../server/upstreams/doubao-minutes/minutes.ts'
-import type { UpstreamFailure } from '../../../server/upstreams/failure.ts'
+import { doubaoMinutesDriver as driver } from '../../../server/wire/upstreams/doubao-minutes/minutes.ts'
+import type { UpstreamFailure } from '../../../server/wire/upstreams/failure.ts'
 import { startServer } from '../../support/servers/local-server.ts'
 import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
 

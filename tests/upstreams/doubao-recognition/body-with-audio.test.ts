@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { openBody } from '../../../server/upstreams/doubao-recognition/body-with-audio.ts'
+import { openBody } from '../../../server/wire/upstreams/doubao-recognition/body-with-audio.ts'
 
 const PIECE = 48 * 1024
 const ORDER = { audio: { format: 'mp3' }, request: { model_name: 'bigmodel' } }

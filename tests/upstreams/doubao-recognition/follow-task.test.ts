@@ -1,9 +1,9 @@
 /** Following a recognition: poll intervals, failed polls, and giving up. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { followTask } from '../../../server/upstreams/doubao-recognition/follow-task.ts'
-import { UpstreamFailure } from '../../../server/upstreams/failure.ts'
-import type { UpstreamTaskOutcome } from '../../../server/upstreams/read-outcome.ts'
+import { followTask } from '../../../server/wire/upstreams/doubao-recognition/follow-task.ts'
+import { UpstreamFailure } from '../../../server/wire/upstreams/failure.ts'
+import type { UpstreamTaskOutcome } from '../../../server/wire/upstreams/read-outcome.ts'
 import { wire } from '../recording-vendor.ts'
 
 const PROCESSING: UpstreamTaskOutcome = { state: 'processing', document: {} }

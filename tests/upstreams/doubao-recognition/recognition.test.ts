@@ -1,7 +1,7 @@
 /** The recognition driver, against the answers that its documentation shows. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { doubaoRecognitionDriver as driver } from '../../../server/upstreams/doubao-recognition/recognition.ts'
+import { doubaoRecognitionDriver as driver } from '../../../server/wire/upstreams/doubao-recognition/recognition.ts'
 import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
 
 const QUERY = '/api/v3/auc/bigmodel/query'

@@ -1,8 +1,8 @@
 /** Both of the vendor's video protocols, against answers in the shapes that clients have recorded. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { UpstreamFailure } from '../../../server/upstreams/failure.ts'
-import { minimaxVideo as driver } from '../../../server/upstreams/minimax/video.ts'
+import type { UpstreamFailure } from '../../../server/wire/upstreams/failure.ts'
+import { minimaxVideo as driver } from '../../../server/wire/upstreams/minimax/video.ts'
 import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
 
 const ID = '176843862716480'

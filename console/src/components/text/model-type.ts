@@ -1,5 +1,5 @@
 /** Names the types of models: one set of names for customers and operators. */
-import { MODEL_TYPE_ROWS, type ModelType } from '../../../../server/catalog/model-types.ts'
+import { MODEL_TYPE_ROWS, type ModelType } from '../../../../server/money/catalog/model-types.ts'
 import { useLanguage } from '../../lib/i18n.tsx'
 
 const isKnown = (type: string): type is ModelType => Object.hasOwn(MODEL_TYPE_ROWS, type)

@@ -1,6 +1,6 @@
 /** The models that an account can call, with their prices. */
 import { Text } from '@mantine/core'
-import { MODEL_TYPES } from '../../../../server/catalog/model-types.ts'
+import { MODEL_TYPES } from '../../../../server/money/catalog/model-types.ts'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import type { RowFields } from '../../components/list/fields.tsx'
 import { ListPage } from '../../components/list/list-page.tsx'

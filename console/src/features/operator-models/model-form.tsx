@@ -1,7 +1,7 @@
 /** Form that adds or changes a model: prices, routes, limits. */
 import { Button, Group, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { MODEL_TYPES } from '../../../../server/catalog/model-types.ts'
+import { MODEL_TYPES } from '../../../../server/money/catalog/model-types.ts'
 import { Advanced } from '../../components/form/advanced.tsx'
 import { ChangesDialog } from '../../components/form/changes-dialog.tsx'
 import { CheckedForm, useFieldError } from '../../components/form/checked-form.tsx'

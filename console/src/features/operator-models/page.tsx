@@ -1,6 +1,6 @@
 /** Every model with its prices and routes. */
 import { Button, Switch, Text } from '@mantine/core'
-import { MODEL_TYPES } from '../../../../server/catalog/model-types.ts'
+import { MODEL_TYPES } from '../../../../server/money/catalog/model-types.ts'
 import { SimulatorsNotice } from '../../components/form/simulators-notice.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { DataTable } from '../../components/list/data-table.tsx'

@@ -1,6 +1,6 @@
 /** Form rows for prices and routes, which can be added and removed. */
 import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
-import { UNITS } from '../../../../server/lib/units.ts'
+import { UNITS } from '../../../../server/base/lib/units.ts'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { Icon } from '../../components/icon.tsx'

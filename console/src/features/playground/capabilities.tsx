@@ -1,6 +1,6 @@
 /** The playground's capabilities; each is a chunk, loaded when selected. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
-import type { ModelType } from '../../../../server/catalog/model-types.ts'
+import type { ModelType } from '../../../../server/money/catalog/model-types.ts'
 import type { IconName } from '../../components/icon.tsx'
 import { loadFiles } from '../../lib/new-build.ts'
 import { Bench, type BenchProps } from './frame/bench.tsx'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { findReferences } from '../../../../server/endpoints/text/references/find-references.ts'
-import { BY_ID, OPAQUE } from '../../../../server/endpoints/text/references/stored-names.ts'
+import { findReferences } from '../../../../server/api/endpoints/text/references/find-references.ts'
+import { BY_ID, OPAQUE } from '../../../../server/api/endpoints/text/references/stored-names.ts'
 
 const fieldsOf = (value: object, hasItems = true) =>
   findReferences(value as never, { hasItems }).references.map(({ field }) => field)

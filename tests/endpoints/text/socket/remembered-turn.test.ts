@@ -1,7 +1,7 @@
 /** The turns of an account push out its own oldest ones, and never those of others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TurnMemory } from '../../../../server/endpoints/text/socket/remembered-turn.ts'
+import { TurnMemory } from '../../../../server/api/endpoints/text/socket/remembered-turn.ts'
 import { testMemory } from '../../../support/memory.ts'
 
 const MB = 1024 ** 2

@@ -4,8 +4,8 @@ import { EventEmitter } from 'node:events'
 import { IncomingMessage, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { ResponseSession } from '../../../../server/endpoints/text/socket/response-session.ts'
-import { GatewayError } from '../../../../server/lib/errors.ts'
+import { ResponseSession } from '../../../../server/api/endpoints/text/socket/response-session.ts'
+import { GatewayError } from '../../../../server/base/lib/errors.ts'
 import { testMemory } from '../../../support/memory.ts'
 
 class FakeSocket extends EventEmitter {

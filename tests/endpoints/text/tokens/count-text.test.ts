@@ -5,9 +5,9 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import {
   countCall,
   countRequestTokens,
-} from '../../../../server/endpoints/text/tokens/count-json.ts'
-import { countText } from '../../../../server/endpoints/text/tokens/count-text.ts'
-import { sampleTexts } from '../../../../server/endpoints/text/tokens/sample-texts.ts'
+} from '../../../../server/api/endpoints/text/tokens/count-json.ts'
+import { countText } from '../../../../server/api/endpoints/text/tokens/count-text.ts'
+import { sampleTexts } from '../../../../server/api/endpoints/text/tokens/sample-texts.ts'
 
 const TEXTS = {
   English: 'The river flows past the old mill, and nobody has counted its bends. '.repeat(12),

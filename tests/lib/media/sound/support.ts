@@ -1,8 +1,11 @@
 /** Recordings in every container that is measured, and what a decoder makes of each. */
 import { readFileSync } from 'node:fs'
 import { inflateSync } from 'node:zlib'
-import { openWindow } from '../../../../server/lib/media/open-window.ts'
-import { measureSound, type SoundLength } from '../../../../server/lib/media/sound/measure-sound.ts'
+import { openWindow } from '../../../../server/base/lib/media/open-window.ts'
+import {
+  measureSound,
+  type SoundLength,
+} from '../../../../server/base/lib/media/sound/measure-sound.ts'
 
 export interface MadeRecording {
   readonly name: string

@@ -1,0 +1,53 @@
+/** Schemas that many routes share: amounts, times, pages. */
+import { z } from 'zod'
+import { formatAmount, parseAmount } from '../../base/lib/money.ts'
+import { decimalAmount } from '../endpoints/codecs.ts'
+
+export { count, page, serial, time } from '../endpoints/codecs.ts'
+export const amount = decimalAmount.describe('Decimal, in the account’s currency.')
+
+const PAGE_DEFAULT = 50
+const PAGE_MAX = 500
+
+/** Refuses NUL, which the database cannot store. */
+export const text = (max: number) =>
+  z
+    .string()
+    .trim()
+    .max(max)
+    .refine((value) => !value.includes('\0'), 'must not contain NUL characters')
+
+/** An amount that is sent: a decimal, nano-units once read. */
+export const decimal = z.codec(
+  z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal such as "12.5"'),
+  z.bigint(),
+  { decode: (sent) => parseAmount(sent) ?? 0n, encode: formatAmount },
+)
+
+/** The time zone in which days begin. */
+export const timeZone = text(60)
+  .refine(isTimeZone, 'must be a time zone such as Asia/Shanghai')
+  .default('UTC')
+
+function isTimeZone(name: string): boolean {
+  // The database reads offsets such as +08:00 with the opposite sign.
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The query members that select one page of a list, newest first. */
+export const paging = {
+  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
+  cursor: text(200).min(1).optional().describe('next_cursor of the previous page.'),
+}
+
+/** The query members that select a span of time. */
+export const span = {
+  from: z.coerce.date().optional().describe('At or after this time.'),
+  to: z.coerce.date().optional().describe('Before this time.'),
+}

@@ -1,0 +1,58 @@
+/** Converts errors of operator functions to answers of the admin API. */
+
+import { type FieldFault, GatewayError } from '../../base/lib/errors.ts'
+import { OperatorError } from '../../base/lib/operator-error.ts'
+import { CatalogError } from '../../money/catalog/apply/file.ts'
+
+/**
+ * An OperatorError becomes a 400 with its message, which is written for operators. A catalog's
+ * error names the fields of its mistakes, in a request of one entry without the entry; it is a 409
+ * if only names are in use.
+ */
+export async function withOperatorErrors<T>(
+  work: Promise<T>,
+  entries: 'one' | 'several' = 'one',
+): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    const problems = problemsOf(error, entries)
+    const [first] = problems
+    const details = {
+      message: error.message,
+      cause: error,
+      ...(first ? { ...first, problems } : {}),
+    }
+    throw new GatewayError(isOfNames(error) ? 'conflict' : 'invalid_request', details)
+  }
+}
+
+/** True if nothing but names in use is wrong. */
+function isOfNames(error: OperatorError): boolean {
+  const mistakes = error instanceof CatalogError ? error.mistakes : []
+  return mistakes.length > 0 && mistakes.every(({ isTaken }) => isTaken)
+}
+
+/** Returns the work, which rejects with what `refuse` makes of an OperatorError. */
+export function refuseAs<T>(
+  work: Promise<T>,
+  refuse: (error: OperatorError) => GatewayError,
+): Promise<T> {
+  return work.catch((error) => {
+    throw error instanceof OperatorError ? refuse(error) : error
+  })
+}
+
+export function conflict({ message }: OperatorError): GatewayError {
+  return new GatewayError('conflict', { message })
+}
+
+/** In a request of one channel, `channels[0].settings.key` is its `settings.key`. */
+function problemsOf(error: OperatorError, entries: 'one' | 'several'): FieldFault[] {
+  const mistakes = error instanceof CatalogError ? error.mistakes : []
+  return mistakes.flatMap(({ path, problem }) => {
+    const param = entries === 'one' ? path.replace(/^(channels|models)\[0\]\./, '') : path
+    return param === '' ? [] : [{ param, problem }]
+  })
+}

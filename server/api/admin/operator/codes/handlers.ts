@@ -1,0 +1,36 @@
+/** Creates, lists and revokes redeem codes. */
+
+import { toPage } from '../../../../base/http/page.ts'
+import { invalidField } from '../../../../base/lib/errors.ts'
+import { parseAmount } from '../../../../base/lib/money.ts'
+import {
+  createRedeemCodes,
+  listRedeemCodes,
+  voidRedeemCode,
+} from '../../../../money/ledger/redeem/redeem-codes.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { conflict, refuseAs, withOperatorErrors } from '../../operator-failure.ts'
+import type { operatorCodesContract } from './contract.ts'
+
+export const operatorCodesHandlers: HandlersOf<typeof operatorCodesContract> = {
+  async 'GET /operator/redeem-codes'({ query }, { sql }) {
+    const { limit, cursor } = query
+    return toPage(await listRedeemCodes(sql, { limit: limit + 1, after: cursor }), limit, 'id')
+  },
+
+  async 'POST /operator/redeem-codes'({ body, session, note }, { sql }) {
+    const { amount, expires_at: expiresAt = null, ...lot } = body
+    const amountNanos = parseAmount(amount)
+    if (amountNanos === undefined) throw invalidField('amount', 'must be a decimal')
+    note({ count: body.count, amount, currency: body.currency, kind: body.kind })
+    const actor = session.user.email
+    const data = await withOperatorErrors(
+      createRedeemCodes(sql, { ...lot, amountNanos, expiresAt, actor }),
+    )
+    return { data }
+  },
+
+  async 'DELETE /operator/redeem-codes/:code_id'({ params }, { sql }) {
+    await refuseAs(voidRedeemCode(sql, params.code_id), conflict)
+  },
+}

@@ -1,0 +1,201 @@
+/** Wires the parts that calls run on. */
+import { existsSync } from 'node:fs'
+import { inBackground } from '../../base/database/connection/client.ts'
+import { refuseUnwritable, refuseWhenFull } from '../../base/database/embedded/disk.ts'
+import type { OpenedDatabase } from '../../base/database/open.ts'
+import type { Log } from '../../base/lib/log.ts'
+import { createMemory, type Memory } from '../../base/lib/memory/memory.ts'
+import { createFairSlots } from '../../base/lib/queues/fair-slots.ts'
+import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
+import type { Guard } from '../../base/outbound/guard.ts'
+import { createAccounts } from '../../money/accounts/identify.ts'
+import { type Catalog, createCatalog } from '../../money/catalog/load/snapshot.ts'
+import type { Continuity } from '../../money/ledger/leases/continuity.ts'
+import { readChannelSpending } from '../../money/usage/channel-spending-store.ts'
+import { createStoredAnswers } from '../../money/usage/stored-answers.ts'
+import { createTakenOutCounter } from '../../money/usage/taken-out.ts'
+import { UPSTREAMS } from '../../wire/upstreams/index.ts'
+import { type Assets, openAssets } from '../../work/assets/assets.ts'
+import { findFfmpeg } from '../../work/assets/sound/ffmpeg.ts'
+import { checkObjectStore } from '../../work/assets/storage/check-object-store.ts'
+import { openStorage } from '../../work/assets/storage/open-storage.ts'
+import { createForms } from '../../work/assets/uploads/forms.ts'
+import { createSpool } from '../../work/assets/uploads/spool.ts'
+import { createChannelHealth } from '../../work/pipeline/load/channel-health.ts'
+import { createChannelSpending } from '../../work/pipeline/load/channel-spending.ts'
+import { createLimiter } from '../../work/pipeline/load/limiter.ts'
+import { createRetryBudget } from '../../work/pipeline/load/retry-budget.ts'
+import type { Services } from '../../work/pipeline/services.ts'
+import type { Config } from '../config/config.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { openLedger } from './open-ledger.ts'
+import { createDispatcher, openGuard } from './open-outbound.ts'
+import { openMeters } from './open-telemetry.ts'
+import { type Readiness, watchReadiness } from './ready.ts'
+import { type StorageWatch, watchStorage } from './watch-storage.ts'
+
+/** Opens the ledger, the catalog, the limits and the connections to upstreams. */
+export async function openCore(parts: {
+  readonly config: Config
+  readonly database: OpenedDatabase
+  /** Resolves with the reason why the schema is incompatible, or undefined. */
+  readonly schema: () => Promise<string | undefined>
+  readonly secrets: SecretBox
+  readonly ownerId: string
+  readonly log: Log
+  /** Called when the database turns out to have lost acknowledged commits. */
+  readonly onBroken: () => void
+}) {
+  const { config, database, schema, secrets, ownerId, log, onBroken } = parts
+  const { sql } = database
+  const opened = await openLedger({
+    config,
+    database,
+    ownerId,
+    log,
+    onSurprise: (operation, verdict) => metrics.ledgerSurprise(operation, verdict),
+    onBroken,
+  })
+  const { ledger, sweeper, continuity, inFlight } = opened
+  const health = createChannelHealth(() => performance.now())
+  const { settings, accounts, catalog } = await openCatalog(sql, secrets, log, health.succeeded)
+  const readiness = openReadiness({ config, database, continuity, schema, catalog, log })
+  const spending = await openSpending(inBackground(sql), catalog, log)
+  const dispatcher = createDispatcher(config)
+  const { slots, memory } = openBounds(config)
+  const watched = { ledger, memory, inFlight, health, spending, sweeper, dispatcher, readiness }
+  const metrics = openMeters({ config, sql: inBackground(sql), ...watched })
+  const outbound = openGuard(config)
+  if (config.objectStore) await checkObjectStore(config.objectStore, log)
+  const storage = await watchStorage({ config, sql: inBackground(sql), ownerId, log })
+  const assets = await openMedia({ config, sql, outbound, memory, metrics, storage, log })
+  const services: Services = {
+    accounts,
+    catalog,
+    ledger,
+    dispatcher,
+    health,
+    spending,
+    inFlight,
+    slots,
+    metrics,
+    log,
+    limits: { ...config.pipeline, ...config.bodies },
+    upstreams: UPSTREAMS,
+    limiter: createLimiter(() => performance.now()),
+    retries: createRetryBudget(),
+    refusesWork: readiness.refusesWork,
+    ...openRecords(sql, log),
+    memory,
+    forms: createForms(createSpool(memory), assets.publishUpload),
+  }
+  return {
+    services,
+    accounts,
+    catalog,
+    settings,
+    ledger,
+    sweeper,
+    inFlight,
+    readiness,
+    metrics,
+    dispatcher,
+    outbound,
+    assets,
+    storage,
+  }
+}
+
+/** Opens what bounds the calls and bytes of each account. */
+function openBounds({ callsMax, memory }: Config) {
+  const slots = createFairSlots({ slots: callsMax, what: 'calls', retryAfterSeconds: 1 })
+  return { slots, memory: createMemory(memory, () => slots.owners() > 1) }
+}
+
+/** Opens what is remembered of calls beside their records. */
+function openRecords(sql: OpenedDatabase['sql'], log: Log) {
+  const takenOut = createTakenOutCounter({ sql, log, now: () => performance.now() })
+  return { storedAnswers: createStoredAnswers(sql), takenOut }
+}
+
+/** Opens the cache of API keys and the catalog. */
+async function openCatalog(
+  sql: OpenedDatabase['sql'],
+  secrets: SecretBox,
+  log: Log,
+  onWoken: (channelId: string) => void,
+) {
+  const settings = Object.fromEntries(UPSTREAMS)
+  const reading = { sql: inBackground(sql), upstreams: settings, secrets }
+  const catalog = await createCatalog({ ...reading, log, onWoken })
+  return { settings, accounts: createAccounts({ sql, log }), catalog }
+}
+
+/** Reads what channels with a spending cap have spent, before the first call. */
+async function openSpending(sql: OpenedDatabase['sql'], catalog: Catalog, log: Log) {
+  const spending = createChannelSpending({
+    channels: () => catalog.snapshot().channels.values(),
+    read: (channels) => readChannelSpending(sql, channels),
+    log,
+  })
+  await spending.refresh()
+  return spending
+}
+
+function openReadiness(parts: {
+  readonly config: Config
+  readonly database: OpenedDatabase
+  readonly continuity: Continuity
+  readonly schema: () => Promise<string | undefined>
+  readonly catalog: Catalog
+  readonly log: Log
+}): Readiness {
+  const { config, database, continuity, schema, catalog, log } = parts
+  const isEmbedded = database.kind === 'embedded'
+  const disk = async () => (isEmbedded ? await refuseWhenFull(config.dataDir) : undefined)
+  // One that is only created when it is needed may be missing until then.
+  const hasFolder = existsSync(config.dataDir)
+  const folder = async () => (hasFolder ? await refuseUnwritable(config.dataDir) : undefined)
+  const { broken } = continuity
+  const channels = watchChannels(catalog)
+  return watchReadiness({ database: database.probe, schema, disk, folder, broken, channels }, log)
+}
+
+/**
+ * Returns a function for the reason not to get traffic: a channel, not paused, that this process
+ * could not use when it started, for lack of the right SECRET_KEY or of a variable. Later changes
+ * of the catalog concern all gateways alike, and make none of them unready.
+ */
+function watchChannels(catalog: Catalog): () => string | undefined {
+  const atStart = new Set(catalog.brokenChannels())
+  return () =>
+    catalog.brokenChannels().some((id) => atStart.has(id))
+      ? 'a channel cannot be used by this process: its log says why'
+      : undefined
+}
+
+async function openMedia(parts: {
+  readonly config: Config
+  readonly sql: OpenedDatabase['sql']
+  readonly outbound: { readonly guard: Guard }
+  readonly memory: Memory
+  readonly metrics: Metrics
+  readonly storage: StorageWatch
+  readonly log: Log
+}): Promise<Assets> {
+  const { config, sql, outbound, memory, metrics, log } = parts
+  const { keepsFiles } = parts.storage
+  const rest = { sql, guard: outbound.guard, keepsFiles, log }
+  const { publicUrl, storage, ffmpeg: name } = config
+  const ffmpeg = name === 'off' ? undefined : await findFfmpeg(name, log)
+  const { openFile } = memory
+  const opened = { ...rest, onFault: metrics.contentFault, ffmpeg, openFile, publicUrl, ...storage }
+  const { dataDir, objectStore } = config
+  if (objectStore) metrics.objectStore(true)
+  const onStoreChange = (isThere: boolean) => {
+    metrics.objectStore(isThere)
+    if (isThere) log.info({}, 'the object store answers again')
+    else log.error({}, 'the object store does not answer: files are 503 until it does')
+  }
+  return openAssets({ ...opened, storage: openStorage({ dataDir, objectStore, onStoreChange }) })
+}

@@ -1,0 +1,74 @@
+/** Wires sign-in to the configuration and to the start of the gateway. */
+import cluster from 'node:cluster'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import type { Log } from '../../base/lib/log.ts'
+import { makePrivateFolder } from '../../base/lib/secrets/private-files.ts'
+import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
+import { type Config, localUrl } from '../config/config.ts'
+import type { DemoIdentity } from '../sign-in/parts.ts'
+import { openSetUp } from '../sign-in/people/links.ts'
+import type { Sessions } from '../sign-in/sessions/session.ts'
+import { createSignIn, type SignIn } from '../sign-in/sign-in.ts'
+
+export interface OpenedSignIn {
+  readonly signIn: SignIn
+  /**
+   * Lifts the second factor for the demo's operator, whose password is in a file on this machine.
+   * `demo` returns undefined once there are channels of other upstreams.
+   */
+  markDemo(demo: () => DemoIdentity | undefined): void
+  /** Resolves to the link that creates the first operator, while nobody can sign in. */
+  offerSetUp(log: Log): Promise<string | undefined>
+}
+
+export function openSignIn(parts: {
+  readonly config: Config
+  readonly sql: Sql
+  readonly secrets: SecretBox
+  /** Replaces people's sessions in tests. */
+  readonly sessions?: Sessions | undefined
+  /** Returns the port the gateway listens on; called only for requests and links. */
+  readonly port: () => number
+}): OpenedSignIn {
+  const { config, sql, secrets } = parts
+  let isDemo = false
+  let readDemo: () => DemoIdentity | undefined = () => undefined
+  const own = createSignIn({
+    sql,
+    secrets,
+    trustedProxies: config.trustedProxies,
+    baseUrl: () => (config.isPublicUrlSet ? config.publicUrl : localUrl(config.host, parts.port())),
+    isBaseUrlFixed: config.isPublicUrlSet,
+    operatorsNeedFactor: () => config.operatorSecondFactor === 'required' && !isDemo,
+    demo: () => readDemo(),
+  })
+  const signIn = { ...own, ...parts.sessions }
+  return {
+    signIn,
+    markDemo(demo) {
+      isDemo = true
+      readDemo = demo
+    },
+    async offerSetUp(log) {
+      // Of several workers on one port, the first offers the only link.
+      if (config.role === 'worker' || (cluster.isWorker && cluster.worker?.id !== 1)) {
+        return undefined
+      }
+      const setUpLink = await openSetUp(signIn.parts)
+      if (setUpLink && config.log.format === 'json') {
+        // Lines of JSON are collected, and the link is a credential.
+        const path = join(config.dataDir, 'setup-link')
+        makePrivateFolder(config.dataDir)
+        writeFileSync(path, `${setUpLink.link}\n`, { mode: 0o600 })
+        log.warn({}, `nobody can sign in yet: the link for the first operator is in ${path}`)
+      } else if (setUpLink && config.log.level !== 'silent') {
+        console.log(
+          `Nobody can sign in yet. Become the operator, within a day:\n  ${setUpLink.link}\n`,
+        )
+      }
+      return setUpLink?.link
+    },
+  }
+}

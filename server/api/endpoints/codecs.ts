@@ -1,0 +1,92 @@
+/**
+ * Codecs between a row of the database and its JSON. A schema that is made of them is the type of
+ * the row (`z.output`), the type of the JSON (`z.input`), the reference, and the encoder, which
+ * drops columns that the schema does not name.
+ */
+import { z } from 'zod'
+import { formatAmount, parseAmount } from '../../base/lib/money.ts'
+
+/** The row that a schema declares and encodes. */
+export type SchemaRow<Schema extends z.ZodType> = Unchanged<z.output<Schema>>
+
+type Unchanged<Value> = Value extends Date
+  ? Value
+  : Value extends object
+    ? { readonly [Name in keyof Value]: Unchanged<Value[Name]> }
+    : Value
+
+/** Bounds and formats are of input: what is stored may be older. The types leave the option out. */
+const ENCODING = { jitless: false, skipChecks: true }
+
+/** Returns the JSON of a row. Throws if a member is missing or of another type. */
+export function encode<Schema extends z.ZodType>(
+  schema: Schema,
+  row: SchemaRow<Schema>,
+): z.input<Schema> {
+  return schema.encode(row as z.output<Schema>, ENCODING)
+}
+
+/** An amount: nano-units in a row, a decimal in JSON. */
+export const decimalAmount = z.codec(z.string(), z.bigint(), {
+  decode: (text) => parseAmount(text) ?? 0n,
+  encode: formatAmount,
+})
+
+export const time = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+})
+
+/** A time of Unix seconds in JSON. */
+export const unixTime = z.codec(z.int(), z.date(), {
+  decode: (seconds) => new Date(seconds * 1000),
+  encode: (date) => Math.floor(date.getTime() / 1000),
+})
+
+/** A time in stored JSON, as the database writes it. */
+export const storedTime = z.codec(z.iso.datetime(), z.string(), {
+  decode: (text) => text,
+  encode: (stored) => new Date(stored).toISOString(),
+})
+
+/** Bytes that are stored in base64 and shown as text. */
+export const base64Text = z.codec(z.string(), z.string(), {
+  decode: (text) => Buffer.from(text).toString('base64'),
+  encode: (stored) => Buffer.from(stored, 'base64').toString('utf8'),
+})
+
+/** A number that the database counts in 64 bits. */
+export const count = z.codec(z.int(), z.bigint(), { decode: BigInt, encode: Number })
+
+/** A number of the database that identifies something: a text in JSON. */
+export const serial = z.codec(z.string(), z.bigint(), { decode: BigInt, encode: String })
+
+/** A member that is null in a row and absent from the JSON. */
+export const unlessNull = <Member extends z.ZodType>(member: Member) =>
+  z.codec(member.optional(), z.unknown() as z.ZodType<z.output<Member> | null>, {
+    decode: (value) => (value ?? null) as never,
+    encode: (value) => (value ?? undefined) as never,
+  })
+
+/** Returns the items of a stored list that fit a schema; older forms may not. */
+export function readEach<Item extends z.ZodType>(item: Item, stored: unknown): z.output<Item>[] {
+  if (!Array.isArray(stored)) return []
+  return stored.flatMap((one) => {
+    const read = item.safeParse(one)
+    return read.success ? [read.data] : []
+  })
+}
+
+/** A list that is stored as JSON, of which the items that `stored` reads are shown. */
+export const storedList = <Item extends z.ZodType>(
+  item: Item,
+  stored: z.ZodType<z.output<Item>> = item as z.ZodType<z.output<Item>>,
+) =>
+  z.codec(z.array(item), z.unknown(), {
+    decode: (items) => items,
+    encode: (value) => readEach(stored, value),
+  })
+
+/** One page of a list; `next_cursor` is null on the last one. */
+export const page = <Row extends z.ZodType>(row: Row) =>
+  z.object({ data: z.array(row), next_cursor: z.string().nullable() })

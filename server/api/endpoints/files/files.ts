@@ -1,0 +1,261 @@
+/** Uploads of callers, for tasks and for vendors that fetch them by URL. */
+import { z } from 'zod'
+import { checkQuery, checkShape } from '../../../base/http/check-shape.ts'
+import { expectUpload } from '../../../base/http/connections/slow-uploads.ts'
+import type { Context } from '../../../base/http/context.ts'
+import { openContent } from '../../../base/http/decode-content.ts'
+import { readIdempotencyKey } from '../../../base/http/idempotency-key.ts'
+import { sendJson } from '../../../base/http/reply.ts'
+import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
+import { linkToFile } from '../../../work/assets/links.ts'
+import type { FileRow } from '../../../work/assets/uploads/file-store.ts'
+import type { Files } from '../../../work/assets/uploads/files.ts'
+import { readUpload } from '../../../work/assets/uploads/read-upload.ts'
+import { count, encode, unixTime } from '../codecs.ts'
+import type { AccountEndpoint, PlainEndpoint, PlainServices } from '../endpoint.ts'
+import { sendContent } from './send-content.ts'
+
+const TAG = 'Files'
+const DAY_SECONDS = 86_400
+const LIFE_SECONDS = { min: 3600, max: 30 * DAY_SECONDS, default: 30 * DAY_SECONDS }
+const PAGE_MAX = 100
+/** Of a whole upload, decoded: a file below 1 GB and the form around it. */
+const UPLOAD_BYTES_MAX = 1_001_000_000
+const PAGE_DEFAULT = 20
+
+const file = z.object({
+  id: z.string(),
+  object: z.literal('file'),
+  bytes: count,
+  created_at: unixTime.describe('Unix seconds.'),
+  filename: z.string(),
+  purpose: z.string(),
+  url: z.string().describe('Accessible to anyone who has it, until the file expires.'),
+  expires_at: unixTime.describe('Unix seconds.'),
+})
+
+const EXAMPLE = {
+  id: 'file_4YbXq2Lr9Wd3Zk7Tn5Vm1C',
+  object: 'file',
+  bytes: 482_113,
+  created_at: 1_795_253_400,
+  filename: 'meeting.mp3',
+  purpose: 'user_data',
+  url: 'https://gateway.example/files/0J8s/meeting.mp3',
+  expires_at: 1_797_845_400,
+} satisfies z.input<typeof file>
+
+function showFile(row: FileRow, publicUrl: string) {
+  return encode(file, { ...row, object: 'file', url: linkToFile(publicUrl, row) })
+}
+
+const fields = z.object({
+  purpose: z.string().min(1).max(64).default('user_data'),
+  'expires_after[seconds]': z.coerce
+    .number()
+    .int()
+    .min(LIFE_SECONDS.min)
+    .max(LIFE_SECONDS.max)
+    .default(LIFE_SECONDS.default),
+})
+
+/** Reads an upload as it arrives. Throws GatewayError: 400, 408, 413, 415 and 422. */
+export function receiveFile(context: Context, accountId: string, files: Files) {
+  expectUpload(context.request)
+  const idempotencyKey = readIdempotencyKey(context.request.headers)
+  const content = openContent(context, UPLOAD_BYTES_MAX)
+  return readUpload(context.request, content, {
+    take: (filename, file, formFields) =>
+      files.add({
+        accountId,
+        requestId: context.requestId,
+        idempotencyKey,
+        filename,
+        content: file,
+        declaredBytes: Number(context.request.headers['content-length'] ?? 0),
+        fields() {
+          const read = checkShape(fields, Object.fromEntries(formFields))
+          return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
+        },
+      }),
+  })
+}
+
+export const uploadFile: AccountEndpoint = {
+  kind: 'account',
+  method: 'POST',
+  paths: ['/v1/files'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Upload a file',
+    description:
+      'multipart/form-data with `file` and, optionally, `purpose` and ' +
+      '`expires_after[seconds]` (an hour to 30 days). Below 1 GB; free of charge. ' +
+      'Repeating it with the same Idempotency-Key within 24 hours creates no second file.',
+    tag: TAG,
+    headers: z.object({
+      'Idempotency-Key': z
+        .string()
+        .min(1)
+        .max(255)
+        .optional()
+        .describe('Your own name for the upload.'),
+    }),
+    answer: file,
+    example: () => ({ form: { file: '@meeting.mp3', purpose: 'user_data' }, answer: EXAMPLE }),
+    errors: [400, 408, 413, 415, 422, 429, 503],
+  },
+  async handle(context, caller, { files, publicUrl }) {
+    const { file: row, isReplay } = await receiveFile(context, caller.accountId, files)
+    const replayed = { 'idempotent-replayed': row.request_id ?? row.id }
+    sendJson(context, 200, showFile(row, publicUrl), isReplay ? replayed : {})
+  },
+}
+
+const listQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
+  order: z.enum(['asc', 'desc']).default('desc'),
+  after: z.string().max(100).optional().describe('The id of the last file of the previous page.'),
+  purpose: z.string().max(64).optional(),
+})
+
+export const listUploads: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/files'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'List files',
+    description: 'Newest first.',
+    tag: TAG,
+    query: listQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      data: z.array(file),
+      has_more: z.boolean(),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+    }),
+    example: () => ({ path: '/v1/files?limit=2' }),
+    errors: [400, 503],
+  },
+  async handle(context, { accountId }, { files, publicUrl }) {
+    const { limit, order, after, purpose } = checkQuery(listQuery, context.query)
+    const last = after === undefined ? undefined : await files.find(accountId, after)
+    if (after !== undefined && !last) throw invalidField('after', 'no such file')
+    const newestFirst = order === 'desc'
+    const rows = await files.list({
+      accountId,
+      newestFirst,
+      purpose,
+      after: last,
+      limit: limit + 1,
+    })
+    const data = rows.slice(0, limit).map((row) => showFile(row, publicUrl))
+    sendJson(context, 200, {
+      object: 'list',
+      data,
+      has_more: rows.length > limit,
+      first_id: data[0]?.id ?? null,
+      last_id: data.at(-1)?.id ?? null,
+    })
+  },
+}
+
+/** The 404 for foreign, unknown and malformed ids. */
+function missing(): GatewayError {
+  return new GatewayError('not_found', { message: 'no such file' })
+}
+
+export const getFile: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/files/:file_id'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Get a file’s metadata',
+    description: 'Name, size, purpose and the time at which it expires.',
+    tag: TAG,
+    answer: file,
+    example: () => ({ path: `/v1/files/${EXAMPLE.id}`, answer: EXAMPLE }),
+    errors: [404, 503],
+  },
+  async handle(context, { accountId }, { files, publicUrl }) {
+    const row = await files.find(accountId, context.params.file_id ?? '')
+    if (!row) throw missing()
+    sendJson(context, 200, showFile(row, publicUrl))
+  },
+}
+
+export const deleteUpload: AccountEndpoint = {
+  kind: 'account',
+  method: 'DELETE',
+  paths: ['/v1/files/:file_id'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Delete a file',
+    description: 'Its public URL answers 404 from then on.',
+    tag: TAG,
+    answer: z.object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) }),
+    example: () => ({ path: `/v1/files/${EXAMPLE.id}` }),
+    errors: [404, 503],
+  },
+  async handle(context, { accountId }, { files }) {
+    const id = context.params.file_id ?? ''
+    if (!(await files.remove(accountId, id))) throw missing()
+    sendJson(context, 200, { id, object: 'file', deleted: true })
+  },
+}
+
+export const getFileContent: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/files/:file_id/content'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Get a file’s content',
+    description: 'A single byte range gets 206.',
+    tag: TAG,
+    answerType: 'application/octet-stream',
+    example: () => ({ path: `/v1/files/${EXAMPLE.id}/content` }),
+    errors: [404, 503],
+  },
+  async handle(context, { accountId }, services) {
+    const row = await services.files.find(accountId, context.params.file_id ?? '')
+    if (!row) throw missing()
+    await sendFile(context, row, services)
+  },
+}
+
+/** Serves the address in `url`, without a key, for vendors that fetch the file. */
+export const getPublicFile: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/files/:token/:filename'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Get a file by its public URL',
+    description: 'No key is needed: the URL is the secret.',
+    tag: TAG,
+    answerType: 'application/octet-stream',
+    example: () => ({ path: '/files/0J8s/meeting.mp3' }),
+    errors: [404, 503],
+  },
+  async handle(context, services) {
+    const row = await services.files.findByToken(context.params.token ?? '')
+    if (!row) throw missing()
+    await sendFile(context, row, services)
+  },
+}
+
+async function sendFile(context: Context, row: FileRow, { files }: PlainServices) {
+  await sendContent(context, {
+    // A client with only the URL must not learn the file's id.
+    id: `${row.token.slice(0, 12)}-${row.bytes}`,
+    length: Number(row.bytes),
+    contentType: row.content_type,
+    filename: row.filename,
+    modifiedAt: row.created_at,
+    read: (range) => files.read(row, range),
+  })
+}

@@ -1,0 +1,125 @@
+/** The request of both image endpoints: its shape, and its quote. */
+import { z } from 'zod'
+import { member } from '../../../base/lib/json.ts'
+import type { Quantities } from '../../../base/lib/units.ts'
+import {
+  countImagesMost,
+  countTokensMost,
+  IMAGES_MAX,
+  readImageFacts,
+} from '../../../wire/dialects/images/read-request.ts'
+import type { RelayReport } from '../../../wire/dialects/relay.ts'
+import type { CallRequest } from '../../../wire/upstreams/upstream.ts'
+import type { Body, Estimate, Metering, QuotedRequest } from '../../../work/pipeline/metering.ts'
+import { addMediaUrl, createMeasure } from '../text/billing/measure.ts'
+import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
+import { countInputCeiling } from '../text/billing/text-billing.ts'
+import { refuseOtherSizes } from './refuse-other-sizes.ts'
+
+/** Requests may contain reference images. */
+const IMAGE_BODY_BYTES_MAX = 64 * 1024 * 1024
+
+export const imageRequest = z.looseObject({
+  model: z.string().min(1).describe('From GET /v1/models?type=image.'),
+  prompt: z.string().min(1, 'required, and not empty'),
+  n: z.int().min(1).max(IMAGES_MAX).nullish().describe('Number of images; 1 by default.'),
+  size: z
+    .string()
+    .max(40)
+    .nullish()
+    .describe('Such as 1024x1024, 2K or auto; depends on the model.'),
+  quality: z.string().max(40).nullish(),
+  response_format: z.enum(['url', 'b64_json']).nullish(),
+  partial_images: z.int().min(0).max(3).nullish().describe('Previews in a stream.'),
+  sequential_image_generation: z
+    .enum(['auto', 'disabled'])
+    .nullish()
+    .describe('auto: the model creates as many as the prompt requires.'),
+  sequential_image_generation_options: z
+    .looseObject({ max_images: z.int().min(1).max(IMAGES_MAX).optional() })
+    .nullish(),
+  stream: z.boolean().nullish(),
+})
+
+export const imageAnswer = z.looseObject({
+  created: z.int().describe('Unix seconds.'),
+  data: z.array(
+    z.looseObject({
+      url: z.string().optional(),
+      b64_json: z.string().optional(),
+      revised_prompt: z.string().optional(),
+    }),
+  ),
+  usage: z.looseObject({}).optional(),
+})
+
+/** Members with input images. */
+const PICTURES = ['image', 'images', 'mask', 'reference_images', 'image_urls'] as const
+/** Ceiling of the image count: some vendors have a further parameter for it. */
+const IMAGES_STATED_MAX = 128
+/** Tokens of the largest image of any vendor, with its previews. */
+const TOKENS_PER_IMAGE_MAX = 131_072
+/** Ceiling of the input for models without limits in the catalog. */
+const INPUT_TOKENS_MAX = 2_000_000
+
+/** Estimates the tokens of the whole body at four bytes each, without the bytes of pictures. */
+function countText(value: Body, bodyBytes: number): number {
+  const measure = createMeasure()
+  for (const name of PICTURES) {
+    const media = value[name]
+    for (const one of Array.isArray(media) ? media : [media]) {
+      if (one === undefined || one === null) continue
+      addMediaUrl(measure, 'image', member(one, 'image_url') ?? one)
+    }
+  }
+  return countInputCeiling(bodyBytes, measure)
+}
+
+function quote(request: QuotedRequest): Estimate {
+  const { value, body, model } = request
+  refuseMisspelt(value)
+  refuseOtherSizes(request)
+  const { max_input_tokens: inputMax, max_output_tokens: outputMax } = model.limits
+  const image = countImagesMost(value)
+  const each = outputMax ?? countTokensMost(value)
+  const input = countText(value, body.length)
+  return {
+    quantities: { image, input_token: input, image_output_token: image * each },
+    ceiling: {
+      inputTokens: body.length + (inputMax ?? INPUT_TOKENS_MAX),
+      outputTokens: IMAGES_STATED_MAX * Math.max(each, TOKENS_PER_IMAGE_MAX),
+      others: IMAGES_STATED_MAX,
+    },
+    dimensions: { alternatives: [readImageFacts(value)], features: [] },
+  }
+}
+
+/**
+ * Estimates usage that was not stated: the images delivered, or all requested ones if the answer is
+ * complete.
+ */
+function estimate(request: CallRequest, { usage }: RelayReport, complete: boolean): Quantities {
+  const image = usage?.image ?? (complete ? countImagesMost(request.value) : 0)
+  return {
+    image,
+    input_token: request.estimateInputTokens(),
+    image_output_token: image * countTokensMost(request.value),
+  }
+}
+
+export const imageMetering: Metering = {
+  endpoint: 'images.generations',
+  operation: 'image',
+  modelTypes: ['image'],
+  bodyBytesMax: IMAGE_BODY_BYTES_MAX,
+  takesPictures: true,
+  schema: imageRequest,
+  model: ({ value }) => value.model as string,
+  streams: (value: Body) => value.stream === true,
+  inputTokens: countText,
+  quote,
+  needs: ['image', 'image_output_token'],
+  fallback: estimate,
+  billsBroken: true,
+  passesRefusals: false,
+}

@@ -1,0 +1,68 @@
+/**
+ * Refuses other words for what a model's price depends on. Vendors take `image_size`, `width` or
+ * `resolution` beside `size`, and would make and bill another picture than the one that is held.
+ */
+import { invalidField } from '../../../base/lib/errors.ts'
+import { isAbsent, isObject } from '../../../base/lib/json.ts'
+import type { QuotedRequest } from '../../../work/pipeline/metering.ts'
+
+/** Words in the names of members, by the fact that such a member may decide. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  size: [
+    'size',
+    'imagesize',
+    'width',
+    'height',
+    'resolution',
+    'aspect',
+    'ratio',
+    'dimension',
+    'dimensions',
+    'pixels',
+    'megapixels',
+    'upscale',
+    'upscaler',
+    'scale',
+  ],
+  quality: ['quality', 'hd'],
+}
+/** Parts of names: `imageSize` and `image_size` are two words each. */
+const WORD = /[A-Z]?[a-z]+|[A-Z]+/g
+/** Members that hold pictures, and one that decides no size. */
+const OTHERS: ReadonlySet<string> = new Set([
+  'image',
+  'images',
+  'mask',
+  'reference_images',
+  'image_urls',
+  'guidance_scale',
+])
+const DEPTH = 4
+const NAME_LENGTH_MAX = 100
+
+/** Throws a 400 that names the first member of a request that may decide a fact of a price. */
+export function refuseOtherSizes({ value, model }: QuotedRequest): void {
+  const words = Object.keys(WORDS).filter((fact) => {
+    return model.prices.some(({ when }) => when !== undefined && Object.hasOwn(when, fact))
+  })
+  if (words.length === 0) return
+  for (const fact of words) refuseInside(value, fact, '', DEPTH)
+}
+
+function refuseInside(value: object, fact: string, path: string, depth: number): void {
+  for (const [name, inner] of Object.entries(value)) {
+    if (isAbsent(inner) || (path === '' && (name === fact || OTHERS.has(name)))) continue
+    if (hasWord(name, fact)) {
+      const problem = `the price of this model depends on its ${fact}: send it as \`${fact}\``
+      throw invalidField(`${path}${name}`, problem)
+    }
+    const isDeep = isObject(inner) || Array.isArray(inner)
+    if (isDeep && depth > 0) refuseInside(inner, fact, `${path}${name}.`, depth - 1)
+  }
+}
+
+function hasWord(name: string, fact: string): boolean {
+  if (name.length > NAME_LENGTH_MAX) return false
+  const words = name.match(WORD) ?? []
+  return words.some((word) => WORDS[fact]?.includes(word.toLowerCase()))
+}

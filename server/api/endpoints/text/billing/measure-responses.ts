@@ -1,0 +1,115 @@
+/** Measures a Responses request: items of `input`, of which messages and outputs have parts. */
+import { isAbsent, isObject, type JsonObject, member } from '../../../../base/lib/json.ts'
+import {
+  addElsewhere,
+  addMedia,
+  addMediaUrl,
+  createMeasure,
+  type Measure,
+  noteTtl,
+  readCacheControl,
+  readOthers,
+} from './measure.ts'
+import { measureTools } from './measure-chat.ts'
+import { PLAIN_ITEM, PLAIN_PART } from './plain-members.ts'
+
+/** Items whose whole content is in the request. */
+const PLAIN_ITEMS: ReadonlySet<unknown> = new Set([
+  'message',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'reasoning',
+  'local_shell_call',
+  'local_shell_call_output',
+  'shell_call',
+  'shell_call_output',
+  'apply_patch_call',
+  'apply_patch_call_output',
+  'tool_search_call',
+  'tool_search_output',
+  'web_search_call',
+])
+
+/** Items of the vendor's own work; it has more of them than it tells. */
+const HOSTED_ITEMS: ReadonlySet<unknown> = new Set([
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'computer_call',
+  'computer_call_output',
+  'mcp_call',
+  'mcp_list_tools',
+  'mcp_approval_request',
+  'mcp_approval_response',
+  'compaction',
+  'compaction_trigger',
+])
+
+const TEXT_PARTS: ReadonlySet<unknown> = new Set([
+  'input_text',
+  'output_text',
+  'text',
+  'refusal',
+  'summary_text',
+  'reasoning_text',
+])
+
+export function measureResponses(value: JsonObject): Measure {
+  const measure = createMeasure()
+  const { input } = value
+  if (Array.isArray(input)) {
+    for (let index = 0; index < input.length; index += 1) readItem(measure, input[index], index)
+  }
+  measureTools(measure, value.tools)
+  readCacheControl(measure, value, () => '')
+  const options = value.prompt_cache_options
+  if (isObject(options)) noteTtl(measure, options.ttl, () => 'prompt_cache_options.ttl')
+  return measure
+}
+
+function readItem(measure: Measure, item: unknown, index: number): void {
+  if (!isObject(item)) return
+  const { type, content, output } = item
+  readCacheControl(measure, item, () => `input[${index}].`)
+  // Without a type it is a message; without a role as well, it may be a reference.
+  const isPlain = isAbsent(type) ? !isAbsent(item.role) : PLAIN_ITEMS.has(type)
+  if (!isPlain) addElsewhere(measure, HOSTED_ITEMS.has(type) ? 0 : undefined)
+  if (!isAbsent(item.id)) addElsewhere(measure, 0)
+  readOthers(measure, item, PLAIN_ITEM)
+  if (type === 'image_generation_call') addMedia(measure, 'image', item.result)
+  readParts(measure, content, () => `input[${index}].content`)
+  if (member(output, 'type') === 'computer_screenshot') {
+    addMediaUrl(measure, 'image', member(output, 'image_url'))
+  } else readParts(measure, output, () => `input[${index}].output`)
+}
+
+function readParts(measure: Measure, parts: unknown, at: () => string): void {
+  // One part alone is no form of the dialect.
+  if (isObject(parts)) addElsewhere(measure)
+  if (!Array.isArray(parts)) return
+  for (let index = 0; index < parts.length; index += 1) {
+    readPart(measure, parts[index], () => `${at()}[${index}].`)
+  }
+}
+
+function readPart(measure: Measure, part: unknown, at: () => string): void {
+  if (!isObject(part)) return
+  readCacheControl(measure, part, at)
+  switch (part.type) {
+    case 'input_image':
+      addMediaUrl(measure, 'image', part.image_url)
+      return
+    case 'input_audio':
+      measure.audioAt ??= `${at()}type`
+      addMedia(measure, 'audio', member(part.input_audio, 'data'))
+      return
+    case 'input_file':
+      addMediaUrl(measure, 'document', part.file_data)
+      return
+    default:
+      if (!TEXT_PARTS.has(part.type)) addElsewhere(measure)
+      readOthers(measure, part, PLAIN_PART)
+  }
+}

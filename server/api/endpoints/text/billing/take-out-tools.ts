@@ -1,0 +1,148 @@
+/**
+ * Takes tools that a model has no price for out of a request that only offers them, with what
+ * refers to them. What the request demands, or has used already, stays: it is refused.
+ */
+
+import { isAbsent, type JsonObject, member } from '../../../../base/lib/json.ts'
+import { cutJson, type JsonPath } from '../../../../wire/dialects/cut-json.ts'
+import { parseRequestJson } from '../../../../wire/dialects/json-scan.ts'
+import { spliceJson } from '../../../../wire/dialects/splice.ts'
+import type { TakenOut, TextRequest } from '../../../../work/pipeline/metering.ts'
+import type { ToolOffer } from '../../../../work/pipeline/price/dimensions.ts'
+import { isOn } from './search-options.ts'
+import { readToolChoice, type ToolChoice } from './tool-choice.ts'
+import { familiesOf, toolFamily } from './tool-family.ts'
+import { findTools, type ListedTool } from './tool-lists.ts'
+import { listTraces } from './tool-traces.ts'
+
+/** Returns the request without the offers, or the first of them that it demands. */
+export function takeOutTools(request: TextRequest, offers: readonly ToolOffer[]): TakenOut {
+  const { value } = request
+  const removal = planRemoval(value, offers)
+  const choice = readToolChoice(value.tool_choice)
+  const demanded = findDemanded(value, offers, choice, removal)
+  if (demanded) return { demanded }
+  const { paths, gone, kept, isLost } = removal
+  paths.push(...listMentions(value, removal))
+  if (gone.length > 0 && kept.length === 0) paths.push(['tool_choice'], ['parallel_tool_calls'])
+  const { allowed = [] } = choice
+  const lost = allowed.filter(({ families }) => isLost(families))
+  for (const { path } of lost) paths.push(path)
+  const isNothingAllowed = lost.length > 0 && lost.length === allowed.length
+  return { request: edit(request, paths, isNothingAllowed && kept.length > 0) }
+}
+
+interface Removal {
+  /** The paths to cut. */
+  readonly paths: JsonPath[]
+  /** The tools that leave. */
+  readonly gone: readonly ListedTool[]
+  /** Those that stay, without namespaces. */
+  readonly kept: readonly ListedTool[]
+  /** True for families of which a tool leaves and none stays. */
+  readonly isLost: (families: readonly string[]) => boolean
+}
+
+/** Plans to cut a namespace or an item with its last tool: vendors refuse empty ones. */
+function planRemoval(value: JsonObject, offers: readonly ToolOffer[]): Removal {
+  const leaving = new Set<object>(offers.flatMap(({ tool }) => tool ?? []))
+  const { tools } = findTools(value)
+  // A namespace comes before its tools.
+  for (const { tool, holder } of tools) if (leaving.has(holder)) leaving.add(tool)
+  const filled = new Set<object>()
+  const gone: ListedTool[] = []
+  const kept: ListedTool[] = []
+  for (const one of tools.toReversed()) {
+    const { tool, holder } = one
+    const { tools: inner } = tool
+    const isGroup = Array.isArray(inner)
+    if (isGroup && inner.length > 0 && !filled.has(tool)) leaving.add(tool)
+    if (leaving.has(tool)) gone.push(one)
+    else {
+      filled.add(holder)
+      if (!isGroup) kept.push(one)
+    }
+  }
+  const paths = offers.map(({ path }) => path)
+  for (const { path, holder } of gone) {
+    paths.push(path)
+    if (!filled.has(holder)) paths.push(...listEmptied(value, path, holder))
+  }
+  return { paths, gone, kept, isLost: createLossTest(gone, kept) }
+}
+
+/** Returns what goes with the last tool of a list: the list at the top, or an item of tools. */
+function listEmptied(value: JsonObject, path: JsonPath, holder: JsonObject): JsonPath[] {
+  if (holder === value) return [['tools']]
+  return holder.type === 'additional_tools' ? [path.slice(0, -2)] : []
+}
+
+function createLossTest(gone: readonly ListedTool[], kept: readonly ListedTool[]) {
+  const leaving = new Set(gone.flatMap(({ tool }) => familiesOf(tool)))
+  const staying = new Set(kept.flatMap(({ tool }) => familiesOf(tool)))
+  return (families: readonly string[]) =>
+    families.some((one) => leaving.has(one)) && !families.some((one) => staying.has(one))
+}
+
+function findDemanded(
+  value: JsonObject,
+  offers: readonly ToolOffer[],
+  { isForced, families, allowed }: ToolChoice,
+  removal: Removal,
+): ToolOffer | undefined {
+  const { isLost, kept, gone } = removal
+  const isLeft = allowed
+    ? allowed.some((one) => !isLost(one.families))
+    : kept.length > 0 || gone.length === 0
+  if (isForced && families.length === 0 && !isLeft) return offers[0]
+  const used = listTraces(value)
+  const needed = listNeeded(value, removal)
+  return offers.find(({ name, tool }) => {
+    const own = tool ? familiesOf(tool) : [toolFamily(name)]
+    if (own.some((one) => families.includes(one) || used.has(one) || needed.has(one))) return true
+    return isSwitchedOn(value, name)
+  })
+}
+
+/** True for an option that leaves the search not to the model. */
+function isSwitchedOn(value: JsonObject, name: string): boolean {
+  if (name === 'enable_search') return isOn(member(value.search_options, 'forced_search'))
+  const mode = member(value.search_parameters, 'mode')
+  return name === 'search_parameters' && String(mode).toLowerCase() === 'on'
+}
+
+/** Returns the families of tools that a container is named for, or that alone call others. */
+function listNeeded(value: JsonObject, { kept }: Removal): ReadonlySet<string> {
+  const callers = kept.flatMap(({ tool: { allowed_callers: list } }) => {
+    return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
+  })
+  return new Set([...callers.map(toolFamily), ...(isAbsent(value.container) ? [] : CONTAINED)])
+}
+
+const CONTAINED = ['code_execution']
+
+/** Returns the paths of members that only make sense with what leaves. */
+function listMentions(value: JsonObject, { paths, isLost }: Removal): JsonPath[] {
+  const include: readonly unknown[] = Array.isArray(value.include) ? value.include : []
+  const listed = include.flatMap((one, index): JsonPath[] => {
+    const end = typeof one === 'string' ? one.indexOf(CALL) : -1
+    return end > 0 && isLost([String(one).slice(0, end)]) ? [['include', index]] : []
+  })
+  const isSearch = paths.some(([name]) => name === 'enable_search')
+  return isSearch ? [...listed, ['search_options']] : listed
+}
+
+/** `include` names what an item of a tool should contain: `web_search_call.action.sources`. */
+const CALL = '_call.'
+
+function edit({ body }: TextRequest, paths: readonly JsonPath[], isNone: boolean): TextRequest {
+  const cut = read(cutJson(body, paths))
+  if (!isNone) return cut
+  return read(spliceJson(cut.body, cut.fields, { set: { tool_choice: '"none"' } }))
+}
+
+function read(body: Buffer): TextRequest {
+  const parsed = parseRequestJson(body)
+  if (!parsed.ok) throw new Error(`a cut request is not valid: ${parsed.message}`)
+  return { body, value: parsed.value, fields: parsed.fields }
+}

@@ -1,0 +1,326 @@
+/**
+ * A WebSocket of the Responses dialect (docs/protocols/openai.md#responses): each `response.create`
+ * is a call of POST /v1/responses through the listener, with its hold, record and log line.
+ */
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import type { WebSocket } from 'ws'
+import { ERRORS, GatewayError, invalidField } from '../../../../base/lib/errors.ts'
+import { randomText } from '../../../../base/lib/ids.ts'
+import { isObject, type JsonObject, member, tryParseJson } from '../../../../base/lib/json.ts'
+import { SHARED_BYTES } from '../../../../base/lib/queues/loop-share.ts'
+import { type JsonFields, parseRequestJson } from '../../../../wire/dialects/json-scan.ts'
+import { encodeUnknownResponse } from '../../../../wire/dialects/responses/encode-lost.ts'
+import { spliceJson } from '../../../../wire/dialects/splice.ts'
+import type { PlainServices } from '../../endpoint.ts'
+import type { SocketUser } from '../../sockets.ts'
+import { encodeSocketError, MessageResponse } from './message-response.ts'
+import { repeatable, TurnMemory, toItems } from './remembered-turn.ts'
+import { SocketFlow } from './socket-flow.ts'
+
+/** Headers of the handshake that say nothing about the calls on its connection. */
+const OF_HANDSHAKE = new RegExp(
+  [
+    '^(?:connection|upgrade|host|origin|accept|accept-encoding|transfer-encoding|expect',
+    'idempotency-key|(?:sec-websocket|content)-.*)$',
+  ].join('|'),
+)
+
+/** Time without a message and without a response after which a connection is closed. */
+const IDLE_MS = 10 * 60_000
+/** Age after which a connection is closed, between two responses. */
+const AGE_MS = 60 * 60_000
+/** A connection whose peer does not answer a ping within this time is ended. */
+const PING_MS = 30_000
+
+const NORMAL = 1000
+const GOING_AWAY = 1001
+
+const TOO_MUCH = 'the messages of this account are too large together: send fewer at once'
+
+/** Members of the message that are not members of the request. */
+const OF_MESSAGE = ['type', 'generate', 'stream_id']
+const ENDING = /"type":\s*"response\.(?:completed|incomplete)"/
+const IN_PROGRESS = {
+  message: 'a response is running on this connection: wait for its end, or open another',
+  code: 'response_in_progress',
+}
+/** Refusals that go on as long as messages come: of the key, and of too many messages. */
+const SLOWING: ReadonlySet<number> = new Set([401, 403, 429])
+/** The type of an event is among its first members. */
+const HEAD_LENGTH = 200
+
+export interface ResponseSessionOptions {
+  readonly socket: WebSocket
+  /** The WebSocket is read from it. */
+  readonly connection: Socket
+  readonly handshake: IncomingMessage
+  readonly path: string
+  readonly accountId: string
+  /**
+   * Runs `work` for a message of so many bytes, and counts it if it is refused. Rejects as `work`,
+   * with 401 or 403 once the key is revoked, or with 429 if too much of its caller was refused.
+   */
+  readonly enter: (bytes: number, work: (count: Count) => Promise<void>) => Promise<void>
+  readonly services: Pick<PlainServices, 'sockets' | 'storedAnswers' | 'log' | 'memory' | 'limits'>
+}
+
+/** Counts a message that is no call of its own. Rejects with 429 over the caller's limits. */
+type Count = () => Promise<void>
+
+interface Message {
+  readonly value: JsonObject
+  readonly body: Buffer
+  readonly fields: JsonFields
+}
+
+export class ResponseSession implements SocketUser {
+  private readonly options: ResponseSessionOptions
+  private readonly memory: TurnMemory
+  private readonly flow: SocketFlow
+  private readonly ping: NodeJS.Timeout
+  private readonly age: NodeJS.Timeout
+  private idle: NodeJS.Timeout
+  private running: MessageResponse | undefined
+  /** A message is being read, or its response is running. */
+  private isBusy = false
+  private isAlive = true
+  private isClosed = false
+  private isEnding = false
+  private isTooOld = false
+
+  constructor(options: ResponseSessionOptions) {
+    this.options = options
+    const { socket, connection, accountId, services } = options
+    const { memory, limits } = services
+    this.memory = new TurnMemory(accountId, memory)
+    const onDrained = () => this.running?.drained()
+    const stallMs = limits.clientStallMs
+    this.flow = new SocketFlow({ socket, connection, accountId, memory, stallMs, onDrained })
+    this.idle = this.startIdle()
+    this.age = setTimeout(() => this.onAge(), AGE_MS)
+    this.ping = setInterval(() => this.onPing(), PING_MS)
+    socket.on('message', (data: Buffer) => void this.onMessage(data))
+    socket.on('pong', () => {
+      this.isAlive = true
+    })
+    socket.on('error', () => socket.terminate())
+    socket.on('close', () => this.onClose())
+  }
+
+  closeWhenIdle(): void {
+    this.isEnding = true
+    this.endIfIdle()
+  }
+
+  private async onMessage(data: Buffer): Promise<void> {
+    this.isAlive = true
+    this.restartIdle()
+    const isNext = !this.isBusy
+    this.isBusy = true
+    try {
+      await this.options.enter(data.length, async (count) => {
+        if (isNext) return this.create(data, count)
+        await count()
+        throw new GatewayError('invalid_request', IN_PROGRESS)
+      })
+    } catch (error) {
+      this.sendError(error)
+      if (error instanceof GatewayError && SLOWING.has(error.status)) this.flow.slowDown()
+      if (isNext) this.onEnded()
+    }
+  }
+
+  /** Starts the response that a message asks for. Throws GatewayError. */
+  private async create(data: Buffer, count: Count): Promise<void> {
+    if (data.length >= SHARED_BYTES) await this.waitForTurn(data.length)
+    const parsed = parseRequestJson(data)
+    // The endpoint refuses it in its own words.
+    if (!parsed.ok) {
+      this.run(data, [])
+      return
+    }
+    const message = { body: data, ...parsed }
+    const { value } = message
+    const problem = problemOf(value)
+    if (problem || value.generate === false) await count()
+    if (problem) throw problem
+    const items = await this.continueTurn(message)
+    if (this.isClosed) return
+    if (value.generate === false) this.warmUp(value, items ?? toItems(value.input))
+    else this.run(toBody(message, items), items ?? toItems(value.input))
+  }
+
+  /** Waits until a large message may be read. Throws 429 or 503 without room for it meanwhile. */
+  private async waitForTurn(bytes: number): Promise<void> {
+    const { accountId, services } = this.options
+    const { bytes: budget, loop } = services.memory
+    const portion = budget.portion(accountId, 'request')
+    if (!portion.grow(bytes)) throw portion.refuse(bytes, TOO_MUCH)
+    await loop.turn(accountId).finally(() => portion.release())
+  }
+
+  /**
+   * Returns the whole input of a request that continues the last response of this connection;
+   * undefined if its vendor stores that response, or for any other request.
+   */
+  private async continueTurn({ value }: Message): Promise<readonly unknown[] | undefined> {
+    const { previous_response_id: id } = value
+    if (typeof id !== 'string') return undefined
+    const { accountId, services } = this.options
+    const turn = this.memory.find(id)
+    if (!turn || (await services.storedAnswers.find(accountId, id))) return undefined
+    return [...turn.items, ...toItems(value.input)]
+  }
+
+  /** Runs a call of the endpoint; `items` is its whole input. */
+  private run(body: Buffer, items: readonly unknown[]): void {
+    const { handshake, path, services, socket } = this.options
+    const request = createMessageRequest(handshake, path, body)
+    this.running = new MessageResponse(request, {
+      send: (text) => {
+        if (ENDING.test(text.slice(0, HEAD_LENGTH))) this.remember(text, items)
+        return this.flow.send(text)
+      },
+      ended: () => this.onEnded(),
+      terminate: () => socket.terminate(),
+    })
+    services.sockets.handle(request, this.running)
+  }
+
+  /** Answers a request that generates nothing: it sends the input of the next ahead, for free. */
+  private warmUp({ model }: JsonObject, items: readonly unknown[]): void {
+    const id = `resp_${randomText(48)}`
+    const name = typeof model === 'string' ? model : ''
+    const started = { id, model: name, state: 'in_progress', message: null } as const
+    const response = encodeUnknownResponse({ ...started, createdAt: new Date() })
+    this.memory.keep({ id, items })
+    const begun = { ...response, background: false }
+    const completed = { ...begun, status: 'completed', usage: NO_USAGE }
+    this.sendEvent({ type: 'response.created', sequence_number: 0, response: begun })
+    this.sendEvent({ type: 'response.completed', sequence_number: 1, response: completed })
+    this.onEnded()
+  }
+
+  private remember(text: string, items: readonly unknown[]): void {
+    const response = member(tryParseJson(Buffer.from(text)), 'response')
+    if (!isObject(response) || typeof response.id !== 'string') return
+    this.memory.keep({ id: response.id, items: [...items, ...repeatable(response.output)] })
+  }
+
+  private sendEvent(event: JsonObject): void {
+    this.flow.send(JSON.stringify(event))
+  }
+
+  /** Anything but a GatewayError is a fault of the gateway: its cause is logged and not sent. */
+  private sendError(thrown: unknown): void {
+    const isKnown = thrown instanceof GatewayError
+    if (!isKnown) this.options.services.log.error({ error: thrown }, 'a WebSocket message failed')
+    const error = isKnown ? thrown : new GatewayError('internal')
+    const { type } = ERRORS[error.row]
+    const { code = null, param = null, retryAfterSeconds } = error.details
+    const stated = { type, message: error.message, code, param }
+    this.sendEvent(encodeSocketError(error.status, stated, retryAfterSeconds))
+  }
+
+  private onEnded(): void {
+    if (this.isClosed) return
+    this.running = undefined
+    this.isBusy = false
+    this.restartIdle()
+    this.endIfIdle()
+  }
+
+  private endIfIdle(): void {
+    if (this.isBusy) return
+    if (this.isEnding) this.options.socket.close(GOING_AWAY, 'the service is restarting')
+    else if (this.isTooOld) this.endOld()
+  }
+
+  private endOld(): void {
+    const message = 'this connection has lasted for an hour: open another'
+    const code = 'websocket_connection_limit_reached'
+    this.sendError(new GatewayError('invalid_request', { message, code }))
+    this.options.socket.close(NORMAL)
+  }
+
+  private startIdle(): NodeJS.Timeout {
+    return setTimeout(() => this.onIdle(), IDLE_MS)
+  }
+
+  private restartIdle(): void {
+    clearTimeout(this.idle)
+    this.idle = this.startIdle()
+  }
+
+  private onIdle(): void {
+    if (!this.isBusy) this.options.socket.close(NORMAL, 'idle')
+  }
+
+  private onAge(): void {
+    this.isTooOld = true
+    this.endIfIdle()
+  }
+
+  private onPing(): void {
+    const { socket } = this.options
+    // Its answers are not read either; the time for that is limited.
+    if (socket.isPaused) return
+    if (!this.isAlive) {
+      socket.terminate()
+      return
+    }
+    this.isAlive = false
+    socket.ping()
+  }
+
+  private onClose(): void {
+    this.isClosed = true
+    clearTimeout(this.idle)
+    clearTimeout(this.age)
+    clearInterval(this.ping)
+    this.memory.forget()
+    this.running?.leave()
+  }
+}
+
+const NO_USAGE = {
+  input_tokens: 0,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 0,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 0,
+}
+
+/** Returns the refusal of a message that the endpoint would not refuse. */
+function problemOf({ type, background }: JsonObject): GatewayError | undefined {
+  if (type !== 'response.create') return invalidField('type', 'only response.create is supported')
+  if (background !== true) return undefined
+  return invalidField('background', 'not over a WebSocket: send a POST')
+}
+
+/** Returns the request: the message without its own members, streamed, with the whole input. */
+function toBody({ body, fields }: Message, items: readonly unknown[] | undefined): Buffer {
+  const input = items && { input: JSON.stringify(items) }
+  return spliceJson(body, fields, {
+    set: { stream: 'true', ...input },
+    remove: items ? [...OF_MESSAGE, 'previous_response_id'] : OF_MESSAGE,
+  })
+}
+
+/** Returns a POST with the handshake's other headers, its credentials above all. */
+function createMessageRequest(
+  handshake: IncomingMessage,
+  path: string,
+  body: Buffer,
+): IncomingMessage {
+  const request = new IncomingMessage(new Socket())
+  const kept = Object.entries(handshake.headers).filter(([name]) => !OF_HANDSHAKE.test(name))
+  request.method = 'POST'
+  request.url = path
+  request.headers = { ...Object.fromEntries(kept), 'content-type': 'application/json' }
+  request.push(body)
+  request.push(null)
+  request.complete = true
+  return request
+}

@@ -1,0 +1,135 @@
+/**
+ * Bounds what a WebSocket keeps in memory: messages that have not arrived whole, and those that its
+ * peer does not read. A peer that is too slow, or keeps more than its account may, is cut off.
+ */
+import type { Socket } from 'node:net'
+import type { WebSocket } from 'ws'
+import type { Portion } from '../../../../base/lib/memory/budget.ts'
+import type { Memory } from '../../../../base/lib/memory/memory.ts'
+
+/** Bytes that may wait for a slow reader; beyond them nothing more is read or produced. */
+const WAITING_BYTES_MAX = 1024 * 1024
+/** Fewer bytes are no message that is held up, but for example answers to pings. */
+const PARTIAL_BYTES_MIN = 64 * 1024
+/** Time in which nothing is read of a peer whose messages are refused. */
+const SLOW_MS = 1_000
+/** Time for a message to arrive whole, as for the body of a request. */
+const ARRIVAL_MS = 60_000
+const TRY_AGAIN_LATER = 1013
+
+export interface SocketFlowOptions {
+  readonly socket: WebSocket
+  /** The WebSocket is read from it. */
+  readonly connection: Socket
+  readonly accountId: string
+  readonly memory: Pick<Memory, 'bytes' | 'loop'>
+  /** A peer that reads nothing for this long is cut off. */
+  readonly stallMs: number
+  /** All messages have left. */
+  readonly onDrained: () => void
+}
+
+export class SocketFlow {
+  private readonly options: SocketFlowOptions
+  private readonly leaving: Portion
+  private readonly arriving: Portion
+  private arrival: NodeJS.Timeout | undefined
+  private stall: NodeJS.Timeout | undefined
+  private slow: NodeJS.Timeout | undefined
+  private isWaiting = false
+
+  constructor(options: SocketFlowOptions) {
+    this.options = options
+    const { socket, connection, accountId, memory } = options
+    this.leaving = memory.bytes.portion(accountId, 'message')
+    this.arriving = memory.bytes.portion(accountId, 'request')
+    // Before the WebSocket reads them, and with them the end of a message.
+    connection.prependListener('data', (chunk: Buffer) => this.onBytes(chunk.length))
+    socket.on('message', () => this.onArrived())
+    socket.on('close', () => this.onClose())
+  }
+
+  /** Sends a message. Returns false if many are waiting. */
+  send(text: string): boolean {
+    const { socket } = this.options
+    if (socket.readyState !== socket.OPEN) return true
+    const bytes = Buffer.byteLength(text)
+    if (!this.leaving.grow(bytes)) {
+      this.cutOff('messages wait to be read')
+      return true
+    }
+    socket.send(text, () => {
+      this.leaving.shrink(bytes)
+      if (socket.bufferedAmount === 0) this.onDrained()
+    })
+    if (socket.bufferedAmount < WAITING_BYTES_MAX) return true
+    // What it sends may have to be answered.
+    socket.pause()
+    this.stall ??= setTimeout(() => socket.terminate(), this.options.stallMs)
+    return false
+  }
+
+  /** Reads nothing for a second. */
+  slowDown(): void {
+    this.options.socket.pause()
+    this.slow ??= setTimeout(() => {
+      this.slow = undefined
+      this.readOn()
+    }, SLOW_MS)
+  }
+
+  private onDrained(): void {
+    clearTimeout(this.stall)
+    this.stall = undefined
+    this.readOn()
+    this.options.onDrained()
+  }
+
+  private readOn(): void {
+    const { socket } = this.options
+    if (!this.stall && !this.slow && !this.isWaiting && socket.isPaused) socket.resume()
+  }
+
+  private onBytes(bytes: number): void {
+    if (!this.arriving.grow(bytes)) {
+      this.cutOff('messages of this account are too large together')
+      return
+    }
+    if (this.arriving.amount < PARTIAL_BYTES_MIN) return
+    this.countWork(bytes)
+    this.arrival ??= setTimeout(() => this.cutOff('a message did not arrive in time'), ARRIVAL_MS)
+  }
+
+  /** Reads nothing while the account has used more of the event loop than its share. */
+  private countWork(bytes: number): void {
+    const { accountId, memory, socket } = this.options
+    if (memory.loop.count(accountId, bytes) || this.isWaiting) return
+    this.isWaiting = true
+    socket.pause()
+    memory.loop.turn(accountId).then(() => {
+      this.isWaiting = false
+      this.readOn()
+    })
+  }
+
+  /** The request that a message becomes counts its bytes from now on. */
+  private onArrived(): void {
+    clearTimeout(this.arrival)
+    this.arrival = undefined
+    this.arriving.release()
+  }
+
+  /** Closes the connection with a reason, which a peer that does not read will not get. */
+  private cutOff(reason: string): void {
+    const { socket } = this.options
+    socket.close(TRY_AGAIN_LATER, reason)
+    socket.terminate()
+  }
+
+  private onClose(): void {
+    clearTimeout(this.stall)
+    clearTimeout(this.slow)
+    this.onArrived()
+    this.leaving.release()
+  }
+}

@@ -1,0 +1,178 @@
+/** Reads the request of both APIs for video tasks: each field with its rule and default. */
+import { z } from 'zod'
+import { invalidField } from '../../../base/lib/errors.ts'
+import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
+import type { Body, RequestParts } from '../../../work/pipeline/metering.ts'
+import type { NamedUrl, SourceTask } from '../../../work/tasks/submission.ts'
+import { callbackUrl } from '../callback-url.ts'
+
+/** Members of a result in the neutral form of all video drivers. */
+export const VIDEO_RESULT_FIELDS = [
+  'video_url',
+  'last_frame_url',
+  'duration',
+  'resolution',
+  'ratio',
+  'seed',
+] as const
+
+const SEED_MAX = 2 ** 32 - 1
+
+const TOOLS_MAX = 8
+
+const IMAGE_ROLES = ['first_frame', 'last_frame', 'reference_image']
+const ROLES: Readonly<Record<string, readonly string[]>> = {
+  text: [],
+  image_url: IMAGE_ROLES,
+  video_url: ['reference_video'],
+  audio_url: ['reference_audio'],
+}
+const MEDIA_URL = /^(?:https?:\/\/|data:(?:image|video|audio)\/|(?:asset|mm_file):\/\/)/i
+
+const media = z
+  .looseObject({
+    url: z
+      .string()
+      .min(1)
+      .refine((url) => MEDIA_URL.test(url), {
+        error: 'must be an http(s), data:, asset:// or mm_file:// URL',
+      }),
+  })
+  .optional()
+
+const contentItem = z
+  .looseObject({
+    type: z.enum(['text', 'image_url', 'video_url', 'audio_url', 'draft_task']),
+    text: z
+      .string()
+      .optional()
+      .describe('The prompt; at most 500 Chinese characters are recommended.'),
+    image_url: media,
+    video_url: media.describe('Only for generation 2.0 models and later.'),
+    audio_url: media.describe('Only for generation 2.0 models and later.'),
+    draft_task: z
+      .looseObject({ id: z.string().min(1) })
+      .optional()
+      .describe('Your own finished draft, of which the model makes the video; no other content.'),
+    role: z
+      .enum([...IMAGE_ROLES, 'reference_video', 'reference_audio'])
+      .optional()
+      .describe('Position or purpose of an image, video or audio.'),
+  })
+  .check(({ value, issues }) => {
+    const refuse = (field: string, message: string) =>
+      issues.push({ code: 'custom', input: value, path: [field], message })
+    const payload = value[value.type]
+    if (payload === undefined || payload === '') refuse(value.type, 'required')
+    const roles = ROLES[value.type] ?? []
+    if (value.role !== undefined && !roles.includes(value.role)) {
+      const known = roles.length > 0 ? `one of ${roles.join(', ')}` : 'absent'
+      refuse('role', `of this item must be ${known}`)
+    }
+  })
+
+export const videoRequest = z.looseObject({
+  model: z.string().min(1).describe('From GET /v1/models?type=video.'),
+  content: z.array(contentItem).min(1, 'needs at least one item').max(64),
+  resolution: z.enum(['480p', '720p', '1080p', '4k', '768P', '2K']).default('720p'),
+  ratio: z.enum(['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']).default('adaptive'),
+  duration: z
+    .int()
+    .refine((seconds) => seconds === -1 || seconds > 0, {
+      error: 'must be at least 1 second, or -1',
+    })
+    .default(5)
+    .describe('Seconds; -1 lets the model choose.'),
+  seed: z.int().min(-1).max(SEED_MAX).default(-1),
+  generate_audio: z
+    .boolean()
+    .default(true)
+    .describe('Generates matching speech, effects and music.'),
+  return_last_frame: z.boolean().default(false).describe('Also returns the last frame, as png.'),
+  camera_fixed: z.boolean().default(false),
+  watermark: z.boolean().default(false),
+  service_tier: z.enum(['default', 'flex']).default('default'),
+  callback_url: callbackUrl,
+  safety_identifier: z.string().max(64).optional().describe('A hash of your user’s id.'),
+  execution_expires_after: z.int().min(3600).max(259_200).optional(),
+  draft: z.boolean().optional().describe('A cheaper preview, of models that make them.'),
+  priority: z.int().min(0).max(9).optional(),
+  tools: z
+    .array(z.looseObject({ type: z.string().max(64) }))
+    .max(TOOLS_MAX)
+    .optional(),
+})
+
+/** Members that the gateway adds from a draft. */
+const OWN_MEMBERS = ['draft_seconds', 'source_channel']
+
+/** Throws InvalidRequest for members that only the gateway may set. */
+export function refuseOwnMembers({ value }: RequestParts): void {
+  const own = OWN_MEMBERS.find((name) => Object.hasOwn(value, name))
+  if (own) throw new InvalidRequest(own, 'unknown field')
+}
+
+export function readVideoParameters(value: Body): JsonObject {
+  return videoRequest.parse(value)
+}
+
+/** Returns the id of the draft that the video is made of; undefined for other requests. */
+export function readDraftId({ content }: JsonObject): string | undefined {
+  const items = Array.isArray(content) ? content : []
+  return asString(member(member(items.find(isDraft), 'draft_task'), 'id'))
+}
+
+function isDraft(item: unknown): boolean {
+  return member(item, 'type') === 'draft_task'
+}
+
+/** Returns the parameters with the vendor's id of the draft. Throws 400 if it is none. */
+export function useDraft(parameters: JsonObject, draft: SourceTask): JsonObject {
+  const refuse = (problem: string) => invalidField('content', `the draft_task ${problem}`)
+  if (draft.kind !== 'video' || draft.request.draft !== true) throw refuse('is not a draft')
+  if (draft.state !== 'succeeded') throw refuse('has not succeeded')
+  if (draft.model !== parameters.model) throw refuse(`was made by '${draft.model}'`)
+  const content = Array.isArray(parameters.content) ? parameters.content : []
+  return {
+    ...parameters,
+    content: content.map((item) =>
+      isDraft(item) ? { type: 'draft_task', draft_task: { id: draft.upstream_id } } : item,
+    ),
+    draft_seconds: draft.result?.duration,
+    source_channel: draft.channel_id,
+  }
+}
+
+/** Returns the parameters that are stored with the task, without prompts and media. */
+export function keepVideoParameters(parameters: JsonObject): JsonObject {
+  const kept = [
+    ...VIDEO_RESULT_FIELDS,
+    'generate_audio',
+    'service_tier',
+    'safety_identifier',
+    'execution_expires_after',
+    'priority',
+    'draft',
+  ]
+  const { tools } = parameters
+  return {
+    ...Object.fromEntries(
+      kept.flatMap((name) => (parameters[name] === undefined ? [] : [[name, parameters[name]]])),
+    ),
+    ...(Array.isArray(tools)
+      ? { tools: tools.map((tool) => ({ type: member(tool, 'type') })) }
+      : {}),
+  }
+}
+
+/** Returns the addresses of media that the vendor will fetch. */
+export function listMediaUrls({ content }: JsonObject): readonly NamedUrl[] {
+  if (!Array.isArray(content)) return []
+  return content.filter(isObject).flatMap((item, index) => {
+    const type = String(item.type)
+    const url = member(item[type], 'url')
+    if (typeof url !== 'string' || !/^https?:/i.test(url)) return []
+    return [{ field: `content[${index}].${type}.url`, url }]
+  })
+}

@@ -1,0 +1,36 @@
+/** The services that the parts of sign-in share. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Sql } from 'postgres'
+import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
+import type { ConsoleAddress } from './console-address.ts'
+import type { Passwords } from './password-hashes.ts'
+import type { Addresses } from './rates/client-address.ts'
+import type { Throttle } from './rates/throttle.ts'
+
+export interface SignInParts {
+  readonly sql: Sql
+  readonly secrets: SecretBox
+  readonly consoleAddress: ConsoleAddress
+  readonly passwords: Passwords
+  readonly throttle: Throttle
+  readonly addresses: Addresses
+  /** Returns Unix milliseconds, which authenticator apps count in. */
+  readonly nowMs: () => number
+  /** True if operators must set up a second factor before anything that requires a step-up. */
+  readonly operatorsNeedFactor: () => boolean
+  /** Returns the demo while this gateway has no channels but the simulators'. */
+  readonly demo: () => DemoIdentity | undefined
+}
+
+/** The demo's user, account and key. */
+export interface DemoIdentity {
+  readonly email: string
+  readonly accountId: string
+  readonly apiKey: string
+}
+
+/** One HTTP exchange: cookies are read from its request and set on its response. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}

@@ -1,0 +1,172 @@
+/** SQL of people and their memberships. */
+import type { Sql, TransactionSql } from 'postgres'
+import { behind } from '../../base/database/conditions.ts'
+
+export type PersonLanguage = 'en' | 'zh'
+export type MemberRole = 'owner' | 'member'
+
+export interface PersonRow {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  readonly language: PersonLanguage
+  readonly is_operator: boolean
+  readonly password_hash: string | null
+  readonly totp_secret: Buffer | null
+  readonly totp_pending: Buffer | null
+  readonly disabled_at: Date | null
+  readonly created_at: Date
+  readonly passkeys: number
+}
+
+const columns = (sql: Sql | TransactionSql) => sql`
+  p.id, p.email, p.name, p.language, p.is_operator, p.password_hash, p.totp_secret,
+  p.totp_pending, p.disabled_at, p.created_at,
+  (select count(*)::int from passkey k where k.person_id = p.id) as passkeys`
+
+/**
+ * Compares `email.toLowerCase()`, since the database's lower-casing depends on its locale, and
+ * rates are counted for exactly the same text.
+ */
+export async function findByEmail(
+  sql: Sql | TransactionSql,
+  email: string,
+): Promise<PersonRow | undefined> {
+  const [row] = await sql<PersonRow[]>`
+    select ${columns(sql)} from person p where lower(p.email) = ${email.toLowerCase()}`
+  return row
+}
+
+export async function findPerson(
+  sql: Sql | TransactionSql,
+  id: string,
+): Promise<PersonRow | undefined> {
+  const [row] = await sql<PersonRow[]>`select ${columns(sql)} from person p where p.id = ${id}`
+  return row
+}
+
+/** Lists people, newest first, before the last id of the previous page. */
+export function selectPeople(
+  sql: Sql,
+  filter: { readonly limit: number; readonly beforeId?: string | undefined },
+): Promise<PersonRow[]> {
+  const { limit, beforeId } = filter
+  return sql<PersonRow[]>`
+    select ${columns(sql)} from person p
+    where true ${behind(sql, 'person', beforeId, { alias: 'p' })}
+    order by p.created_at desc, p.id desc limit ${limit}`
+}
+
+export async function anyoneExists(sql: Sql | TransactionSql): Promise<boolean> {
+  const found = await sql`select 1 from person limit 1`
+  return found.length > 0
+}
+
+/** Returns false if the e-mail address is taken. */
+export async function insertPerson(
+  sql: Sql | TransactionSql,
+  person: Pick<PersonRow, 'id' | 'email' | 'name' | 'language' | 'is_operator' | 'password_hash'>,
+): Promise<boolean> {
+  const { id, email, name, language, is_operator, password_hash } = person
+  const inserted = await sql`
+    insert into person (id, email, name, language, is_operator, password_hash)
+    values (${id}, ${email}, ${name}, ${language}, ${is_operator}, ${password_hash})
+    on conflict do nothing`
+  return inserted.count > 0
+}
+
+export async function updateProfile(
+  sql: Sql,
+  id: string,
+  profile: Pick<PersonRow, 'name' | 'language'>,
+): Promise<void> {
+  await sql`
+    update person set name = ${profile.name}, language = ${profile.language} where id = ${id}`
+}
+
+export async function updatePassword(
+  sql: Sql | TransactionSql,
+  id: string,
+  passwordHash: string,
+): Promise<void> {
+  await sql`update person set password_hash = ${passwordHash} where id = ${id}`
+}
+
+/** Replaces a hash by another of the same password, unless it was changed meanwhile. */
+export async function rehash(sql: Sql, id: string, old: string, fresh: string): Promise<void> {
+  await sql`
+    update person set password_hash = ${fresh} where id = ${id} and password_hash = ${old}`
+}
+
+export async function makeOperator(sql: TransactionSql, id: string): Promise<void> {
+  await sql`update person set is_operator = true where id = ${id}`
+}
+
+export async function updatePersonDisabled(
+  sql: Sql | TransactionSql,
+  id: string,
+  isDisabled: boolean,
+): Promise<void> {
+  await sql`
+    update person set disabled_at = ${isDisabled ? sql`coalesce(disabled_at, now())` : null}
+    where id = ${id}`
+}
+
+/** Adds a membership or changes its role. */
+export async function putMembership(
+  sql: Sql | TransactionSql,
+  membership: { readonly personId: string; readonly accountId: string; readonly role: MemberRole },
+): Promise<void> {
+  await sql`
+    insert into membership (person_id, account_id, role)
+    values (${membership.personId}, ${membership.accountId}, ${membership.role})
+    on conflict (person_id, account_id) do update set role = excluded.role,
+      role_since = case when membership.role = excluded.role then membership.role_since
+        else now() end`
+}
+
+export interface MemberRow {
+  readonly person_id: string
+  readonly email: string
+  readonly name: string
+  readonly role: MemberRole
+  readonly second_factor: boolean
+  readonly disabled: boolean
+  readonly created_at: Date
+}
+
+export function selectMembers(sql: Sql | TransactionSql, accountId: string): Promise<MemberRow[]> {
+  return sql<MemberRow[]>`
+    select p.id as person_id, p.email, p.name, m.role, m.created_at,
+      p.disabled_at is not null as disabled,
+      p.totp_secret is not null
+        or exists (select 1 from passkey k where k.person_id = p.id) as second_factor
+    from membership m join person p on p.id = m.person_id
+    where m.account_id = ${accountId} order by m.created_at, p.id`
+}
+
+/** Locks the memberships of an account until the transaction ends. */
+export async function lockMembers(sql: TransactionSql, accountId: string): Promise<void> {
+  await sql`select 1 from membership where account_id = ${accountId} order by person_id for update`
+}
+
+export async function deleteMembership(
+  sql: TransactionSql,
+  accountId: string,
+  personId: string,
+): Promise<void> {
+  await sql`
+    delete from membership where account_id = ${accountId} and person_id = ${personId}`
+}
+
+/** Ends the playground keys that a person has created, in one account or in all. */
+export async function endPlaygroundKeys(
+  sql: TransactionSql,
+  personId: string,
+  accountId?: string,
+): Promise<void> {
+  await sql`
+    update api_key set disabled_at = now()
+    where purpose = 'playground' and created_by = ${personId} and disabled_at is null
+      ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}`
+}

@@ -1,0 +1,44 @@
+/** The caller that an API key identifies, as the pipeline sees it. */
+import type { Nanos } from '../../base/lib/money.ts'
+
+/** Limits of an account or key; an absent member means no limit. */
+export interface CallLimits {
+  readonly requests_per_minute?: number
+  readonly tokens_per_minute?: number
+  readonly concurrent_calls?: number
+}
+
+export interface KeyTags {
+  /** Of every call. */
+  readonly tags: readonly string[]
+  /** Callers may add tags of their own. */
+  readonly allowTags: boolean
+  /** Tags that every call must state. */
+  readonly requiredTags: readonly string[]
+}
+
+export interface Caller {
+  readonly accountId: string
+  readonly accountLimits: CallLimits
+  readonly currency: string
+  /** The price list that its account pays by; null: the base prices. */
+  readonly priceList: string | null
+  readonly keyId: string
+  readonly keyLimits: CallLimits
+  /** The first of the keys that rotations replaced by this one: they share its limits. */
+  readonly limitKeyId?: string
+  /** Model ids this key may call; null means all. */
+  readonly models: readonly string[] | null
+  readonly spendLimitNanos: Nanos | null
+  /** Absent if the key has no tags, requires none and takes none. */
+  readonly tagging?: KeyTags
+  /** The charge stands in the body of every answer that can have it. */
+  readonly costInAnswers?: true
+  /** A key that any member of the account can create: it can make calls but reads no secrets. */
+  readonly isPlayground?: true
+}
+
+/** The result of looking up a presented key. */
+export type Identified =
+  | { readonly caller: Caller }
+  | { readonly refused: 'unknown' | 'disabled' | 'expired' | 'suspended' }

@@ -1,0 +1,28 @@
+/** Gives an account another price list. Refusals are OperatorErrors. */
+import type { TransactionSql } from 'postgres'
+import { OperatorError } from '../../base/lib/operator-error.ts'
+import { lockForList, saveAccountList } from './price-list-store.ts'
+
+/**
+ * Gives the account a list, or none. The next call pays by it; calls and tasks that have begun keep
+ * their prices. Returns false if the account has it already.
+ */
+export async function assignPriceList(
+  sql: TransactionSql,
+  accountId: string,
+  listId: string | null,
+  actor: string,
+): Promise<boolean> {
+  const { account, list } = await lockForList(sql, accountId, listId)
+  if (!account) throw new OperatorError(`there is no account ${accountId}`)
+  if (listId !== null && list?.status !== 'active') {
+    throw new OperatorError(`there is no price list ${listId}: apply a file that has it`)
+  }
+  if (list && list.currency !== account.currency) {
+    const problem = `${listId} is in ${list.currency}, this account pays in ${account.currency}`
+    throw new OperatorError(problem)
+  }
+  if (account.price_list === listId) return false
+  await saveAccountList(sql, accountId, listId, actor)
+  return true
+}

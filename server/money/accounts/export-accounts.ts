@@ -1,0 +1,61 @@
+/** All accounts with their keys' hashes, in the form of a configuration file. */
+import type { Sql, TransactionSql } from 'postgres'
+import { formatAmount } from '../../base/lib/money.ts'
+import type { FileAccount, FileKey } from './account-file.ts'
+import { type ConfiguredKey, selectConfiguredAccounts, selectConfiguredKeys } from './file-store.ts'
+
+/** Returns every account as it is configured; members with their default are left out. */
+export async function exportAccounts(sql: Sql | TransactionSql): Promise<object[]> {
+  const accounts = await selectConfiguredAccounts(sql)
+  const keys = Map.groupBy(await selectConfiguredKeys(sql), (key) => key.account_id)
+  return accounts.map((account) => showAccountEntry(account, keys.get(account.id) ?? []))
+}
+
+function showAccountEntry(
+  account: Omit<FileAccount, 'keys'>,
+  keys: readonly ConfiguredKey[],
+): object {
+  return {
+    id: account.id,
+    name: account.name,
+    currency: account.currency,
+    ...describeAccount(account),
+    ...(keys.length > 0 ? { keys: keys.map(showKeyEntry) } : {}),
+  }
+}
+
+function showKeyEntry({ account_id: _, ...key }: ConfiguredKey): object {
+  const { id, hash, display } = key
+  return { id, hash, display, ...describeKey(key) }
+}
+
+/** Returns what an apply may change of an account, without the defaults. */
+export function describeAccount(account: Omit<FileAccount, 'keys'>): object {
+  const { name, status, limits, stored_bytes_max: bytes, low_balance_at: low } = account
+  return {
+    name,
+    ...(status === 'active' ? {} : { status }),
+    ...(Object.keys(limits).length > 0 ? { limits } : {}),
+    ...(bytes === null ? {} : { stored_bytes_max: bytes }),
+    ...(account.keeps_prompts ? {} : { keeps_prompts: false }),
+    ...(low === null ? {} : { low_balance_at: formatAmount(low) }),
+  }
+}
+
+/** Returns what an apply may change of a key, without the defaults. */
+export function describeKey(key: FileKey): object {
+  const { name, models, limits, spend_limit: spend, expires_at: expires } = key
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(models === null ? {} : { models }),
+    ...(Object.keys(limits).length > 0 ? { limits } : {}),
+    ...(spend === null ? {} : { spend_limit: formatAmount(spend) }),
+    ...(expires === null ? {} : { expires_at: expires.toISOString() }),
+    ...(key.disabled ? { disabled: true } : {}),
+    ...(key.replaced_by === null ? {} : { replaced_by: key.replaced_by }),
+    ...(key.tags.length > 0 ? { tags: key.tags } : {}),
+    ...(key.allow_tags ? { allow_tags: true } : {}),
+    ...(key.required_tags.length > 0 ? { required_tags: key.required_tags } : {}),
+    ...(key.cost_in_answers ? { cost_in_answers: true } : {}),
+  }
+}

@@ -1,0 +1,125 @@
+/** Account management for operators. Refusals are OperatorErrors. */
+
+import type { Sql } from 'postgres'
+import { CURRENCY_PROBLEM, isCurrency } from '../../base/lib/currencies.ts'
+import { newId } from '../../base/lib/ids.ts'
+import type { Nanos } from '../../base/lib/money.ts'
+import { OperatorError } from '../../base/lib/operator-error.ts'
+import {
+  type AccountRow,
+  type AlertChange,
+  insertAccount,
+  type MediaChange,
+  postOpeningBalance,
+  selectAccounts,
+  updateAlerts,
+  updateLimits,
+  updateMedia,
+  updateStatus,
+} from './account-store.ts'
+import type { CallLimits } from './accounts.ts'
+import { assignPriceList } from './assign-price-list.ts'
+
+export type { AccountRow } from './account-store.ts'
+
+const NAME_LENGTH_MAX = 200
+const LIST_MAX = 10_000
+
+export interface NewAccount {
+  readonly name: string
+  readonly currency?: string
+  /** Credited as a top-up in the same transaction; zero or absent for an empty account. */
+  readonly openingBalanceNanos?: Nanos
+  readonly limits?: CallLimits
+  /** The price list that it pays by; absent: the base prices. */
+  readonly priceList?: string
+  /** The actor recorded in the audit trail. */
+  readonly actor: string
+}
+
+/** Creates an account and its opening balance: both or neither. */
+export async function createAccount(sql: Sql, account: NewAccount): Promise<AccountRow> {
+  const { name, currency = 'CNY', openingBalanceNanos = 0n, limits = {}, actor } = account
+  const { priceList } = account
+  if (name.trim() === '' || name.length > NAME_LENGTH_MAX) {
+    throw new OperatorError(`a name needs 1 to ${NAME_LENGTH_MAX} characters`)
+  }
+  if (!isCurrency(currency)) throw new OperatorError(`the currency ${CURRENCY_PROBLEM}`)
+  if (openingBalanceNanos < 0n) throw new OperatorError('an opening balance must not be negative')
+  const id = newId('acct')
+  await sql.begin(async (transaction) => {
+    await insertAccount(transaction, { id, name, currency, limits })
+    if (priceList !== undefined) await assignPriceList(transaction, id, priceList, actor)
+    if (openingBalanceNanos === 0n) return
+    const creditId = newId('cred')
+    const opening = { creditId, accountId: id, amountNanos: openingBalanceNanos, actor }
+    await postOpeningBalance(transaction, opening)
+  })
+  return await showAccount(sql, id)
+}
+
+/** Lists accounts with their balances, oldest first. */
+export function listAccounts(sql: Sql, limit: number = LIST_MAX): Promise<AccountRow[]> {
+  return selectAccounts(sql, { limit })
+}
+
+export async function showAccount(sql: Sql, id: string): Promise<AccountRow> {
+  const [row] = await selectAccounts(sql, { id, limit: 1 })
+  return row ?? noAccount(id)
+}
+
+/**
+ * Sets an account's status. New calls of a suspended account are refused within five seconds; open
+ * tasks finish.
+ */
+export async function setAccountStatus(
+  sql: Sql,
+  id: string,
+  status: AccountRow['status'],
+): Promise<AccountRow> {
+  if (!(await updateStatus(sql, id, status))) noAccount(id)
+  return await showAccount(sql, id)
+}
+
+/** Changes the limits in `change`; null removes one. */
+export async function setAccountLimits(
+  sql: Sql,
+  id: string,
+  change: LimitsChange,
+): Promise<AccountRow> {
+  const { limits } = await showAccount(sql, id)
+  if (!(await updateLimits(sql, id, mergeLimits(limits, change)))) noAccount(id)
+  return await showAccount(sql, id)
+}
+
+/** Changes an account's limits for files and media; prompts already stored stay. */
+export async function setAccountMedia(
+  sql: Sql,
+  id: string,
+  change: MediaChange,
+): Promise<AccountRow> {
+  if (!(await updateMedia(sql, id, change))) noAccount(id)
+  return await showAccount(sql, id)
+}
+
+/** Changes where alerts go, and the balance below which there is one. */
+export async function setAccountAlerts(
+  sql: Sql,
+  id: string,
+  change: AlertChange,
+): Promise<AccountRow> {
+  if (!(await updateAlerts(sql, id, change))) noAccount(id)
+  return await showAccount(sql, id)
+}
+
+/** Absent members stay unchanged; null removes the limit. */
+export type LimitsChange = { readonly [name in keyof CallLimits]: number | null }
+
+export function mergeLimits(limits: CallLimits, change: LimitsChange): CallLimits {
+  const merged = Object.entries({ ...limits, ...change })
+  return Object.fromEntries(merged.filter(([, limit]) => typeof limit === 'number'))
+}
+
+function noAccount(id: string): never {
+  throw new OperatorError(`there is no account ${id}`)
+}

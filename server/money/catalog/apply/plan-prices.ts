@@ -1,0 +1,71 @@
+/** Planned prices that operators add and withdraw one at a time; see apply-plans.ts for files. */
+import type { Sql, TransactionSql } from 'postgres'
+import { OperatorError } from '../../../base/lib/operator-error.ts'
+import { describeFileProblems } from '../mistakes.ts'
+import {
+  bumpRevision,
+  listPlanned,
+  lockCatalog,
+  type ModelRow,
+  readMoment,
+  selectModels,
+  withdrawPrice,
+} from '../store.ts'
+import { derivePrices } from './apply-lists.ts'
+import { comparePlans, isAtOnce, savePlans } from './apply-plans.ts'
+import { CatalogError } from './file.ts'
+import { type FilePlan, planOf } from './file-schema.ts'
+
+/** The source of prices planned outside of any file. */
+const SOURCE = 'console'
+
+/**
+ * Plans prices for a model, replacing a plan for the same time. `plan` has the members of an entry
+ * of `planned_prices` in a catalog file. Throws OperatorError, or CatalogError with the path of
+ * each mistake.
+ */
+export async function planPrices(sql: Sql, modelId: string, plan: unknown): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await lockCatalog(transaction)
+    const model = (await selectModels(transaction)).find(({ id }) => id === modelId)
+    if (model?.status !== 'active') throw new OperatorError(`there is no model ${modelId}`)
+    if (model.free)
+      throw new OperatorError('a free model cannot have planned prices: give it prices first')
+    const read = readPlan(model, plan)
+    await refusePast(transaction, read)
+    const atOnce = (await listPlanned(transaction)).filter(
+      (row) => row.model_id === modelId && isAtOnce(read, row),
+    )
+    const { currency } = model
+    const desired = { modelId, currency, source: SOURCE, plans: [read] }
+    await savePlans(transaction, desired, comparePlans(desired, atOnce))
+    await derivePrices(transaction, [])
+    await bumpRevision(transaction)
+  })
+}
+
+function readPlan(model: Pick<ModelRow, 'type' | 'details'>, plan: unknown): FilePlan {
+  const parsed = planOf(model).safeParse(plan)
+  if (parsed.success) return parsed.data
+  throw new CatalogError(describeFileProblems('the request', parsed.error))
+}
+
+async function refusePast(sql: TransactionSql, plan: FilePlan): Promise<void> {
+  const { at } = await readMoment(sql)
+  if (Date.parse(plan.effective_from) > at.getTime()) return
+  const problem = 'must be in the future: to change the current prices, edit the model'
+  throw new CatalogError([{ file: 'the request', path: 'effective_from', problem }])
+}
+
+/** Withdraws a planned price. Returns false if it does not exist or has taken effect. */
+export async function withdrawPlan(sql: Sql, modelId: string, version: bigint): Promise<boolean> {
+  return await sql.begin(async (transaction) => {
+    await lockCatalog(transaction)
+    const withdrawn = await withdrawPrice(transaction, modelId, version)
+    if (withdrawn) {
+      await derivePrices(transaction, [])
+      await bumpRevision(transaction)
+    }
+    return withdrawn
+  })
+}

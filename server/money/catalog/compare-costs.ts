@@ -1,0 +1,123 @@
+/** Compares prices with upstream costs, unit by unit. */
+import { isDeepStrictEqual } from 'node:util'
+import { divideUp, formatAmount } from '../../base/lib/money.ts'
+import type { Unit } from '../../base/lib/units.ts'
+import type { PriceEntry } from './catalog.ts'
+import { readPrices } from './load/load-model.ts'
+import { FALLBACK } from './price/price.ts'
+import { isAnotherWay } from './price/strict-facts.ts'
+import type { StoredPrice, StoredRoute } from './store.ts'
+
+/** A price and the upstream cost of the same number of units; amounts are decimal strings. */
+export interface UnitMargin {
+  readonly channel: string
+  readonly upstream_model: string
+  readonly unit: Unit
+  readonly per: number
+  readonly when?: StoredPrice['when']
+  readonly price: string
+  /** Rounded up; null if the route has no costs, or none for this unit. */
+  readonly upstream_cost: string | null
+  readonly margin: string | null
+  /** Fraction of the price; null for a price of zero. */
+  readonly margin_share: number | null
+}
+
+export interface PriceProblem {
+  /**
+   * `unpriced`: a unit without a charge. `below_cost`: a price below the upstream cost.
+   * `unknown_cost`: a route without costs.
+   */
+  readonly problem: 'unpriced' | 'below_cost' | 'unknown_cost'
+  readonly unit: Unit | null
+  readonly channel: string | null
+}
+
+export interface SoldModel {
+  readonly free: boolean
+  readonly currency: string | null
+  readonly prices: readonly StoredPrice[]
+  readonly routes: readonly StoredRoute[]
+}
+
+/** Compares every price with the cost of every route. */
+export function compareCosts({ prices, currency, routes }: SoldModel): UnitMargin[] {
+  const entries = readPrices(prices)
+  return routes.flatMap((route) => {
+    const costs = route.currency === currency ? readPrices(route.costs ?? []) : []
+    return entries.map((price) => compare(route, price, findCost(costs, price)))
+  })
+}
+
+function compare(
+  { channel, upstream_model }: StoredRoute,
+  price: PriceEntry,
+  found: PriceEntry | undefined,
+): UnitMargin {
+  const { unit, per, amountNanos, when } = price
+  const shown = { channel, upstream_model, unit, per, price: formatAmount(amountNanos) }
+  const known = when ? { ...shown, when } : shown
+  if (!found) return { ...known, upstream_cost: null, margin: null, margin_share: null }
+  const cost = divideUp(found.amountNanos * BigInt(per), BigInt(found.per))
+  const margin = amountNanos - cost
+  const share = amountNanos === 0n ? null : Number((margin * 10_000n) / amountNanos) / 10_000
+  return {
+    ...known,
+    upstream_cost: formatAmount(cost),
+    margin: formatAmount(margin),
+    margin_share: share,
+  }
+}
+
+/**
+ * Returns the cost of the same unit and condition, or else the unconditional one. A price for a
+ * non-default way of being served, such as a service tier, has no unconditional cost.
+ */
+function findCost(costs: readonly PriceEntry[], price: PriceEntry): PriceEntry | undefined {
+  for (let unit: Unit | undefined = price.unit; unit; unit = FALLBACK[unit]) {
+    const own = costs.filter((cost) => cost.unit === unit)
+    const same = own.find(({ when }) => isDeepStrictEqual(when, price.when))
+    if (same) return same
+    const always = isAnotherWay(price) ? undefined : own.find(({ when }) => !when)
+    if (always) return always
+  }
+  return undefined
+}
+
+/** Returns problems for the operator to review. A free model has none. */
+export function findPriceProblems(sold: SoldModel): PriceProblem[] {
+  if (sold.free) return []
+  const unpriced = findUnpriced(sold).map((unit) => {
+    return { problem: 'unpriced', unit, channel: null } as const
+  })
+  const losses = compareCosts(sold)
+    .filter(({ margin }) => margin?.startsWith('-'))
+    .map(({ unit, channel }) => ({ problem: 'below_cost', unit, channel }) as const)
+  const unknown = sold.routes
+    .filter(({ costs, currency }) => !costs || currency !== sold.currency)
+    .map(({ channel }) => ({ problem: 'unknown_cost', unit: null, channel }) as const)
+  return dropRepeated([...unpriced, ...losses, ...unknown])
+}
+
+function findUnpriced({ prices, routes }: SoldModel): Unit[] {
+  const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))
+  const conditional = prices
+    .filter(({ when = {} }) => !Object.hasOwn(when, 'model'))
+    .map(({ unit }) => unit)
+    .filter((unit) => !always.has(unit) && !FALLBACK[unit])
+  const costing = routes.flatMap(({ costs = [] }) => {
+    // Costs in other units than the prices cannot be compared.
+    const isComparable = costs.some(({ unit }) => prices.some((price) => price.unit === unit))
+    if (!isComparable) return []
+    return costs.filter(({ amount }) => amount !== '0').map(({ unit }) => unit)
+  })
+  const isSold = (unit: Unit): boolean => {
+    const fallback = FALLBACK[unit]
+    return prices.some((price) => price.unit === unit) || (fallback ? isSold(fallback) : false)
+  }
+  return [...conditional, ...costing.filter((unit) => !isSold(unit))]
+}
+
+function dropRepeated(problems: readonly PriceProblem[]): PriceProblem[] {
+  return [...new Map(problems.map((one) => [JSON.stringify(one), one])).values()]
+}

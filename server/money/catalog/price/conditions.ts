@@ -1,0 +1,166 @@
+/**
+ * Evaluates the conditions of prices. Facts of the request are exact; `input_tokens` (including
+ * cached ones) and `output_tokens` come from the quantities, so that prices can have tiers.
+ */
+import {
+  INPUT_UNITS,
+  OUTPUT_UNITS,
+  type Quantities,
+  sumOf,
+  type Unit,
+} from '../../../base/lib/units.ts'
+import type { Condition, Facts, PriceEntry } from '../catalog.ts'
+import { arrange, type PriceList, type Rule } from './price-list.ts'
+import { factsToName, isStrictUnit, readFact, type StrictFact } from './strict-facts.ts'
+
+/** `maybe`: the known facts do not decide the condition. */
+export type ConditionVerdict = 'yes' | 'no' | 'maybe'
+export type ConditionJudge = (rule: Rule) => ConditionVerdict
+
+/**
+ * The facts of how a call was or may be served; `channelFacts` come from the channel's settings.
+ */
+export interface ServedFacts {
+  readonly facts: Facts
+  readonly channelFacts: Facts
+}
+
+/** Judges a finished call: a condition on an absent fact fails. */
+export function judgeFinished(
+  list: PriceList,
+  quantities: Quantities,
+  served: ServedFacts,
+): ConditionJudge {
+  const facts = merge(served)
+  const totals = totalsOf(list, quantities)
+  return judgeEach(list, served, facts, (name, condition) => {
+    const fact = readFact(facts, name) ?? (Object.hasOwn(totals, name) ? totals[name] : undefined)
+    return fact !== undefined && holds(condition, fact) ? 'yes' : 'no'
+  })
+}
+
+/**
+ * Judges an upcoming call: quantities are upper bounds, and an absent fact may still appear. An
+ * absent strict fact has its default value.
+ */
+export function judgeUpcoming(
+  list: PriceList,
+  quantities: Quantities,
+  served: ServedFacts,
+): ConditionJudge {
+  const facts = merge(served)
+  const most = totalsOf(list, quantities)
+  return judgeEach(list, served, facts, (name, condition) => {
+    const fact = readFact(facts, name)
+    if (fact !== undefined) return holds(condition, fact) ? 'yes' : 'no'
+    if (name === 'model') return 'no'
+    return Object.hasOwn(most, name) ? holdsUpTo(condition, most[name]) : 'maybe'
+  })
+}
+
+/** Used if the call has no strict facts to name and no price has a condition. */
+export const ALWAYS: ConditionJudge = () => 'yes'
+
+type JudgeCondition = (name: string, condition: Condition) => ConditionVerdict
+
+function judgeEach(
+  list: PriceList,
+  { channelFacts }: ServedFacts,
+  facts: Facts,
+  judge: JudgeCondition,
+): ConditionJudge {
+  const toName = factsToName(facts, channelFacts, list.named)
+  if (toName.length === 0 && list.named.size === 0) return ALWAYS
+  return ({ entry, conditions }) => {
+    if (toName.length > 0 && !namesAll(toName, entry.unit, conditions)) return 'no'
+    let verdict: ConditionVerdict = 'yes'
+    for (const [name, condition] of conditions) {
+      const one = judge(name, condition)
+      if (one === 'no') return 'no'
+      if (one === 'maybe') verdict = 'maybe'
+    }
+    return verdict
+  }
+}
+
+function namesAll(
+  toName: readonly StrictFact[],
+  unit: Unit,
+  conditions: Rule['conditions'],
+): boolean {
+  return toName.every(
+    (fact) =>
+      (fact !== 'model' && !isStrictUnit(unit)) || conditions.some(([name]) => name === fact),
+  )
+}
+
+function merge({ facts, channelFacts }: ServedFacts): Facts {
+  // Most channels have no facts: avoid a copy per call.
+  for (const _ in channelFacts) return { ...channelFacts, ...facts }
+  return facts
+}
+
+const NO_TOTALS: Readonly<Record<string, number>> = {}
+
+/** Returns the totals that tiers compare, or nothing if the list has no tiers. */
+function totalsOf({ named }: PriceList, quantities: Quantities): Readonly<Record<string, number>> {
+  if (!named.has('input_tokens') && !named.has('output_tokens')) return NO_TOTALS
+  return {
+    input_tokens: sumOf(quantities, INPUT_UNITS),
+    output_tokens: sumOf(quantities, OUTPUT_UNITS),
+  }
+}
+
+/**
+ * Returns true if a condition of the list names this value of a fact. The prices do not distinguish
+ * values that no condition names.
+ */
+export function namesValue(
+  prices: readonly PriceEntry[],
+  name: string,
+  fact: Facts[string],
+): boolean {
+  const list = arrange(prices)
+  if (!list.named.has(name)) return false
+  for (const rules of list.rules.values()) {
+    for (const { conditions } of rules) {
+      if (conditions.some(([one, condition]) => one === name && holds(condition, fact))) return true
+    }
+  }
+  return false
+}
+
+function holds(condition: Condition, fact: Facts[string]): boolean {
+  if (typeof condition !== 'object') return isSame(condition, fact)
+  if (isList(condition)) return condition.some((one) => isSame(one, fact))
+  if (typeof fact !== 'number') return false
+  const { min, below } = condition
+  return (min === undefined || fact >= min) && (below === undefined || fact < below)
+}
+
+/**
+ * Vendors accept `HIGH` and ` 2k ` for `high` and `2K`, so case and surrounding spaces are ignored.
+ */
+function isSame(value: Facts[string], fact: Facts[string]): boolean {
+  if (value === fact) return true
+  if (typeof value !== 'string' || typeof fact !== 'string') return false
+  return value.trim().toLowerCase() === fact.trim().toLowerCase()
+}
+
+/** Evaluates a condition for a figure between 0 and `most`. */
+function holdsUpTo(condition: Condition, most = 0): ConditionVerdict {
+  if (typeof condition !== 'object') return isWithin(condition, most) ? 'maybe' : 'no'
+  if (isList(condition)) return condition.some((one) => isWithin(one, most)) ? 'maybe' : 'no'
+  const { min = 0, below } = condition
+  if (min > most) return 'no'
+  return min <= 0 && (below === undefined || most < below) ? 'yes' : 'maybe'
+}
+
+function isWithin(value: Facts[string], most: number): boolean {
+  return typeof value === 'number' && value <= most
+}
+
+/** Array.isArray does not narrow a readonly list. */
+function isList(condition: Condition): condition is readonly Facts[string][] {
+  return Array.isArray(condition)
+}

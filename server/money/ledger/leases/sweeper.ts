@@ -1,0 +1,159 @@
+/**
+ * Holds this process's lease and closes the calls of processes whose lease expired: charged up to
+ * the last checkpoint, released if there is none. The closing statement decides which processes are
+ * dead, see ledger_sweep: never this one, and none if the sweeping process could not reach the
+ * database either.
+ */
+import type { Sql } from 'postgres'
+import type { Log } from '../../../base/lib/log.ts'
+import { formatAmount } from '../../../base/lib/money.ts'
+import type { Continuity } from './continuity.ts'
+import type { DatabaseClock } from './lease-clock.ts'
+import {
+  countLiveOwners,
+  dropExpired,
+  endLease,
+  endOtherLeases,
+  type LeaseTimes,
+  renewLease,
+  sweepHolds,
+} from './owner-store.ts'
+
+export interface SweeperOptions {
+  readonly sql: Sql
+  readonly ownerId: string
+  /** The address of this process, for operators who read the table. */
+  readonly address: string
+  /** True if no other process can be using this database. */
+  readonly exclusive: boolean
+  readonly renewMs: number
+  readonly leaseSeconds: number
+  /** Time without the database after which running calls are ended; see `onIsolated`. */
+  readonly isolatedMs: number
+  readonly clock?: DatabaseClock
+  readonly continuity?: Continuity
+  /**
+   * Called at each failed renewal once the database has been unreachable for `isolatedMs`: running
+   * calls might never be charged.
+   */
+  readonly onIsolated?: () => void
+  /** Settles what dead processes left behind, before the rest of their calls is closed. */
+  readonly beforeSweep?: () => Promise<void>
+  readonly log: Pick<Log, 'info' | 'warn'>
+}
+
+export interface Sweeper {
+  /** Returns the number of live processes at the last renewal; at least 1. */
+  liveOwners(): number
+  /** Closes abandoned holds now. Returns their number. */
+  sweep(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** Delay before a failed renewal is retried. */
+const RETRY_MS = 1_000
+/** Time that a process has to end its own calls after `isolatedMs`. */
+const END_CALLS_SECONDS = 60
+const BATCH = 500
+/** Expired rows are deleted in one of this many sweeps. */
+const DROP_EVERY = 60
+
+/** Registers this process's lease and starts to renew it and to sweep. */
+export async function startSweeper(options: SweeperOptions): Promise<Sweeper> {
+  const sweeper = new LeasedSweeper(options)
+  await sweeper.start()
+  return sweeper
+}
+
+class LeasedSweeper implements Sweeper {
+  private readonly options: SweeperOptions
+  private readonly times: LeaseTimes
+  private timers: NodeJS.Timeout[] = []
+  private live = 1
+  private sweeps = 0
+  private stopped = false
+  private isRenewing = false
+  private isSweeping = false
+  private failingSinceMs: number | undefined
+
+  constructor(options: SweeperOptions) {
+    const { leaseSeconds, isolatedMs } = options
+    const quietSeconds = isolatedMs / 1_000 + END_CALLS_SECONDS
+    this.options = options
+    this.times = { leaseSeconds, patienceSeconds: leaseSeconds / 2, quietSeconds }
+  }
+
+  async start(): Promise<void> {
+    const { sql, ownerId, exclusive, renewMs } = this.options
+    await this.renew()
+    if (exclusive) await endOtherLeases(sql, ownerId)
+    // The delay covers processes that died just before this start.
+    this.timers = [setInterval(this.turn, renewMs), setTimeout(this.turn, 1_200)]
+    for (const timer of this.timers) timer.unref()
+  }
+
+  liveOwners = (): number => this.live
+
+  async sweep(): Promise<number> {
+    const { sql, ownerId, continuity, beforeSweep, log } = this.options
+    // A database that lost acknowledged writes cannot tell which processes are alive.
+    if (continuity?.broken() !== undefined) return 0
+    await beforeSweep?.()
+    let all = 0
+    let chargedNanos = 0n
+    for (let closed = BATCH; closed >= BATCH; all += closed) {
+      const swept = await sweepHolds(sql, ownerId, this.times, BATCH)
+      closed = swept.closed
+      chargedNanos += swept.chargedNanos
+    }
+    if (all > 0) {
+      const charged = formatAmount(chargedNanos)
+      log.warn({ closed: all, charged }, 'closed the holds of calls whose process died')
+    }
+    if (this.sweeps++ % DROP_EVERY === 0) await dropExpired(sql)
+    return all
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true
+    for (const timer of this.timers) clearInterval(timer)
+    await endLease(this.options.sql, this.options.ownerId)
+  }
+
+  private async renew(): Promise<void> {
+    const { sql, ownerId, address, exclusive, clock, continuity } = this.options
+    const sentMs = performance.now()
+    const renewal = await renewLease(sql, { id: ownerId, address }, this.times)
+    clock?.sample(renewal.at, sentMs, performance.now())
+    continuity?.compare(renewal)
+    this.failingSinceMs = undefined
+    this.live = exclusive ? 1 : await countLiveOwners(sql)
+  }
+
+  /** Renews the lease, then sweeps. */
+  private readonly turn = async (): Promise<void> => {
+    if (this.stopped || this.isRenewing) return
+    this.isRenewing = true
+    const renewed = await this.renew().then(
+      () => true,
+      (error: unknown) => this.onRenewalFailed(error),
+    )
+    this.isRenewing = false
+    if (!renewed || this.isSweeping || this.stopped) return
+    this.isSweeping = true
+    await this.sweep().catch((error: unknown) => {
+      this.options.log.warn({ error }, 'sweeping failed, will retry')
+    })
+    this.isSweeping = false
+  }
+
+  private onRenewalFailed(error: unknown): false {
+    const { log, isolatedMs, onIsolated } = this.options
+    const nowMs = performance.now()
+    this.failingSinceMs ??= nowMs
+    log.warn({ error }, 'renewing the lease failed, will retry')
+    if (nowMs - this.failingSinceMs >= isolatedMs) onIsolated?.()
+    setTimeout(this.turn, RETRY_MS).unref()
+    return false
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * The ledger's public interface: the only place where holds are placed and settled. All guarantees
+ * about money are enforced here and in the SQL functions it calls.
+ */
+
+import type { Sql } from 'postgres'
+import { GatewayError } from '../../base/lib/errors.ts'
+import { holdIdOf } from '../../base/lib/ids.ts'
+import { QueueFull } from '../../base/lib/queues/batcher.ts'
+import { type Checkpoint, createCheckpoints } from './holds/checkpoints.ts'
+import { createSessionClaims, type SessionClaim } from './holds/container-sessions.ts'
+import { createCorrections } from './holds/corrections.ts'
+import { createEndings, type Endings, type LedgerSurprise } from './holds/endings.ts'
+import { admitHold, type Hold, retireHold } from './holds/hold.ts'
+import { startLeakCheck } from './holds/leaked-holds.ts'
+import { openJournal } from './journal/journal.ts'
+import type { Continuity } from './leases/continuity.ts'
+import type { DatabaseClock } from './leases/lease-clock.ts'
+import { hasLease } from './leases/owner-store.ts'
+import { createRates, type Rates } from './limits/rates.ts'
+import { createMoves, type Moves } from './posting/moves.ts'
+import { toHoldRow } from './posting/rows.ts'
+import { createSettlements, type SettlementLog } from './posting/settlements.ts'
+import type { HoldRequest, Settlement } from './requests.ts'
+import {
+  type BalanceRow,
+  findAnswer,
+  type HoldVerdict,
+  readBalance,
+  type SettleVerdict,
+} from './store.ts'
+
+const HOLD_QUEUE_MAX = 20_000
+const SETTLE_QUEUE_MAX = 200_000
+
+/** A hold, or the reason for its refusal. */
+export type HoldResult =
+  | { readonly hold: Hold }
+  | { readonly refused: Exclude<HoldVerdict, 'held' | 'already' | 'late'> }
+
+/** The settlement of a call with containers. */
+export interface SessionSettlement {
+  /** Gets the ids of the containers whose session another call pays. */
+  readonly build: (paid: ReadonlySet<string>) => Settlement
+  /** Applies if this process dies before the sessions are claimed. */
+  readonly unclaimed: Settlement
+}
+
+export interface Ledger {
+  /** Places a hold durably. Rejects with `unavailable` (503) if the database does not respond. */
+  hold(request: HoldRequest): Promise<HoldResult>
+  /**
+   * Settles a hold once. Resolves when the charge is committed; a database outage delays it but
+   * never loses it. Resolves to `corrected` if the sweeper had closed the hold as lost and the
+   * difference was posted, or to `already` if it had been closed in any other way.
+   */
+  settle(hold: Hold, settlement: Settlement): Promise<SettleVerdict>
+  /** Settles a hold, as `settle` does, once the sessions of its call's containers are claimed. */
+  settleWithSessions(hold: Hold, claim: SessionClaim, by: SessionSettlement): Promise<SettleVerdict>
+  /**
+   * Resolves when the settlement under way is committed or on the local disk, from where the next
+   * process posts it if this one dies.
+   */
+  preserve(hold: Hold): Promise<void>
+  /** Settles the calls that dead processes left in their journals. */
+  settleJournals(): Promise<void>
+  /** Checkpoints the state of this call every second from now on, in case the process dies. */
+  watch(hold: Hold, read: () => Checkpoint | undefined): void
+  /** Limits of what takes no hold. */
+  readonly rates: Rates
+  balance(accountId: string): Promise<BalanceRow | undefined>
+  findAnswer: (accountId: string, key: string) => ReturnType<typeof findAnswer>
+  /** Resolves when every settlement queued so far is committed ("read your own writes"). */
+  flushed(): Promise<void>
+  pending(): number
+  /** Journals that were set aside: their holds are of another database, or archived. */
+  unknownJournals(): number
+  stop(): Promise<void>
+}
+
+interface LedgerOptions {
+  readonly sql: Sql
+  readonly ownerId: string
+  readonly isUnavailable: (error: unknown) => boolean
+  readonly log: SettlementLog
+  /** Maximum number of calls waiting for a hold; further ones are rejected with `unavailable`. */
+  readonly holdQueueMax?: number
+  /** Settlements kept in memory during a database outage. */
+  readonly settleQueueMax?: number
+  /** Time between two checks for leaked holds. */
+  readonly leakCheckMs?: number
+  /** Sets the deadline of each batch of holds. */
+  readonly clock?: DatabaseClock
+  /** Notified of holds that the database acknowledged and no longer has. */
+  readonly continuity?: Continuity
+  readonly onSurprise?: LedgerSurprise
+  /** The folder of the journals of settlements; without it there are none. */
+  readonly journalFolder?: string
+}
+
+export function createLedger(options: LedgerOptions): Ledger {
+  const { sql, ownerId, journalFolder: folder, log } = options
+  const settleQueueMax = options.settleQueueMax ?? SETTLE_QUEUE_MAX
+  const settlements = createSettlements({ ...options, settleQueueMax })
+  const moves = createMoves({
+    ...options,
+    retry: settlements.add,
+    databaseNow: () => options.clock?.now(),
+    holdQueueMax: options.holdQueueMax ?? HOLD_QUEUE_MAX,
+    settleQueueMax,
+  })
+  const corrections = createCorrections(options)
+  const claims = createSessionClaims(options)
+  const journal = folder === undefined ? undefined : openJournal({ folder, ownerId, log })
+  const endings = createEndings({ ...options, moves, settlements, corrections, journal })
+  const checkpoints = createCheckpoints(options)
+  const { isTracked } = endings
+  const leakCheck = startLeakCheck({ ...options, isTracked, release: settlements.add })
+
+  async function flushed(): Promise<void> {
+    await claims.flushed()
+    await moves.flushed()
+    await settlements.flushed()
+    await corrections.flushed()
+  }
+
+  function retire(closing: Hold): void {
+    retireHold(closing)
+    checkpoints.forget(closing.id)
+  }
+
+  return {
+    hold: (request) => takeHold(request, moves, endings, options),
+    settle(closing, settlement) {
+      retire(closing)
+      return endings.settle(closing, settlement)
+    },
+    settleWithSessions(closing, claim, { build, unclaimed }) {
+      retire(closing)
+      endings.expect(closing, unclaimed)
+      return claims.add(claim, (paid) => endings.settle(closing, build(paid)))
+    },
+    preserve: endings.preserve,
+    settleJournals: async () =>
+      journal?.settleOthers({
+        isAlive: (owner) => hasLease(sql, owner),
+        settle: endings.settleRow,
+      }),
+    rates: createRates(options),
+    watch: (watched, read) => checkpoints.watch(watched.id, read),
+    balance: (accountId) => readBalance(sql, accountId),
+    findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
+    flushed,
+    unknownJournals: () => journal?.countUnknown() ?? 0,
+    pending: () => claims.size() + moves.size() + settlements.size() + corrections.size(),
+    async stop() {
+      checkpoints.stop()
+      leakCheck.stop()
+      await flushed()
+      await journal?.close()
+    },
+  }
+}
+
+async function takeHold(
+  request: HoldRequest,
+  moves: Moves,
+  endings: Endings,
+  options: LedgerOptions,
+): Promise<HoldResult> {
+  const { ownerId } = options
+  const id = holdIdOf(request.requestId)
+  endings.track(id)
+  let verdict: HoldVerdict
+  try {
+    verdict = await moves.take(toHoldRow(id, request, { ownerId, taskId: null }))
+  } catch (error) {
+    refuseHold(error, id, request, endings, options)
+  }
+  if (verdict === 'late' || verdict === 'already') {
+    endings.report('hold', verdict, request, request.amountNanos)
+  }
+  if (verdict === 'held' || verdict === 'already') {
+    const { requestId, accountId, amountNanos, limits } = request
+    return { hold: admitHold({ id, requestId, accountId, amountNanos, limits }) }
+  }
+  endings.untrack(id)
+  if (verdict !== 'late') return { refused: verdict }
+  throw new GatewayError('unavailable', { retryAfterSeconds: 2 })
+}
+
+/** Gives up a hold whose statement failed: it may still commit. */
+function refuseHold(
+  error: unknown,
+  id: string,
+  request: HoldRequest,
+  endings: Endings,
+  { isUnavailable }: LedgerOptions,
+): never {
+  if (error instanceof QueueFull) endings.untrack(id)
+  else endings.releaseLater(id, request)
+  const known = error instanceof GatewayError || error instanceof QueueFull
+  if (!known && !isUnavailable(error)) throw error
+  throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
+}

@@ -1,0 +1,224 @@
+/** SQL of usage records, as callers may read them. Every query is bound to one account. */
+import type { Sql } from 'postgres'
+import { during, equal } from '../../base/database/conditions.ts'
+import { holdIdOf } from '../../base/lib/ids.ts'
+import { withList } from './list-amount.ts'
+
+export interface UsageFilter {
+  readonly accountId: string
+  readonly limit: number
+  /** A request id: only the records behind it in the order are returned. */
+  readonly after?: string | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+  readonly model?: string | undefined
+  readonly endpoint?: string | undefined
+  readonly keyIds?: readonly string[] | undefined
+  readonly tag?: string | undefined
+  readonly endUser?: string | undefined
+  readonly status?: 'succeeded' | 'failed' | 'cancelled' | 'lost' | undefined
+  readonly taskId?: string | undefined
+  readonly requestId?: string | undefined
+  readonly chargedAtLeast?: bigint | undefined
+  /** Oldest first instead of newest first. */
+  readonly isAscending?: boolean | undefined
+}
+
+/** A record as shown in lists. */
+export interface UsageSummary {
+  readonly request_id: string
+  readonly hold_id: string
+  readonly created_at: Date
+  readonly finished_at: Date | null
+  readonly endpoint: string
+  readonly model: string
+  readonly key_id: string
+  readonly task_id: string | null
+  readonly status: 'running' | 'succeeded' | 'failed' | 'cancelled' | 'lost'
+  readonly basis: string | null
+  readonly review: boolean
+  readonly currency: string
+  readonly held: bigint
+  readonly charged: bigint
+  readonly returned: bigint
+  readonly debt: bigint
+  readonly price_version: bigint | null
+  /** The list that the prices are of; null for a free model. */
+  readonly price_list: string | null
+  /** The charge at base prices; null where these have another currency. */
+  readonly list_amount: bigint | null
+  readonly error: string | null
+  readonly lines: unknown
+  readonly attempts: unknown
+  readonly tags: readonly string[]
+  readonly end_user: string | null
+}
+
+export type UsageRow = UsageSummary
+
+type StoredRow = Omit<UsageRow, 'list_amount'>
+
+/** Lists the usage records of finished calls, newest first unless stated. */
+export async function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
+  return (await selectRows(sql, filter)).map(withList)
+}
+
+function selectRows(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
+  const { model, endpoint, keyIds, chargedAtLeast, status, requestId, taskId } = filter
+  const { tag, endUser } = filter
+  const isFound = requestId || taskId || tag || endUser || (status && status !== 'succeeded')
+  const isScattered = model || endpoint || keyIds || chargedAtLeast
+  if (isFound || !isScattered) return listInOrder(sql, filter)
+  return listByHour(sql, filter)
+}
+
+/** As `call_by_tag` has it: the account and the tags, which contain no character to escape. */
+const hasTag = (sql: Sql, accountId: string, tag: string) => sql`
+  and labels ? 'tags' and string_to_array(
+    '"' || account_id || ', ' || translate(labels ->> 'tags', '["]', ''), ', '
+  ) @> array[${`"${accountId}`}, ${tag}]::text[]`
+
+const columns = (sql: Sql) => sql`
+  request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status, basis,
+  review, currency, held, charged, returned, debt, price_version, ${priceList(sql, 'call')},
+  error, lines, attempts, ${labelColumns(sql)}`
+
+/** Selects the list of a record's prices. */
+const priceList = (sql: Sql, table: 'call' | 'h') => sql`
+  (select coalesce(p.list_id, 'base') from price p where p.version = ${sql(table)}.price_version)
+    as price_list`
+
+/** The members of the labels that callers see. */
+const labelColumns = (sql: Sql) => sql`
+  coalesce(labels -> 'tags', '[]'::jsonb) as tags, labels ->> 'end_user' as end_user`
+
+/** Returns the filter as conditions on a row of `call`. */
+function matches(sql: Sql, filter: UsageFilter) {
+  const { after, model, endpoint, keyIds, status, taskId, requestId, tag, endUser } = filter
+  const { accountId, chargedAtLeast, isAscending = false } = filter
+  return sql`account_id = ${accountId}
+    ${during(sql, 'created_at', filter)}
+    ${equal(sql, { model, endpoint, request_id: requestId })}
+    ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}
+    ${status ? narrowStatus(sql, status) : sql``}
+    ${tag ? hasTag(sql, accountId, tag) : sql``}
+    ${endUser ? sql`and labels ->> 'end_user' = ${endUser}` : sql``}
+    ${
+      taskId
+        ? sql`and request_id = (select t.request_id from task t
+            where t.id = ${taskId} and t.account_id = ${accountId})`
+        : sql``
+    }
+    ${chargedAtLeast ? sql`and charged >= ${chargedAtLeast.toString()}::bigint` : sql``}
+    ${
+      after
+        ? sql`and (created_at, request_id) ${isAscending ? sql`>` : sql`<`} (
+            select c.created_at, c.request_id from call c
+            where c.request_id = ${after} and c.account_id = ${accountId})`
+        : sql``
+    }`
+}
+
+const direction = (sql: Sql, { isAscending = false }: UsageFilter) =>
+  isAscending ? sql`asc` : sql`desc`
+
+function listInOrder(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
+  return sql<StoredRow[]>`
+    select ${columns(sql)} from call where ${matches(sql, filter)}
+    order by created_at ${direction(sql, filter)}, request_id ${direction(sql, filter)}
+    limit ${filter.limit}`
+}
+
+/**
+ * Lists rows that may be far apart: hourly figures give the hours that have any, and only those are
+ * read, newest first, until there are enough.
+ */
+function listByHour(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
+  const { accountId, from, to, model, endpoint, keyIds, chargedAtLeast, after, limit } = filter
+  const order = direction(sql, filter)
+  const has = (part: string, names: readonly string[] | undefined) =>
+    names === undefined
+      ? sql``
+      : sql`and exists (select 1 from usage_part p where p.account_id = ${accountId}
+          and p.part = ${part} and p.name = any(${names as string[]}::text[]) and p.hour = h.hour)`
+  return sql<StoredRow[]>`
+    select c.* from (
+      select hour from (
+        select date_trunc('hour', hour, 'UTC') as hour from usage_part h
+        where h.account_id = ${accountId} and h.part = 'all' and h.name = ''
+          ${has('model', model ? [model] : undefined)} ${has('key', keyIds)}
+          ${has('endpoint', endpoint ? [endpoint] : undefined)}
+          ${chargedAtLeast ? sql`and h.largest >= ${chargedAtLeast.toString()}::bigint` : sql``}
+        union
+        select date_trunc('hour', created_at, 'UTC') from (
+          select account_id, created_at from call
+          where finished_at >= (
+            select coalesce(counted_until, '-infinity') from usage_watermark)
+          offset 0) uncounted
+        where account_id = ${accountId}) hours
+      where true
+        ${from ? sql`and hour > ${from}::timestamptz - interval '1 hour'` : sql``}
+        ${to ? sql`and hour < ${to}` : sql``}
+        ${
+          after
+            ? sql`and ${filter.isAscending ? sql`hour + interval '1 hour' >` : sql`hour <=`} (
+                select created_at from call
+                where request_id = ${after} and account_id = ${accountId})`
+            : sql``
+        }
+      order by hour ${order}) h
+    cross join lateral (
+      select ${columns(sql)} from call
+      where created_at >= h.hour and created_at < h.hour + interval '1 hour'
+        and ${matches(sql, filter)}
+      order by created_at ${order}, request_id ${order} limit ${limit}) c
+    order by h.hour ${order}, c.created_at ${order}, c.request_id ${order} limit ${limit}`
+}
+
+/** The rarer statuses have a partial index, whose condition the query must repeat literally. */
+function narrowStatus(sql: Sql, status: NonNullable<UsageFilter['status']>) {
+  if (status === 'succeeded') return sql`and status = 'succeeded'`
+  return sql`and status <> 'succeeded' and status = ${status}`
+}
+
+/** Returns one call, finished or running; a running one has only the data of its hold. */
+export async function findUsage(
+  sql: Sql,
+  accountId: string,
+  requestId: string,
+): Promise<UsageRow | undefined> {
+  const [finished] = await sql<StoredRow[]>`
+    select *, ${priceList(sql, 'call')}, ${labelColumns(sql)} from call
+    where account_id = ${accountId} and request_id = ${requestId}`
+  if (finished) return withList(finished)
+  const [running] = await sql<StoredRow[]>`
+    select h.request_id, h.id as hold_id, h.created_at, null as finished_at, h.endpoint, h.model,
+      h.key_id, h.task_id, 'running' as status, null as basis, false as review, b.currency,
+      h.amount as held, 0::bigint as charged, 0::bigint as returned, 0::bigint as debt,
+      h.price_version, ${priceList(sql, 'h')}, null as error, '[]'::jsonb as lines,
+      '[]'::jsonb as attempts, ${labelColumns(sql)}
+    from hold h join balance b on b.account_id = h.account_id
+    where h.account_id = ${accountId} and h.id = ${holdIdOf(requestId)}`
+  return running && withList(running)
+}
+
+/** Returns whether the month of a call is archived, or is being archived. */
+export async function isUsageArchived(sql: Sql, requestId: string): Promise<boolean> {
+  const [row] = await sql<{ archived: boolean }[]>`
+    select is_archived(${holdIdOf(requestId)}) as archived`
+  return row?.archived === true
+}
+
+export interface UsageEntry {
+  readonly step: string
+  readonly source: string
+  readonly destination: string
+  readonly amount: bigint
+  readonly at: Date
+}
+
+/** Returns the ledger entries of one hold, in the order they were posted. */
+export function listEntries(sql: Sql, holdId: string): Promise<UsageEntry[]> {
+  return sql<UsageEntry[]>`
+    select step, source, destination, amount, at from entry where posting = ${holdId} order by id`
+}

@@ -1,0 +1,111 @@
+/** Collects a chat stream into one whole completion, with the upstream's own id and usage. */
+import { type JsonObject, writeJson } from '../../../base/lib/json.ts'
+import type { ContentPart, Ending, PartCall, PartWriter } from '../parts/part.ts'
+import { translateAnswer } from '../parts/translate-answer.ts'
+import type { Relay } from '../relay.ts'
+import type { ReportedError } from '../reported-error.ts'
+import { buildChatError } from './error.ts'
+import { ChatReader } from './read-parts.ts'
+import type { ChatUsageOptions } from './read-usage.ts'
+
+/**
+ * Returns one JSON document at the end: a completion, or an error if the stream broke off. The
+ * report has the usage of all events, of which the document shows only a part.
+ */
+export function createChatCollector(options: ChatUsageOptions = {}): Relay {
+  const reader = new ChatReader(options)
+  return translateAnswer(reader, new CollectedWriter(reader), 'whole')
+}
+
+/** Gathers the message of a completion from the parts of an answer. */
+export class CompletionContent {
+  readonly texts = { text: '', reasoning: '', refusal: '' }
+  /** The arguments of each call. */
+  readonly calls = new Map<PartCall, string>()
+  private readonly annotations: JsonObject[] = []
+
+  add(part: ContentPart): void {
+    switch (part.kind) {
+      case 'text':
+      case 'reasoning':
+      case 'refusal':
+        this.texts[part.kind] += part.text
+        return
+      case 'sources':
+        for (const annotation of part.annotations) this.annotations.push(annotation)
+        return
+      case 'call':
+        this.calls.set(part.call, (this.calls.get(part.call) ?? '') + part.arguments)
+    }
+  }
+
+  /** Returns the message without its content and calls. */
+  describe(): JsonObject {
+    const { reasoning, refusal } = this.texts
+    return {
+      refusal: refusal === '' ? null : refusal,
+      ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+      ...(this.annotations.length > 0 ? { annotations: this.annotations } : {}),
+    }
+  }
+}
+
+class CollectedWriter implements PartWriter {
+  private readonly reader: ChatReader
+  private readonly content = new CompletionContent()
+  private out = ''
+
+  constructor(reader: ChatReader) {
+    this.reader = reader
+  }
+
+  add(part: ContentPart): void {
+    this.content.add(part)
+  }
+
+  finish({ reason, stopSequence }: Ending): void {
+    const { id, created = 0, model, tier } = this.reader.head
+    const calls = [...this.content.calls].map(([call, text]) => ({
+      id: call.id || `call_${call.position}`,
+      type: 'function',
+      function: { name: call.name, arguments: text },
+    }))
+    const message = {
+      role: 'assistant',
+      content: this.content.texts.text === '' ? null : this.content.texts.text,
+      ...this.content.describe(),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    }
+    const choice: JsonObject = {
+      index: 0,
+      message,
+      finish_reason: reason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+      ...(stopSequence === undefined ? {} : { stop_reason: stopSequence }),
+    }
+    this.out = writeJson({
+      id,
+      object: 'chat.completion',
+      created,
+      model,
+      choices: [choice],
+      usage: this.reader.rawUsage(),
+      service_tier: tier,
+    })
+  }
+
+  fail(error: ReportedError): void {
+    this.out = writeJson(buildChatError(error))
+  }
+
+  take(): string {
+    return this.out
+  }
+
+  heldBytes(): number {
+    return 0
+  }
+
+  isOverfull(): boolean {
+    return false
+  }
+}

@@ -1,0 +1,400 @@
+/**
+ * Scans a JSON request body before JSON.parse: one pass over the bytes, without recursion. Rejects
+ * what is costly (depth, values, keys) or ambiguous (duplicate keys, numbers that become Infinity),
+ * and records where each top-level member is, for `splice.ts`. JSON.parse judges the syntax.
+ */
+import { isUtf8 } from 'node:buffer'
+import type { JsonObject } from '../../base/lib/json.ts'
+import { type JsonRefusal, type JsonRefusalReason, refuseJson } from './json-refusal.ts'
+
+export interface JsonLimits {
+  /** Nested arrays and objects, the outermost included. */
+  readonly depth: number
+  /** Values of any kind in the whole body; each container and each list item counts. */
+  readonly values: number
+  /** Members of the outermost object: vendors know some dozens, and each is looked up by name. */
+  readonly members: number
+  /** Different keys in the whole body: one costs as much as twenty that are repeated. */
+  readonly keys: number
+}
+
+export const REQUEST_LIMITS = { depth: 64, values: 200_000, members: 1_000, keys: 20_000 }
+const NO_LIMITS = { depth: Infinity, values: Infinity, members: Infinity, keys: Infinity }
+
+/** One member; byte offsets. `keyStart` is the key's opening quote; ends are exclusive. */
+export interface JsonMember {
+  /** Decoded: the escapes are gone. */
+  readonly key: string
+  readonly keyStart: number
+  readonly valueStart: number
+  readonly valueEnd: number
+  /** Members of all objects inside of the value, duplicates included. */
+  readonly inside: number
+}
+
+/** The top-level members by decoded key, in the order of the body. */
+export type JsonFields = ReadonlyMap<string, JsonMember>
+
+export type JsonScan = { readonly ok: true; readonly fields: JsonFields } | JsonRefusal
+
+export type ParsedRequest =
+  | { readonly ok: true; readonly value: JsonObject; readonly fields: JsonFields }
+  | JsonRefusal
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+export const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+export const OPENING = { array: 0x5b, object: OPEN_OBJECT } as const
+export const CLOSING: ReadonlySet<number> = new Set([0x5d, CLOSE_OBJECT])
+
+/** Classes of bytes outside of strings. */
+const OPEN = 1
+const CLOSE = 2
+const STRING = 3
+const SEPARATOR = 4
+const NUMBER = 5
+const NAME_END = 6
+const ACTIONS = new Uint8Array(256)
+for (const character of '{[') ACTIONS[character.charCodeAt(0)] = OPEN
+for (const character of '}]') ACTIONS[character.charCodeAt(0)] = CLOSE
+for (const character of '-0123456789') ACTIONS[character.charCodeAt(0)] = NUMBER
+ACTIONS[QUOTE] = STRING
+ACTIONS[COMMA] = SEPARATOR
+ACTIONS[COLON] = NAME_END
+
+/** Bytes that a number may hold after its first one. */
+const NUMBER_BYTES = new Uint8Array(256)
+for (const character of '+-.0123456789eE') NUMBER_BYTES[character.charCodeAt(0)] = 1
+
+/** Walking a short string is cheaper than a call of the native search. */
+const WALK_BYTES = 32
+/** Without an exponent, only a number with more digits than this can exceed the largest double. */
+const SAFE_NUMBER_BYTES = 308
+
+interface Cursor {
+  readonly bytes: Buffer
+  readonly limits: JsonLimits
+  position: number
+  values: number
+  /** Members of nested objects so far. */
+  inside: number
+  /** Set once a reader below has returned false. */
+  refusal: JsonRefusalReason | undefined
+}
+
+/**
+ * Scans a whole request body. The offsets may be used only after JSON.parse has accepted the
+ * same bytes: the scan does not prove that the values are well formed.
+ *
+ * Two keys that differ only in letter case count as one key, because some JSON readers (Go's
+ * encoding/json) match names that way, and such an upstream would read the other one.
+ */
+export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): JsonScan {
+  if (!isUtf8(bytes)) return refuseJson('encoding')
+  const cursor: Cursor = { bytes, limits, position: 0, values: 1, inside: 0, refusal: undefined }
+  if (skipSpace(cursor) !== OPEN_OBJECT) return refuseJson('not_an_object')
+  const members: JsonMember[] = []
+  if (!readMembers(cursor, members)) {
+    return refuseJson(cursor.refusal ?? 'syntax', cursor.position, members.at(-1)?.key)
+  }
+  const isLarge = members.length + cursor.inside > limits.keys
+  if (isLarge && hasMoreKeys(bytes, limits.keys)) return refuseJson('too_many_keys')
+  const double = findDuplicate(members)
+  if (double !== undefined) return refuseJson('duplicate_key', double.keyStart, double.key)
+  return { ok: true, fields: new Map(members.map((member) => [member.key, member])) }
+}
+
+/**
+ * Returns the members of the object that opens at `start`, duplicates included, in order. Only for
+ * bytes that JSON.parse has accepted.
+ */
+export function scanMembers(bytes: Buffer, start: number): readonly JsonMember[] {
+  const cursor = scannerAt(bytes, start)
+  const members: JsonMember[] = []
+  readMembers(cursor, members)
+  return members
+}
+
+/** Returns a scanner that is at `position`. Only for bytes that JSON.parse has accepted. */
+export function scannerAt(bytes: Buffer, position: number): Cursor {
+  return { bytes, limits: NO_LIMITS, position, values: 1, inside: 0, refusal: undefined }
+}
+
+/** Reads an object from its opening brace on. After a refusal the last member is the culprit. */
+function readMembers(cursor: Cursor, members: JsonMember[]): boolean {
+  cursor.position++
+  if (skipSpace(cursor) === CLOSE_OBJECT) return true
+  for (;;) {
+    const keyStart = cursor.position
+    const key = readKey(cursor)
+    if (key === undefined) return stop(cursor, 'syntax')
+    const { position: valueStart, inside: before } = cursor
+    const read = skipValue(cursor)
+    const { position: valueEnd } = cursor
+    members.push({ key, keyStart, valueStart, valueEnd, inside: cursor.inside - before })
+    if (!read) return false
+    if (++cursor.values > cursor.limits.values) return stop(cursor, 'too_many_values')
+    if (members.length > cursor.limits.members) return stop(cursor, 'too_many_fields')
+    if (skipSpace(cursor) !== COMMA) return true
+    cursor.position++
+    skipSpace(cursor)
+  }
+}
+
+/** Returns the first member whose key occurred before, letter case aside. */
+export function findDuplicate(members: readonly JsonMember[]): JsonMember | undefined {
+  const folds = new Set<string>()
+  for (const member of members) {
+    const size = folds.size
+    if (folds.add(foldKey(member.key)).size === size) return member
+  }
+  return undefined
+}
+
+/**
+ * Scans and parses a request body that must be one JSON object. Numbers have JavaScript's
+ * precision; their original spelling is in the bytes. `__proto__` and `constructor` are ordinary
+ * own members of the value: reading known names and serialising are safe, but it must not be copied
+ * with Object.assign, and names chosen by a caller need Object.hasOwn.
+ */
+export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequest {
+  const scan = scanJson(bytes, limits)
+  if (!scan.ok) return scan
+  let value: JsonObject
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return refuseJson('syntax')
+  }
+  const double = findInnerDuplicate(bytes, value, scan.fields)
+  if (double) return refuseJson('duplicate_key', double.valueStart, double.key)
+  return { ok: true, value, fields: scan.fields }
+}
+
+/**
+ * Returns the first top-level member in which an object has a duplicate key. Parsers disagree on
+ * which duplicate counts, so a vendor could serve what was not priced. JSON.parse keeps only one,
+ * which leaves fewer members than the bytes have. The arguments of a tool are exempt in
+ * conversations: models write them.
+ */
+function findInnerDuplicate(
+  bytes: Buffer,
+  value: JsonObject,
+  fields: JsonFields,
+): JsonMember | undefined {
+  for (const member of fields.values()) {
+    if (member.inside < 2 || countMembers(value[member.key]) === member.inside) continue
+    if (!CONVERSATIONS.has(member.key)) return member
+    if (readKeys(scannerAt(bytes, member.valueStart)) === 'repeated') return member
+  }
+  return undefined
+}
+
+const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
+
+/** `inside`: only the arguments of the object that is read have a key twice. */
+type Keys = 'unique' | 'inside' | 'repeated'
+
+/** Reads a container of a conversation from its opening on; the body's depth limits recursion. */
+function readKeys(cursor: Cursor): Keys {
+  const { bytes } = cursor
+  const isArray = bytes[cursor.position] === OPENING.array
+  cursor.position++
+  const folds = new Set<string>()
+  let keys: Keys = 'unique'
+  let isCall = false
+  for (let count = 1; !CLOSING.has(skipSpace(cursor)); count++) {
+    const key = isArray ? '' : (readKey(cursor) ?? '')
+    if (!isArray && folds.add(foldKey(key)).size < count) keys = 'repeated'
+    const { position } = cursor
+    const opening = bytes[position]
+    if (opening === OPENING.array || opening === OPENING.object) {
+      const below = readKeys(cursor)
+      if (below !== 'unique' && key === 'input' && keys === 'unique') keys = 'inside'
+      else if (below !== 'unique' && key !== 'arguments') keys = 'repeated'
+    } else {
+      skipValue(cursor)
+      if (key === 'type') isCall = CALL.test(bytes.toString('utf8', position, cursor.position))
+    }
+    if (skipSpace(cursor) === COMMA) cursor.position++
+  }
+  cursor.position++
+  return keys === 'inside' ? (isCall ? 'unique' : 'repeated') : keys
+}
+
+/** The type of a block that calls a tool, as JSON. */
+const CALL = /tool_use"$/
+
+/** Counts members at any depth. Recursion is limited by the depth of the body. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const one of value) count += countMembers(one)
+    return count
+  }
+  const own = Object.values(value)
+  for (const one of own) count += countMembers(one)
+  return count + own.length
+}
+
+/** Moves to the next byte that is not white space and returns it; -1 at the end. */
+export function skipSpace(cursor: Cursor): number {
+  const { bytes } = cursor
+  for (; cursor.position < bytes.length; cursor.position++) {
+    const byte = bytes[cursor.position] ?? -1
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte
+  }
+  return -1
+}
+
+/** Reads a key and its colon, leaves the cursor on the value. Returns undefined if it is none. */
+export function readKey(cursor: Cursor): string | undefined {
+  const { bytes, position: start } = cursor
+  if (bytes[start] !== QUOTE) return undefined
+  const end = skipString(bytes, start)
+  if (end === -1) return undefined
+  cursor.position = end
+  if (skipSpace(cursor) !== COLON) return undefined
+  cursor.position++
+  skipSpace(cursor)
+  return decodeKey(bytes, start, end)
+}
+
+/** Returns true for more than `most` different keys, at any depth. */
+function hasMoreKeys(bytes: Buffer, most: number): boolean {
+  const keys = new Set<string>()
+  const cursor = scannerAt(bytes, 0)
+  for (let open = 0; keys.size <= most; ) {
+    open = bytes.indexOf(QUOTE, cursor.position)
+    cursor.position = open === -1 ? -1 : skipString(bytes, open)
+    if (cursor.position === -1) return false
+    const key = bytes.toString('latin1', open, cursor.position)
+    if (skipSpace(cursor) === COLON) keys.add(key)
+  }
+  return true
+}
+
+/** Keys that need no folding: nearly all keys of nearly all bodies. */
+const PLAIN_KEY = /^[a-z0-9_]*$/
+
+/** One spelling for all letter cases; upper case first, because U+017F and U+212A fold so. */
+export function foldKey(key: string): string {
+  return PLAIN_KEY.test(key) ? key : key.toUpperCase().toLowerCase()
+}
+
+function decodeKey(bytes: Buffer, start: number, end: number): string | undefined {
+  const raw = bytes.toString('utf8', start + 1, end - 1)
+  if (!raw.includes('\\')) return raw
+  try {
+    return JSON.parse(`"${raw}"`)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Skips one value of the object. Returns false where it is malformed; the cursor has the reason.
+ */
+export function skipValue(cursor: Cursor): boolean {
+  const { bytes, position } = cursor
+  switch (ACTIONS[bytes[position] ?? 0]) {
+    case OPEN:
+      return skipContainer(cursor)
+    case NUMBER:
+      return skipNumber(cursor)
+    case STRING: {
+      const end = skipString(bytes, position)
+      if (end === -1) return stop(cursor, 'syntax')
+      cursor.position = end
+      return true
+    }
+    default:
+      return skipLiteral(cursor)
+  }
+}
+
+/** Moves over an array or object, however deep, with a counter in place of a stack. */
+function skipContainer(cursor: Cursor): boolean {
+  const { bytes, limits } = cursor
+  // The object that is read is level 1.
+  let level = 1
+  do {
+    const action = ACTIONS[bytes[cursor.position] ?? 0]
+    if (action === STRING) {
+      const end = skipString(bytes, cursor.position)
+      if (end === -1) return stop(cursor, 'syntax')
+      cursor.position = end
+    } else if (action === NUMBER) {
+      if (!skipNumber(cursor)) return false
+    } else {
+      if (action === OPEN) level++
+      else if (action === CLOSE) level--
+      if (action === OPEN || action === SEPARATOR) cursor.values++
+      else if (action === NAME_END) cursor.inside++
+      if (level > limits.depth) return stop(cursor, 'too_deep')
+      if (cursor.values > limits.values) return stop(cursor, 'too_many_values')
+      cursor.position++
+    }
+  } while (level > 1 && cursor.position < bytes.length)
+  return level === 1 || stop(cursor, 'syntax')
+}
+
+function stop(cursor: Cursor, refusal: JsonRefusalReason): false {
+  cursor.refusal = refusal
+  return false
+}
+
+/** Moves over a number and refuses one that no double can hold. */
+function skipNumber(cursor: Cursor): boolean {
+  const { bytes, position: start } = cursor
+  let position = start + 1
+  let exponent = false
+  for (; NUMBER_BYTES[bytes[position] ?? 0] === 1; position++) {
+    if (((bytes[position] ?? 0) | 0x20) === 0x65) exponent = true
+  }
+  if (exponent || position - start > SAFE_NUMBER_BYTES) {
+    const value = Number(bytes.toString('latin1', start, position))
+    if (value === Infinity || value === -Infinity) return stop(cursor, 'number_out_of_range')
+  }
+  cursor.position = position
+  return true
+}
+
+/** Moves over `true`, `false`, `null`, or over rubbish that JSON.parse will refuse. */
+function skipLiteral(cursor: Cursor): true {
+  const { bytes } = cursor
+  for (; cursor.position < bytes.length; cursor.position++) {
+    const byte = bytes[cursor.position] ?? 0
+    if (byte <= 0x20 || byte === COMMA || ACTIONS[byte] === CLOSE) break
+  }
+  return true
+}
+
+/** The offset behind the closing quote of the string that opens at `open`; -1 without one. */
+function skipString(bytes: Buffer, open: number): number {
+  let position = open + 1
+  for (;;) {
+    const walkEnd = position + WALK_BYTES
+    while (position < walkEnd) {
+      const byte = bytes[position]
+      if (byte === QUOTE) return position + 1
+      if (byte === undefined) return -1
+      position += byte === BACKSLASH ? 2 : 1
+    }
+    const quote = bytes.indexOf(QUOTE, position)
+    if (quote === -1) return -1
+    if (!isEscaped(bytes, quote, position)) return quote + 1
+    position = quote + 1
+  }
+}
+
+/** Returns true if an odd number of backslashes precedes `offset`; `floor` is a clean boundary. */
+function isEscaped(bytes: Buffer, offset: number, floor: number): boolean {
+  let slash = offset - 1
+  while (slash >= floor && bytes[slash] === BACKSLASH) slash--
+  return (offset - slash) % 2 === 0
+}

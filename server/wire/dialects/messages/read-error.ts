@@ -1,0 +1,16 @@
+/** Reads the error that a messages upstream reports, whole or as an event. */
+import { asString, isObject, member } from '../../../base/lib/json.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+
+/** Reads the nested form of the format or the flat one of some proxies; undefined for none. */
+export function readMessagesError(document: unknown): ReportedError | undefined {
+  if (!isObject(document)) return undefined
+  const { error, type } = document
+  if (type !== 'error' && (error === undefined || error === null)) return undefined
+  const inner = isObject(error) ? error : document
+  const errorType = asString(member(inner, 'type'))
+  return {
+    type: errorType === undefined || errorType === 'error' ? UPSTREAM_ERROR.type : errorType,
+    message: asString(inner.message) || asString(error) || UPSTREAM_ERROR.message,
+  }
+}

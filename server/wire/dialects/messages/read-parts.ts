@@ -1,0 +1,249 @@
+/** Reads an answer of the messages format, a stream or a whole message, as parts. */
+import { asString, isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
+import { createJsonDepth, type JsonDepth } from '../chat/json-depth.ts'
+import { parseEventData } from '../parse-event-data.ts'
+import {
+  BEGIN,
+  type CallPart,
+  DONE,
+  NO_PARTS,
+  type Part,
+  type PartCall,
+  type PartReader,
+} from '../parts/part.ts'
+import { UPSTREAM_ERROR } from '../reported-error.ts'
+import type { SseEvent } from '../sse.ts'
+import { readCount } from '../usage/read-count.ts'
+import type { UsageReading } from '../usage/usage-reading.ts'
+import { Citations } from './citations.ts'
+import { readMessagesBody } from './read-body.ts'
+import { readMessagesError } from './read-error.ts'
+import {
+  createMessagesUsageReader,
+  type MessagesUsageOptions,
+  type MessagesUsageReader,
+} from './read-usage.ts'
+import { SearchReader } from './searches.ts'
+
+/** The order of a whole message, as in chat; what is not named is first: reasoning. */
+const ORDER: readonly string[] = ['search', 'text', 'sources', 'call']
+
+/** A call whose block is open. */
+interface OpenCall {
+  readonly call: PartCall
+  readonly depth: JsonDepth
+  /** The initial input of the block; clients only read argument deltas. */
+  readonly input: unknown
+  hasArguments: boolean
+}
+
+export class MessagesReader implements PartReader {
+  readonly countsBroken = true
+  private readonly options: MessagesUsageOptions | undefined
+  private readonly usage: MessagesUsageReader
+  /** Calls by the index of their block: a proxy may open the next before it closes one. */
+  private readonly calls = new Map<unknown, OpenCall>()
+  private readonly callIds = new Set<string>()
+  private callCount = 0
+  /** Signatures of open thinking blocks, by index. */
+  private readonly signatures = new Map<unknown, string>()
+  private readonly citations = new Citations()
+  private readonly searches = new SearchReader()
+  private hasBegun = false
+  private wholeUsage: unknown
+
+  constructor(options?: MessagesUsageOptions) {
+    this.options = options
+    this.usage = createMessagesUsageReader(options)
+  }
+
+  event(event: SseEvent): readonly Part[] {
+    const data = parseEventData(event)
+    if (!data) return [{ kind: 'error', error: UPSTREAM_ERROR }]
+    switch (data.type) {
+      case 'message_start':
+        this.usage.start(data.message)
+        return this.begin()
+      case 'content_block_start':
+        this.usage.block(data.content_block)
+        return [...this.begin(), ...this.startBlock(data.index, data.content_block)]
+      case 'content_block_delta':
+        return this.hasBegun ? this.readDelta(data) : [...this.begin(), ...this.readDelta(data)]
+      case 'content_block_stop':
+        return this.endBlock(data.index)
+      case 'message_delta':
+        this.usage.delta(data)
+        return this.readEnding(data.delta)
+      case 'message_stop':
+        this.usage.other(data)
+        return [...this.endText(), DONE]
+      default: {
+        const error = readMessagesError(data)
+        if (!error) return NO_PARTS
+        this.usage.other(data)
+        return [{ kind: 'error', error }]
+      }
+    }
+  }
+
+  /** Usage stated after the end still counts. */
+  late(event: SseEvent): void {
+    const data = parseEventData(event)
+    if (data?.type === 'message_delta') this.usage.delta(data)
+    else if (data) this.usage.other(data)
+  }
+
+  whole(document: unknown) {
+    const reading = readMessagesBody(document, this.options)
+    if (reading.error || !isObject(document)) {
+      return {
+        reading,
+        parts: [{ kind: 'error', error: reading.error ?? UPSTREAM_ERROR } as const],
+      }
+    }
+    this.wholeUsage = document.usage
+    const blocks: readonly unknown[] = Array.isArray(document.content) ? document.content : []
+    const content: Part[] = []
+    for (const [index, block] of blocks.entries()) {
+      content.push(...this.startBlock(index, block), ...this.endBlock(index))
+    }
+    content.sort((left, right) => ORDER.indexOf(left.kind) - ORDER.indexOf(right.kind))
+    return { reading, parts: [BEGIN, ...content, ...this.readEnding(document), DONE] }
+  }
+
+  reading(): UsageReading {
+    return this.usage.reading()
+  }
+
+  reasoningTokens(): number | undefined {
+    const details = member(this.wholeUsage, 'output_tokens_details')
+    return readCount(member(details, 'thinking_tokens')) ?? this.usage.reasoning()
+  }
+
+  private begin(): readonly Part[] {
+    if (this.hasBegun) return NO_PARTS
+    this.hasBegun = true
+    return [BEGIN]
+  }
+
+  private startBlock(index: unknown, block: unknown): readonly Part[] {
+    if (!isObject(block)) return NO_PARTS
+    const { type, text, thinking, signature, data } = block
+    switch (type) {
+      case 'text':
+        this.citations.addAll(block.citations)
+        return this.readText('text', asString(text) ?? '')
+      case 'thinking':
+        this.signatures.set(index, asString(signature) ?? '')
+        return this.readText('reasoning', asString(thinking) ?? '')
+      case 'redacted_thinking':
+        return asString(data) ? [{ kind: 'sealed', data: asString(data) ?? '' }] : NO_PARTS
+      case 'tool_use':
+        return [this.openCall(index, block)]
+      default: {
+        const search = this.searches.startBlock(index, block)
+        return search ? [search] : NO_PARTS
+      }
+    }
+  }
+
+  private openCall(index: unknown, { id, name, input }: JsonObject): CallPart {
+    const callId = asString(id) ?? ''
+    const call = {
+      position: this.callCount,
+      id: this.callIds.has(callId) ? '' : callId,
+      name: asString(name) ?? '',
+    }
+    this.callIds.add(callId)
+    this.callCount += 1
+    this.calls.set(index, { call, depth: createJsonDepth(), input, hasArguments: false })
+    return { kind: 'call', call, arguments: '', isComplete: false }
+  }
+
+  private readDelta({ index, delta }: JsonObject): readonly Part[] {
+    if (!isObject(delta)) return NO_PARTS
+    switch (delta.type) {
+      case 'text_delta':
+        return this.readText('text', asString(delta.text) ?? '')
+      case 'thinking_delta':
+        return this.readText('reasoning', asString(delta.thinking) ?? '')
+      case 'citations_delta':
+        this.citations.add(delta.citation)
+        return NO_PARTS
+      case 'signature_delta': {
+        const known = this.signatures.get(index) ?? ''
+        this.signatures.set(index, known + (asString(delta.signature) ?? ''))
+        return NO_PARTS
+      }
+      case 'input_json_delta': {
+        const text = asString(delta.partial_json) ?? ''
+        this.searches.addArguments(index, text)
+        return this.readArguments(this.calls.get(index), text)
+      }
+      default:
+        return NO_PARTS
+    }
+  }
+
+  private readText(kind: 'text' | 'reasoning', text: string): readonly Part[] {
+    if (text === '') return NO_PARTS
+    if (kind === 'text') this.citations.addText(text)
+    return [{ kind, text }]
+  }
+
+  /** Drops arguments of a block that is not the caller's tool, such as a search by the vendor. */
+  private readArguments(open: OpenCall | undefined, text: string): readonly Part[] {
+    if (!open || text === '') return NO_PARTS
+    open.hasArguments = true
+    open.depth.feed(text)
+    const isComplete = open.depth.isComplete()
+    return [{ kind: 'call', call: open.call, arguments: text, isComplete }]
+  }
+
+  /** A call without arguments has them as an object at its start, most often an empty one. */
+  private endBlock(index: unknown): readonly Part[] {
+    const signature = this.signatures.get(index)
+    this.signatures.delete(index)
+    const search = this.searches.endBlock(index)
+    const parts: Part[] = []
+    if (signature) parts.push({ kind: 'signature', signature })
+    if (search) parts.push(search)
+    parts.push(...this.endText())
+    const open = this.calls.get(index)
+    this.calls.delete(index)
+    if (!open || open.hasArguments) return parts
+    const { input } = open
+    // Some proxies send the input as the text that it was generated as.
+    const text = asString(input) || writeJson(isObject(input) ? input : {})
+    parts.push({ kind: 'call', call: open.call, arguments: text, isComplete: true })
+    return parts
+  }
+
+  /** The sources of the block that ends. */
+  private endText(): readonly Part[] {
+    const annotations = this.citations.endBlock()
+    return annotations.length > 0 ? [{ kind: 'sources', annotations }] : NO_PARTS
+  }
+
+  private readEnding(ending: unknown): readonly Part[] {
+    const stopped = asString(member(ending, 'stop_reason'))
+    if (stopped === undefined) return NO_PARTS
+    const details = member(ending, 'stop_details')
+    const refusal = stopped === 'refusal' ? asString(member(details, 'explanation')) : undefined
+    return [
+      ...this.endText(),
+      ...(refusal ? [{ kind: 'refusal', text: refusal } as const] : []),
+      { kind: 'reason', reason: REASONS.get(stopped) ?? 'stop' },
+    ]
+  }
+}
+
+/** `end_turn`, `stop_sequence` and unknown reasons are a plain `stop`. */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['max_tokens', 'length'],
+  // A turn with many searches, which only callers of messages can continue: it is not whole.
+  ['pause_turn', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+])

@@ -1,0 +1,111 @@
+/**
+ * An answer as a sequence of parts, in no dialect's words. Each dialect has one reader, which makes
+ * parts of an event or of a whole answer, and one writer for each form that it answers in.
+ */
+import type { JsonObject } from '../../../base/lib/json.ts'
+import type { ReportedError } from '../reported-error.ts'
+import type { SseEvent } from '../sse.ts'
+import type { BodyReading } from '../tap.ts'
+import type { UsageReading } from '../usage/usage-reading.ts'
+
+/** A call of a tool; the same object in all of its parts. */
+export interface PartCall {
+  /** Order of first appearance, from 0. */
+  readonly position: number
+  /** Empty if the upstream sent none, or one that an earlier call has. */
+  readonly id: string
+  /** Empty until the upstream names the tool. */
+  readonly name: string
+}
+
+/** Content of an answer; it comes in the order of generation. */
+export type ContentPart =
+  /** The answer has begun, if only with a role. */
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'text' | 'reasoning' | 'refusal'; readonly text: string }
+  /** The end of reasoning whose text came before, signed by its vendor. */
+  | { readonly kind: 'signature'; readonly signature: string }
+  /** Reasoning that only its vendor can read. */
+  | { readonly kind: 'sealed'; readonly data: string }
+  /** Sources of the text: `{type: 'url_citation', url_citation}`. */
+  | { readonly kind: 'sources'; readonly annotations: readonly JsonObject[] }
+  | SearchPart
+  | CallPart
+
+/** The beginning of a search that the vendor runs, or its end. */
+export interface SearchPart {
+  readonly kind: 'search'
+  readonly id: unknown
+  readonly query?: string
+  /** Stated at the end. */
+  readonly status?: 'completed' | 'failed'
+  /** The addresses that were found. */
+  readonly urls?: readonly string[]
+}
+
+export interface CallPart {
+  readonly kind: 'call'
+  readonly call: PartCall
+  /** A fragment of the arguments' JSON text, verbatim. */
+  readonly arguments: string
+  /** True if the arguments are whole with this part. */
+  readonly isComplete: boolean
+}
+
+/** The reason of an ending; undefined where it is not stated. */
+export interface Reason {
+  /** In the words of chat: `stop`, `length`, `tool_calls`, `content_filter`. */
+  readonly reason: string | undefined
+  /** The stop string that was hit. */
+  readonly stopSequence?: string | undefined
+}
+
+export type Part =
+  | ContentPart
+  /** An answer with it is whole, even if its end is missing. */
+  | ({ readonly kind: 'reason' } & Reason)
+  /** The end of the answer. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'error'; readonly error: ReportedError }
+
+export const BEGIN: Part = { kind: 'begin' }
+export const DONE: Part = { kind: 'done' }
+export const NO_PARTS: readonly Part[] = []
+
+/** Reads one answer of a dialect, and its usage in the vendor's own terms. */
+export interface PartReader {
+  /** True if a whole answer whose stream broke off counts as work: it is not tried elsewhere. */
+  readonly countsBroken: boolean
+  event(event: SseEvent): readonly Part[]
+  /** Reads the usage of an event after the end. */
+  late(event: SseEvent): void
+  /** Reads a document in place of events: a whole answer, an error, or undefined for no JSON. */
+  whole(document: unknown): { readonly reading: BodyReading; readonly parts: readonly Part[] }
+  /** Returns what the events so far state. */
+  reading(): UsageReading
+  /** Tokens of reasoning, which are a part of the output, if they are stated. */
+  reasoningTokens(): number | undefined
+}
+
+/** The state at the end of an answer. */
+export interface Ending extends Reason {
+  readonly reading: UsageReading
+  readonly reasoningTokens: number | undefined
+  /** UTF-8 bytes of what the model wrote. */
+  readonly outputBytes: number
+}
+
+/** Writes one answer, as events or as one document at its end. */
+export interface PartWriter {
+  add(part: ContentPart): void
+  /** Writes the regular ending. */
+  finish(ending: Ending): void
+  /** Writes the error that ends the answer; open parts stay open. */
+  fail(error: ReportedError): void
+  /** Returns the output written since the last call. */
+  take(): string
+  /** Bytes that are kept until the end or until their turn, about. */
+  heldBytes(): number
+  /** True if a stream keeps more than it may. */
+  isOverfull(): boolean
+}

@@ -1,0 +1,25 @@
+/**
+ * Reasoning with its vendor's signature as `encrypted_content`: clients return it unread, and the
+ * vendor gets its own reasoning back beside the calls that followed it.
+ */
+import { asString, isObject, tryParseJson } from '../../../base/lib/json.ts'
+import type { SignedThinking } from '../messages-over-chat/chat-request.ts'
+
+/** Marks what was sealed here: other vendors' content cannot be read. */
+const PREFIX = 'signed.'
+
+export function sealReasoning(reasoning: SignedThinking): string {
+  return PREFIX + Buffer.from(JSON.stringify(reasoning)).toString('base64url')
+}
+
+/** Returns undefined for content that was not sealed here. */
+export function openReasoning(content: unknown): SignedThinking | undefined {
+  if (typeof content !== 'string' || !content.startsWith(PREFIX)) return undefined
+  const sealed = tryParseJson(Buffer.from(content.slice(PREFIX.length), 'base64url'))
+  if (!isObject(sealed)) return undefined
+  const data = asString(sealed.data)
+  if (data) return { data }
+  const thinking = asString(sealed.thinking)
+  const signature = asString(sealed.signature)
+  return thinking === undefined || !signature ? undefined : { thinking, signature }
+}

@@ -1,0 +1,91 @@
+/**
+ * Watches an answer of POST /v1/audio/speech. The bytes of a file state no usage, and end with the
+ * body; events state usage and end.
+ */
+import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
+import type { Quantities } from '../../../base/lib/units.ts'
+import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
+import { createSseParser, type SseEvent } from '../sse.ts'
+import { readCount } from '../usage/read-count.ts'
+import { isEmpty, largerOfEach } from '../usage/usage-reading.ts'
+import type { AudioFormat } from './formats.ts'
+import { createSpeechMeter } from './measure-speech.ts'
+
+/** Creates a relay for the bytes of a file, which has no error form: a broken answer is cut off. */
+export function createAudioTap(format: AudioFormat): Relay {
+  const meter = createSpeechMeter(format)
+  let outputBytes = 0
+  let finished = false
+  return {
+    push(chunk) {
+      outputBytes += chunk.length
+      meter.push(chunk)
+      return chunk
+    },
+    end() {
+      finished = outputBytes > 0
+      return undefined
+    },
+    fail: () => undefined,
+    report() {
+      const audioSeconds = meter.seconds()
+      return { outputBytes, finished, audioSeconds }
+    },
+  }
+}
+
+/** Creates a relay for `speech.audio.delta` and, with the usage, `speech.audio.done`. */
+export function createAudioEventTap(): Relay {
+  const state: { report: RelayReport } = { report: { outputBytes: 0, finished: false } }
+  const parser = createSseParser({
+    onEvent: (event) => {
+      state.report = readEvent(state.report, event)
+    },
+  })
+  return {
+    push(chunk) {
+      parser.push(chunk)
+      return chunk
+    },
+    end() {
+      parser.end()
+      return undefined
+    },
+    fail: printAudioFailure,
+    report: () => state.report,
+    heldBytes: parser.heldBytes,
+  }
+}
+
+/** Writes the error event of a stream that broke off. */
+export function printAudioFailure({ type, message }: RelayFailure): Buffer {
+  const error = { type, message, code: null, param: null }
+  return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
+}
+
+/** Some vendors name an event beside its data. Any event may state usage, also behind the end. */
+function readEvent(report: RelayReport, { event: name, data }: SseEvent): RelayReport {
+  const outputBytes = report.outputBytes + data.length
+  // Deltas are long and state nothing else: they are not parsed.
+  const isDelta = data.includes('"speech.audio.delta"') && !data.includes('"usage"')
+  if (isDelta) return { ...report, outputBytes }
+  const document = tryParseJson(Buffer.from(data))
+  const usage = largerOfEach(report.usage ?? {}, readUsage(member(document, 'usage')))
+  const stated = isEmpty(usage) ? report : { ...report, usage }
+  const error = member(document, 'error')
+  if (isObject(error)) {
+    const message = asString(member(error, 'message')) ?? 'upstream provider error'
+    return { ...stated, error: { type: 'server_error', message } }
+  }
+  const finished = report.finished || (member(document, 'type') ?? name) === 'speech.audio.done'
+  return { ...stated, outputBytes, finished }
+}
+
+function readUsage(usage: unknown): Quantities {
+  const input = readCount(member(usage, 'input_tokens'))
+  const output = readCount(member(usage, 'output_tokens'))
+  return {
+    ...(input === undefined ? {} : { input_token: input }),
+    ...(output === undefined ? {} : { output_token: output }),
+  }
+}

@@ -1,0 +1,107 @@
+/** Reads the usage of answers of POST /v1/audio/transcriptions (docs/protocols/openai.md#audio). */
+import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
+import { readChatUsage } from '../chat/read-usage.ts'
+import type { Relay, RelayReport } from '../relay.ts'
+import { createSseParser } from '../sse.ts'
+import { type BodyReading, createBodyTap } from '../tap.ts'
+import { readCount } from '../usage/read-count.ts'
+import { largerOfEach, type UsageReading } from '../usage/usage-reading.ts'
+
+/** Reads an answer in `json` or `verbose_json`. */
+export function readTranscription(document: unknown): BodyReading {
+  const text = member(document, 'text')
+  if (typeof text !== 'string') return { outputBytes: 0, error: readError(document) }
+  return { ...readUsage(document), outputBytes: Buffer.byteLength(text) }
+}
+
+/** Reads tokens or seconds, else the duration of `verbose_json`. */
+function readUsage(document: unknown): UsageReading {
+  const usage = member(document, 'usage')
+  const isTimed = !isObject(usage) || usage.type === 'duration'
+  const seconds = isTimed
+    ? readSeconds(isObject(usage) ? usage.seconds : member(document, 'duration'))
+    : readSeconds(usage.prompt_audio_seconds)
+  if (seconds !== undefined) return { usage: { second: seconds } }
+  return isTimed ? {} : toAudioTokens(readChatUsage(document))
+}
+
+/** Counts input without details as audio. */
+function toAudioTokens(reading: UsageReading): UsageReading {
+  const { input_token: input, audio_input_token: audio, ...rest } = reading.usage ?? {}
+  if (input === undefined || audio !== undefined) return reading
+  return { ...reading, usage: { ...rest, audio_input_token: input } }
+}
+
+/** Rounds seconds up; anything but a number from 0 on is not stated. */
+function readSeconds(value: unknown): number | undefined {
+  return typeof value === 'number' ? readCount(Math.ceil(value)) : undefined
+}
+
+function readError(document: unknown) {
+  const message = asString(member(member(document, 'error'), 'message'))
+  return { type: 'server_error', message: message ?? 'upstream provider error' }
+}
+
+/** Creates a relay for `text`, `srt` and `vtt`: any text is an answer but a JSON error. */
+export function createPlainTap(): Relay {
+  const tap = createBodyTap((document) =>
+    isObject(member(document, 'error'))
+      ? { outputBytes: 0, error: readError(document) }
+      : { outputBytes },
+  )
+  let outputBytes = 0
+  return {
+    ...tap,
+    push(chunk) {
+      outputBytes += chunk.length
+      return tap.push(chunk)
+    },
+  }
+}
+
+/** Creates a relay for `transcript.text.delta` and, with the usage, `transcript.text.done`. */
+export function createTranscriptTap(): Relay {
+  let report: RelayReport = { outputBytes: 0, finished: false }
+  const parser = createSseParser({
+    onEvent: ({ event, data }) => {
+      report = readEvent(report, event, tryParseJson(Buffer.from(data)))
+    },
+  })
+  return {
+    push(chunk) {
+      parser.push(chunk)
+      return chunk
+    },
+    end() {
+      parser.end()
+      return undefined
+    },
+    fail({ type, message }) {
+      const error = { type, message, code: null, param: null }
+      return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
+    },
+    report: () => report,
+    heldBytes: parser.heldBytes,
+  }
+}
+
+/** Some vendors name an event beside its data. Any event may state usage, also behind the end. */
+function readEvent(report: RelayReport, name: string, event: unknown): RelayReport {
+  const delta = asString(member(event, 'delta')) ?? ''
+  const outputBytes = report.outputBytes + Buffer.byteLength(delta)
+  const error = member(event, 'error')
+  if (isObject(error)) {
+    const message = asString(member(error, 'message')) ?? 'upstream provider error'
+    return { ...keepLarger(report, event), error: { type: 'server_error', message } }
+  }
+  const finished = report.finished || (member(event, 'type') ?? name) === 'transcript.text.done'
+  const isStated = finished || isObject(member(event, 'usage'))
+  return { ...(isStated ? keepLarger(report, event) : report), outputBytes, finished }
+}
+
+/** Work that was done is not undone: a later and smaller count is not believed. */
+function keepLarger(report: RelayReport, event: unknown): RelayReport {
+  const reading = readUsage(event)
+  if (!reading.usage) return { ...report, ...reading }
+  return { ...report, ...reading, usage: largerOfEach(report.usage ?? {}, reading.usage) }
+}

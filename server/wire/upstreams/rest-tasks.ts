@@ -1,0 +1,123 @@
+/**
+ * The kit of drivers for vendors with a bearer key and JSON: one request creates a task, another
+ * reads it. A driver names its paths and what its documents mean; a method of its own may replace
+ * any that this builds.
+ */
+import { asString, type JsonObject, member } from '../../base/lib/json.ts'
+import { readResultUrl } from '../../base/lib/result-url.ts'
+import { UpstreamFailure } from './failure.ts'
+import { type KeyedChannel, sendWithKey } from './send-with-key.ts'
+import { isUnknownTask, readTaskStatus, submittedAs } from './task-answer.ts'
+import type { TaskAttempt, TaskDriver, TaskOrder, TaskPoll, TaskReference } from './task-driver.ts'
+import type { Wire, WireResponse } from './wire.ts'
+
+/** A task that was read, and the wire for requests about its result. */
+export interface FoundTask<Settings> extends TaskReference<Settings> {
+  readonly wire: Wire
+}
+
+export interface RestTasks<Settings extends KeyedChannel> {
+  readonly prepare: TaskDriver<Settings>['prepare']
+  /** The request that creates a task; an attempt's callback URL joins its body. */
+  readonly submit: {
+    readonly path: (order: TaskOrder<Settings>) => string
+    readonly body: (order: TaskOrder<Settings>, attempt: TaskAttempt) => JsonObject
+    /** The member of the answer with the task's id. */
+    readonly id: string
+    /** Returns the document of the answer. Throws the refusal that it states. */
+    readonly read: (response: WireResponse, parameters: JsonObject) => Promise<JsonObject>
+  }
+  /** The request that reads a task. */
+  readonly poll: {
+    /** `id` is encoded for a path or a query. */
+    readonly path: (id: string) => string
+    /** Returns the document of the answer. Throws the refusal of the query. */
+    readonly read: (response: WireResponse) => Promise<JsonObject>
+    /** Returns an end that the document states in place of a status. */
+    readonly verdict?: (document: JsonObject) => TaskPoll | undefined
+    /** Returns the task in the document, where it is not the document itself. */
+    readonly task?: (document: JsonObject, status: number) => JsonObject
+  }
+  /** Reads a task that has succeeded. */
+  readonly result: (task: JsonObject, found: FoundTask<Settings>) => TaskPoll | Promise<TaskPoll>
+}
+
+/** Returns the driver's methods. */
+export function restTasks<Settings extends KeyedChannel>({
+  prepare,
+  submit,
+  poll,
+  result,
+}: RestTasks<Settings>): TaskDriver<Settings> {
+  return {
+    prepare,
+    async submit(wire, order, attempt) {
+      const callback = { callback_url: attempt.vendorCallbackUrl }
+      const body = Buffer.from(JSON.stringify({ ...submit.body(order, attempt), ...callback }))
+      const response = await sendWithKey(wire, order.settings, 'POST', submit.path(order), body)
+      const answer = await submit.read(response, order.parameters)
+      return submittedAs(answer[submit.id], response, answer)
+    },
+    async poll(wire, reference) {
+      const path = poll.path(encodeURIComponent(reference.upstreamId))
+      const response = await sendWithKey(wire, reference.settings, 'GET', path)
+      if (await isUnknownTask(response)) return { state: 'gone' }
+      const document = await poll.read(response)
+      const verdict = poll.verdict?.(document)
+      if (verdict) return verdict
+      const task = poll.task?.(document, response.status) ?? document
+      return readUnfinished(task) ?? (await result(task, { ...reference, wire }))
+    },
+  }
+}
+
+/** Returns the state of a task that has not succeeded; a word that nobody documents is thrown. */
+function readUnfinished(task: JsonObject): TaskPoll | undefined {
+  const status = readTaskStatus(task.status)
+  switch (status) {
+    case 'queued':
+    case 'processing':
+      return { state: status }
+    case 'succeeded':
+      return undefined
+    case 'failed':
+      return { state: 'failed', ...readError(task, 'task_failed', 'the task failed') }
+    case 'expired':
+      return { state: 'failed', ...readError(task, 'task_expired', 'the task expired upstream') }
+    case 'cancelled': {
+      const message = 'the task was cancelled'
+      return { state: 'failed', code: 'cancelled', message, cancelled: true }
+    }
+    default:
+      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
+  }
+}
+
+/** Reads `error`, whose code may be a number. */
+function readError({ error }: JsonObject, code: string, message: string) {
+  const vendorCode = member(error, 'code')
+  return {
+    code: typeof vendorCode === 'number' ? String(vendorCode) : (asString(vendorCode) ?? code),
+    message: asString(member(error, 'message')) ?? message,
+  }
+}
+
+/** Returns the address of a result. Throws `failed` without one, so that the task is polled on. */
+export function requireUrl(value: unknown, name: string): string {
+  const url = readResultUrl(value)
+  if (url === undefined)
+    throw new UpstreamFailure('failed', { message: `a success without ${name}` })
+  return url
+}
+
+/** Returns those of `names` that the task states. */
+export function pickStated(task: JsonObject, names: readonly string[]): Record<string, unknown> {
+  const stated = (name: string) => task[name] !== undefined && task[name] !== null
+  return Object.fromEntries(names.filter(stated).map((name) => [name, task[name]]))
+}
+
+/** Returns the refusal of an order whose field the model does not take. */
+export function refuseField(found: { readonly param: string; readonly problem: string }) {
+  const { param, problem } = found
+  return new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
+}

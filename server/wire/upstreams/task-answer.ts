@@ -1,0 +1,82 @@
+/** Reads what vendors' answers about tasks have in common: an id, a status, no such task. */
+
+import { asString, isObject, type JsonObject, member, tryParseJson } from '../../base/lib/json.ts'
+import { isStatedError } from '../dialects/reported-error.ts'
+import { readErrorBody, UpstreamFailure } from './failure.ts'
+import type { SubmittedTask } from './task-driver.ts'
+import type { WireResponse } from './wire.ts'
+
+/**
+ * Reads the answer to a creation. Without an id, throws the refusal that the document states in any
+ * form, else `unknown`: the vendor has accepted the task, but it cannot be polled.
+ */
+export function submittedAs(
+  id: unknown,
+  { status }: Pick<WireResponse, 'status'>,
+  document: JsonObject,
+): SubmittedTask {
+  const upstreamId = readUpstreamId(id)
+  if (upstreamId !== undefined) return { upstreamId }
+  refuseIfFailed(document, status)
+  throw new UpstreamFailure('unknown', { status, message: 'no id in the answer' })
+}
+
+/**
+ * Throws `failed` for an error under a status of success that is not in the vendor's documented
+ * form: relays write `error` as a text, `success: false` or a status word, in any letter case.
+ */
+export function refuseIfFailed(document: JsonObject, status: number): void {
+  const fields = new Map(Object.entries(document).map(([name, one]) => [name.toLowerCase(), one]))
+  const error = fields.get('error')
+  const isFailed = fields.get('success') === false || hasEnded(readTaskStatus(fields.get('status')))
+  if (!isStatedError(error) && !isFailed) return
+  const message = asString(error) ?? asString(member(error, 'message'))
+  const stated = message ?? asString(fields.get('message'))
+  throw new UpstreamFailure('failed', { status, isStated: true, message: stated || 'refused' })
+}
+
+function hasEnded(status: TaskStatus | undefined): boolean {
+  return status === 'failed' || status === 'expired' || status === 'cancelled'
+}
+
+/** Reads an id that is a text or, as some gateways in between write it, a whole number. */
+export function readUpstreamId(id: unknown): string | undefined {
+  if (typeof id === 'string' && id !== '') return id
+  return typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : undefined
+}
+
+export type TaskStatus = 'queued' | 'processing' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+
+const WORDS: Readonly<Record<TaskStatus, string>> = {
+  queued: 'queued queueing queuing pending preparing waiting submitted created',
+  processing: 'running processing in_progress generating',
+  succeeded: 'succeeded success succeed completed complete done finished',
+  failed: 'failed fail failure error',
+  expired: 'expired timeout',
+  cancelled: 'cancelled canceled',
+}
+
+const STATUS_OF: ReadonlyMap<string, TaskStatus> = new Map(
+  (Object.entries(WORDS) as [TaskStatus, string][]).flatMap(([status, words]) =>
+    words.split(' ').map((word) => [word, status] as const),
+  ),
+)
+
+/** Returns the meaning of a vendor's word in any case; undefined for one that nobody documents. */
+export function readTaskStatus(word: unknown): TaskStatus | undefined {
+  return typeof word === 'string' ? STATUS_OF.get(word.trim().toLowerCase()) : undefined
+}
+
+/**
+ * Returns true for the vendor's own 404 or 410, which has a document. Throws `channel_fault` for
+ * any other: the page of a proxy says nothing about the task, which may be at work and billed.
+ */
+export async function isUnknownTask(response: WireResponse): Promise<boolean> {
+  const { status } = response
+  if (status !== 404 && status !== 410) return false
+  if (isObject(tryParseJson(await readErrorBody(response)))) return true
+  throw new UpstreamFailure('channel_fault', {
+    status,
+    message: `a ${status} that is not the vendor’s own: the address of the channel leads elsewhere`,
+  })
+}

@@ -1,0 +1,90 @@
+/**
+ * Volcengine's two search products (docs/protocols/volcengine-search.md). The result passes
+ * unchanged.
+ */
+import { z } from 'zod'
+import { asString, tryParseJson } from '../../../base/lib/json.ts'
+import { joinUrl } from '../../../base/lib/text/base-url.ts'
+import { createBodyTap } from '../../dialects/tap.ts'
+import { baseUrl } from '../base-url.ts'
+import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from '../failure.ts'
+import { defineUpstream, type UpstreamAnswer, type UpstreamCall } from '../upstream.ts'
+import type { Wire, WireResponse } from '../wire.ts'
+import { readSearchBody, type SearchError } from './read-body.ts'
+import { buildSearchBody } from './request.ts'
+
+const settings = z.strictObject({
+  base_url: baseUrl().default('https://open.feedcoopapi.com'),
+  api_key: z.string().min(1),
+  /** A free label that the vendor shows in its statistics. */
+  traffic_tag: z.string().optional(),
+})
+type Settings = z.infer<typeof settings>
+
+/** `upstream_model` names the product: `web_search` or `global_search`. */
+async function search(
+  wire: Wire,
+  { settings: channel, upstreamModel, request }: UpstreamCall<Settings>,
+): Promise<UpstreamAnswer> {
+  let error: SearchError | undefined
+  const response = await wire.send({
+    method: 'POST',
+    url: joinUrl(channel.base_url, `/search_api/${encodeURIComponent(upstreamModel)}`),
+    headers: {
+      authorization: `Bearer ${channel.api_key}`,
+      'content-type': 'application/json',
+      ...(channel.traffic_tag ? { 'x-traffic-tag': channel.traffic_tag } : {}),
+    },
+    body: buildSearchBody(upstreamModel, request),
+  })
+  if (response.status >= 400) throw await readFailure(response)
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: response.body,
+    relay: createBodyTap((document) => {
+      const reading = readSearchBody(document)
+      error = reading.failure
+      return reading
+    }),
+    stream: false,
+    refusal: () =>
+      error && new UpstreamFailure(kindOf(error.code), { status: 200, ...describe(error) }),
+  }
+}
+
+async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
+  const body = await readErrorBody(response)
+  const { failure } = readSearchBody(tryParseJson(body))
+  const contentType = asString(response.headers['content-type']) ?? 'application/json'
+  const status = response.status
+  const byStatus = classifyStatus(status)
+  // A 400 without the vendor's envelope is the page of a proxy, and no verdict about the request.
+  const unstated = byStatus === 'rejected' && !failure?.isStated ? 'failed' : byStatus
+  const kind = failure && failure.code !== 0 ? kindOf(failure.code) : unstated
+  const details = { status, answer: { contentType, body }, ...(failure ? describe(failure) : {}) }
+  return new UpstreamFailure(kind, details)
+}
+
+function describe({ code, message }: SearchError) {
+  return { message, code: String(code) }
+}
+
+const REJECTED = new Set([10400, 10402])
+const BUSY = new Set([700429])
+const FAILED = new Set([10500])
+
+/** Codes that are not listed are about the channel: its key, quota or permission. */
+function kindOf(code: number): FailureKind {
+  if (REJECTED.has(code)) return 'rejected'
+  if (BUSY.has(code)) return 'busy'
+  if (FAILED.has(code) || code === 0) return 'failed'
+  return 'channel_fault'
+}
+
+export const volcSearch = defineUpstream({
+  name: 'volc-search',
+  settings,
+  secrets: ['api_key'],
+  calls: { search },
+})

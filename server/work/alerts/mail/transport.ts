@@ -1,0 +1,104 @@
+/** Sends one mail over SMTP. */
+import { createTransport } from 'nodemailer'
+import { oneLine } from '../../../base/lib/text/one-line.ts'
+import { isMailAddress, type Mailbox, type SmtpServer } from '../../../base/lib/text/smtp-url.ts'
+
+export interface MailSettings {
+  readonly server: SmtpServer
+  readonly from: Mailbox
+}
+
+export interface OutgoingMail {
+  /** The same for each attempt: it is the Message-ID, so that a receiver sees a repetition. */
+  readonly id: string
+  readonly address: string
+  readonly language: string
+  readonly subject: string
+  readonly text: string
+}
+
+/** `isFinal`: the server refused this mail for good, so that no retry helps. */
+export type SendResult =
+  | { readonly sent: true }
+  | { readonly sent: false; readonly error: string; readonly isFinal: boolean }
+
+const CONNECT_MS = 10_000
+const SILENCE_MS = 20_000
+/** The whole exchange, whatever the server says meanwhile. */
+export const SEND_MS = 60_000
+
+/** Sends a mail to one address. Never rejects. `totalMs` is for tests. */
+export async function sendMail(
+  { server, from }: MailSettings,
+  mail: OutgoingMail,
+  { signal, totalMs = SEND_MS }: { readonly signal?: AbortSignal; readonly totalMs?: number } = {},
+): Promise<SendResult> {
+  if (!isMailAddress(mail.address)) {
+    return { sent: false, error: 'the address cannot be mailed to', isFinal: true }
+  }
+  const transport = openTransport(server)
+  const limit = AbortSignal.timeout(totalMs)
+  try {
+    await transport.sendMail({
+      from: { name: from.name, address: from.address },
+      to: { name: '', address: mail.address },
+      envelope: { from: from.address, to: [mail.address] },
+      messageId: `<${mail.id}@${domainOf(from.address)}>`,
+      subject: oneLine(mail.subject),
+      text: mail.text,
+      headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': mail.language },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    })
+    return { sent: true }
+  } catch (error) {
+    return explain(error, limit.aborted)
+  } finally {
+    transport.close()
+  }
+}
+
+/** Connects and signs in without sending. Resolves with what went wrong, or undefined. */
+export async function checkMail(server: SmtpServer): Promise<string | undefined> {
+  const transport = openTransport(server)
+  try {
+    await transport.verify()
+    return undefined
+  } catch (error) {
+    const result = explain(error, false)
+    return result.sent ? undefined : result.error
+  } finally {
+    transport.close()
+  }
+}
+
+function openTransport({ host, port, security, user, password }: SmtpServer) {
+  return createTransport({
+    host,
+    port,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    ...(user === undefined ? {} : { auth: { user, pass: password ?? '' } }),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    dnsTimeout: CONNECT_MS,
+  })
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.indexOf('@') + 1)
+}
+
+const ERROR_LENGTH_MAX = 300
+
+/** Refusals of the recipient or of the text are final; all others may pass. */
+function explain(error: unknown, isLate: boolean): SendResult {
+  const { code, responseCode, message } = error as Readonly<Record<string, unknown>>
+  const isRefused = typeof responseCode === 'number' && responseCode >= 500
+  const isFinal = isRefused && (code === 'EENVELOPE' || code === 'EMESSAGE')
+  const text = isLate ? 'the mail server took too long' : oneLine(String(message ?? error))
+  return { sent: false, error: text.slice(0, ERROR_LENGTH_MAX), isFinal }
+}

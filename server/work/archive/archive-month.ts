@@ -1,0 +1,250 @@
+/**
+ * Archives the calls of a month, batch by batch. Each batch is written as one object and read back;
+ * one transaction then adopts the object, adds the batch's sums and removes its rows. A kill
+ * between two steps loses nothing: the next run goes on with the rows that are left.
+ */
+import type { Sql } from 'postgres'
+import { failpoint } from '../../base/lib/failpoint.ts'
+import { OperatorError } from '../../base/lib/operator-error.ts'
+import { sealEverything } from '../../money/ledger/books/sealer.ts'
+import { countEndedCalls } from '../../money/usage/rollup-store.ts'
+import type { Blobs } from '../assets/storage/blobs.ts'
+import {
+  beginArchive,
+  countHolds,
+  finishArchive,
+  type LineRow,
+  type RemoveVerdict,
+  readFirstHold,
+  removeRows,
+  selectArchives,
+  selectLines,
+  withoutTimeout,
+} from './archive-store.ts'
+import { readArchiveManifest, writeManifest } from './manifest.ts'
+import { type Month, monthOf, monthOfHold } from './months.ts'
+import { readObject, type WrittenObject, writeObject } from './objects.ts'
+import { judgeRecord, readRecord } from './record.ts'
+
+/** A settlement may arrive hours late, but never this many days. */
+const AGE_DAYS_MIN = 35
+const DAY_MS = 86_400_000
+/** Limits of one object; its rows are removed in one transaction. */
+const HOLDS_MAX = 10_000
+const CONTENT_BYTES_MAX = 32_000_000
+const LINES_AT_ONCE = 1_000
+const ATTEMPTS_MAX = 3
+const COUNT_STEP_SECONDS = 6 * 3600
+
+export interface ArchiveOptions {
+  readonly sql: Sql
+  readonly blobs: Blobs
+  /** Maximum holds per object. */
+  readonly holdsMax?: number
+  readonly onProgress?: (message: string) => void
+  /** Called between the steps of a batch. */
+  readonly onStep?: (step: ArchiveStep) => Promise<void> | void
+}
+
+export type ArchiveStep = 'begun' | 'written' | 'verified' | 'removing' | 'removed' | 'listed'
+
+export interface ArchivedMonth {
+  readonly month: string
+  /** Holds archived by this run. */
+  readonly holds: number
+  readonly objects: number
+}
+
+/** Lists the months before `limit` that have holds in the database, the oldest first. */
+export async function listMonths(sql: Sql, limit: Date): Promise<Month[]> {
+  const { first } = await readFirstHold(sql)
+  const months: Month[] = []
+  let month = first === null ? undefined : monthOfHold(first)
+  for (; month && month.end <= limit; month = monthOf(month.end)) {
+    if ((await countHolds(sql, month)).holds > 0n) months.push(month)
+  }
+  return months
+}
+
+/** Returns the holds of a month. Rejects with OperatorError if it cannot be archived yet. */
+export async function checkMonth(sql: Sql, month: Month): Promise<bigint> {
+  const { now } = await readFirstHold(sql)
+  if (month.end.getTime() > now.getTime() - AGE_DAYS_MIN * DAY_MS) {
+    throw new OperatorError(
+      `${month.name} cannot be archived before ${AGE_DAYS_MIN} days have passed since its end`,
+    )
+  }
+  const { holds, open } = await countHolds(sql, month)
+  if (open > 0n) throw new OperatorError(`${REASONS.open(month)} (${open} of ${holds})`)
+  return holds
+}
+
+/** Rejects with OperatorError if the month cannot be archived; what was archived so far stays. */
+export async function archiveMonth(month: Month, options: ArchiveOptions): Promise<ArchivedMonth> {
+  const { sql, onProgress, onStep } = options
+  const holds = await checkMonth(sql, month)
+  const [known] = await selectArchives(sql, month.name)
+  if (holds === 0n && (!known || known.finished_at)) {
+    return { month: month.name, holds: 0, objects: 0 }
+  }
+  await sealEverything(sql)
+  await countFigures(sql)
+  await beginArchive(sql, month)
+  await onStep?.('begun')
+  let after = month.afterId
+  let done = 0
+  let objects = 0
+  for (;;) {
+    const batch = await archiveBatch(month, after, options)
+    if (!batch) break
+    after = batch.last
+    done += batch.holds
+    objects += 1
+    onProgress?.(`${month.name}: ${done} of ${holds} calls archived`)
+  }
+  await listObjects(month, options)
+  return { month: month.name, holds: done, objects }
+}
+
+/** Archives the next holds after an id. Returns undefined if there are none. */
+async function archiveBatch(month: Month, after: string, options: ArchiveOptions) {
+  const { sql, blobs, onStep } = options
+  let first: string | undefined
+  for (let attempt = 1; ; attempt += 1) {
+    const lines = await gatherLines(month, after, options)
+    const last = lines.at(-1)?.id
+    if (last === undefined) return undefined
+    // Another run has archived the holds of the last attempt.
+    if (lines[0]?.id !== first) attempt = 1
+    first = lines[0]?.id
+    for (const { line } of lines) judgeLine(line)
+    const object = await writeObject(blobs, lines.map(({ line }) => `${line}\n`).join(''))
+    failpoint('archive-written')
+    await orCleared(blobs, object.storage_key, async () => {
+      await onStep?.('written')
+      await readObject(blobs, object)
+    })
+    failpoint('archive-verified')
+    await onStep?.('verified')
+    const verdict = await removeBatch({ month: month.name, after, upto: last }, object, options)
+    if (verdict === 'removed') {
+      failpoint('archive-removed')
+      await onStep?.('removed')
+      return { last, holds: lines.length }
+    }
+    // Nothing was committed, so no row names the object.
+    await blobs.clear(object.storage_key)
+    if (attempt === ATTEMPTS_MAX || !RETRIED.has(verdict)) {
+      throw new OperatorError(REASONS[verdict](month))
+    }
+    if (verdict === 'unsealed') await sealEverything(sql)
+    if (verdict === 'uncounted') await countFigures(sql)
+  }
+}
+
+/** Removes an object that cannot be read back, before any row names it. */
+async function orCleared(
+  blobs: ArchiveOptions['blobs'],
+  key: string,
+  readBack: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await readBack()
+  } catch (error) {
+    await blobs.clear(key)
+    throw error
+  }
+}
+
+const RETRIED: ReadonlySet<RemoveVerdict> = new Set(['changed', 'unsealed', 'uncounted'])
+
+const REASONS: Readonly<Record<Exclude<RemoveVerdict, 'removed'>, (month: Month) => string>> = {
+  changed: ({ name }) => `calls of ${name} change while they are archived: try again later`,
+  open: ({ name }) =>
+    `holds of ${name} are open, or were closed in the last 7 days: archive it later`,
+  unexplained: ({ name }) =>
+    `a hold of ${name} has no call, or an entry no hold: run \`tributary audit\` first`,
+  uncounted: ({ name }) =>
+    `calls of ${name} are not in the figures yet: try again in a few minutes`,
+  unsealed: ({ name }) => `entries of ${name} are not sealed yet: try again in a few minutes`,
+  altered: ({ name }) =>
+    `an entry of ${name} is not what was sealed: run \`tributary audit\` first`,
+}
+
+function judgeLine(line: string): void {
+  const problem = judgeRecord(readRecord(line))
+  if (problem) throw new OperatorError(`${problem}: run \`tributary audit\` first`)
+}
+
+async function gatherLines(
+  month: Month,
+  from: string,
+  { sql, holdsMax = HOLDS_MAX }: ArchiveOptions,
+): Promise<LineRow[]> {
+  const lines: LineRow[] = []
+  let bytes = 0
+  let after = from
+  while (lines.length < holdsMax && bytes < CONTENT_BYTES_MAX) {
+    const most = Math.min(LINES_AT_ONCE, holdsMax - lines.length)
+    const rows = await selectLines(sql, { after, endId: month.endId }, most)
+    for (const row of rows) {
+      lines.push(row)
+      bytes += row.line.length
+      after = row.id
+    }
+    if (rows.length < most) break
+  }
+  return lines
+}
+
+class NotRemoved extends Error {
+  readonly verdict: RemoveVerdict
+  constructor(verdict: RemoveVerdict) {
+    super(verdict)
+    this.verdict = verdict
+  }
+}
+
+/**
+ * If the connection breaks, the commit may have succeeded: the object is then left alone, since
+ * housekeeping removes it only if no transaction adopted it.
+ */
+async function removeBatch(
+  range: Parameters<typeof removeRows>[1],
+  object: WrittenObject,
+  { sql, blobs, onStep }: ArchiveOptions,
+): Promise<RemoveVerdict> {
+  try {
+    return await withoutTimeout(sql, async (transaction) => {
+      await blobs.adopt(transaction, object.storage_key)
+      const verdict = await removeRows(transaction, range, object)
+      if (verdict !== 'removed') throw new NotRemoved(verdict)
+      failpoint('archive-removing')
+      await onStep?.('removing')
+      return verdict
+    })
+  } catch (error) {
+    if (error instanceof NotRemoved) return error.verdict
+    throw error
+  }
+}
+
+/** Writes the manifest and records it. An earlier manifest of the month is removed. */
+async function listObjects(month: Month, { sql, blobs, onStep }: ArchiveOptions): Promise<void> {
+  const manifest = await writeManifest(sql, blobs, month.name)
+  const stated = { manifest_key: manifest.key, manifest_sha256: manifest.sha256 }
+  await orCleared(blobs, manifest.key, () => readArchiveManifest(blobs, stated))
+  failpoint('archive-listed')
+  await onStep?.('listed')
+  const earlier = await withoutTimeout(sql, async (transaction) => {
+    await blobs.adopt(transaction, manifest.key)
+    const key = await finishArchive(transaction, month.name, manifest)
+    if (key !== null) await blobs.release(transaction, key)
+    return key
+  })
+  if (earlier !== null) await blobs.clear(earlier)
+}
+
+async function countFigures(sql: Sql): Promise<void> {
+  while (await countEndedCalls(sql, COUNT_STEP_SECONDS));
+}

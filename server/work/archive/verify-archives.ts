@@ -1,0 +1,157 @@
+/** Reads archives again: checksums, rows, sums, and every entry against the sealed books. */
+import type { Sql } from 'postgres'
+import { OperatorError } from '../../base/lib/operator-error.ts'
+import { digestEntry } from '../../money/ledger/books/canonical.ts'
+import type { ReadArchived } from '../../money/ledger/books/chain-source.ts'
+import {
+  type ArchiveRow,
+  type ObjectRow,
+  type SumRow,
+  selectArchives,
+  selectObjects,
+  selectSums,
+  selectUnmarked,
+} from './archive-store.ts'
+import { describeMonth, readArchiveManifest } from './manifest.ts'
+import { type ReadContent, readObject, splitLines } from './objects.ts'
+import { entriesOf, judgeRecord, readRecord } from './record.ts'
+
+export interface VerifiedMonth {
+  readonly month: string
+  readonly objects: number
+  readonly holds: number
+  readonly entries: number
+  /** For display, at most 20. */
+  readonly problems: readonly string[]
+}
+
+const PROBLEMS_MAX = 20
+
+interface StatedMonth {
+  readonly archive: ArchiveRow
+  readonly objects: readonly ObjectRow[]
+  readonly sums: readonly SumRow[]
+}
+
+/** Reads what the database states at one instant. Rejects with OperatorError without the month. */
+export async function readStated(sql: Sql, month?: string): Promise<StatedMonth[]> {
+  const outcome = await sql.begin('isolation level repeatable read read only', async (view) => {
+    const months: StatedMonth[] = []
+    for (const archive of await selectArchives(view, month)) {
+      const objects = await selectObjects(view, archive.month)
+      months.push({ archive, objects, sums: await selectSums(view, archive.month) })
+    }
+    return { months }
+  })
+  if (month === undefined || outcome.months.length > 0) return outcome.months
+  throw new OperatorError(`${month} is not archived`)
+}
+
+/** Reads every object of a month. */
+export async function verifyMonth(
+  sql: Sql,
+  storage: ReadContent,
+  stated: StatedMonth,
+): Promise<VerifiedMonth> {
+  const { archive, objects, sums } = stated
+  const problems: string[] = []
+  const complain = (problem: string) => {
+    if (problems.length < PROBLEMS_MAX) problems.push(problem)
+  }
+  const flows = createFlows()
+  for (const object of objects) {
+    try {
+      for (const problem of await verifyObject(sql, storage, object, flows)) complain(problem)
+    } catch (error) {
+      complain(describe(error))
+    }
+  }
+  if (problems.length === 0) for (const problem of flows.compare(sums)) complain(problem)
+  for (const problem of await verifyManifest(storage, stated)) complain(problem)
+  const holds = objects.reduce((sum, object) => sum + object.holds, 0)
+  const entries = objects.reduce((sum, object) => sum + object.entries, 0)
+  return { month: archive.month, objects: objects.length, holds, entries, problems }
+}
+
+async function verifyObject(
+  sql: Sql,
+  storage: ReadContent,
+  object: ObjectRow,
+  flows: ReturnType<typeof createFlows>,
+): Promise<string[]> {
+  const lines = splitLines(await readObject(storage, object))
+  const records = lines.map(readRecord)
+  const entries = records.flatMap(entriesOf)
+  for (const entry of entries) flows.add(entry)
+  const digested = entries.map((entry) => ({ id: entry.id, digest: digestEntry(entry) }))
+  const unmarked = await selectUnmarked(sql, digested)
+  const counts = [records.length, entries.length]
+  const stated = [object.holds, object.entries]
+  return [
+    ...records.flatMap((record) => judgeRecord(record) ?? []),
+    ...unmarked.map((id) => `entry ${id} in ${object.storage_key} is not what was sealed`),
+    ...(counts.join() === stated.join()
+      ? []
+      : [`${object.storage_key} has ${counts} holds and entries, not ${stated}`]),
+  ]
+}
+
+async function verifyManifest(storage: ReadContent, stated: StatedMonth): Promise<string[]> {
+  const { archive, objects, sums } = stated
+  const { manifest_key, manifest_sha256, month } = archive
+  if (manifest_key === null || manifest_sha256 === null) {
+    return [`${month} has no manifest yet: run \`tributary archive create --month ${month}\``]
+  }
+  try {
+    const found = await readArchiveManifest(storage, { manifest_key, manifest_sha256 })
+    const expected = describeMonth(month, objects, sums)
+    if (JSON.stringify(found) === JSON.stringify(expected)) return []
+    return [`manifest ${manifest_key} does not list what the database has of ${month}`]
+  } catch (error) {
+    return [describe(error)]
+  }
+}
+
+type Flow = Pick<SumRow, 'account_id' | 'currency' | 'source' | 'destination'>
+
+/** Sums entries as archived_sum does. */
+function createFlows() {
+  const found = new Map<string, { entries: bigint; amount: bigint }>()
+  const nameOf = ({ account_id, currency, source, destination }: Flow) =>
+    `${account_id} ${currency} from ${source} to ${destination}`
+  return {
+    add(entry: Flow & { readonly amount: bigint }) {
+      const name = nameOf(entry)
+      const flow = found.get(name) ?? { entries: 0n, amount: 0n }
+      found.set(name, { entries: flow.entries + 1n, amount: flow.amount + entry.amount })
+    },
+    compare(sums: readonly SumRow[]): string[] {
+      const stated = new Map(sums.map((sum) => [nameOf(sum), sum]))
+      return [...new Set([...found.keys(), ...stated.keys()])].flatMap((name) => {
+        const one = found.get(name) ?? { entries: 0n, amount: 0n }
+        const other = stated.get(name) ?? { entries: 0n, amount: 0n }
+        if (one.amount === other.amount && one.entries === other.entries) return []
+        return [
+          `${name}: the objects have ${one.amount} in ${one.entries} entries, ` +
+            `the database ${other.amount} in ${other.entries}`,
+        ]
+      })
+    },
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof OperatorError) return error.message
+  throw error
+}
+
+/** Returns a reader of archived entries for the verification of the sealed books. */
+export function archivedEntries(storage: ReadContent): ReadArchived {
+  return async function* (objects) {
+    for (const object of objects) {
+      for (const line of splitLines(await readObject(storage, object))) {
+        yield* entriesOf(readRecord(line))
+      }
+    }
+  }
+}

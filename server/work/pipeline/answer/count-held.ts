@@ -1,0 +1,66 @@
+/**
+ * Counts what a stream costs its account: the memory of what its relay holds, such as the start of
+ * an event that has not ended, and the time of reading what is large. Vendors send both.
+ */
+
+import type { Portion } from '../../../base/lib/memory/budget.ts'
+import type { Relay } from '../../../wire/dialects/relay.ts'
+import { type AnswerRoom, TOO_MUCH } from './receive-whole.ts'
+
+/** Bytes after which the count is read; a relay that holds fewer is not counted. */
+const STEP_BYTES = 256 * 1024
+/** The time of smaller chunks that are read faster is not counted, which would cost as much. */
+const TIMED_BYTES = 16 * 1024
+const TIMED_MS = 1
+
+type Room = Omit<AnswerRoom, 'bytesMax'>
+
+export class HeldBytes {
+  private readonly relay: Pick<Relay, 'heldBytes'>
+  private readonly room: Room
+  private portion: Portion | undefined
+  private uncounted = 0
+  /** Bytes that wait to leave. */
+  private leaving = 0
+
+  /** The portion is released with the others of the room. */
+  constructor(relay: Pick<Relay, 'heldBytes'>, room: Room) {
+    this.relay = relay
+    this.room = room
+  }
+
+  /**
+   * To be called behind each chunk, with the time that reading it took. Returns false if the next
+   * chunk should wait for the account's turn. Throws GatewayError 429 or 503 if too much is held.
+   */
+  add(bytes: number, tookMs: number): boolean {
+    this.uncounted += bytes
+    if (this.uncounted >= STEP_BYTES) this.count()
+    if (bytes < TIMED_BYTES && tookMs < TIMED_MS) return true
+    const { account, memory } = this.room
+    return memory.loop.count(account, bytes, tookMs)
+  }
+
+  /** Counts the bytes that wait to leave. Throws as `add`. */
+  setLeaving(bytes: number): void {
+    this.leaving = bytes
+    this.count()
+  }
+
+  /** Resolves when the next chunk may be read. */
+  turn(): Promise<void> {
+    const { account, memory } = this.room
+    return memory.loop.turn(account)
+  }
+
+  private count(): void {
+    this.uncounted = 0
+    const held = (this.relay.heldBytes?.() ?? 0) + this.leaving
+    const counted = held < STEP_BYTES ? 0 : held
+    if (!this.portion && counted === 0) return
+    this.portion ??= this.room.takePortion()
+    const more = counted - this.portion.amount
+    if (more <= 0) this.portion.shrink(-more)
+    else if (!this.portion.grow(more)) throw this.portion.refuse(more, TOO_MUCH)
+  }
+}

@@ -1,0 +1,287 @@
+/**
+ * Opens an answer before any of it is sent to the caller: a whole answer is read completely, a
+ * stream up to its first bytes. Until then a failure can still lead to another attempt.
+ */
+import type { Readable } from 'node:stream'
+import { OUTPUT_UNITS, type Unit } from '../../../base/lib/units.ts'
+import type { Relay, RelayReport } from '../../../wire/dialects/relay.ts'
+import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
+import type { UpstreamAnswer } from '../../../wire/upstreams/upstream.ts'
+import { HeldBytes } from './count-held.ts'
+import { type AnswerRoom, brokenOff, receiveWhole, toTimerMs } from './receive-whole.ts'
+import { detectIn, PackedStream, unpackStream, unpackWhole } from './unpack-answer.ts'
+
+export interface WholeAnswer {
+  readonly kind: 'whole'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  readonly report: RelayReport
+}
+
+export interface StreamAnswer {
+  readonly kind: 'stream'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Returns the first bytes for the caller, once, so that they are not kept in memory. */
+  readonly takeFirst: () => Buffer | undefined
+  /** Paused. */
+  readonly body: Readable
+  readonly relay: Relay
+  /** Counts what it costs the account. */
+  readonly held: Pick<HeldBytes, 'add' | 'setLeaving' | 'turn'>
+  /** True if the upstream's body has already ended. */
+  readonly ended: boolean
+  /** True if the vendor stops billing once its connection is closed. */
+  readonly stopsOnCancel: boolean
+  /** True if an interrupted response is cut off instead of ended. */
+  readonly cutsWhenBroken: boolean
+  readonly heartbeat: Buffer | undefined
+}
+
+export type OpenedAnswer = WholeAnswer | StreamAnswer
+
+/**
+ * Opens an answer. Rejects with an UpstreamFailure if the answer is a refusal, or if a whole answer
+ * or the first event of a stream is not complete within `withinMs`, if set.
+ */
+export function openAnswer(
+  answer: UpstreamAnswer,
+  room: AnswerRoom,
+  withinMs?: number,
+): Promise<OpenedAnswer> {
+  return answer.stream ? openUnpacked(answer, room, withinMs) : openWhole(answer, room, withinMs)
+}
+
+async function openUnpacked(
+  answer: UpstreamAnswer,
+  room: AnswerRoom,
+  withinMs: number | undefined,
+): Promise<StreamAnswer> {
+  const held = new HeldBytes(answer.relay, room)
+  try {
+    return await openStream(answer, { ...detectIn(answer), held }, withinMs)
+  } catch (cause) {
+    if (!(cause instanceof PackedStream)) throw cause
+    const unpacked = { ...answer, body: unpackStream(answer.body, cause) }
+    return await openStream(unpacked, { ...detectIn(unpacked, true), held }, withinMs)
+  }
+}
+
+/** Throws the refusal in an answer without output. Stated work is billed, even if not visible. */
+function refuse(answer: UpstreamAnswer): void {
+  const report = answer.relay.report()
+  if (!report.error || report.outputBytes > 0 || statesWork(report)) return
+  const failure = answer.refusal?.(report)
+  if (!failure) return
+  answer.body.destroy()
+  throw failure
+}
+
+/** Units that are counted only for work that was done, as opposed to the request's own. */
+const WORK_UNITS: readonly Unit[] = [
+  ...OUTPUT_UNITS,
+  'image',
+  'web_search_call',
+  'file_search_call',
+  'web_fetch_call',
+  'code_execution_call',
+  'container_minute',
+]
+
+function statesWork({ usage = {}, passes = [], statedCost }: RelayReport): boolean {
+  const hasCost = statedCost !== undefined && statedCost.nanos > 0n
+  return hasCost || passes.length > 0 || WORK_UNITS.some((unit) => (usage[unit] ?? 0) > 0)
+}
+
+async function openWhole(
+  answer: UpstreamAnswer,
+  room: AnswerRoom,
+  withinMs: number | undefined,
+): Promise<WholeAnswer> {
+  const received = await receiveWhole(answer.body, room, withinMs)
+  let chunks: readonly Buffer[]
+  try {
+    const unpacked = unpackWhole(received, room, answer)
+    chunks = unpacked instanceof Promise ? await unpacked : unpacked
+  } catch (cause) {
+    throw unreadable(cause)
+  }
+  const parts = readRelay(answer, chunks)
+  refuse(answer)
+  const body = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+  const { status, headers, relay } = answer
+  return { kind: 'whole', status, headers, body, report: relay.report() }
+}
+
+/** Returns what the caller gets of the answer. */
+function readRelay({ relay }: UpstreamAnswer, chunks: readonly Buffer[]): readonly Buffer[] {
+  const parts: Buffer[] = []
+  try {
+    for (const chunk of chunks) {
+      const part = relay.push(chunk)
+      if (part) parts.push(part)
+    }
+    const last = relay.end()
+    if (last) parts.push(last)
+    return parts
+  } catch (cause) {
+    throw unreadable(cause)
+  }
+}
+
+/** The failure of an answer that cannot be read, for example JSON that is nested too deeply. */
+function unreadable(cause: unknown): UpstreamFailure {
+  return new UpstreamFailure('unknown', { cause, message: 'the answer cannot be read' })
+}
+
+/** The answer's relay behind a detector, and the count of what it holds. */
+type Reader = Pick<Relay, 'push' | 'end'> & Pick<StreamAnswer, 'held'>
+
+/** Reads the start of a stream. */
+function openStream(
+  answer: UpstreamAnswer,
+  reader: Reader,
+  withinMs: number | undefined,
+): Promise<StreamAnswer> {
+  const { body, relay, headWithinMs } = answer
+  if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the stream broke off'))
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = []
+    let stopTimers: () => void = ignore
+    let isReading = true
+    const stopReading = () => {
+      isReading = false
+      stopTimers()
+      body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError)
+      // An error before the next reader adds its own listeners must not be uncaught.
+      body.on('error', ignore)
+    }
+    const finish = (ended: boolean) => {
+      stopReading()
+      if (!ended) body.pause()
+      try {
+        refuse(answer)
+        resolve(describeStream(answer, parts, { ended, reader }))
+      } catch (failure) {
+        reject(failure)
+      }
+    }
+    const take = (read: () => Buffer | undefined): boolean => {
+      try {
+        const out = read()
+        if (out && out.length > 0) parts.push(out)
+        return true
+      } catch (cause) {
+        if (cause instanceof PackedStream) {
+          stopReading()
+          body.pause()
+          // At once: a stream that was read to its end emits it in the next tick.
+          body.unshift(cause.start)
+          reject(cause)
+          return false
+        }
+        onError(unreadable(cause))
+        body.destroy()
+        return false
+      }
+    }
+    const onData = (chunk: Buffer) => {
+      const isTaken = take(() => readCounted(reader, chunk, waitForTurn))
+      if (isTaken && (parts.length > 0 || relay.report().error)) finish(false)
+    }
+    const waitForTurn = () => {
+      body.pause()
+      reader.held.turn().then(() => isReading && body.resume())
+    }
+    const onEnd = () => {
+      if (take(() => reader.end())) finish(true)
+    }
+    const onError = (cause: unknown) => {
+      stopTimers()
+      reject(brokenOff(cause, 'the stream broke off'))
+    }
+    const onLate = () => {
+      onError(new UpstreamFailure('unknown', { message: 'no first event in time' }))
+      body.destroy()
+    }
+    stopTimers = startTimers({ withinMs, headWithinMs }, onLate, () => finish(false))
+    body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
+  })
+}
+
+/** Calls `onOverdue` if the next chunk should wait for the account's turn. */
+function readCounted(
+  { push, held }: Reader,
+  chunk: Buffer,
+  onOverdue: () => void,
+): Buffer | undefined {
+  const startedAt = performance.now()
+  const out = push(chunk)
+  if (!held.add(chunk.length, performance.now() - startedAt)) onOverdue()
+  return out
+}
+
+interface OpeningTimes {
+  readonly withinMs: number | undefined
+  readonly headWithinMs: number | undefined
+}
+
+/** Calls each function after its time. Returns a function that stops both timers. */
+function startTimers(
+  { withinMs, headWithinMs }: OpeningTimes,
+  onLate: () => void,
+  sendHead: () => void,
+): () => void {
+  let isOpening = true
+  const late = withinMs === undefined ? undefined : setTimeout(onLate, toTimerMs(withinMs))
+  const sendIfOpening = () => {
+    if (isOpening) sendHead()
+  }
+  // Bytes that arrived while this process was busy are read first.
+  const onHead = () => setImmediate(sendIfOpening)
+  const head = headWithinMs === undefined ? undefined : setTimeout(onHead, headWithinMs)
+  return () => {
+    isOpening = false
+    clearTimeout(late)
+    clearTimeout(head)
+  }
+}
+
+function describeStream(
+  answer: UpstreamAnswer,
+  parts: Buffer[],
+  { ended, reader }: { readonly ended: boolean; readonly reader: Reader },
+): StreamAnswer {
+  const { status, headers, body, heartbeat } = answer
+  // Where the head did not wait for the first bytes, the detector has yet to see them.
+  const relay = parts.length === 0 && !ended ? behind(reader, answer.relay) : answer.relay
+  return {
+    kind: 'stream',
+    status,
+    headers,
+    takeFirst() {
+      const taken = parts.splice(0)
+      return taken.length > 1 ? Buffer.concat(taken) : taken[0]
+    },
+    body,
+    relay,
+    held: reader.held,
+    ended,
+    stopsOnCancel: answer.stopsOnCancel ?? false,
+    cutsWhenBroken: answer.cutsWhenBroken ?? false,
+    heartbeat,
+  }
+}
+
+function behind({ push, end }: Pick<Relay, 'push' | 'end'>, relay: Relay): Relay {
+  return {
+    push,
+    end,
+    fail: (failure) => relay.fail(failure),
+    report: () => relay.report(),
+    heldBytes: () => relay.heldBytes?.() ?? 0,
+  }
+}
+
+function ignore(): void {}

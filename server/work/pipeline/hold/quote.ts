@@ -1,0 +1,222 @@
+/** Verb 4: estimates the cost of the call, and refuses options without a price. */
+
+import type { Nanos } from '../../../base/lib/money.ts'
+import type { Unit } from '../../../base/lib/units.ts'
+import type { Facts, Model } from '../../../money/catalog/catalog.ts'
+import { clockFacts } from '../../../money/catalog/price/clock.ts'
+import { countOnce } from '../../../money/catalog/price/price.ts'
+import type { Estimate, Metering, TextRequest } from '../metering.ts'
+import { isSoldByTokens } from '../price/charge.ts'
+import {
+  listUnpriced,
+  NO_DIMENSIONS,
+  notPriced,
+  type RequestedFeature,
+  refuseUnsold,
+  sellsSearch,
+  type ToolOffer,
+} from '../price/dimensions.ts'
+import { boundHold, type HoldEstimate, type OtherModelWork } from '../price/hold-estimate.ts'
+import type { UsableRoute } from '../request/find-routes.ts'
+import type { ResolvedCall } from '../request/resolve.ts'
+import type { Services } from '../services.ts'
+
+export interface Quote extends HoldEstimate {
+  readonly amountNanos: Nanos
+  /** The possible cost beyond the hold, where the input is not all in the request. */
+  readonly excessNanos?: Nanos
+  /** The facts of the request; they apply if the answer does not state how it was served. */
+  readonly facts: Facts
+  readonly streamTokens?: number | undefined
+}
+
+/** A call as one model would serve it, at that model's price. */
+export interface QuotedCall {
+  /** Without the tools that the model has no price for. */
+  readonly call: ResolvedCall
+  readonly quoted: Quote
+}
+
+type Upstreams = Pick<Services, 'upstreams'>
+
+/**
+ * Returns the quote, of the request without what it only offers and the model has no price for.
+ * Throws a 400 that names another requested option without a price.
+ */
+export function quote(metering: Metering, call: ResolvedCall, services: Upstreams): QuotedCall {
+  const estimated = estimate(metering, call, services)
+  const [first, ...more] = listUnpriced(call.model, estimated.sent, metering.needs ?? [])
+  if (!first) return { call, quoted: toQuote(call, estimated, services) }
+  const reduced = takeOut(metering, call, [first, ...more])
+  const second = estimate(metering, reduced, services)
+  const [left] = listUnpriced(call.model, second.sent, metering.needs ?? [])
+  if (left) throw notPriced(call.model, left)
+  return { call: reduced, quoted: toQuote(reduced, second, services) }
+}
+
+/** Returns the call without the features. Throws a 400 that names one that must stay. */
+function takeOut(
+  metering: Metering,
+  call: ResolvedCall,
+  unpriced: readonly [RequestedFeature, ...RequestedFeature[]],
+): ResolvedCall {
+  const { model } = call
+  const fixed = unpriced.find(({ offer }) => !offer)
+  if (fixed) throw notPriced(model, fixed)
+  if (!metering.takeOut || model.unpricedTools === 'refuse') throw notPriced(model, unpriced[0])
+  const offers = unpriced.flatMap(({ offer }) => offer ?? [])
+  const taken = metering.takeOut(call.request, offers)
+  if ('request' in taken) return withRequest(metering, call, taken.request, offers)
+  const demanded = unpriced.find(({ offer }) => offer === taken.demanded) ?? unpriced[0]
+  throw notPriced(model, demanded, 'and the request demands it or has used it')
+}
+
+function withRequest(
+  metering: Metering,
+  call: ResolvedCall,
+  request: TextRequest,
+  offers: readonly ToolOffer[],
+): ResolvedCall {
+  const { value, body } = request
+  const estimateInputTokens = () => metering.inputTokens(value, body.length)
+  return {
+    ...call,
+    request: { ...call.request, ...request, estimateInputTokens },
+    takenOut: offers,
+  }
+}
+
+interface Estimated {
+  readonly estimate: Estimate
+  /** The features that some route's vendor gets. */
+  readonly sent: readonly RequestedFeature[]
+}
+
+function estimate(
+  metering: Metering,
+  { request, model, routes, chain }: ResolvedCall,
+  services: Upstreams,
+): Estimated {
+  const { value, body, fields, headers, file } = request
+  const estimated = metering.quote({
+    value,
+    body,
+    fields,
+    headers,
+    model,
+    chain,
+    fileBytes: file?.bytes ?? 0,
+    fileSeconds: file?.seconds ?? 0,
+    fileFault: file?.fault,
+  })
+  const { features } = estimated.dimensions ?? NO_DIMENSIONS
+  const isSearchSold = sellsSearch(model)
+  const sent = features.filter((one) => {
+    const isSearch = isSearchSold && one.unit === 'web_search_call'
+    return !one.isDropped || isSent(metering, routes, services, isSearch)
+  })
+  const isTranslated = isSearchSold && translatesSearch(metering, routes, services)
+  return { estimate: estimated, sent: isTranslated ? sent.map(asTranslated) : sent }
+}
+
+/** A search by another dialect is bounded by what its translator allows. */
+function asTranslated(one: RequestedFeature): RequestedFeature {
+  const { quantity = 0, translatedQuantity = 0 } = one
+  return translatedQuantity > quantity ? { ...one, quantity: translatedQuantity } : one
+}
+
+function translatesSearch(
+  { operation }: Metering,
+  routes: readonly UsableRoute[],
+  { upstreams }: Upstreams,
+): boolean {
+  return routes.some(({ target }) => {
+    const upstream = upstreams.get(target.upstream)
+    const isOther = upstream?.translates?.(operation, target.settings) === true
+    return isOther && upstream?.translatesSearch === true
+  })
+}
+
+function toQuote(
+  { model, routes }: ResolvedCall,
+  { estimate: { quantities, most, ceiling, streamTokens, dimensions }, sent }: Estimated,
+  services: Upstreams,
+): Quote {
+  const { alternatives } = dimensions ?? NO_DIMENSIONS
+  if (!isSoldByTokens(model)) refuseUnsold(model, quantities, alternatives[0])
+  const holdEstimate: HoldEstimate = {
+    quantities: addFees(countOnce(model.prices, quantities), sent),
+    alternatives: addClockFacts(alternatives, model),
+    channels: routes.map((route) => channelFactsOf(route, services)),
+    works: sent.flatMap(workOf),
+    ceiling,
+  }
+  const amountNanos = boundHold(model, holdEstimate)
+  const largest = most && { ...holdEstimate.quantities, ...most }
+  const excessNanos =
+    largest && boundHold(model, { ...holdEstimate, quantities: largest }) - amountNanos
+  return {
+    ...holdEstimate,
+    streamTokens,
+    facts: holdEstimate.alternatives[0],
+    amountNanos,
+    ...(excessNanos && excessNanos > 0n ? { excessNanos } : {}),
+  }
+}
+
+/** Adds the `clock` facts of this moment, and those beyond a boundary that is near. */
+function addClockFacts(
+  alternatives: HoldEstimate['alternatives'],
+  model: Model,
+): HoldEstimate['alternatives'] {
+  if (model.details.peak_hours === undefined) return alternatives
+  const hours = clockFacts(model, new Date()).alternatives
+  const [first = NO_FACTS, ...others] = hours
+  if (hours.length <= 1 && Object.keys(first).length === 0) return alternatives
+  const [requested, ...rest] = alternatives
+  return [
+    { ...first, ...requested },
+    ...others.map((hour) => ({ ...hour, ...requested })),
+    ...rest.flatMap((facts) => hours.map((hour) => ({ ...hour, ...facts }))),
+  ]
+}
+
+/** Returns the price facts from the settings of a route's channel. */
+export function channelFactsOf(
+  { target }: Pick<UsableRoute, 'target'>,
+  { upstreams }: Pick<Services, 'upstreams'>,
+): Facts {
+  return upstreams.get(target.upstream)?.priceFacts?.(target.settings) ?? NO_FACTS
+}
+
+const NO_FACTS: Facts = {}
+
+/**
+ * Returns true if any channel gets the option: untranslated, or a search that its model sells.
+ * Translators drop all others.
+ */
+function isSent(
+  { operation }: Metering,
+  routes: readonly UsableRoute[],
+  { upstreams }: Pick<Services, 'upstreams'>,
+  isSearch: boolean,
+): boolean {
+  return routes.some(({ target }) => {
+    const upstream = upstreams.get(target.upstream)
+    if (isSearch && upstream?.translatesSearch) return true
+    return upstream?.translates?.(operation, target.settings) !== true
+  })
+}
+
+function addFees(quantities: HoldEstimate['quantities'], features: readonly RequestedFeature[]) {
+  if (features.length === 0) return quantities
+  const fees: { -readonly [U in Unit]?: number } = { ...quantities }
+  for (const { unit, quantity } of features) {
+    if (unit && quantity) fees[unit] = Math.min((fees[unit] ?? 0) + quantity, 2 ** 50)
+  }
+  return fees
+}
+
+function workOf({ facts, work }: RequestedFeature): OtherModelWork[] {
+  return facts && work ? [{ facts, quantities: work }] : []
+}

@@ -1,0 +1,176 @@
+/** Verb 5: takes the hold, durably, before anything is sent. */
+
+import { type Context, noteRates, noteTime } from '../../../base/http/context.ts'
+import { GatewayError } from '../../../base/lib/errors.ts'
+import { formatAmount } from '../../../base/lib/money.ts'
+import type { Caller } from '../../../money/accounts/accounts.ts'
+import type { Hold } from '../../../money/ledger/holds/hold.ts'
+import type { HoldResult, Ledger } from '../../../money/ledger/ledger.ts'
+import type { Metering } from '../metering.ts'
+import type { Charged } from '../price/charge.ts'
+import { limitsOf } from '../request/limits.ts'
+import type { ResolvedCall } from '../request/resolve.ts'
+import type { Services } from '../services.ts'
+import { pinBase } from './pin-base.ts'
+import type { Quote } from './quote.ts'
+
+/** The answer of an earlier request with the same Idempotency-Key. */
+export interface Replay {
+  readonly requestId: string
+  readonly status: number
+  readonly contentType: string
+  readonly body: Buffer
+  /** The charge of that request. */
+  readonly charged: Charged | undefined
+}
+
+/**
+ * Returns the answer of an earlier request with the same Idempotency-Key, if any. Throws 409 while
+ * that request is running or if its answer was streamed, and 422 if the requests differ.
+ */
+export async function findReplay(
+  caller: Caller,
+  call: ResolvedCall,
+  services: Services,
+): Promise<Replay | undefined> {
+  const claim = call.idempotency
+  if (!claim) return undefined
+  const row = await services.ledger.findAnswer(caller.accountId, claim.key)
+  if (!row) return undefined
+  if (row.route !== claim.route || !row.fingerprint.equals(claim.fingerprint)) {
+    throw new GatewayError('idempotency_mismatch')
+  }
+  if (row.state === 'running' || row.state === 'lost') throw stillRunning(row.request_id)
+  if (row.state === 'streamed' || row.body === null || row.status === null) {
+    throw new GatewayError('conflict', {
+      message: `this request was answered as ${row.request_id}, whose answer is not stored`,
+    })
+  }
+  return {
+    requestId: row.request_id,
+    status: row.status,
+    contentType: row.content_type ?? 'application/json',
+    body: row.body,
+    charged: row.charge ? { ...row.charge, nanos: BigInt(row.charge.nanos) } : undefined,
+  }
+}
+
+function stillRunning(requestId?: string): GatewayError {
+  const running = requestId === undefined ? '' : ` as ${requestId}`
+  return new GatewayError('conflict', {
+    message: `a request with this Idempotency-Key is still running${running}: retry later`,
+    retryAfterSeconds: 1,
+    retry: true,
+  })
+}
+
+/** Takes the hold. Throws 402, 409, 429 or 503. */
+export async function takeHold(
+  context: Context,
+  metering: Metering,
+  caller: Caller,
+  call: ResolvedCall,
+  quoted: Quote,
+  services: Services,
+): Promise<Hold> {
+  const startedAt = performance.now()
+  const taking = services.ledger.hold({
+    requestId: context.requestId,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    endpoint: metering.endpoint,
+    model: call.model.id,
+    priceVersion: call.model.priceVersion,
+    amountNanos: quoted.amountNanos,
+    excessNanos: quoted.excessNanos,
+    estimate: quoted.quantities,
+    labels: pinBase(context.labels, call.model),
+    spendLimitNanos: caller.spendLimitNanos,
+    limits: limitsOf(caller, call.model, quoted.quantities, (left) => noteRates(context, left)),
+    idempotency: call.idempotency,
+  })
+  let result: HoldResult
+  try {
+    result = await taking
+  } finally {
+    noteTime(context, 'hold', startedAt)
+  }
+  if ('hold' in result) {
+    context.isAccepted = true
+    return result.hold
+  }
+  // Another request took the key meanwhile: findReplay names it.
+  if (result.refused === 'duplicate') await findReplay(caller, call, services)
+  throw await explainRefusal(result.refused, quoted.amountNanos, caller.accountId, services.ledger)
+}
+
+/**
+ * Returns the error of a refused hold: 402, 429, or 409 for an Idempotency-Key in use. A 402 tells
+ * what would have been held and the balance, where that can be read.
+ */
+export async function explainRefusal(
+  refused: Refused,
+  amountNanos: bigint,
+  accountId: string,
+  ledger: Pick<Ledger, 'balance'>,
+): Promise<GatewayError> {
+  const error = holdRefusal(refused)
+  if (error.row !== 'insufficient_balance' || error.details.budget) return error
+  const balance = await ledger.balance(accountId).catch(() => undefined)
+  if (!balance) return error
+  const billing = {
+    required: formatAmount(amountNanos),
+    available: formatAmount(balance.available),
+    debt: formatAmount(balance.debt),
+    currency: balance.currency,
+  }
+  return new GatewayError(error.row, { ...error.details, billing })
+}
+
+/** Has no Retry-After: an SDK would sleep until the budget begins anew. */
+function overBudget(words: string): GatewayError {
+  const [id = '', resetsAt = ''] = words.split(' ')
+  const until = resetsAt === '' ? '' : `, which begins anew at ${resetsAt}`
+  return new GatewayError('insufficient_balance', {
+    message: `this call does not fit the budget ${id}${until}`,
+    code: 'budget_exceeded',
+    budget: { budget_id: id, resets_at: resetsAt === '' ? null : resetsAt },
+  })
+}
+
+type Refused = Extract<HoldResult, { refused: unknown }>['refused']
+
+/** Returns the error of a refused hold: 402, 429, or 409 for an Idempotency-Key in use. */
+export function holdRefusal(refused: Refused): GatewayError {
+  switch (refused) {
+    case 'insufficient':
+    case 'in_debt':
+    case 'no_account':
+      return new GatewayError('insufficient_balance')
+    case 'spend_limit':
+      return new GatewayError('insufficient_balance', {
+        message: 'the spend limit of this API key is reached',
+        code: 'spend_limit_reached',
+      })
+    case 'duplicate':
+      return stillRunning()
+    case 'uncovered':
+      return new GatewayError('rate_limited', {
+        message:
+          'the input is not all in the request, and the balance does not cover what this call ' +
+          'and those running may cost: retry when they have ended',
+        code: 'input_not_covered',
+        retryAfterSeconds: 1,
+      })
+    case 'too_many_tokens':
+      return new GatewayError('rate_limited', {
+        message: 'this request may use more tokens than the limit allows in a minute',
+        retry: false,
+      })
+    default:
+      if (refused.startsWith('budget:')) return overBudget(refused.slice('budget:'.length))
+      return new GatewayError('rate_limited', {
+        retryAfterSeconds: Number(refused.slice('limited:'.length)),
+      })
+  }
+}

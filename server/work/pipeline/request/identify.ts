@@ -1,0 +1,76 @@
+/** Verb 1: identifies the caller. Malformed keys are refused before any look-up. */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Context, noteTime } from '../../../base/http/context.ts'
+import { GatewayError } from '../../../base/lib/errors.ts'
+import {
+  isWellFormedApiKey,
+  type PresentedKey,
+  presentKey,
+} from '../../../base/lib/secrets/api-key.ts'
+import type { Caller, Identified } from '../../../money/accounts/accounts.ts'
+import type { Services } from '../services.ts'
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+/** The credentials of a connection's last request. */
+interface Presented {
+  readonly authorization: string | undefined
+  readonly apiKey: string | string[] | undefined
+  readonly key: PresentedKey
+}
+
+/** SDKs reuse connections: the same headers on one need no second hash. */
+const lastPresented = new WeakMap<Socket, Presented>()
+
+function readKey({ headers, socket }: IncomingMessage): PresentedKey {
+  const { authorization, 'x-api-key': apiKey } = headers
+  const last = lastPresented.get(socket)
+  if (last && last.authorization === authorization && last.apiKey === apiKey) return last.key
+  const key = presentKey(readCredential(headers))
+  lastPresented.set(socket, { authorization, apiKey, key })
+  return key
+}
+
+/**
+ * Returns the key in `Authorization: Bearer` or `x-api-key`. Throws 401 if there is none, if they
+ * differ, or if it is malformed.
+ */
+function readCredential(headers: IncomingHttpHeaders): string {
+  const { authorization } = headers
+  const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
+  const header = headers['x-api-key']
+  const apiKey = typeof header === 'string' && header !== '' ? header : undefined
+  if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey) {
+    throw new GatewayError('unauthenticated', {
+      message:
+        'invalid or missing API key: Authorization and x-api-key name different ones, send one',
+    })
+  }
+  const key = bearer ?? apiKey
+  if (key === undefined || !isWellFormedApiKey(key)) throw new GatewayError('unauthenticated')
+  return key
+}
+
+/** Returns the caller by the request's key. Throws 401, 403 for a suspended account, or 503. */
+export async function identify(
+  context: Context,
+  services: Pick<Services, 'accounts'>,
+): Promise<Caller> {
+  const key = readKey(context.request)
+  const startedAt = performance.now()
+  const identified = services.accounts.identify(key)
+  let found: Identified
+  try {
+    found = identified instanceof Promise ? await identified : identified
+  } finally {
+    noteTime(context, 'auth', startedAt)
+  }
+  if ('refused' in found) {
+    if (found.refused !== 'suspended') throw new GatewayError('unauthenticated')
+    throw new GatewayError('forbidden', { message: 'this account is suspended' })
+  }
+  context.facts.accountId = found.caller.accountId
+  context.facts.keyId = found.caller.keyId
+  return found.caller
+}

@@ -1,0 +1,164 @@
+/** Reads a caller's request: JSON, or a form with a file. */
+import { createHash } from 'node:crypto'
+import type { ZodType } from 'zod'
+import { readJsonBody } from '../../../base/http/body.ts'
+import { expectUpload } from '../../../base/http/connections/slow-uploads.ts'
+import { accountOf, type Context, takePortion } from '../../../base/http/context.ts'
+import { openContent } from '../../../base/http/decode-content.ts'
+import { GatewayError } from '../../../base/lib/errors.ts'
+import type { Caller } from '../../../money/accounts/accounts.ts'
+import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
+import { type JsonFields, parseRequestJson } from '../../../wire/dialects/json-scan.ts'
+import { spliceJson } from '../../../wire/dialects/splice.ts'
+import type { Body, FormReading, RequestMetering } from '../metering.ts'
+import type { ReceivedFile, Services } from '../services.ts'
+import { isForm, readForm as readWholeForm } from './read-form.ts'
+import { dropUnset } from './unset.ts'
+
+/** A JSON object without its fields that are not set. */
+export interface RequestJson {
+  /** The bytes that are priced and sent. */
+  readonly body: Buffer
+  readonly value: Body
+  readonly fields: JsonFields
+}
+
+export interface ReceivedRequest extends RequestJson {
+  /** On disk until it is closed. */
+  readonly file: ReceivedFile | undefined
+  /** Returns a digest of the request that does not depend on the boundary of its form. */
+  readonly digest: () => Buffer
+}
+
+/** The framing and the fields around a form's file. */
+const FRAME_BYTES_MAX = 1024 * 1024
+/** To parse 60 MB takes 0.2 s, to judge what it holds another 0.1 s. */
+const DIVIDED_BYTES = 8 * 1024 * 1024
+const NO_BODY = Buffer.alloc(0)
+const NO_FIELDS: JsonFields = new Map()
+
+/** Throws GatewayError: 400, 408, 413, 415 or 503. */
+export async function readRequest(
+  context: Context,
+  reading: RequestMetering,
+  caller: Caller,
+  services: Services,
+): Promise<ReceivedRequest> {
+  const { form, fromForm } = reading
+  if (form) return readForm(context, form, caller, services)
+  const limitBytes = bodyLimit(reading, services)
+  const sent =
+    fromForm && isForm(context.request)
+      ? await readSentForm(context, fromForm, limitBytes)
+      : await readJsonBody(context, limitBytes)
+  const json = await parseInTurn(context, sent, reading.schema)
+  return { ...json, file: undefined, digest: () => digestOf(context, sent) }
+}
+
+/** Returns the bytes of the JSON that a form stands for. */
+async function readSentForm(
+  context: Context,
+  fromForm: NonNullable<RequestMetering['fromForm']>,
+  limitBytes: number,
+): Promise<Buffer> {
+  const form = await readWholeForm(context, limitBytes)
+  const json = Buffer.from(JSON.stringify(await withInvalidRequests(() => fromForm(form))))
+  // Pictures are a third longer in JSON than in the form, which is counted.
+  takePortion(context, 'request').force(json.length)
+  return json
+}
+
+/** Reads the JSON object of a request. Rejects with GatewayError: 400, 413 or 415. */
+export async function readJson(
+  context: Context,
+  limitBytes: number,
+  schema: ZodType,
+): Promise<RequestJson> {
+  return await parseInTurn(context, await readJsonBody(context, limitBytes), schema)
+}
+
+/** Parses a body in one turn of the event loop, and lets the caller judge a long one in another. */
+async function parseInTurn(context: Context, sent: Buffer, schema: ZodType): Promise<RequestJson> {
+  const json = parseJson(sent, schema)
+  if (sent.length >= DIVIDED_BYTES) await context.memory.loop.turn(accountOf(context))
+  return json
+}
+
+/**
+ * Parses a body, and removes the fields that are null from its bytes as well: they neither count
+ * towards the price nor reach an upstream. Throws 400.
+ */
+function parseJson(sent: Buffer, schema: ZodType): RequestJson {
+  const parsed = parseObject(sent)
+  if (!sent.includes('null')) return parsed
+  const value = dropUnset(parsed.value, schema)
+  if (value === parsed.value) return parsed
+  const set: Record<string, string> = {}
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== parsed.value[name]) set[name] = JSON.stringify(member)
+  }
+  const remove = Object.keys(parsed.value).filter((name) => !Object.hasOwn(value, name))
+  return parseObject(spliceJson(sent, parsed.fields, { set, remove }))
+}
+
+/** Parses a JSON object. Throws 400. */
+export function parseObject(body: Buffer): RequestJson {
+  const parsed = parseRequestJson(body)
+  if (!parsed.ok) {
+    const { message, field } = parsed
+    throw new GatewayError('invalid_request', { message, ...(field ? { param: field } : {}) })
+  }
+  const { value, fields } = parsed
+  return { body, value, fields }
+}
+
+function bodyLimit({ bodyBytesMax, takesPictures }: RequestMetering, { limits }: Services): number {
+  return Math.min(bodyBytesMax, takesPictures ? limits.chatBytesMax : limits.jsonBytesMax)
+}
+
+async function readForm(
+  context: Context,
+  { fileBytesMax: bytesMax, inspect }: FormReading,
+  { accountId }: Caller,
+  { forms }: Services,
+): Promise<ReceivedRequest> {
+  const { request } = context
+  expectUpload(request)
+  const { fields, file } = await withInvalidRequests(() =>
+    forms.read(request, openContent(context, bytesMax + FRAME_BYTES_MAX), {
+      accountId,
+      bytesMax,
+      inspector: inspect(),
+    }),
+  )
+  context.bodyBytes = Math.max(context.bodyBytes, file.bytes)
+  const entries = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    body: NO_BODY,
+    fields: NO_FIELDS,
+    file,
+    // A form has no null: clients send empty fields for what is not set.
+    value: Object.fromEntries(entries.filter(([, text]) => text !== '')),
+    digest: () =>
+      digestOf(context, Buffer.concat([Buffer.from(JSON.stringify(entries)), file.sha256])),
+  }
+}
+
+function digestOf({ request, path }: Context, content: Buffer): Buffer {
+  return createHash('sha256')
+    .update(request.url ?? path)
+    .update('\n')
+    .update(content)
+    .digest()
+}
+
+/** Turns a dialect's InvalidRequest into a 400. */
+export async function withInvalidRequests<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof InvalidRequest)) throw error
+    const { message, param } = error
+    throw new GatewayError('invalid_request', { message, param })
+  }
+}

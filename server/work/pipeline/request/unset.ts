@@ -1,0 +1,58 @@
+/**
+ * Reads `null` as "not set": typed clients write it for each optional field that their caller left
+ * out.
+ */
+import type { ZodType, z } from 'zod'
+import { isObject, type JsonObject } from '../../../base/lib/json.ts'
+
+/**
+ * Returns the body without the members that are null: all of them at the top, and below it those
+ * that the schema makes optional. Returns the same object if there are none. Other nulls inside of
+ * members keep their meaning, for example in the JSON schema of a tool.
+ */
+export function dropUnset(body: JsonObject, schema: ZodType): JsonObject {
+  const value = dropInside(body, schema) as JsonObject
+  const members = Object.entries(value)
+  const set = members.filter(([, member]) => member !== null)
+  return set.length === members.length ? value : Object.fromEntries(set)
+}
+
+function dropInside(value: unknown, schema: z.core.$ZodType): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  switch (def.type) {
+    case 'object':
+      return isObject(value) ? dropMembers(value, def.shape) : value
+    case 'array':
+      return Array.isArray(value) ? dropInItems(value, def.element) : value
+    case 'union':
+      return def.options.reduce<unknown>((rest, option) => dropInside(rest, option), value)
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'catch':
+      return dropInside(value, def.innerType)
+    case 'pipe':
+      return dropInside(value, def.in)
+    default:
+      return value
+  }
+}
+
+function dropMembers(value: JsonObject, shape: z.core.$ZodShape): JsonObject {
+  const members = Object.entries(value)
+  const set = members.flatMap(([name, member]) => {
+    const schema = Object.hasOwn(shape, name) ? shape[name] : undefined
+    if (!schema) return [[name, member] as const]
+    if (member === null && schema._zod.optin === 'optional') return []
+    return [[name, dropInside(member, schema)] as const]
+  })
+  const isSame =
+    set.length === members.length && set.every(([, member], at) => member === members[at]?.[1])
+  return isSame ? value : Object.fromEntries(set)
+}
+
+function dropInItems(items: readonly unknown[], schema: z.core.$ZodType): readonly unknown[] {
+  const set = items.map((item) => dropInside(item, schema))
+  return set.every((item, at) => item === items[at]) ? items : set
+}

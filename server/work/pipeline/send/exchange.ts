@@ -1,0 +1,202 @@
+/**
+ * One HTTP exchange with an upstream: the handler of a request, and the body of its response.
+ *
+ * The client's own `request` assigns an arrow function to a property for each request. Node's
+ * engine allocates such functions among the old objects, so that everything they refer to, the
+ * whole response, stays in memory until the next full garbage collection.
+ */
+import { Readable } from 'node:stream'
+import { type Dispatcher, errors } from 'undici'
+import type { WireRequest, WireResponse, WireRoom } from '../../../wire/upstreams/wire.ts'
+import { findCredentials, mask } from './mask-credentials.ts'
+
+/** Unread bytes of a response beyond which its connection is paused. */
+const UNREAD_BYTES_MAX = 64 * 1024
+
+export interface ExchangeTimes {
+  readonly firstByteTimeoutMs: number
+  readonly idleTimeoutMs: number
+  /** Maximum time of the exchange with the complete response; absent: no limit. */
+  readonly totalTimeoutMs?: number
+}
+
+export interface ExchangeOptions extends ExchangeTimes {
+  /** For the response. */
+  readonly room?: WireRoom | undefined
+}
+
+/** The time of an exchange is over. */
+export class ExchangeTimeout extends Error {}
+
+/**
+ * Sends a request. Resolves with the response head; its body fails if the connection does. Rejects
+ * with the client's error, or with ExchangeTimeout.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: WireRequest,
+  times: ExchangeOptions,
+): Promise<WireResponse> {
+  const { origin, path } = targetOf(request.url)
+  return new Promise((resolve, reject) => {
+    const handler = new ExchangeHandler(request, times.room, { resolve, reject })
+    if (times.totalTimeoutMs) handler.endIn(times.totalTimeoutMs)
+    dispatcher.dispatch(
+      {
+        origin,
+        path,
+        method: request.method,
+        headers: request.headers,
+        body: request.body ?? null,
+        headersTimeout: times.firstByteTimeoutMs,
+        bodyTimeout: times.idleTimeoutMs,
+      },
+      handler,
+    )
+  })
+}
+
+interface Target {
+  readonly origin: string
+  readonly path: string
+}
+
+/** A channel's calls have few addresses; those with an id of a vendor's make room for others. */
+const TARGETS_MAX = 1_000
+const targets = new Map<string, Target>()
+
+/** Parses an address, which costs more than a look-up. Throws a TypeError if it is invalid. */
+function targetOf(address: string): Target {
+  let target = targets.get(address)
+  if (!target) {
+    const { origin, pathname, search } = new URL(address)
+    target = { origin, path: pathname + search }
+    if (targets.size >= TARGETS_MAX) targets.clear()
+    targets.set(address, target)
+  }
+  return target
+}
+
+interface Settle {
+  readonly resolve: (response: WireResponse) => void
+  readonly reject: (error: unknown) => void
+}
+
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  private readonly settle: Settle
+  private readonly sent: WireRequest['body']
+  private readonly credentials: readonly Buffer[]
+  private readonly room: WireRoom | undefined
+  private controller: Dispatcher.DispatchController | undefined
+  private body: ResponseBody | undefined
+  private timer: NodeJS.Timeout | undefined
+  private timeout: ExchangeTimeout | undefined
+
+  constructor(request: WireRequest, room: WireRoom | undefined, settle: Settle) {
+    this.settle = settle
+    this.room = room
+    this.sent = request.body
+    this.credentials = findCredentials(request.headers)
+  }
+
+  endIn(totalTimeoutMs: number): void {
+    this.timer = setTimeout(() => {
+      this.timeout = new ExchangeTimeout('the exchange took too long')
+      if (this.body) this.body.destroy(this.timeout)
+      else this.controller?.abort(this.timeout)
+    }, totalTimeoutMs).unref()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller
+    if (this.timeout) controller.abort(this.timeout)
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: WireResponse['headers'],
+  ): void {
+    if (status < 200) return
+    this.body = new ResponseBody(controller)
+    this.settle.resolve({ status, headers, body: this.body, room: this.room })
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { body } = this
+    if (!body || body.destroyed) return
+    if (!body.push(mask(chunk, this.credentials))) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.timer)
+    this.body?.end()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.timer)
+    this.settle.reject(error)
+    this.body?.fail(error)
+    if (this.sent instanceof Readable) this.sent.on('error', ignore).destroy(error)
+  }
+}
+
+/**
+ * Destroyed before its end, it closes the connection and fails, as the client's own body does. If
+ * its reader has paused when the connection breaks, what had arrived is read before the error: the
+ * client's own body drops it, and with it usage that the vendor has stated.
+ */
+class ResponseBody extends Readable {
+  private readonly controller: Dispatcher.DispatchController
+  private failure: Error | undefined
+  /** See hasArrived. */
+  hasArrived = false
+
+  constructor(controller: Dispatcher.DispatchController) {
+    super({ highWaterMark: UNREAD_BYTES_MAX })
+    this.controller = controller
+    // It may fail before its reader adds a listener, or after the last one is gone.
+    this.on('error', ignore)
+  }
+
+  end(): void {
+    this.hasArrived = true
+    this.push(null)
+  }
+
+  /** The connection broke. */
+  fail(error: Error): void {
+    this.failure = error
+    // Who waits for more than has arrived would wait for ever.
+    const isWaiting = this.listenerCount('readable') > 0
+    if (isWaiting || !this.isPaused() || this.readableLength === 0) this.failSoon()
+  }
+
+  override read(size?: number): Buffer | null {
+    const chunk: Buffer | null = super.read(size)
+    if (this.failure && this.readableLength === 0) this.failSoon()
+    return chunk
+  }
+
+  override _read(): void {
+    this.controller.resume()
+  }
+
+  /** Fails after the events of data that has already arrived. */
+  private failSoon(): void {
+    queueMicrotask(() => this.destroy(this.failure))
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    const cause = error ?? (this.readableEnded ? null : new errors.RequestAbortedError())
+    if (!cause) {
+      callback(null)
+      return
+    }
+    this.controller.abort(cause)
+    // Whoever awaits the response adds listeners after this turn.
+    setImmediate(callback, cause)
+  }
+}
+
+function ignore(): void {}

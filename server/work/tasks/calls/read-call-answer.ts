@@ -1,0 +1,82 @@
+/** Reads the end of a task from a deferred call's answer: result, usage and stored content. */
+
+import type { JsonObject } from '../../../base/lib/json.ts'
+import { tryParseJson } from '../../../base/lib/json.ts'
+import type { PriceEntry } from '../../../money/catalog/catalog.ts'
+import { readPrices } from '../../../money/catalog/load/load-model.ts'
+import type { RelayReport } from '../../../wire/dialects/relay.ts'
+import type { CallRequest } from '../../../wire/upstreams/upstream.ts'
+import type { ResultContent } from '../../assets/library/keep-content.ts'
+import type { WholeAnswer } from '../../pipeline/answer/open-answer.ts'
+import { soldCost } from '../../pipeline/price/charge.ts'
+import { preferRequested } from '../../pipeline/price/prefer-requested.ts'
+import type { Engine } from '../engine.ts'
+import { isStored, type TaskEnding } from '../finish/charge-task.ts'
+import { hideInEnding } from '../finish/hide-in-ending.ts'
+import type { DeferredCall } from '../submission.ts'
+import type { ClaimedTask } from '../task.ts'
+
+export interface CallEnding {
+  readonly ending: TaskEnding
+  readonly contents: readonly ResultContent[]
+  /** Members of the request for the gallery entry. */
+  readonly galleryDetails: JsonObject
+}
+
+/** Rejects with GatewayError if content cannot be stored, after removing all of it. */
+export async function readCallAnswer(
+  engine: Engine,
+  task: ClaimedTask,
+  call: DeferredCall,
+  request: CallRequest,
+  { body, report }: WholeAnswer,
+): Promise<CallEnding> {
+  const contents: ResultContent[] = []
+  const { keepContent, discardContent } = engine.ports
+  async function keep(bytes: Buffer): Promise<string> {
+    if (!keepContent) throw new Error('there is no storage')
+    const content = await keepContent(task.account_id, bytes)
+    contents.push(content)
+    return content.url
+  }
+  const galleryDetails = call.galleryDetails(request.value)
+  try {
+    const read = await call.read(tryParseJson(body), { keep, byToken: isByToken(task) })
+    if ('message' in read) {
+      const ending = hideInEnding({ state: 'failed', ...read }, request.body)
+      return { ending, contents, galleryDetails }
+    }
+    const ending: TaskEnding = {
+      state: 'succeeded',
+      result: read.result,
+      ...readUsage(task, report),
+      measured: call.metering.fallback(request, report, true),
+      facts: preferRequested(pricesOf(task), task.facts, report.facts ?? {}),
+    }
+    return { ending, contents, galleryDetails }
+  } catch (error) {
+    for (const content of contents) await discardContent?.(content)
+    throw error
+  }
+}
+
+/** Returns the stated usage, with the cost that the vendor stated if the model is sold by it. */
+function readUsage(
+  task: ClaimedTask,
+  { usage, statedCost, unknownUsage }: RelayReport,
+): Pick<Extract<TaskEnding, { state: 'succeeded' }>, 'usage' | 'unknownUsage'> {
+  const cost = soldCost({ prices: pricesOf(task), currency: task.currency ?? '' }, statedCost)
+  const costUnit = cost === undefined ? {} : { vendor_cost: cost }
+  return {
+    ...(usage || cost !== undefined ? { usage: { ...usage, ...costUnit } } : {}),
+    unknownUsage,
+  }
+}
+
+function isByToken(task: ClaimedTask): boolean {
+  return pricesOf(task).some(({ unit }) => unit.endsWith('_token'))
+}
+
+function pricesOf({ prices }: ClaimedTask): readonly PriceEntry[] {
+  return readPrices(isStored(prices) ? prices : [])
+}

@@ -1,0 +1,106 @@
+/** The dependencies of every step of the task engine, and access to a task's upstream. */
+import type { Sql } from 'postgres'
+import { asString } from '../../base/lib/json.ts'
+import type { TaskKind } from '../../base/lib/task-kinds.ts'
+import type { Channel } from '../../money/catalog/catalog.ts'
+import type { ChannelVersions } from '../../money/catalog/load/channel-versions.ts'
+import { admitTaskHold } from '../../money/ledger/holds/task-holds.ts'
+import { UpstreamFailure } from '../../wire/upstreams/failure.ts'
+import type { TaskAttempt, TaskDriver, TaskReference } from '../../wire/upstreams/task-driver.ts'
+import type { Wire } from '../../wire/upstreams/wire.ts'
+import { openWire } from '../pipeline/send/wire.ts'
+import type { Services } from '../pipeline/services.ts'
+import type { TaskPorts } from './ports.ts'
+import type { TaskTimes } from './schedule.ts'
+import type { TaskSubmission } from './submission.ts'
+import type { ClaimedTask } from './task.ts'
+
+export interface Engine {
+  readonly sql: Sql
+  readonly services: Services
+  readonly channels: ChannelVersions
+  readonly ports: TaskPorts
+  readonly times: TaskTimes
+  /** Declarations of task endpoints, by endpoint name. */
+  readonly submissions: ReadonlyMap<string, TaskSubmission>
+  /** Kinds of tasks whose work is one deferred call. */
+  readonly callKinds: readonly TaskKind[]
+  /** Tasks whose claim is in a call that costs money: no other worker may repeat it early. */
+  readonly calling: Set<string>
+}
+
+/** The upstream that runs a task, with the credentials that submitted it. */
+export interface TaskUpstream {
+  readonly driver: TaskDriver
+  readonly wire: Wire
+  readonly settings: unknown
+}
+
+/** Total time of one poll, whose response can be a large document. */
+export const POLL_TOTAL_MS = 60_000
+
+/**
+ * Opens a wire with the task's own hold. Since no caller waits for a worker's exchange, each one is
+ * also limited in total: `totalMs` from its start.
+ */
+export function openTaskWire(
+  { services }: Pick<Engine, 'services'>,
+  task: Pick<ClaimedTask, 'hold_id' | 'request_id' | 'account_id' | 'hold_amount'>,
+  timeoutMs: number,
+  totalMs = timeoutMs,
+): Wire {
+  const hold = admitTaskHold({
+    id: task.hold_id,
+    requestId: task.request_id,
+    accountId: task.account_id,
+    amountNanos: task.hold_amount,
+  })
+  return openWire(hold, {
+    dispatcher: services.dispatcher,
+    room: { memory: services.memory, account: task.account_id },
+    firstByteTimeoutMs: timeoutMs,
+    idleTimeoutMs: timeoutMs,
+    totalTimeoutMs: totalMs,
+    socketsMax: services.limits.socketsMax,
+  })
+}
+
+/** Opens the channel version that the attempt used. Rejects with `channel_fault` if unusable. */
+export function openChannel(
+  { channels }: Pick<Engine, 'channels'>,
+  task: Pick<ClaimedTask, 'channel_id' | 'channel_version'>,
+): Promise<Channel> {
+  return channels.open(task.channel_id, task.channel_version).catch((cause: unknown) => {
+    const message = cause instanceof Error ? asString(cause.message) : undefined
+    throw new UpstreamFailure('channel_fault', { cause, ...(message ? { message } : {}) })
+  })
+}
+
+/** Opens the upstream of a claimed task. Rejects with `channel_fault` if it is unusable. */
+export async function openTaskUpstream(engine: Engine, task: ClaimedTask): Promise<TaskUpstream> {
+  const { upstream, settings } = await openChannel(engine, task)
+  const driver = engine.services.upstreams.get(upstream)?.tasks?.[task.kind]
+  if (!driver) throw new UpstreamFailure('channel_fault', { message: `no ${task.kind} driver` })
+  const wire = openTaskWire(engine, task, engine.times.pollTimeoutMs, POLL_TOTAL_MS)
+  return { driver, settings, wire }
+}
+
+/** Returns an attempt as the driver gets it, with the vendor callback URL where one is enabled. */
+export function vendorAttemptOf(
+  { ports }: Pick<Engine, 'ports'>,
+  { driver, settings }: Pick<TaskUpstream, 'driver' | 'settings'>,
+  id: string,
+): TaskAttempt {
+  const vendorCallbackUrl = driver.callbacks?.isEnabled(settings)
+    ? ports.vendorCallbackUrl(id)
+    : undefined
+  return { id, vendorCallbackUrl }
+}
+
+export function taskReferenceOf(
+  task: ClaimedTask,
+  settings: unknown,
+  upstreamId: string,
+): TaskReference<unknown> {
+  return { settings, upstreamModel: task.upstream_model, upstreamId }
+}

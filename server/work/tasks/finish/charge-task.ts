@@ -1,0 +1,134 @@
+/** Computes the charge of a finished task at the price version of its hold. */
+
+import { type Quantities, UNITS, type Unit } from '../../../base/lib/units.ts'
+import type { Facts, ModelType, PriceEntry } from '../../../money/catalog/catalog.ts'
+import { readPrices } from '../../../money/catalog/load/load-model.ts'
+import { priceCharge } from '../../../money/catalog/price/price.ts'
+import type { StoredPrice } from '../../../money/catalog/store.ts'
+import type { TaskPoll } from '../../../wire/upstreams/task-driver.ts'
+import { onlyStated } from '../../pipeline/price/ceiling.ts'
+import { type Charge, computeCharge, NO_CHARGE } from '../../pipeline/price/charge.ts'
+import type { HoldEstimate } from '../../pipeline/price/hold-estimate.ts'
+import { withListAmounts } from '../../pipeline/price/list-amount.ts'
+import { plausibleCost, type UpstreamCost } from '../../pipeline/price/upstream-cost.ts'
+import type { ClaimedTask } from '../task.ts'
+import { boundTask } from './task-ceiling.ts'
+
+export type TaskEnding = Extract<TaskPoll, { state: 'succeeded' | 'failed' }>
+
+export interface TaskCharge extends Omit<Charge, 'basis'> {
+  readonly basis: Charge['basis'] | 'params'
+  /** The upstream cost; null when unknown. */
+  readonly cost: UpstreamCost | null
+}
+
+/** Units that every task has once, whatever its upstream states. */
+const ONCE: Quantities = { task: 1, call: 1 }
+
+/** Returns the charge: by stated usage, else by measured and estimated quantities. */
+export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
+  if (ending.state === 'failed') return { ...NO_CHARGE, cost: upstreamCostOf(task, {}, {}) }
+  const prices = readPrices(isStored(task.prices) ? task.prices : [], task.kind)
+  const isFree = task.prices === null
+  const units = isFree ? UNITS : [...new Set(prices.map(({ unit }) => unit))]
+  const priced = units.filter(
+    (unit) => task.quantities[unit] !== undefined || ending.usage?.[unit] !== undefined,
+  )
+  const usage: Quantities = { ...ONCE, ...onlyStated(ending.usage ?? {}) }
+  const isStated = priced.every((unit) => usage[unit] !== undefined)
+  const stated = isStated || !isFree ? { usage: pick(usage, priced) } : {}
+  const fallback = { ...task.quantities, ...readMeasured(task, ending), ...usage }
+  const facts = { ...task.facts, ...ending.facts }
+  const { unknownUsage = [] } = ending
+  const charge = computeCharge({
+    model: { type: typeOf(task), free: isFree, prices, currency: '' },
+    facts,
+    channelFacts: facts,
+    holdNanos: task.hold_amount,
+    holdEstimate: heldFor(task),
+    report: { outputBytes: 1, finished: true, unknownUsage, ...stated },
+    complete: true,
+    billsBroken: false,
+    ...(isFree ? {} : { needs: priced }),
+    fallback: () => pick(fallback, priced),
+  })
+  const served = { facts, channelFacts: facts }
+  return {
+    ...withListAmounts(charge, basePricesOf(task, task.kind), served),
+    basis: charge.basis === 'estimate' ? 'params' : charge.basis,
+    cost: charge.review ? null : upstreamCostOf(task, fallback, facts),
+  }
+}
+
+/** Returns the base prices beside those of a price list; undefined for a task at base prices. */
+export function basePricesOf(
+  { price_list: list, base_prices: prices }: ClaimedTask,
+  type?: string,
+): PriceEntry[] | undefined {
+  return list !== null && isStored(prices) ? readPrices(prices, type) : undefined
+}
+
+/**
+ * Returns the quantities measured from the result. They are ignored for orders with input videos,
+ * which are billed too and which the result does not show.
+ */
+function readMeasured(
+  { facts }: ClaimedTask,
+  { measured = {} }: Extract<TaskEnding, { state: 'succeeded' }>,
+): Quantities {
+  return facts.video_input === true ? {} : onlyStated(measured)
+}
+
+/** Returns the model type. Background responses are charged as calls, not here. */
+function typeOf({ kind }: ClaimedTask): ModelType {
+  return kind === 'response' ? 'chat' : kind
+}
+
+function heldFor({ quantities, facts }: ClaimedTask): HoldEstimate {
+  return {
+    quantities: { ...ONCE, ...quantities },
+    alternatives: [facts],
+    channels: [facts],
+    ceiling: boundTask(quantities),
+  }
+}
+
+/**
+ * Returns the upstream cost of these quantities; zero without any. Null when the costs are unknown,
+ * or when none of the quantities has one.
+ */
+function upstreamCostOf(
+  task: ClaimedTask,
+  quantities: Quantities,
+  facts: Facts,
+): UpstreamCost | null {
+  if (task.upstream_cost_version === null || !isStored(task.costs)) return null
+  const entries = readPrices(task.costs, task.kind)
+  const isNothing = Object.keys(quantities).length === 0
+  const isKnown = entries.some(({ unit }) => quantities[unit] !== undefined)
+  if (!isNothing && !isKnown) return null
+  return plausibleCost(
+    priceCharge(entries, quantities, facts, facts).totalNanos,
+    task.upstream_cost_version,
+  )
+}
+
+/** Returns the upper bound of the upstream cost of a task with an unknown end. */
+export function maximumUpstreamCost(task: ClaimedTask): UpstreamCost | null {
+  return upstreamCostOf(task, { ...task.quantities, ...ONCE }, task.facts)
+}
+
+/** Picks the priced units for the call's record; other usage stays in the task. */
+function pick(quantities: Quantities, units: readonly Unit[]): Quantities {
+  return Object.fromEntries(
+    units.flatMap((unit) => {
+      const quantity = quantities[unit]
+      return quantity === undefined ? [] : [[unit, quantity]]
+    }),
+  )
+}
+
+/** Returns whether a row has prices; those of a free model are null. */
+export function isStored(prices: unknown): prices is readonly StoredPrice[] {
+  return Array.isArray(prices)
+}

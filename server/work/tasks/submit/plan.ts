@@ -1,0 +1,138 @@
+/** Plans a task before any money moves: the routes that accept it, and the hold it needs. */
+
+import { GatewayError } from '../../../base/lib/errors.ts'
+import type { JsonObject } from '../../../base/lib/json.ts'
+import type { TaskKind } from '../../../base/lib/task-kinds.ts'
+import type { Model } from '../../../money/catalog/catalog.ts'
+import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
+import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
+import type { PreparedTask, TaskDriver, TaskOrder } from '../../../wire/upstreams/task-driver.ts'
+import { type Quote, quote } from '../../pipeline/hold/quote.ts'
+import type { Metering } from '../../pipeline/metering.ts'
+import { findUnsold, refuseUnsold } from '../../pipeline/price/dimensions.ts'
+import { boundHold } from '../../pipeline/price/hold-estimate.ts'
+import { toGatewayError } from '../../pipeline/refusal.ts'
+import type { UsableRoute } from '../../pipeline/request/find-routes.ts'
+import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
+import { orderRoutes } from '../../pipeline/send/dispatch.ts'
+import type { Services } from '../../pipeline/services.ts'
+import { boundTask } from '../finish/task-ceiling.ts'
+
+export interface Plan {
+  readonly route: UsableRoute
+  readonly prepared: PreparedTask
+}
+
+export interface PlannedRoute extends Plan {
+  readonly driver: TaskDriver
+  readonly order: TaskOrder<unknown>
+}
+
+/** The members of a resolved call that a plan reads. */
+export interface PlannedCall extends Pick<ResolvedCall, 'routes'> {
+  readonly model: Pick<Model, 'details'>
+  readonly request: {
+    readonly body: Buffer
+    /** The names that the caller sent. */
+    readonly value: Readonly<Record<string, unknown>>
+  }
+}
+
+/**
+ * Returns the routes that accept the order, in turn: those that take the recording as it is, else
+ * those that take it converted. Throws the first refusal if none does.
+ */
+export function planRoutes(
+  kind: TaskKind,
+  call: PlannedCall,
+  parameters: JsonObject,
+  services: Services,
+): readonly [PlannedRoute, ...PlannedRoute[]] {
+  let refusal: UpstreamFailure | undefined
+  const planned: PlannedRoute[] = []
+  const { source_channel: only } = parameters
+  for (const route of orderRoutes(call.routes, services)) {
+    if (only !== undefined && route.channel !== only) continue
+    const driver = services.upstreams.get(route.target.upstream)?.tasks?.[kind]
+    if (!driver) continue
+    const order: TaskOrder<unknown> = {
+      settings: route.target.settings,
+      upstreamModel: route.upstreamModel,
+      parameters,
+      sentFields: new Set(Object.keys(call.request.value)),
+      details: call.model.details,
+    }
+    try {
+      planned.push({ route, driver, order, prepared: driver.prepare(order) })
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      refusal ??= error
+    }
+  }
+  const taken = planned.filter(({ prepared }) => !prepared.untaken)
+  const [first, ...rest] = taken.length > 0 ? taken : planned
+  if (!first)
+    throw toGatewayError(refusal ?? new UpstreamFailure('channel_fault'), call.request.body)
+  return [first, ...rest]
+}
+
+/**
+ * Returns the routes of a deferred call, all at the same price. Throws the first refusal if every
+ * upstream refuses the request in advance.
+ */
+export function planCall(
+  metering: Metering,
+  call: ResolvedCall,
+  services: Services,
+): readonly [Plan, ...Plan[]] {
+  const { operation } = metering
+  const { value } = call.request
+  const { quantities, facts } = quote(metering, call, services).quoted
+  const prepared = { quantities, facts }
+  let refusal: InvalidRequest | undefined
+  const plans = orderRoutes(call.routes, services).flatMap((route) => {
+    const judge = services.upstreams.get(route.target.upstream)?.judges?.[operation]
+    const refused = judge && refusalOf(() => judge(value, route.upstreamModel))
+    refusal ??= refused
+    return refused ? [] : [{ route, prepared }]
+  })
+  const [first, ...rest] = plans
+  if (first) return [first, ...rest]
+  if (!refusal) throw new GatewayError('upstream_failed')
+  const { message, param } = refusal
+  throw new GatewayError('invalid_request', { message, param })
+}
+
+function refusalOf(judge: () => void): InvalidRequest | undefined {
+  try {
+    judge()
+    return undefined
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error
+    throw error
+  }
+}
+
+/** Returns the highest quote of all routes, which the hold reserves. */
+export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Plan[]]): Quote {
+  const isSold = ({ prepared }: Plan) =>
+    !findUnsold(model.prices, prepared.quantities, prepared.facts)
+  if (!routes.some(isSold)) {
+    const { quantities, facts } = routes[0].prepared
+    refuseUnsold(model, quantities, facts)
+  }
+  const [first, ...rest] = routes.map(({ prepared }) => boundOf(model, prepared))
+  if (!first) throw new GatewayError('upstream_failed')
+  return rest.reduce((a, b) => (b.amountNanos > a.amountNanos ? b : a), first)
+}
+
+function boundOf(model: Model, { quantities: planned, facts }: PreparedTask): Quote {
+  const quantities = { task: 1, call: 1, ...planned }
+  const held = {
+    quantities,
+    alternatives: [facts],
+    channels: [facts],
+    ceiling: boundTask(quantities),
+  } as const
+  return { ...held, facts, amountNanos: boundHold(model, held) }
+}

@@ -1,0 +1,16 @@
+/** The methods of finding a submission whose outcome is unknown. */
+import type { TaskAttempt, TaskDriver } from '../../../wire/upstreams/task-driver.ts'
+
+/** A recovery method. `none`: the submission is given up after some time. */
+export type RecoveryMethod = 'own_id' | 'repeated' | 'list' | 'callback' | 'none'
+
+/** Returns the best method: queries first, else waiting for a vendor callback. */
+export function recoveryMethodOf(
+  { recover, repeats, list }: TaskDriver,
+  { vendorCallbackUrl }: TaskAttempt,
+): RecoveryMethod {
+  if (recover) return 'own_id'
+  if (repeats) return 'repeated'
+  if (list) return 'list'
+  return vendorCallbackUrl === undefined ? 'none' : 'callback'
+}
