@@ -9,8 +9,16 @@ import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 export const FILTERS = [
-  ...(['from', 'to', 'model', 'endpoint', 'key', 'member'] as const),
-  ...(['tag', 'end_user', 'status', 'request_id'] as const),
+  'from',
+  'to',
+  'model',
+  'endpoint',
+  'key',
+  'member',
+  'tag',
+  'end_user',
+  'status',
+  'request_id',
 ] as const
 
 interface UsageFiltersProps {
