@@ -20,6 +20,7 @@ const ROWS_PER_CALL_MAX = 40
 test('taking and closing holds reads their own budgets and counters alone', async () => {
   const { sql } = database
   const caller = await createCaller(sql, 1_000_000n)
+  const other = await createCaller(sql, 1n)
   const { id } = await giveBudget(sql, caller.accountId, 1_000_000n, { scope: 'end_user' })
   await sql`
     insert into budget_use (budget_id, window_start, subject)
@@ -27,7 +28,7 @@ test('taking and closing holds reads their own budgets and counters alone', asyn
     from generate_series(1, ${OTHERS}::int) n`
   await sql`
     insert into budget (id, account_id, scope, counted_under, unit, amount, period, set_by)
-    select 'bud_' || n, ${caller.accountId}, 'tag', 'tag:' || n, 'money', 1, 'day', 'owner'
+    select 'bud_' || n, ${other.accountId}, 'tag', 'tag:' || n, 'money', 1, 'day', 'owner'
     from generate_series(1, ${OTHERS}::int) n`
   const holds = Array.from({ length: CALLS }, (_, index) =>
     holdRow(caller, { labels: { end_user: `user-${index}` } }),

@@ -252,12 +252,11 @@ begin
     select a.budget_id, a.subject, u.id as use_id, sum(a.asked) as total,
       u.id is not null and (a.action = 'warn'
         or u.held + u.spent + sum(a.asked) <= a.amount) as fits
-    from asked a left join (
+    from asked a left join lateral (
+      -- One row by its key: the limit keeps the planner from joining the whole table.
       select * from budget_use
-      where budget_id = any (array(select budget_id from asked))
-        and window_start = any (array(select starts from asked))
-        and subject = any (array(select subject from asked))) u
-      on u.budget_id = a.budget_id and u.window_start = a.starts and u.subject = a.subject
+      where budget_id = a.budget_id and window_start = a.starts and subject = a.subject
+      limit 1) u on true
     group by a.budget_id, a.subject, a.amount, a.action, u.id, u.held, u.spent
   ), verdict as materialized (
     select coalesce(bool_and(fits), true) as fits from summed
