@@ -201,3 +201,9 @@ test('a document keeps its bytes but for the charge, whatever its numbers and na
     assert.equal(stateCost(Buffer.from(other), FIGURE).toString(), other)
   }
 })
+
+test('a cost that a vendor states twice is taken out twice', () => {
+  const twice = Buffer.from('{"usage":{"cost":1,"tokens":2,"cost":3}}')
+  assert.equal(stateCost(twice, undefined).toString(), '{"usage":{"tokens":2}}')
+  assert.equal(stateCost(twice, { cost: '0.5' }).toString(), '{"usage":{"tokens":2,"cost":0.5}}')
+})

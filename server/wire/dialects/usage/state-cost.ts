@@ -4,6 +4,7 @@
  * doubles gets the nearest one. A cost that the vendor states is taken out: it is another figure.
  */
 import { isObject, type JsonObject, member, tryParseJson } from '../../../base/lib/json.ts'
+import { cutJson } from '../cut-json.ts'
 import { type JsonMember, scanMembers } from '../json-scan.ts'
 import { spliceJson } from '../splice.ts'
 import { encodeSseEvent, readSseFrame } from '../sse.ts'
@@ -118,7 +119,11 @@ function stateAt(bytes: Buffer, path: readonly string[], figure: CostFigure | un
   return Buffer.concat([bytes.subarray(0, start), stated, bytes.subarray(end)])
 }
 
-function stateIn(usage: Buffer, figure: CostFigure | undefined): Buffer {
+function stateIn(stated: Buffer, figure: CostFigure | undefined): Buffer {
+  // Of a name that is stated twice, a reader may take either.
+  const names = scanMembers(stated, 0).flatMap(({ key }) => (STATED.includes(key) ? key : []))
+  const isRepeated = new Set(names).size < names.length
+  const usage = isRepeated ? cutJson(stated, [['cost'], ['cost_basis']]) : stated
   const members = scanMembers(usage, 0)
   const fields: ReadonlyMap<string, JsonMember> = new Map(members.map((one) => [one.key, one]))
   if (!figure) return spliceJson(usage, fields, { remove: STATED })
