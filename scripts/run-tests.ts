@@ -8,8 +8,9 @@ import { freemem, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
-import { inspect } from 'node:util'
+import { pathToFileURL } from 'node:url'
 import { HELP, readArguments } from './tests/read-arguments.ts'
+import { describeFailures, type Failure } from './tests/report.ts'
 import { BROWSER_SUITE, type Share, shareProcesses } from './tests/share-processes.ts'
 import { findTests, sortTests } from './tests/sort-tests.ts'
 
@@ -37,15 +38,19 @@ const LONGEST = [
   'tests/console/silent.test.ts',
   'tests/console/operator.test.ts',
 ]
-/** Maximum length of each error that is repeated at the end. */
-const ERROR_CHARACTERS_MAX = 2_000
+/** Lines of stderr that are kept of each process, for one that fails by itself. */
+const STDERR_LINES_MAX = 20
 /** A browser keeps two cores busy; other tests mostly wait for leases, vendors and processes. */
 const CONCURRENCY = { usual: 5, browser: 3 }
 /**
  * Fewer collections of short-lived garbage while the modules load, which saves a fifth of the time;
  * and an end after the last test, even if a failed one has left a server running.
  */
-const NODE_FLAGS = ['--min-semi-space-size=32', '--test-force-exit']
+const NODE_FLAGS = [
+  '--min-semi-space-size=32',
+  '--test-force-exit',
+  `--import=${pathToFileURL(join(import.meta.dirname, 'tests', 'keep-report.mjs'))}`,
+]
 
 process.chdir(ROOT)
 /** Aborts when nobody reads the output any more, as after `| head`. */
@@ -70,7 +75,12 @@ async function runAll(): Promise<number> {
   const sorted = sortTests(files)
   const scratch = makeScratch()
   const stop = chosen.isUnit ? undefined : await startDatabase()
-  const outcome: Outcome = { failures: new Map(), durations: new Map(), isAborted: false }
+  const outcome: Outcome = {
+    failed: new Set(),
+    failures: [],
+    durations: new Map(),
+    isAborted: false,
+  }
   try {
     const unit = shareProcesses(scratch, 'unit', sorted.unit, UNIT_FILES_MAX)
     if (chosen.isUnit) {
@@ -154,9 +164,10 @@ async function startDatabase(): Promise<() => Promise<void>> {
   return () => server.stop()
 }
 
-/** The result of a run: the errors of each failed file, and the duration of each process. */
+/** The result of a run: what failed, and the duration of each process. */
 interface Outcome {
-  readonly failures: Map<string, string[]>
+  readonly failed: Set<string>
+  readonly failures: Failure[]
   readonly durations: Map<string, number>
   isAborted: boolean
 }
@@ -177,16 +188,25 @@ async function runShares(shares: readonly Share[], concurrency: number, outcome:
     signal: AbortSignal.any([stopping.signal, unread.signal]),
     testNamePatterns: chosen.names.map((name) => new RegExp(name)),
   })
+  const stderr = new Map<string, string[]>()
+  events.on('test:stderr', ({ file, message }) => {
+    stderr.set(file, [...(stderr.get(file) ?? []), message.trimEnd()].slice(-STDERR_LINES_MAX))
+  })
   events.on('test:fail', ({ file, name, details }) => {
     // A suite fails with its tests, which are named themselves.
     const { error } = details
     const isSuite = 'failureType' in error && error.failureType === 'subtestsFailed'
     if (isSuite && name === BROWSER_SUITE) return
-    for (const one of filesOf(shares, file ?? name, name)) {
-      const errors = outcome.failures.get(one) ?? []
-      if (!isSuite) errors.push(`${name}\n${inspect(error.cause ?? error)}`)
-      outcome.failures.set(one, errors)
-    }
+    const path = file ?? name
+    const files = filesOf(shares, path, name)
+    for (const one of files) outcome.failed.add(one)
+    if (isSuite) return
+    outcome.failures.push({
+      file: nameOf(shares, path),
+      ...(name === path
+        ? { test: describeEnd(error), error: (stderr.get(path) ?? []).join('\n') }
+        : { test: name, error: error.cause ?? error }),
+    })
   })
   events.on('test:summary', ({ file, duration_ms }) => {
     if (file) outcome.durations.set(nameOf(shares, file), duration_ms)
@@ -194,6 +214,13 @@ async function runShares(shares: readonly Share[], concurrency: number, outcome:
   for await (const text of events.compose(spec)) process.stdout.write(text)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
   outcome.isAborted ||= stopping.signal.aborted || unread.signal.aborted
+}
+
+/** Why a process failed without a failed test. */
+function describeEnd(error: Error): string {
+  const { exitCode, signal } = error as { exitCode?: number | null; signal?: string | null }
+  if (exitCode == null && signal == null) return `its process: ${error.message}`
+  return `its process ended with ${signal ?? `exit code ${exitCode}`}`
 }
 
 /** The test files that a failure concerns: all of a process where it is the process that failed. */
@@ -204,23 +231,20 @@ function filesOf(shares: readonly Share[], path: string, name: string): readonly
 }
 
 function nameOf(shares: readonly Share[], path: string): string {
-  const files = shares.find((one) => one.path === path)?.files ?? []
-  return files.length > 1 ? `${files[0]} to ${files.at(-1)}` : relative(ROOT, path)
+  const [first, ...others] = shares.find((one) => one.path === path)?.files ?? []
+  return others.length > 0 ? `${first} to ${others.at(-1)}` : (first ?? relative(ROOT, path))
 }
 
-/** Prints what failed and why. Returns the exit code. */
-function report({ failures, durations, isAborted }: Outcome, count = files.length): number {
+/** Prints what failed, and why at the very end. Returns the exit code. */
+function report(outcome: Outcome, count = files.length): number {
+  const { failed, failures, durations, isAborted } = outcome
   const slowest = [...durations].sort(([, one], [, other]) => other - one).slice(0, chosen.slowest)
   for (const [name, ms] of slowest) say(`${(ms / 1000).toFixed(1)} s ${name}`)
-  for (const [file, errors] of [...failures].sort()) {
-    say(`failed: ${file}`)
-    for (const error of errors) process.stdout.write(`${error.slice(0, ERROR_CHARACTERS_MAX)}\n`)
-  }
   const minutes = (performance.now() / 60_000).toFixed(1)
-  if (failures.size > 0) {
-    const failed = [...failures.keys()].sort().join(' ')
-    say(`${failures.size} of ${count} files failed in ${minutes} minutes; run them again with`)
-    process.stdout.write(`npm test -- ${failed}\n`)
+  if (failed.size > 0) {
+    say(`${failed.size} of ${count} files failed in ${minutes} minutes; run them again with`)
+    process.stdout.write(`npm test -- ${[...failed].sort().join(' ')}\n\n`)
+    process.stdout.write(`${describeFailures(failures)}\n`)
     return 1
   }
   say(isAborted ? 'interrupted' : `${count} files passed in ${minutes} minutes`)

@@ -3,7 +3,7 @@
  * starts processes runs in a process of its own, the others share a few, or a browser.
  */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 
 const BROWSER = 'playwright-core'
 const DATABASE = 'tests/support/postgres.ts'
@@ -30,7 +30,7 @@ export function findTests(places: readonly string[]): string[] {
     if (files.length === 0) throw new Error(`no test is named ${place}`)
     return files
   })
-  return [...new Set(found)].sort()
+  return [...new Set(found.map((file) => relative('', file)))].sort()
 }
 
 export function sortTests(files: readonly string[]): SortedTests {
