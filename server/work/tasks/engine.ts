@@ -13,7 +13,7 @@ import type { Services } from '../pipeline/services.ts'
 import type { TaskPorts } from './ports.ts'
 import type { TaskTimes } from './schedule.ts'
 import type { TaskSubmission } from './submission.ts'
-import type { ClaimedTask } from './task.ts'
+import type { ClaimedTask, TaskRow } from './task.ts'
 
 export interface Engine {
   readonly sql: Sql
@@ -76,13 +76,21 @@ export function openChannel(
   })
 }
 
-/** Opens the upstream of a claimed task. Rejects with `channel_fault` if it is unusable. */
-export async function openTaskUpstream(engine: Engine, task: ClaimedTask): Promise<TaskUpstream> {
+/** Finds the driver of a task. Rejects with `channel_fault` if its channel is unusable. */
+export async function findTaskDriver(
+  engine: Engine,
+  task: TaskRow,
+): Promise<Omit<TaskUpstream, 'wire'>> {
   const { upstream, settings } = await openChannel(engine, task)
   const driver = engine.services.upstreams.get(upstream)?.tasks?.[task.kind]
   if (!driver) throw new UpstreamFailure('channel_fault', { message: `no ${task.kind} driver` })
+  return { driver, settings }
+}
+
+/** Opens the upstream of a claimed task. Rejects with `channel_fault` if it is unusable. */
+export async function openTaskUpstream(engine: Engine, task: ClaimedTask): Promise<TaskUpstream> {
   const wire = openTaskWire(engine, task, engine.times.pollTimeoutMs, POLL_TOTAL_MS)
-  return { driver, settings, wire }
+  return { ...(await findTaskDriver(engine, task)), wire }
 }
 
 /** Returns an attempt as the driver gets it, with the vendor callback URL where one is enabled. */
@@ -97,10 +105,12 @@ export function vendorAttemptOf(
   return { id, vendorCallbackUrl }
 }
 
+/** Names an accepted task at its upstream. */
 export function taskReferenceOf(
-  task: ClaimedTask,
+  { upstream_model: upstreamModel, upstream_id }: ClaimedTask,
   settings: unknown,
-  upstreamId: string,
+  upstreamId = upstream_id,
 ): TaskReference<unknown> {
-  return { settings, upstreamModel: task.upstream_model, upstreamId }
+  if (upstreamId === null) throw new UpstreamFailure('channel_fault', { message: 'no upstream id' })
+  return { settings, upstreamModel, upstreamId }
 }

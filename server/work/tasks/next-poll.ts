@@ -1,11 +1,10 @@
-/** Schedules the next poll of a task that has not ended. */
-
+/** Applies what a poll of a task found, and schedules the next one of a task that goes on. */
 import { FAILURES_STATED } from '../../money/usage/operating-store.ts'
 import { UpstreamFailure } from '../../wire/upstreams/failure.ts'
 import type { Engine } from './engine.ts'
 import { fieldsOfTask, logTask } from './log-task.ts'
 import { cooldownMs, nextPollMs, retryPollMs } from './schedule.ts'
-import { rescheduleTask } from './store.ts'
+import { type Reschedule, rescheduleTask } from './store.ts'
 import { type ClaimedTask, laterState } from './task.ts'
 import { addEvent } from './timeline-store.ts'
 
@@ -14,8 +13,65 @@ export interface PollOutcome {
   readonly cooldownMs?: number
 }
 
+/** The finding of a poll. `gone`: the upstream does not know the task. */
+export type Polled =
+  | { readonly state: 'queued' | 'processing' | 'gone' }
+  | {
+      readonly state: 'ended'
+      /** Ends the task. False if the end needs something that only another poll can add. */
+      readonly end: () => Promise<boolean>
+    }
+
+/** Work that an upstream has taken and goes on with. */
+export interface UpstreamWork {
+  /** Rejects with UpstreamFailure if the upstream states nothing. */
+  poll(engine: Engine, task: ClaimedTask): Promise<Polled>
+  /** Ends a task that its upstream has not known for a while, or since our cancel. */
+  whenGone(engine: Engine, task: ClaimedTask): Promise<void>
+  /** Ends a task that has not ended in time. */
+  whenExpired(engine: Engine, task: ClaimedTask): Promise<void>
+}
+
+/** Polls a claimed task. A poll that fails is retried; it never fails the task. */
+export async function pollWork(
+  engine: Engine,
+  task: ClaimedTask,
+  work: UpstreamWork,
+): Promise<PollOutcome> {
+  let polled: Polled
+  try {
+    polled = await work.poll(engine, task)
+  } catch (error) {
+    return retryPoll(engine, task, work, error)
+  }
+  return applyPolled(engine, task, work, polled)
+}
+
+/** Applies what a poll found. An error of ending the task is no failed poll. */
+export async function applyPolled(
+  engine: Engine,
+  task: ClaimedTask,
+  work: UpstreamWork,
+  polled: Polled,
+): Promise<PollOutcome> {
+  if (polled.state === 'ended') {
+    if (await polled.end()) return {}
+    return retryPoll(engine, task, work, new UpstreamFailure('failed'))
+  }
+  if (polled.state === 'gone') {
+    const goneMs = task.cancel_sent_at === null ? (task.gone_ms ?? 0) : Number.POSITIVE_INFINITY
+    const isOver = task.expired || goneMs >= engine.times.goneMs
+    if (isOver) await work.whenGone(engine, task)
+    else await rescheduleFailed(engine, task, { gone: true })
+    return {}
+  }
+  if (task.expired) await work.whenExpired(engine, task)
+  else await rescheduleOpenTask(engine, task, polled.state)
+  return {}
+}
+
 /** Reschedules an open task in the state that the upstream reported. */
-export async function rescheduleOpenTask(
+async function rescheduleOpenTask(
   engine: Engine,
   task: ClaimedTask,
   reported: 'queued' | 'processing',
@@ -31,12 +87,21 @@ export async function rescheduleOpenTask(
   await addEvent(engine.sql, task.id, state)
 }
 
-/** Reschedules a task whose poll failed. `expire` ends one that has expired. */
-export async function retryPoll(
+/** Reschedules a task in its state after a failed poll; by default with a growing pause. */
+export async function rescheduleFailed(
+  { sql, times }: Engine,
+  task: ClaimedTask,
+  { dueInMs = retryPollMs(task.failures, times), gone = false }: Partial<Reschedule> = {},
+): Promise<void> {
+  await rescheduleTask(sql, task, { state: task.state, dueInMs, failed: true, gone })
+}
+
+/** Reschedules a task whose poll failed, or ends one that has expired. */
+async function retryPoll(
   engine: Engine,
   task: ClaimedTask,
+  work: UpstreamWork,
   error: unknown,
-  expire: (engine: Engine, task: ClaimedTask) => Promise<void>,
 ): Promise<PollOutcome> {
   const failure = error instanceof UpstreamFailure ? error : undefined
   const { log } = engine.services
@@ -44,13 +109,12 @@ export async function retryPoll(
   if (!failure || failure.kind === 'channel_fault') log.error(fields, 'poll failed')
   else logTask(engine, task, 'poll failed', { reason: failure.kind })
   if (task.expired) {
-    await expire(engine, task)
+    await work.whenExpired(engine, task)
     return {}
   }
   const { retryAfterSeconds } = failure?.details ?? {}
   const dueInMs = retryPollMs(task.failures, engine.times, retryAfterSeconds)
-  const next = { state: task.state, dueInMs, failed: true, gone: false }
-  await rescheduleTask(engine.sql, task, next)
+  await rescheduleFailed(engine, task, { dueInMs })
   await warnOfFailures(engine, task, failure)
   if (failure?.kind !== 'busy') return {}
   return { cooldownMs: cooldownMs(retryAfterSeconds) }

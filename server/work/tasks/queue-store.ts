@@ -5,7 +5,7 @@
 import type { PendingQuery, Row, Sql } from 'postgres'
 import type { TaskKind } from '../../base/lib/task-kinds.ts'
 import { claimColumns, columns, joinPrices } from './store.ts'
-import type { ClaimedTask } from './task.ts'
+import type { ClaimedTask, TaskState } from './task.ts'
 
 /** The tasks of one kind on one channel, which share one limit of concurrent polls. */
 export interface QueuePartition {
@@ -93,12 +93,13 @@ export async function claimOne(
   sql: Sql,
   taskId: string,
   leaseMs: number,
+  states: readonly TaskState[] = ['queued', 'processing'],
 ): Promise<ClaimedTask | undefined> {
   const [row] = await sql<ClaimedTask[]>`
     with t as (
       update task set fence = fence + 1, is_claimed = true,
         due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-      where id = ${taskId} and state in ('queued', 'processing')
+      where id = ${taskId} and state = any(${states})
       returning task.*)
     select ${columns(sql)}, ${claimColumns(sql)}
     from t join task_attempt a on a.id = t.attempt_id

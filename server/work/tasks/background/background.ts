@@ -11,15 +11,15 @@ import type { StreamAnswer } from '../../pipeline/answer/open-answer.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
 import { type Engine, openChannel } from '../engine.ts'
+import { applyPolled, rescheduleFailed } from '../next-poll.ts'
 import { claimOne } from '../queue-store.ts'
-import { rescheduleTask } from '../store.ts'
 import { isTerminal, type TaskRow } from '../task.ts'
 import { findTask } from '../view-store.ts'
 import type { BackgroundSubmission } from './background-order.ts'
 import { createBackground } from './create-response.ts'
-import { askVendor, readState } from './fetch-response.ts'
+import { readState } from './fetch-response.ts'
 import { followResponse } from './follow-stream.ts'
-import { applyState } from './poll-response.ts'
+import { RESPONSE } from './poll-response.ts'
 import { readValue, settleNow } from './settle-response.ts'
 
 export interface BackgroundTasks {
@@ -109,15 +109,14 @@ export function createBackgroundTasks(engine: Engine): BackgroundTasks {
   }
 }
 
-async function pollNow(engine: Engine, { id, state }: TaskRow): Promise<void> {
+async function pollNow(engine: Engine, { id }: TaskRow): Promise<void> {
   const task = await claimOne(engine.sql, id, engine.times.leaseMs)
   if (!task) return
   try {
-    await applyState(engine, task, await askVendor(engine, task, 'get'))
+    await applyPolled(engine, task, RESPONSE, await RESPONSE.poll(engine, task))
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    const next = { state, dueInMs: engine.times.pollMsMin, failed: true, gone: false }
-    await rescheduleTask(engine.sql, task, next)
+    await rescheduleFailed(engine, task, { dueInMs: engine.times.pollMsMin })
     throw new GatewayError('upstream_failed', { cause: error, retry: true, retryAfterSeconds: 1 })
   }
 }

@@ -1,57 +1,35 @@
-/** Polls background responses. A poll that fails is retried. */
+/** Polls background responses, and ends those that expire or vanish. */
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { Engine } from '../engine.ts'
-import { type PollOutcome, rescheduleOpenTask, retryPoll } from '../next-poll.ts'
-import { retryPollMs } from '../schedule.ts'
-import { rescheduleTask } from '../store.ts'
+import { type Polled, rescheduleFailed, type UpstreamWork } from '../next-poll.ts'
 import type { ClaimedTask } from '../task.ts'
 import { askVendor, type VendorResponseState } from './fetch-response.ts'
 import { settleClaimed } from './settle-response.ts'
 
-export async function pollBackground(engine: Engine, task: ClaimedTask): Promise<PollOutcome> {
-  let vendor: VendorResponseState
-  try {
-    vendor = await askVendor(engine, task, 'get')
-  } catch (error) {
-    return retryPoll(engine, task, error, expire)
-  }
-  await applyState(engine, task, vendor)
-  return {}
+/** The work of a vendor on a background response. */
+export const RESPONSE: UpstreamWork = {
+  poll: async (engine, task) => polledResponse(engine, task, await askVendor(engine, task, 'get')),
+  async whenGone(engine, task) {
+    const message = 'the upstream no longer knows this response'
+    await close(engine, task, { code: 'response_not_found', message }, 'erased')
+  },
+  whenExpired: expire,
 }
 
-/** Applies the vendor's state of a response. */
-export async function applyState(
+/** Returns the state that the vendor's object states. */
+export function polledResponse(
   engine: Engine,
   task: ClaimedTask,
   vendor: VendorResponseState,
-): Promise<void> {
-  switch (vendor.state) {
-    case 'ended':
+): Polled {
+  if (vendor.state !== 'ended') return vendor
+  return {
+    state: 'ended',
+    async end() {
       await settleClaimed(engine, task, vendor.ended)
-      return
-    case 'gone':
-      await handleGone(engine, task)
-      return
-    case 'queued':
-    case 'processing':
-      if (task.expired) await expire(engine, task)
-      else await rescheduleOpenTask(engine, task, vendor.state)
+      return true
+    },
   }
-}
-
-/** Closes a response that the vendor reports as unknown, once the report has persisted. */
-async function handleGone(engine: Engine, task: ClaimedTask): Promise<void> {
-  if (!task.expired && (task.gone_ms ?? 0) < engine.times.goneMs) {
-    const dueInMs = retryPollMs(task.failures, engine.times)
-    const next = { state: task.state, dueInMs, failed: true, gone: true }
-    await rescheduleTask(engine.sql, task, next)
-    return
-  }
-  const failure = {
-    code: 'response_not_found',
-    message: 'the upstream no longer knows this response',
-  }
-  await close(engine, task, failure, 'erased')
 }
 
 /**
@@ -69,9 +47,7 @@ async function expire(engine: Engine, task: ClaimedTask): Promise<void> {
     return
   }
   if (task.overdue_ms < engine.times.goneMs) {
-    const dueInMs = retryPollMs(task.failures, engine.times)
-    const next = { state: task.state, dueInMs, failed: true, gone: false }
-    await rescheduleTask(engine.sql, task, next)
+    await rescheduleFailed(engine, task)
     return
   }
   await close(engine, task, failure, 'expired')

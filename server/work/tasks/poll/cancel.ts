@@ -6,56 +6,86 @@ import { GatewayError } from '../../../base/lib/errors.ts'
 import { failpoint } from '../../../base/lib/failpoint.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
-import { type Engine, openTaskUpstream, taskReferenceOf } from '../engine.ts'
+import { askVendor } from '../background/fetch-response.ts'
+import { polledResponse, RESPONSE } from '../background/poll-response.ts'
+import { type Engine, findTaskDriver, openTaskUpstream, taskReferenceOf } from '../engine.ts'
+import { finish } from '../finish/finish.ts'
 import { keepLease } from '../keep-lease.ts'
+import { applyPolled, rescheduleFailed } from '../next-poll.ts'
 import { claimOne } from '../queue-store.ts'
-import { rescheduleTask } from '../store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, markCancelSent } from '../timeline-store.ts'
-import { applyPoll } from './poll-task.ts'
+import { CANCELLED, DRIVEN, polledOf } from './poll-task.ts'
 
 /** Cancels a queued task. Rejects with 409 if it is not queued, 502 if its state is unknown. */
 export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
   if (row.state === 'submitting') throw notConfirmed()
+  const { call, background } = engine.submissions.get(row.endpoint) ?? {}
+  if (call) await cancelCall(engine, row)
+  else if (background) await cancelAtUpstream(engine, row, cancelResponse)
+  else {
+    const { driver } = await findTaskDriver(engine, row).catch(rejectAsCaller)
+    if (!driver.cancel) throw cancelNotOffered()
+    await cancelAtUpstream(engine, row, cancelDriven)
+  }
+}
+
+/** Ends a call that no worker has begun. One under way keeps its worker: it is paid for. */
+async function cancelCall(engine: Engine, { id }: TaskRow): Promise<void> {
+  const task = await claimOne(engine.sql, id, engine.times.leaseMs, ['queued'])
+  if (!task || !(await finish(engine, task, CANCELLED))) throw notQueued()
+}
+
+/** Claims the task for `cancel`, which resolves with whether the upstream has cancelled it. */
+async function cancelAtUpstream(
+  engine: Engine,
+  row: TaskRow,
+  cancel: (engine: Engine, task: ClaimedTask) => Promise<boolean>,
+): Promise<void> {
   const task = await claimOne(engine.sql, row.id, engine.times.leaseMs)
-  if (!task || task.upstream_id === null) throw notQueued()
+  if (!task) throw notQueued()
   const stopRenewal = keepLease(engine, task)
   try {
-    await cancelClaimed(engine, task, task.upstream_id)
+    if (!(await cancel(engine, task))) throw notQueued()
   } catch (error) {
-    if (!(error instanceof UpstreamFailure)) throw error
-    const dueInMs = engine.times.pollMsMin
-    await rescheduleTask(engine.sql, task, {
-      state: task.state,
-      dueInMs,
-      failed: true,
-      gone: false,
-    })
-    throw toGatewayError(new UpstreamFailure('failed', { cause: error }))
+    if (error instanceof UpstreamFailure) {
+      await rescheduleFailed(engine, task, { dueInMs: engine.times.pollMsMin })
+    }
+    rejectAsCaller(error)
   } finally {
     stopRenewal()
   }
 }
 
-async function cancelClaimed(engine: Engine, task: ClaimedTask, upstreamId: string): Promise<void> {
+async function cancelDriven(engine: Engine, task: ClaimedTask): Promise<boolean> {
   const { driver, wire, settings } = await openTaskUpstream(engine, task)
-  const reference = taskReferenceOf(task, settings, upstreamId)
+  const reference = taskReferenceOf(task, settings)
   const before = await driver.poll(wire, reference)
-  if (before.state !== 'queued' || !driver.cancel) {
-    await applyPoll(engine, task, before)
-    throw before.state === 'queued' ? cancelNotOffered() : notQueued()
+  if (before.state !== 'queued') {
+    await applyPolled(engine, task, DRIVEN, polledOf(engine, task, before))
+    return false
   }
-  if (!(await markCancelSent(engine.sql, task.id, task.fence))) throw notQueued()
+  if (!(await markCancelSent(engine.sql, task.id, task.fence))) return false
   await addEvent(engine.sql, task.id, 'cancel_sent')
   failpoint('task-cancel')
-  const isTaken = await driver.cancel(wire, reference)
+  const isTaken = await driver.cancel?.(wire, reference)
   failpoint('task-cancelled')
   const cancelled = { ...task, cancel_sent_at: isTaken ? new Date() : task.cancel_sent_at }
   const after = await driver.poll(wire, reference)
-  await applyPoll(engine, cancelled, after)
-  const isCancelled =
-    after.state === 'gone' || (after.state === 'failed' && after.cancelled === true)
-  if (!isCancelled) throw notQueued()
+  await applyPolled(engine, cancelled, DRIVEN, polledOf(engine, cancelled, after))
+  return after.state === 'gone' || (after.state === 'failed' && after.cancelled === true)
+}
+
+async function cancelResponse(engine: Engine, task: ClaimedTask): Promise<boolean> {
+  const vendor = await askVendor(engine, task, 'cancel')
+  await applyPolled(engine, task, RESPONSE, polledResponse(engine, task, vendor))
+  return vendor.state === 'ended' && vendor.ended.status === 'cancelled'
+}
+
+/** Rethrows a failure of the upstream as the caller's 502, and any other error as it is. */
+function rejectAsCaller(error: unknown): never {
+  if (!(error instanceof UpstreamFailure)) throw error
+  throw toGatewayError(new UpstreamFailure('failed', { cause: error }))
 }
 
 function notQueued(): GatewayError {

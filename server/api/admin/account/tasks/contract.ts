@@ -83,7 +83,7 @@ export const tasksContract = area(shared, {
   },
   'POST /accounts/:account_id/tasks/:task_id/cancel': {
     role: 'member',
-    summary: 'Cancel a queued task',
+    summary: 'Cancel a queued task or a background response',
     answer: detail,
     errors: [409, 502],
   },
