@@ -4,8 +4,8 @@ import type { Command } from 'commander'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
 import { selectPayer } from '../../../server/money/accounts/price-list-store.ts'
-import { clearOwnPrices, setOwnPrices } from '../../../server/money/catalog/apply/own-prices.ts'
-import { showPrices } from '../../../server/money/catalog/lists/show-prices.ts'
+import { clearOwnPrices, setOwnPrices } from '../../../server/money/catalog/apply/edit-lists.ts'
+import { type ShownPrice, showPrices } from '../../../server/money/catalog/lists/show-prices.ts'
 import { describePrice } from '../../lib/price-words.ts'
 import { printJson, printTable } from '../../lib/print.ts'
 import { type CommandSession, recordAct, withSession } from '../../lib/session.ts'
@@ -51,24 +51,23 @@ Examples:
 async function change({ sql }: CommandSession, id: string, options: PricesOptions): Promise<void> {
   const { set, clear } = options
   if (set !== undefined && clear) throw new OperatorError('either --set or --clear')
-  const act = 'PUT /operator/accounts/:account_id/prices'
+  const path = '/operator/accounts/:account_id/prices'
   if (clear) {
     await showAccount(sql, id)
-    if (await clearOwnPrices(sql, id)) await recordAct(sql, act, ofAccount(id), { prices: null })
+    if (await clearOwnPrices(sql, id)) await recordAct(sql, `DELETE ${path}`, ofAccount(id))
   }
   if (set === undefined) return
   const { currency } = await showAccount(sql, id)
   const definition = readDefinition(set)
-  for (const warning of await setOwnPrices(sql, { id, currency }, definition)) {
-    console.error(`warning: ${warning}`)
-  }
-  await recordAct(sql, act, ofAccount(id), { prices: definition })
+  const { warnings } = await setOwnPrices({ sql }, { id, currency }, definition)
+  for (const warning of warnings) console.error(`warning: ${warning}`)
+  await recordAct(sql, `PUT ${path}`, ofAccount(id), definition)
 }
 
-function readDefinition(path: string): object {
+function readDefinition(path: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(`${path}: ${reason}`)
@@ -83,9 +82,7 @@ async function print({ sql }: CommandSession, id: string, options: PricesOptions
   if (options.model !== undefined && rows.length === 0) {
     throw new OperatorError(`${id} is not sold a model ${options.model}`)
   }
-  if (options.json) {
-    return printJson(rows.map(({ is_below_cost: _, ...row }) => row))
-  }
+  if (options.json) return printJson(rows.map(describeRow))
   printTable(
     rows.map((row) => ({
       ...row,
@@ -103,9 +100,13 @@ async function print({ sql }: CommandSession, id: string, options: PricesOptions
   )
 }
 
-type Origin = Awaited<ReturnType<typeof showPrices>>[number]['origin']
+/** The members that scripts depend on. */
+function describeRow(row: ShownPrice) {
+  const { model, currency, list, version, origin, prices, base_prices, cost } = row
+  return { model, currency, list, version, origin, prices, base_prices, cost }
+}
 
-function describeOrigin(origin: Origin): string {
+function describeOrigin(origin: ShownPrice['origin']): string {
   if (!origin) return 'base price'
   if ('of' in origin) return `${origin.of} × ${origin.factor}`
   return 'own price'

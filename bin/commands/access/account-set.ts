@@ -61,7 +61,7 @@ async function setPriceList({ sql }: CommandSession, id: string, priceList: stri
   const list = priceList === 'none' ? null : priceList
   await switchList(sql, (transaction) => assignPriceList(transaction, id, list, actor()))
   const place = { target: id, accountId: id }
-  await recordAct(sql, 'PATCH /operator/accounts/:account_id', place, { price_list: list })
+  await recordAct(sql, 'PUT /operator/accounts/:account_id/price-list', place, { price_list: list })
 }
 
 async function setAlerts(session: CommandSession, id: string, options: SetOptions) {

@@ -18,6 +18,7 @@ import { operatorChannelsContract } from './operator/channels/contract.ts'
 import { operatorCodesContract } from './operator/codes/contract.ts'
 import { operatorModelsContract } from './operator/models/contract.ts'
 import { operatorOverviewContract } from './operator/overview/contract.ts'
+import { operatorPriceListsContract } from './operator/price-lists/contract.ts'
 import { operatorProofContract } from './operator/proof/contract.ts'
 import { operatorSystemContract } from './operator/system/contract.ts'
 import { operatorVendorsContract } from './operator/vendors/contract.ts'
@@ -51,6 +52,7 @@ export const ADMIN_CONTRACT = {
   ...operatorChannelsContract,
   ...operatorVendorsContract,
   ...operatorModelsContract,
+  ...operatorPriceListsContract,
   ...operatorWorkContract,
   ...operatorProofContract,
   ...operatorSystemContract,

@@ -20,6 +20,10 @@ import { operatorChannelsChecks, operatorChannelsHandlers } from './operator/cha
 import { operatorCodesHandlers } from './operator/codes/handlers.ts'
 import { operatorModelsChecks, operatorModelsHandlers } from './operator/models/handlers.ts'
 import { operatorOverviewHandlers } from './operator/overview/handlers.ts'
+import {
+  operatorPriceListsChecks,
+  operatorPriceListsHandlers,
+} from './operator/price-lists/handlers.ts'
 import { operatorProofHandlers } from './operator/proof/handlers.ts'
 import { operatorSystemHandlers } from './operator/system/handlers.ts'
 import { operatorVendorsHandlers } from './operator/vendors/handlers.ts'
@@ -52,6 +56,7 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...operatorChannelsHandlers,
   ...operatorVendorsHandlers,
   ...operatorModelsHandlers,
+  ...operatorPriceListsHandlers,
   ...operatorWorkHandlers,
   ...operatorProofHandlers,
   ...operatorSystemHandlers,
@@ -62,4 +67,5 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
 export const ADMIN_CHECKS: Readonly<Record<string, AnyHandler>> = {
   ...operatorChannelsChecks,
   ...operatorModelsChecks,
+  ...operatorPriceListsChecks,
 } as unknown as Readonly<Record<string, AnyHandler>>

@@ -52,7 +52,8 @@ export function conflict({ message }: OperatorError): GatewayError {
 function problemsOf(error: OperatorError, entries: 'one' | 'several'): FieldFault[] {
   const mistakes = error instanceof CatalogError ? error.mistakes : []
   return mistakes.flatMap(({ path, problem }) => {
-    const param = entries === 'one' ? path.replace(/^(channels|models)\[0\]\./, '') : path
+    const param =
+      entries === 'one' ? path.replace(/^(channels|models|price_lists)\[0\]\./, '') : path
     return param === '' ? [] : [{ param, problem }]
   })
 }

@@ -86,7 +86,9 @@ export type Origin =
   | { readonly of: 'cost'; readonly factor: string; readonly cost_versions: readonly string[] }
   | { readonly prices: true }
   | { readonly hidden: true }
-  | { readonly inherit: true }
+
+/** An origin, or that the parent prices the model from then on. */
+export type OriginOrNone = Origin | { readonly inherit: true }
 
 /** The list of a price, and what the base list asks for the same. */
 export interface ListedPrice {

@@ -1,5 +1,5 @@
 /** Price lists as operators write them, and what their rules come to. */
-import type { Origin } from './catalog.ts'
+import type { OriginOrNone } from './catalog.ts'
 import type { StoredPrice } from './store.ts'
 
 /** The id of the base prices, in files and in records. */
@@ -46,7 +46,7 @@ export interface ListVersion {
   readonly version: string
   /** Milliseconds since 1970, by the database's clock. */
   readonly from: number
-  readonly origin: Origin
+  readonly origin: OriginOrNone
   /** Absent for a model that is hidden or that the parent prices. */
   readonly prices?: readonly StoredPrice[] | undefined
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assignPriceList } from '../../../server/money/accounts/assign-price-list.ts'
-import { clearOwnPrices, setOwnPrices } from '../../../server/money/catalog/apply/own-prices.ts'
+import { clearOwnPrices, setOwnPrices } from '../../../server/money/catalog/apply/edit-lists.ts'
 import { showPrices } from '../../../server/money/catalog/lists/show-prices.ts'
 import { switchList } from '../../../server/money/catalog/lists/switch-list.ts'
 import { audit } from '../../../server/money/ledger/audit/audit.ts'
@@ -180,7 +180,7 @@ test('an account’s own prices stand on top of its list', async () => {
   assert.equal((await call(home, 'm1')).charged, '0.03')
   const account = { id: home.accountId, currency: 'CNY' }
   const own = { prices: { m1: { of: 'parent', factor: '3' }, m3: tokens('1') } }
-  await setOwnPrices(stage.sql, account, own)
+  await setOwnPrices(stage, account, own)
   // A gateway that has not loaded the new list yet answers 503.
   const charges = async (expected: string) => {
     await until(`a charge of ${expected}`, async () => {
@@ -195,7 +195,7 @@ test('an account’s own prices stand on top of its list', async () => {
   await switchList(stage.sql, (sql) => assignPriceList(sql, home.accountId, 'gold', 'test'))
   await charges('0.18')
   // Own prices that do not follow the list are as before, what they leave to it is not.
-  await setOwnPrices(stage.sql, account, { prices: { m1: tokens('2') } })
+  await setOwnPrices(stage, account, { prices: { m1: tokens('2') } })
   await charges('0.02')
   await switchList(stage.sql, (sql) => assignPriceList(sql, home.accountId, 'vip', 'test'))
   await until('the other list below', async () => (await call(home, 'm2')).charged === '0.035')

@@ -33,6 +33,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Operators: redeem codes': 'Batches of codes that add to a balance.',
   'Operators: channels': 'Connections to vendors: settings, health, tests, price books.',
   'Operators: models': 'What is sold at which price, from when.',
+  'Operators: price lists': 'What some customers pay instead of the base prices, and why.',
   'Operators: work': 'Calls, tasks and webhook deliveries of all accounts.',
   'Operators: money proof': 'The books recomputed, and everything that does not fit.',
   'Operators: system': 'The state of the gateway, and who did what.',

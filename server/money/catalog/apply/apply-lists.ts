@@ -136,6 +136,8 @@ function findContradictions(
     } else if (row && row.account_id === null && row.parent !== list.parent) {
       wrong('parent', `the parent of ${list.id} is ${row.parent ?? BASE}: make another list`)
     }
+    const rival = findRival(list, named, known)
+    if (rival !== undefined) wrong('account', `${list.account_id} has the own list ${rival}`)
   }
   for (const one of named) {
     if (one.list.account_id !== null) continue
@@ -143,6 +145,17 @@ function findContradictions(
     if (problem) mistakes.push({ file: one.file, path: `${one.path}.parent`, problem })
   }
   return mistakes
+}
+
+/** Returns another list of the same account, which has at most one of its own. */
+function findRival(
+  { id, account_id: account }: Omit<PriceListRow, 'status'>,
+  named: readonly NamedList[],
+  known: ReadonlyMap<string, PriceListRow>,
+): string | undefined {
+  if (account === null) return undefined
+  const others = [...named.map(({ list }) => list), ...known.values()]
+  return others.find((one) => one.account_id === account && one.id !== id)?.id
 }
 
 function describeOwner({ account_id: account }: PriceListRow): string {

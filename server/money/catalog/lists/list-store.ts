@@ -32,6 +32,16 @@ export async function retireLists(sql: TransactionSql, ids: readonly string[]): 
     update price_list set status = 'retired', updated_at = now() where id in ${sql(ids)}`
 }
 
+/** Returns the id of an account's own list, whatever its status. */
+export async function findOwnList(
+  sql: Sql | TransactionSql,
+  accountId: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select id from price_list where account_id = ${accountId}`
+  return row?.id
+}
+
 /** Returns how many accounts have each of these lists. */
 export function countUsers(
   sql: TransactionSql,

@@ -2,17 +2,19 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { formatAmount } from '../../../base/lib/money.ts'
 import { isSoldIn, type Model, type Origin, type PriceEntry } from '../catalog.ts'
-import { findPriceProblems } from '../compare-costs.ts'
+import { compareCosts, findPriceProblems, type UnitMargin } from '../compare-costs.ts'
 import { BASE } from '../list.ts'
-import { type Payer, soldTo } from '../load/load-lists.ts'
-import { loadPrices } from '../load/load-prices.ts'
+import { hiddenBy, type Payer, soldTo } from '../load/load-lists.ts'
+import { type LoadedPrices, loadPrices } from '../load/load-prices.ts'
 import { findDearestCost } from '../price/dearest-cost.ts'
 import type { ModelRow, StoredPrice } from '../store.ts'
 
 export interface ShownPrice {
   readonly model: string
   readonly currency: string
-  /** The list that the prices are of; null for a free model. */
+  /** False for a model that a list hides, or that has no price in the currency. */
+  readonly is_sold: boolean
+  /** The list that the prices are of, or that hides the model; null for a free model. */
   readonly list: string | null
   readonly version: string | null
   /** Null for base prices. */
@@ -22,6 +24,10 @@ export interface ShownPrice {
   readonly base_prices: readonly StoredPrice[] | null
   /** Upstream costs of the dearest route; null if they are unknown. */
   readonly cost: readonly StoredPrice[] | null
+  /** The reason for unknown costs. */
+  readonly cost_problem: string | null
+  /** Each price compared with the costs of each route. */
+  readonly margins: readonly UnitMargin[]
   /** A price is below the cost of a route. */
   readonly is_below_cost: boolean
 }
@@ -32,34 +38,55 @@ export async function showPrices(
   payer: Payer,
   modelId?: string,
 ): Promise<ShownPrice[]> {
-  const { snapshot, rows } = await loadPrices(sql)
-  const models = soldTo(snapshot, payer)?.models.values() ?? []
-  return [...models]
-    .filter((model) => isSoldIn(model, payer.currency))
+  const loaded = await loadPrices(sql)
+  return [...loaded.rows.values()]
     .filter(({ id }) => modelId === undefined || id === modelId)
-    .flatMap((model) => {
-      const row = rows.get(model.id)
-      return row ? [show(model, row, payer.currency)] : []
-    })
+    .map((row) => showPrice(loaded, row, payer))
+    .filter((shown) => shown.is_sold)
 }
 
-function show(model: Model, row: ModelRow, currency: string): ShownPrice {
-  const { id, list, free, priceVersion } = model
-  const prices = model.prices.map(store)
+/** Shows what a customer pays for a model, also if it is not sold to them. */
+export function showPrice(
+  { snapshot }: Pick<LoadedPrices, 'snapshot'>,
+  row: ModelRow,
+  payer: Payer,
+): ShownPrice {
+  const { currency, priceList } = payer
+  const found = soldTo(snapshot, payer)?.models.get(row.id)
+  const model = found && isSoldIn(found, currency) ? found : undefined
   const costs = findDearestCost(row.routes, currency)
-  const sold = { free, currency, prices, routes: row.routes }
-  const base = list ? list.basePrices?.map(store) : prices
+  const shown = model ? describeSold(model) : describeUnsold(hiddenBy(snapshot, priceList, row.id))
+  const sold = { free: model?.free ?? true, currency, prices: shown.prices, routes: row.routes }
   return {
-    model: id,
+    model: row.id,
     currency,
+    is_sold: model !== undefined,
+    ...shown,
+    base_prices: basePricesOf(snapshot.models.get(row.id), currency),
+    cost: 'costs' in costs ? costs.costs : null,
+    cost_problem: 'problem' in costs ? costs.problem : null,
+    margins: compareCosts(sold),
+    is_below_cost: findPriceProblems(sold).some(({ problem }) => problem === 'below_cost'),
+  }
+}
+
+function describeSold({ list, free, priceVersion, prices }: Model) {
+  return {
     list: free ? null : (list?.id ?? BASE),
     version: priceVersion?.toString() ?? null,
     origin: list?.origin ?? null,
-    prices,
-    base_prices: base ?? null,
-    cost: 'costs' in costs ? costs.costs : null,
-    is_below_cost: findPriceProblems(sold).some(({ problem }) => problem === 'below_cost'),
+    prices: prices.map(store),
   }
+}
+
+function describeUnsold(list = BASE) {
+  const origin: Origin | null = list === BASE ? null : { hidden: true }
+  return { list, version: null, origin, prices: [] }
+}
+
+function basePricesOf(base: Model | undefined, currency: string): StoredPrice[] | null {
+  if (!base || !isSoldIn(base, currency)) return null
+  return base.prices.map(store)
 }
 
 function store({ unit, per, amountNanos, when }: PriceEntry): StoredPrice {

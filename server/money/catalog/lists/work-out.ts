@@ -3,7 +3,7 @@
  * plans or the prices of its parent change. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Origin } from '../catalog.ts'
+import type { OriginOrNone } from '../catalog.ts'
 import {
   entryAt,
   type FactorRule,
@@ -78,7 +78,7 @@ export function isSamePrice(a: Omit<Desired, 'from'>, b: Omit<Desired, 'from'>):
   return isDeepStrictEqual(a.origin, b.origin) && isDeepStrictEqual(a.prices, b.prices)
 }
 
-type Priced = { readonly origin: Origin; readonly prices?: readonly StoredPrice[] }
+type Priced = { readonly origin: OriginOrNone; readonly prices?: readonly StoredPrice[] }
 
 const INHERITED: Priced = { origin: { inherit: true } }
 

@@ -2,7 +2,7 @@
  * The prices that customers pay: the models of a price list. This is the only way from a customer
  * to prices, for calls, tasks, quotes and every view, so that all of them agree.
  */
-import type { CatalogSnapshot, Model, StoredList } from '../catalog.ts'
+import type { CatalogSnapshot, Model, Origin, StoredList } from '../catalog.ts'
 import type { CompiledList, ListVersion } from '../list.ts'
 import { readPrices } from './load-model.ts'
 
@@ -49,21 +49,46 @@ function loadList(
   const compiled: CompiledList = JSON.parse(list.compiled)
   const models = new Map<string, Model>()
   for (const [id, base] of snapshot.models) {
-    const versions = Object.hasOwn(compiled, id) ? compiled[id] : undefined
-    const own = versions && inForce(versions, snapshot.pricedAtMs)
-    const model = !own || 'inherit' in own.origin ? parent.get(id) : priced(base, list, own)
+    const own = inForce(compiled, id, snapshot.pricedAtMs)
+    const model =
+      !own || 'inherit' in own.origin ? parent.get(id) : priced(base, list, own, own.origin)
     if (model) models.set(id, model)
   }
   return models
 }
 
 /** The first has begun, whatever the clock of this gateway says. */
-function inForce(versions: readonly ListVersion[], atMs: number): ListVersion | undefined {
-  return versions.findLast(({ from }) => from <= atMs) ?? versions[0]
+function inForce(compiled: CompiledList, id: string, atMs: number): ListVersion | undefined {
+  const versions = Object.hasOwn(compiled, id) ? compiled[id] : undefined
+  return versions?.findLast(({ from }) => from <= atMs) ?? versions?.[0]
+}
+
+/** Returns the lists that price a customer's calls, in the order in which they are asked. */
+export function chainOf(snapshot: CatalogSnapshot, priceList: string | null): StoredList[] {
+  const list = priceList === null ? undefined : snapshot.lists.get(priceList)
+  return list ? [list, ...chainOf(snapshot, list.parent)] : []
+}
+
+/** Returns the list that takes a model away from a customer, if one does. */
+export function hiddenBy(
+  snapshot: CatalogSnapshot,
+  priceList: string | null,
+  modelId: string,
+): string | undefined {
+  for (const { id, compiled } of chainOf(snapshot, priceList)) {
+    const own = inForce(JSON.parse(compiled), modelId, snapshot.pricedAtMs)
+    if (own && !('inherit' in own.origin)) return own.prices ? undefined : id
+  }
+  return undefined
 }
 
 /** Returns the model at the prices of a list; undefined if the list hides it. */
-function priced(base: Model, list: StoredList, own: ListVersion): Model | undefined {
+function priced(
+  base: Model,
+  list: StoredList,
+  own: ListVersion,
+  origin: Origin,
+): Model | undefined {
   if (!own.prices) return undefined
   const isComparable = !base.free && base.currency === list.currency
   return {
@@ -75,7 +100,7 @@ function priced(base: Model, list: StoredList, own: ListVersion): Model | undefi
     plannedPrices: NO_PLANS,
     list: {
       id: list.id,
-      origin: own.origin,
+      origin,
       baseVersion: isComparable ? base.priceVersion : null,
       basePrices: isComparable ? base.prices : undefined,
     },

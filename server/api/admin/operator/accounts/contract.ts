@@ -26,6 +26,7 @@ export const operatorAccount = z.object({
   held: amount,
   debt: amount,
   limits,
+  price_list: z.string().nullable().describe('The list that it pays by; null: base prices.'),
   keys: z.number(),
   created_at: time,
 })
@@ -60,6 +61,7 @@ export const operatorAccountsContract = area(shared, {
       currency: z.string().refine(isCurrency, CURRENCY_PROBLEM).default('CNY'),
       balance: z.string().optional().describe('An opening balance, posted as a top-up.'),
       limits: limitsChange.optional(),
+      price_list: text(64).min(1).optional(),
     }),
     stepUp: true,
     answer: operatorAccount,

@@ -47,18 +47,19 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
   },
 
   async 'POST /operator/accounts'({ body, session, note }, { sql }) {
-    const { name, currency, balance = '0', limits = {} } = body
+    const { name, currency, balance = '0', limits = {}, price_list: priceList } = body
     const openingBalanceNanos = readAmount(balance, 'balance')
     const newAccount = {
       name,
       currency,
       openingBalanceNanos,
       limits: mergeLimits({}, readLimits(limits)),
+      ...(priceList === undefined ? {} : { priceList }),
     }
     const row = await withOperatorErrors(
       createAccount(sql, { ...newAccount, actor: session.user.email }),
     )
-    note({ account: row.id, name, balance, currency })
+    note({ account: row.id, name, balance, currency, price_list: row.price_list })
     return row
   },
 

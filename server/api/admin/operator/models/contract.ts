@@ -4,7 +4,7 @@ import { serial, text, time } from '../../common-schemas.ts'
 import { CREATES_ONLY } from '../../is-new.ts'
 import { area, type Routes } from '../../route.ts'
 
-const price = z.object({
+export const adminPrice = z.object({
   unit: z.string(),
   per: z.number(),
   amount: z.string(),
@@ -16,12 +16,12 @@ const route = z.object({
   upstream_model: z.string(),
   priority: z.number(),
   weight: z.number(),
-  costs: z.array(price).optional().describe('Upstream costs; absent: unknown.'),
+  costs: z.array(adminPrice).optional().describe('Upstream costs; absent: unknown.'),
   currency: z.string().optional().describe('Currency of the costs.'),
   upstream_cost_version: z.string().optional(),
 })
 
-const margin = z.object({
+export const margin = z.object({
   channel: z.string(),
   upstream_model: z.string(),
   unit: z.string(),
@@ -45,7 +45,7 @@ const problem = z.object({
 const planned = z.object({
   version: serial,
   effective_from: time,
-  prices: z.array(price),
+  prices: z.array(adminPrice),
   source: z.string().describe('The file that planned it, or the console.'),
   price_problems: z.array(problem),
 })
@@ -57,7 +57,7 @@ const takenOut = z.object({
   first_at: time,
   last_at: time,
   list: z
-    .object({ vendor: z.string(), currency: z.string(), prices: z.array(price) })
+    .object({ vendor: z.string(), currency: z.string(), prices: z.array(adminPrice) })
     .nullable()
     .describe('The list prices of the unit at the vendor; null: unknown.'),
 })
@@ -68,7 +68,7 @@ const model = z.object({
   status: z.enum(['active', 'retired']),
   free: z.boolean(),
   currency: z.string().nullable(),
-  prices: z.array(price),
+  prices: z.array(adminPrice),
   price_version: z.string().nullable(),
   routes: z.array(route),
   fallbacks: z
@@ -95,7 +95,7 @@ const priceVersion = z.object({
   created_at: time,
   state: z.enum(['planned', 'current', 'past', 'withdrawn']),
   currency: z.string(),
-  prices: z.array(price),
+  prices: z.array(adminPrice),
 })
 
 /** The members of a model in a catalog file, which reads them. */
