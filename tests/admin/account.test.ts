@@ -63,8 +63,65 @@ test('owners set budgets, and change none that an operator has set', async () =>
     ],
   )
   const params = { ...at(), budget_id: own.id }
+  const shown = await stage.read(`GET ${path}/:budget_id`, { as: 'home-member', params })
+  assert.equal(shown.amount, '7')
   await stage.read(`DELETE ${path}/:budget_id`, { as: 'home-owner', params })
   await removeBudget(stage.sql, budget_id, 'operator')
+})
+
+test('budgets are filtered, and listed page by page with the spend limits behind them', async () => {
+  const path = '/accounts/:account_id/budgets' as const
+  const key = await stage.read('POST /accounts/:account_id/keys', {
+    as: 'home-owner',
+    params: at(),
+    body: { name: '100%', tags: ['blue'], spend_limit: '0' },
+  })
+  const give = async (terms: Parameters<typeof giveBudget>[3]) =>
+    (await giveBudget(stage.sql, home.accountId, 5n, { unit: 'call', ...terms })).id
+  const ids = [
+    await give({}),
+    await give({ scope: 'key', subject: home.keyId }),
+    await give({ scope: 'tag', subject: 'blue' }),
+  ]
+  const [ofAccount, ofKey, ofTag] = ids
+  const list = (query: Readonly<Record<string, string>>) =>
+    stage.read(`GET ${path}`, { as: 'home-member', params: at(), query })
+  const found = async (query: Readonly<Record<string, string>>) =>
+    (await list(query)).data.map(({ id }) => id)
+  assert.deepEqual(await found({}), [...ids, key.id])
+  assert.deepEqual(await found({ key: key.id }), [ofAccount, ofTag, key.id])
+  assert.deepEqual(await found({ key: home.keyId }), [ofAccount, ofKey])
+  assert.deepEqual(await found({ scope: 'tag' }), [ofTag])
+  assert.deepEqual(await found({ scope: 'key', search: '0%' }), [key.id])
+  assert.deepEqual(await found({ search: 'BLUE' }), [ofTag])
+  assert.deepEqual(await found({ full: 'true' }), [key.id])
+  const paged: string[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await list({ limit: '1', ...(cursor ? { cursor } : {}) })
+    paged.push(...page.data.map(({ id }) => id))
+    cursor = page.next_cursor
+  }
+  assert.deepEqual(paged, [...ids, key.id])
+  const one = (budget_id: string, as = 'home-member') =>
+    stage.ask(`GET ${path}/:budget_id`, { as, params: { ...at(), budget_id } })
+  assert.equal((await one(key.id)).json.period, 'total')
+  assert.equal((await one(home.keyId)).status, 404)
+  for (const id of ids) await removeBudget(stage.sql, id, 'operator')
+})
+
+test('a refused budget names the field that is wrong', async () => {
+  for (const [wrong, param] of [
+    [{ scope: 'tag', subject: 'nobody' }, 'subject'],
+    [{ thresholds: [0] }, 'thresholds'],
+    [{ max_end_users: 0 }, 'max_end_users'],
+  ] as const) {
+    const { status, text } = await stage.ask('POST /accounts/:account_id/budgets', {
+      as: 'home-owner',
+      params: at(),
+      body: { amount: '1', period: 'day', ...wrong },
+    })
+    assert.deepEqual([status, JSON.parse(text).param], [400, param])
+  }
 })
 
 describe('the playground', () => {

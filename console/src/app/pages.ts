@@ -47,6 +47,12 @@ const customer: readonly Line[] = [
     load: () => import('../features/usage/page.tsx'),
   },
   {
+    path: '/budgets',
+    label: 'budgets',
+    icon: 'gauge',
+    load: () => import('../features/budgets/page.tsx'),
+  },
+  {
     path: '/tasks',
     label: 'tasks',
     icon: 'clock',

@@ -229,6 +229,34 @@ export function formatPeriod(
   }).formatRange(one, other)
 }
 
+/** Formats a time by the clocks of another time zone, which it names. */
+export function formatTimeIn(time: string, zone: string, language: Language): string {
+  const date = new Date(time)
+  const isThisYear = date.getFullYear() === new Date().getFullYear()
+  const form = {
+    ...(isThisYear ? {} : { year: 'numeric' as const }),
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'short',
+  } as const
+  try {
+    return timeFormat(language, { ...form, timeZone: zone }).format(date)
+  } catch {
+    // The gateway's database may know zones that an old browser does not.
+    return timeFormat(language, form).format(date)
+  }
+}
+
+/** 1 → Monday. */
+export function weekdayName(day: number, language: Language): string {
+  const monday = Date.UTC(2024, 0, 1)
+  const at = new Date(monday + (day - 1) * 86_400_000)
+  return timeFormat(language, { weekday: 'long', timeZone: 'UTC' }).format(at)
+}
+
 /** The time zone of the browser, for the head of a column of times: `UTC`, `GMT+8`. */
 export function zoneName(language: Language): string {
   const parts = timeFormat(language, { timeZoneName: 'short' }).formatToParts(new Date())

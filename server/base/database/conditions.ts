@@ -47,3 +47,8 @@ export function behind(
     where ${sql(`p.${id}`)} = ${cursor}
       ${accountId === undefined ? sql`` : sql`and p.account_id = ${accountId}`})`
 }
+
+/** Returns the pattern of `ilike` for texts that contain this one. */
+export function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
+}

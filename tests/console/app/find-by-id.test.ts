@@ -7,6 +7,7 @@ test('an id leads to the page that opens it, an operator’s first', () => {
     placesOfId(text, isOperator).map(({ path }) => path)
   assert.deepEqual(paths('req_Z12Tl9KupNVO74', false), ['/usage'])
   assert.deepEqual(paths('req_Z12Tl9KupNVO74', true), ['/operator/calls', '/usage'])
+  assert.deepEqual(paths('bud_Z12Tl9KupNVO74', true), ['/budgets'])
   assert.deepEqual(paths('acct_Z12Tl9KupNVO74', false), [])
 })
 

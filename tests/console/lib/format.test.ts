@@ -9,8 +9,10 @@ import {
   formatShortTime,
   formatSpan,
   formatTime,
+  formatTimeIn,
   isZero,
   placesFor,
+  weekdayName,
 } from '../../../console/src/lib/format.ts'
 
 const USD = { currency: 'USD', language: 'en' } as const
@@ -88,4 +90,11 @@ test('a column has the places of its longest amount', () => {
 test('times have a day, and in full their zone', () => {
   assert.match(formatTime('2026-11-21T06:00:00Z', 'en'), /Nov 2[01], 2026.*\d\d:00:00.*[A-Z]{3}/)
   assert.match(formatShortTime(new Date().toISOString(), 'en'), /^[A-Z][a-z]{2} \d\d, \d\d:/)
+})
+
+test('a time by other clocks names their zone, and an unknown zone fails nothing', () => {
+  const midnight = '2020-11-30T16:00:00Z'
+  assert.equal(formatTimeIn(midnight, 'Asia/Shanghai', 'en'), 'Dec 1, 2020, 00:00 GMT+8')
+  assert.match(formatTimeIn(midnight, 'Mars/Base', 'en'), /2020/)
+  assert.deepEqual([weekdayName(1, 'en'), weekdayName(7, 'en')], ['Monday', 'Sunday'])
 })

@@ -21,6 +21,7 @@ const PLACES: Readonly<Record<string, Places>> = {
   req: { customer: at('/usage'), operator: at('/operator/calls', 'request_id', 'id') },
   task: { customer: at('/tasks'), operator: at('/operator/tasks', 'id', 'task') },
   key: { customer: at('/keys') },
+  bud: { customer: at('/budgets') },
   whd: { customer: at('/webhooks'), operator: at('/operator/deliveries', 'id', 'delivery') },
   acct: { operator: at('/operator/accounts') },
 }

@@ -10,7 +10,7 @@ import {
   useFieldErrors,
 } from '../fields/refused-fields.ts'
 import { useErrorText } from '../state/error-state.tsx'
-import { InvalidField } from './invalid-field.ts'
+import { InvalidField, InvalidFields } from './invalid-field.ts'
 import { Refusal } from './refusal.tsx'
 
 interface CheckedFormProps {
@@ -81,6 +81,7 @@ function readRefused(
   if (failure instanceof ApiError && failure.problems.length > 0) {
     return failure.problems.map(({ param, problem }) => ({ param, text: wordOf(problem) }))
   }
+  if (failure instanceof InvalidFields) return failure.problems
   const isNamed = failure instanceof ApiError || failure instanceof InvalidField
   const param = isNamed ? failure.param : undefined
   if (param === undefined) return []

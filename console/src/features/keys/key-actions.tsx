@@ -43,6 +43,9 @@ export function KeyActions({ apiKey, currency }: KeyActionsProps) {
       <ButtonLink to="/usage" search={{ key: apiKey.id }} variant="subtle" size="compact-sm">
         {t('showUsage')}
       </ButtonLink>
+      <ButtonLink to="/budgets" search={{ key: apiKey.id }} variant="subtle" size="compact-sm">
+        {t('showBudgets')}
+      </ButtonLink>
       <EditKey isOpen={open === 'edit'} apiKey={apiKey} currency={currency} onClose={close} />
       <RotateKey isOpen={open === 'rotate'} apiKey={apiKey} onClose={close} />
       <ConfirmDialog

@@ -1,12 +1,11 @@
 /** The fields of a key, for creating and for changing one. */
 import { NumberInput, Switch, TagsInput, TextInput } from '@mantine/core'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
+import { ModelsInput } from '../../components/fields/models-input.tsx'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { fromLocalField, toLocalField } from '../../lib/format.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { plainNumber } from '../../lib/nanos.ts'
-import { useAccount } from '../../lib/session.tsx'
-import { useAdmin } from '../../lib/use-admin.ts'
 import type { ApiKey } from './api-key.ts'
 import { messages } from './messages.ts'
 
@@ -95,14 +94,12 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
         onChange={(event) => change({ name: event.currentTarget.value })}
         data-autofocus
       />
-      <TagsInput
+      <ModelsInput
         label={t('models')}
         description={t('modelsHint')}
-        placeholder={draft.models.length === 0 ? t('everyModel') : ''}
-        data={useModelIds()}
-        maxDropdownHeight={200}
+        placeholder={t('everyModel')}
         error={useFieldError('models')}
-        value={[...draft.models]}
+        value={draft.models}
         onChange={(models) => change({ models })}
       />
       <TextInput
@@ -212,16 +209,4 @@ function LimitInput({ param, label, value, onChange }: LimitInputProps) {
       onChange={(count) => onChange(String(count))}
     />
   )
-}
-
-const MODELS_SUGGESTED = 200
-
-/** Returns suggestions; other ids can be typed. */
-function useModelIds(): string[] {
-  const account = useAccount()
-  const { data } = useAdmin('GET /accounts/:account_id/models', {
-    params: { account_id: account.id },
-    query: { limit: MODELS_SUGGESTED },
-  })
-  return data?.data.map(({ id }) => id) ?? []
 }

@@ -30,6 +30,9 @@ export function AccountDetails({ account }: { readonly account: Account }) {
         <TextLink to="/operator/tasks" search={{ account: account.id }}>
           {t('tasks')}
         </TextLink>
+        <TextLink to="/budgets" search={{ account: account.id }}>
+          {t('budgets')}
+        </TextLink>
       </Group>
       <AccountActions account={account} />
       <LimitsForm account={account} />

@@ -6,6 +6,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'a delivery is running': '正在投递',
   'access tokens cannot do this: sign in to the console': '访问令牌不能执行此操作，请登录控制台',
   'add an authenticator app or a passkey first': '请先添加验证器应用或通行密钥',
+  'an operator set this budget: only operators change it': '此预算由运营者设定，仅运营者可以修改',
+  'the spend limit of this API key is reached': '此 API 密钥的消费上限已用完',
   'an account needs an owner: name another first': '账户必须有所有者，请先指定另一位',
   'an audit is running': '核对正在进行',
   'start adding a passkey first': '请先开始添加通行密钥',
@@ -209,6 +211,26 @@ const PATTERNS: readonly Pattern[] = [
     (email) => `请以 ${email} 登录，再打开邀请`,
   ],
   [/^the model '(.+)' does not exist here.*$/, (model) => `模型“${model}”在此不存在`],
+  [
+    /^this call does not fit the budget (\S+?)(?:, which begins anew at (\S+))?$/,
+    (id, at) => `此调用超出预算 ${id}${at ? `，该预算于 ${at} 重置` : ''}`,
+  ],
+  [
+    /^no key of account \S+ has the tag (.+), so .+$/,
+    (tag) => `没有密钥带有标签 ${tag}：请先设为某个密钥的标签或必需标签`,
+  ],
+  [
+    /^account \S+ has no (key|member) (.+)$/,
+    (noun, name) => `此账户没有${NOUNS[noun] ?? noun} ${name}`,
+  ],
+  [
+    /^at most (\d+) budgets apply to one call: delete one of (.+) first$/,
+    (n, ids) => `一次调用最多受 ${n} 个预算限制：请先删除其中之一：${ids.replaceAll(', ', '、')}`,
+  ],
+  [
+    /^an account has at most (\d+) budgets: delete one first$/,
+    (n) => `每个账户最多 ${n} 个预算：请先删除一个`,
+  ],
   [
     /^(.+) is sold in ([A-Z]{3}), this account pays in ([A-Z]{3})$/,
     (model, sold, own) => `${model} 以 ${sold} 计价，此账户以 ${own} 付款`,

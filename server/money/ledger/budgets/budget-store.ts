@@ -1,5 +1,6 @@
 /** SQL of budgets. Writers hold the lock of the balance, as everything that counts towards them. */
 import type { Sql, TransactionSql } from 'postgres'
+import { containing } from '../../../base/database/conditions.ts'
 import type { BudgetRow, BudgetScope, BudgetTerms, SetBy } from './budget.ts'
 
 type Client = Sql | TransactionSql
@@ -58,27 +59,37 @@ async function countBudgets(transaction: TransactionSql, accountId: string): Pro
     where account_id = ${accountId}`
 }
 
-export interface BudgetFilter {
-  readonly accountId?: string | undefined
+/** Filters that budgets share with the spend limits of keys. */
+export interface UseFilter {
   readonly id?: string | undefined
   readonly limit?: number | undefined
-  /** The id of the last budget of the previous page. */
+  /** The id of the last one of the previous page. */
   readonly after?: string | undefined
+  /** A part of the id, the subject or its name. */
+  readonly search?: string | undefined
+  /** A key of the account, whose calls are counted. */
+  readonly keyId?: string | undefined
+  /** True for those without room in the current window. */
+  readonly isFull?: boolean | undefined
+}
+
+export interface BudgetFilter extends UseFilter {
+  readonly accountId?: string | undefined
+  readonly scope?: BudgetScope['scope'] | undefined
 }
 
 const TOP_USERS = 100
 
 /** Lists budgets, oldest first, with their use in the current window. */
 export async function selectBudgets(sql: Client, filter: BudgetFilter): Promise<BudgetRow[]> {
-  const { accountId, id, limit, after } = filter
+  const { accountId, id, limit, after, scope } = filter
   return await sql<BudgetRow[]>`
     select b.id, b.account_id, b.scope, b.subject, b.unit, b.amount, b.period, b.time_zone,
       b.week_start, b.models, b.action, b.thresholds, b.end_users_max, b.set_by, b.created_at,
       a.currency, w.starts as window_start, w.ends as resets_at,
       coalesce(u.spent, 0)::bigint as spent, coalesce(u.held, 0)::bigint as held,
       coalesce(u.end_users, 0)::int as end_users,
-      coalesce((select p.email from person p where b.scope = 'member' and p.id = b.subject),
-        (select k.name from api_key k where b.scope = 'key' and k.id = b.subject)) as subject_name
+      n.name as subject_name
     from budget b join account a on a.id = b.account_id
     cross join lateral budget_window(b.period, b.time_zone, b.week_start, b.created_at,
       budget_clock()) w
@@ -86,15 +97,44 @@ export async function selectBudgets(sql: Client, filter: BudgetFilter): Promise<
       select sum(spent) as spent, sum(held) as held,
         count(*) filter (where subject <> '*' or held > 0 or spent > 0) as end_users
       from budget_use where budget_id = b.id and window_start = w.starts) u on true
+    cross join lateral (select coalesce(
+      (select p.email from person p where b.scope = 'member' and p.id = b.subject),
+      (select k.name from api_key k where b.scope = 'key' and k.id = b.subject)) as name) n
     where true
       ${accountId === undefined ? sql`` : sql`and b.account_id = ${accountId}`}
       ${id === undefined ? sql`` : sql`and b.id = ${id}`}
+      ${scope === undefined ? sql`` : sql`and b.scope = ${scope}`}
+      ${narrowBudgets(sql, filter)}
       ${
         after === undefined
           ? sql``
           : sql`and (b.created_at, b.id) > (select created_at, id from budget where id = ${after})`
       }
     order by b.created_at, b.id limit ${limit ?? null}`.then((rows) => withUsers(sql, rows))
+}
+
+function narrowBudgets(sql: Client, { search, keyId, isFull }: BudgetFilter) {
+  const part = search && containing(search)
+  return sql`
+    ${
+      part
+        ? sql`and (b.id ilike ${part} or b.subject ilike ${part} or n.name ilike ${part})`
+        : sql``
+    }
+    ${
+      keyId
+        ? sql`and b.counted_under = any((select budget_names(k.id, jsonb_build_object('tags',
+            to_jsonb(k.required_tags))) from api_key k
+            where k.id = ${keyId} and k.account_id = b.account_id)::text[])`
+        : sql``
+    }
+    ${
+      isFull
+        ? sql`and (b.amount = 0 or exists (select from budget_use f
+            where f.budget_id = b.id and f.window_start = w.starts
+              and f.spent + f.held >= b.amount))`
+        : sql``
+    }`
 }
 
 interface UserRow {
@@ -138,14 +178,33 @@ export interface SpendLimitRow {
 }
 
 /** Lists the spend limits of keys, each shared by the keys that rotations replaced. */
-export function selectSpendLimits(sql: Client, accountId: string): Promise<SpendLimitRow[]> {
+export function selectSpendLimits(
+  sql: Client,
+  accountId: string,
+  { id, limit, after, search, keyId, isFull }: UseFilter = {},
+): Promise<SpendLimitRow[]> {
+  const part = search && containing(search)
   return sql<SpendLimitRow[]>`
     select k.id, k.name, k.spend_limit, coalesce(s.spent, 0)::bigint as spent,
       coalesce(s.held, 0)::bigint as held, a.currency, k.created_at
     from api_key k join account a on a.id = k.account_id
     left join key_spend s on s.key_id = coalesce(k.counter_key_id, k.id)
     where k.account_id = ${accountId} and k.spend_limit is not null and k.replaced_by is null
-    order by k.created_at, k.id`
+      ${id === undefined ? sql`` : sql`and k.id = ${id}`}
+      ${part ? sql`and (k.id ilike ${part} or k.name ilike ${part})` : sql``}
+      ${
+        keyId
+          ? sql`and coalesce(k.counter_key_id, k.id) = (
+              select coalesce(o.counter_key_id, o.id) from api_key o where o.id = ${keyId})`
+          : sql``
+      }
+      ${isFull ? sql`and coalesce(s.spent + s.held, 0) >= k.spend_limit` : sql``}
+      ${
+        after === undefined
+          ? sql``
+          : sql`and (k.created_at, k.id) > (select created_at, id from api_key where id = ${after})`
+      }
+    order by k.created_at, k.id limit ${limit ?? null}`
 }
 
 /** Returns the key under which a key of this account is counted, if it has this key. */

@@ -1,11 +1,15 @@
 /** Spend limits of keys, shown as the budgets without an end that they are. */
 import type { Sql } from 'postgres'
-import { selectSpendLimits } from './budget-store.ts'
+import { selectSpendLimits, type UseFilter } from './budget-store.ts'
 import { type DescribedBudget, describeBudget } from './describe.ts'
 
 /** Lists them as budgets whose id is the key's: they are set at the key. */
-export async function listSpendLimits(sql: Sql, accountId: string): Promise<DescribedBudget[]> {
-  const rows = await selectSpendLimits(sql, accountId)
+export async function listSpendLimits(
+  sql: Sql,
+  accountId: string,
+  filter: UseFilter = {},
+): Promise<DescribedBudget[]> {
+  const rows = await selectSpendLimits(sql, accountId, filter)
   return rows.map((row) =>
     describeBudget({
       id: row.id,

@@ -1,7 +1,7 @@
 /** The budgets of an account, with what their current windows have seen. */
 import { z } from 'zod'
 import { ACTIONS, BUDGET_UNITS, PERIODS, SCOPES } from '../../../../money/ledger/budgets/budget.ts'
-import { text, timeZone } from '../../common-schemas.ts'
+import { page, paging, text, timeZone } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
 const shared = { tag: 'Console: budgets' } as const
@@ -51,8 +51,23 @@ export const budgetsContract = area(shared, {
   'GET /accounts/:account_id/budgets': {
     role: 'member',
     summary: 'List the budgets of an account',
-    description: 'The spend limits of keys are among them, as budgets without an end.',
-    answer: z.object({ data: z.array(budget) }),
+    description:
+      'The oldest first; then the spend limits of keys, as budgets without an end whose id is ' +
+      'the key’s.',
+    query: z.object({
+      ...paging,
+      scope: z.enum(SCOPES).optional(),
+      key: text(200).optional().describe('A key id: budgets that count calls of this key.'),
+      search: text(200).optional().describe('A part of the subject, its name or the id.'),
+      full: z.stringbool().optional().describe('True for those without room for a call.'),
+    }),
+    answer: page(budget),
+  },
+  'GET /accounts/:account_id/budgets/:budget_id': {
+    role: 'member',
+    summary: 'Get a budget',
+    description: 'With the id of a key, its spend limit.',
+    answer: budget,
   },
   'POST /accounts/:account_id/budgets': {
     role: 'owner',

@@ -1,7 +1,9 @@
 /** Lists, creates, changes and deletes budgets. */
 
-import { invalidField } from '../../../../base/lib/errors.ts'
+import { toPage } from '../../../../base/http/page.ts'
+import { GatewayError, invalidField } from '../../../../base/lib/errors.ts'
 import { parseAmount } from '../../../../base/lib/money.ts'
+import type { OperatorError } from '../../../../base/lib/operator-error.ts'
 import type { BudgetUnit, SetBy } from '../../../../money/ledger/budgets/budget.ts'
 import {
   addBudget,
@@ -12,7 +14,7 @@ import {
 import { describeBudget } from '../../../../money/ledger/budgets/describe.ts'
 import { listSpendLimits } from '../../../../money/ledger/budgets/spend-limits.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { withOperatorErrors } from '../../operator-failure.ts'
+import { refuseAs } from '../../operator-failure.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
 import type { budgetsContract } from './contract.ts'
@@ -44,15 +46,46 @@ function readQuantity(unit: BudgetUnit, text: string): bigint {
   throw invalidField('amount', unit === 'money' ? 'must be an amount' : 'must be a whole number')
 }
 
+const isKeyId = (id: string) => id.startsWith('key_')
+
+/** The members that texts of operators name, by their names here. */
+const PARAMS: Readonly<Record<string, string>> = { tag: 'subject' }
+
+/** Names the field of a refusal that begins with one: `thresholds: at most …`. */
+function refuse(error: OperatorError): GatewayError {
+  const [, name, problem] = /^([a-z_]+): (.+)$/s.exec(error.message) ?? []
+  if (name === undefined || problem === undefined) {
+    return new GatewayError('invalid_request', { message: error.message, cause: error })
+  }
+  return invalidField(PARAMS[name] ?? name, problem)
+}
+
 export const budgetsHandlers: HandlersOf<typeof budgetsContract> = {
-  async 'GET /accounts/:account_id/budgets'({ params }, { sql }) {
+  async 'GET /accounts/:account_id/budgets'({ params, query }, { sql }) {
+    const { limit, cursor, scope, key: keyId, search, full: isFull } = query
     const accountId = params.account_id
-    const budgets = (await listBudgets(sql, { accountId })).map(describeBudget)
-    return { data: [...budgets, ...(await listSpendLimits(sql, accountId))] }
+    const filter = { search, keyId, isFull }
+    const isBehind = cursor !== undefined && isKeyId(cursor)
+    const budgets = isBehind
+      ? []
+      : await listBudgets(sql, { ...filter, accountId, scope, limit: limit + 1, after: cursor })
+    const rows = budgets.map(describeBudget)
+    // Spend limits follow the last budget.
+    if (rows.length <= limit && (scope === undefined || scope === 'key')) {
+      const after = isBehind ? cursor : undefined
+      const more = { ...filter, after, limit: limit + 1 - rows.length }
+      rows.push(...(await listSpendLimits(sql, accountId, more)))
+    }
+    return toPage(rows, limit, 'id')
+  },
+  async 'GET /accounts/:account_id/budgets/:budget_id'({ params }, services) {
+    const { account_id: accountId, budget_id: id } = params
+    if (!isKeyId(id)) return describeBudget(await readBudget(services, params))
+    return found((await listSpendLimits(services.sql, accountId, { id }))[0], 'budget')
   },
   async 'POST /accounts/:account_id/budgets'({ params, body, note, session }, { sql }) {
     const { amount, max_end_users: most, ...terms } = body
-    const created = await withOperatorErrors(
+    const created = await refuseAs(
       addBudget(sql, {
         ...terms,
         accountId: params.account_id,
@@ -60,6 +93,7 @@ export const budgetsHandlers: HandlersOf<typeof budgetsContract> = {
         end_users_max: most,
         setBy: setterOf({ session }),
       }),
+      refuse,
     )
     note({ budget_id: created.id })
     return describeBudget(created)
@@ -75,11 +109,11 @@ export const budgetsHandlers: HandlersOf<typeof budgetsContract> = {
     note({ ...body })
     const setBy = setterOf({ session })
     const changed = changeBudget(services.sql, stored.id, { change, setBy })
-    return describeBudget(await withOperatorErrors(changed))
+    return describeBudget(await refuseAs(changed, refuse))
   },
   async 'DELETE /accounts/:account_id/budgets/:budget_id'({ params, session }, services) {
     const { id } = await readBudget(services, params)
     const removed = removeBudget(services.sql, id, setterOf({ session }))
-    return describeBudget(await withOperatorErrors(removed))
+    return describeBudget(await refuseAs(removed, refuse))
   },
 }

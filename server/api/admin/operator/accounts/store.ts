@@ -1,7 +1,7 @@
 /** SQL of operators' lists of accounts and credits. */
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../../base/database/columns.ts'
-import { behind, equal } from '../../../../base/database/conditions.ts'
+import { behind, containing, equal } from '../../../../base/database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import type { ReadQuery } from '../../route.ts'
 import { operatorAccount, type operatorAccountsContract, operatorCredit } from './contract.ts'
@@ -14,7 +14,7 @@ export function selectAccountPage(
   query: Query,
 ): Promise<SchemaRow<typeof operatorAccount>[]> {
   const { limit, cursor, search = null, status, in_debt: inDebt } = query
-  const pattern = search === null ? null : `%${search.replace(/[\\%_]/g, '\\$&')}%`
+  const pattern = search === null ? null : containing(search)
   const columns = columnsOf(sql, operatorAccount.shape, 'a', {
     available: sql`b.available`,
     held: sql`b.held`,

@@ -1,6 +1,6 @@
 /** SQL of the audit log for operators, newest first. */
 import type { Sql } from 'postgres'
-import { during, equal } from '../../../../base/database/conditions.ts'
+import { containing, during, equal } from '../../../../base/database/conditions.ts'
 import type { SchemaRow } from '../../../endpoints/codecs.ts'
 import type { ReadQuery } from '../../route.ts'
 import type { operatorAuditLogContract } from './contract.ts'
@@ -28,8 +28,6 @@ export function selectNames(sql: Sql, ids: readonly string[]): Promise<NamedRow[
     union all select id, '…' || display, null from redeem_code where id = ${known}`
 }
 
-const escapePattern = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
-
 /** Wildcards in the texts are escaped. */
 export function selectAuditLog(sql: Sql, query: ReadQuery<Route>): Promise<AuditLogRow[]> {
   const { limit, cursor, actor, action, account, target } = query
@@ -50,7 +48,7 @@ export function selectAuditLog(sql: Sql, query: ReadQuery<Route>): Promise<Audit
         or ${target} = any(string_to_array(l.details->>'models', ', ')))`
           : sql``
       }
-      ${action ? sql`and l.action ilike ${escapePattern(action)}` : sql``}
-      ${actor ? sql`and (l.actor = ${actor} or p.email ilike ${escapePattern(actor)})` : sql``}
+      ${action ? sql`and l.action ilike ${containing(action)}` : sql``}
+      ${actor ? sql`and (l.actor = ${actor} or p.email ilike ${containing(actor)})` : sql``}
     order by l.id desc limit ${limit + 1}`
 }

@@ -12,7 +12,8 @@ export function Failure({ error }: { readonly error: Error }) {
   const textOf = useServerText()
   const status = error instanceof ApiError ? error.status : undefined
   const requestId = error instanceof ApiError ? error.requestId : undefined
-  const advice = status === undefined ? undefined : adviceFor(status)
+  const budget = status === PAYMENT_REQUIRED ? budgetOf(error) : undefined
+  const advice = status === undefined || budget ? undefined : adviceFor(status)
   return (
     <Alert color="red" role="alert" icon={<Icon name="warning" />} title={t('failed')}>
       <Text size="sm">
@@ -24,7 +25,12 @@ export function Failure({ error }: { readonly error: Error }) {
         </Text>
       ) : null}
       <Group gap="sm" mt="xs">
-        {status === PAYMENT_REQUIRED ? (
+        {budget ? (
+          <ButtonLink to="/budgets" search={{ id: budget }} size="compact-sm" variant="default">
+            {t('toBudget')}
+          </ButtonLink>
+        ) : null}
+        {status === PAYMENT_REQUIRED && !budget ? (
           <ButtonLink to="/billing" size="compact-sm" variant="default">
             {t('toBilling')}
           </ButtonLink>
@@ -40,6 +46,11 @@ export function Failure({ error }: { readonly error: Error }) {
 }
 
 const PAYMENT_REQUIRED = 402
+
+/** The budget that a refusal names. */
+function budgetOf({ message }: Error): string | undefined {
+  return /\bbud_\w+/.exec(message)?.[0]
+}
 
 const ADVICE = {
   400: 'todo_invalid',
