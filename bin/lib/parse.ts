@@ -1,6 +1,7 @@
 /** Parsers of command line options; each error says which values are accepted. */
 import { InvalidArgumentError } from 'commander'
 import { type Nanos, parseAmount } from '../../server/base/lib/money.ts'
+import { readNetworks } from '../../server/base/lib/networks.ts'
 
 /** Parses a decimal such as 12.5 or -3; at most nine digits on either side of the point. */
 export function parseAmountOption(text: string): Nanos {
@@ -63,6 +64,15 @@ export function list(text: string): string[] {
   const items = text.split(',').map((item) => item.trim())
   if (items.includes('')) throw new InvalidArgumentError('Write names with commas between them.')
   return items
+}
+
+/** Splits `10.0.0.0/8,2001:db8::/32`. */
+export function networkList(text: string): string[] {
+  try {
+    return readNetworks(list(text))
+  } catch (error) {
+    throw error instanceof RangeError ? new InvalidArgumentError(`${error.message}.`) : error
+  }
 }
 
 const DURATION = /^(\d{1,6})(s|m|h|d|w)$/

@@ -61,10 +61,20 @@ describe('keys', () => {
     assert.equal(second.spend_limit, null)
     assert.deepEqual(second.limits, { requests_per_minute: 60 })
     assert.equal(second.name, 'a')
+    const third = await change({ allowed_ips: ['10.1.2.3/8', '::ffff:10.0.0.0/104'] })
+    assert.deepEqual(third.allowed_ips, ['10.0.0.0/8'])
+    assert.deepEqual((await change({ name: 'b' })).allowed_ips, ['10.0.0.0/8'])
+    assert.deepEqual((await change({ allowed_ips: [] })).allowed_ips, [])
   })
 
   test('an invalid value is refused with its field', async () => {
-    const bad = [{ spend_limit: '1e9' }, { spend_limit: '-1' }, { models: ['a\0b'] }, { name: 7 }]
+    const bad: object[] = [
+      { spend_limit: '1e9' },
+      { spend_limit: '-1' },
+      { models: ['a\0b'] },
+      { name: 7 },
+    ]
+    bad.push({ allowed_ips: ['10.0.0.0/33'] }, { allowed_ips: '10.0.0.0/8' })
     for (const body of bad) {
       const { status } = await stage.ask(CREATE, { as: 'home-owner', params: at(), body })
       assert.equal(status, 400, JSON.stringify(body))

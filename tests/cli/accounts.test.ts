@@ -28,6 +28,20 @@ test('accounts: create, list, show, limit, suspend, resume', async (t) => {
   assert.match((await run('account', 'show', id)).out, /storage +100 GB\nprompts +not kept\n/)
   const lifted = await json('account', 'media', id, '--stored-gb', 'none')
   assert.deepEqual([lifted.stored_bytes_max, lifted.keeps_prompts], [null, false])
+  const set = ['account', 'set', id, '--allowed-ips']
+  const networks = await json(...set, '10.1.2.3/8, 2001:DB8::/32')
+  assert.deepEqual(networks.allowed_ips, ['10.0.0.0/8', '2001:db8::/32'])
+  assert.match(
+    (await run('account', 'show', id)).out,
+    /allowed from +10\.0\.0\.0\/8, 2001:db8::\/32\n/,
+  )
+  const wrong = await run(...set, '10.0.0.0/8,10.0.0.300')
+  assert.notEqual(wrong.code, 0)
+  assert.match(wrong.err, /"10\.0\.0\.300" must be an address or a network, such as/)
+  const key = await json('key', 'create', '--account', id, '--allowed-ips', '203.0.113.7')
+  assert.deepEqual(key.allowed_ips, ['203.0.113.7'])
+  const opened = await json('key', 'update', key.id, '--allowed-ips', 'none')
+  assert.deepEqual([opened.allowed_ips, (await json(...set, 'none')).allowed_ips], [[], []])
   assert.equal((await json('account', 'suspend', id)).status, 'suspended')
   assert.equal((await json('account', 'resume', id)).status, 'active')
 })

@@ -33,6 +33,8 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: /^production/ }).click()
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByRole('textbox', { name: 'Spend limit' }).fill('99')
+    const networks = page.getByRole('combobox', { name: 'Allowed addresses' })
+    await networks.or(page.getByRole('textbox', { name: 'Allowed addresses' })).fill('127.0.0.1/8')
     await stage.sql`update api_key set name = 'renamed elsewhere' where name = 'production'`
     await page.getByRole('button', { name: 'Save' }).click()
     await page
@@ -40,6 +42,8 @@ describe('API keys', { skip: noBrowser }, () => {
       .first()
       .waitFor()
     await page.getByRole('button', { name: /^renamed elsewhere/ }).waitFor({ state: 'attached' })
+    await page.getByText('127.0.0.0/8').first().waitFor()
+    assert.equal(await balanceWith(key), 200)
 
     await page.getByRole('button', { name: 'Rotate' }).click()
     await page

@@ -29,7 +29,8 @@ const server = createServer(async (incoming, response) => {
   }
   try {
     const context = createContext(incoming, response, route, testMemory())
-    const caller = await identify(context, { accounts })
+    const addresses = { of: () => '' }
+    const caller = await identify(context, { accounts, addresses })
     response.end(caller.accountId)
   } catch (error) {
     assert.ok(error instanceof GatewayError)

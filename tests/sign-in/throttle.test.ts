@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createAddresses } from '../../server/api/sign-in/rates/client-address.ts'
 import { returnAttempt, takeOne } from '../../server/api/sign-in/rates/throttle-store.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
@@ -132,35 +131,5 @@ describe('a rate in the database', () => {
     assert.ok(wait > 85 && wait <= 90, String(wait))
     await returnAttempt(console.sql, 'again', rate)
     assert.equal(await takeOne(console.sql, 'again', rate), undefined)
-  })
-})
-
-describe('the address of a caller', () => {
-  const ask = (proxies: string[], remoteAddress: string, forwarded?: string) => {
-    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
-    return createAddresses(proxies).of({ headers, socket: { remoteAddress } } as never)
-  }
-
-  test('is the connection’s, unless that is a trusted proxy', () => {
-    assert.equal(ask([], '198.51.100.1', '203.0.113.9'), '198.51.100.1')
-    assert.equal(ask(['10.0.0.0/8'], '10.1.1.1', '203.0.113.9'), '203.0.113.9')
-    assert.equal(ask(['10.0.0.0/8'], '::ffff:10.1.1.1', '203.0.113.9'), '203.0.113.9')
-  })
-
-  test('is the right-most one that is not a proxy: those left of it can be forged', () => {
-    const proxies = ['10.0.0.0/8', '2001:db8::/32']
-    assert.equal(ask(proxies, '10.1.1.1', '1.2.3.4, 203.0.113.9, 10.2.2.2'), '203.0.113.9')
-    assert.equal(ask(proxies, '2001:db8::1', '1.2.3.4, 203.0.113.9'), '203.0.113.9')
-    assert.equal(ask(proxies, '10.1.1.1', 'rubbish'), '10.1.1.1')
-    assert.equal(ask(proxies, '10.1.1.1'), '10.1.1.1')
-  })
-
-  test('of IPv6 is limited by its /64 network', () => {
-    const line = (remoteAddress: string) =>
-      createAddresses([]).networkOf({ headers: {}, socket: { remoteAddress } } as never)
-    assert.equal(line('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64')
-    assert.equal(line('2001:db8:1:2::9'), '2001:db8:1:2::/64')
-    assert.equal(line('2001:db8::9'), '2001:db8:0:0::/64')
-    assert.equal(line('203.0.113.9'), '203.0.113.9')
   })
 })

@@ -1,4 +1,4 @@
-/** `tributary account set`: what an account pays, and where its alerts go. */
+/** `tributary account set`: what an account pays, where its calls come from and its alerts go. */
 import type { Command } from 'commander'
 import { openGuard } from '../../../server/api/app/open-outbound.ts'
 import { formatAmount, type Nanos } from '../../../server/base/lib/money.ts'
@@ -7,16 +7,18 @@ import { assignPriceList } from '../../../server/money/accounts/assign-price-lis
 import {
   type AccountRow,
   setAccountAlerts,
+  setAccountAllowedIps,
   showAccount,
 } from '../../../server/money/accounts/manage-accounts.ts'
 import { switchList } from '../../../server/money/catalog/lists/switch-list.ts'
-import { type None, noneToNull, orNone, positiveAmount } from '../../lib/parse.ts'
+import { type None, networkList, noneToNull, orNone, positiveAmount } from '../../lib/parse.ts'
 import { actor, type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
 interface SetOptions {
   readonly priceList?: string
   readonly alertUrl?: string
   readonly lowBalanceAt?: Nanos | None
+  readonly allowedIps?: string[] | None
   readonly json?: boolean
 }
 
@@ -26,32 +28,36 @@ export function addSet(
 ): void {
   account
     .command('set <account>')
-    .description('change what an account pays, and where its alerts go')
+    .description('change what an account pays, where its calls come from and its alerts go')
     .option('--price-list <list>', 'the price list, or none for the base prices')
     .option('--alert-url <url>', 'gets a signed webhook for each alert, or none')
     .option('--low-balance-at <amount>', 'in its currency, or none', orNone(positiveAmount))
+    .option('--allowed-ips <networks>', 'where calls may come from, or none', orNone(networkList))
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
       `
 The next call of the account pays by a new list, on every gateway. Calls and tasks that have begun
-keep their prices.
+keep their prices. Networks apply to new calls of all its keys within 5 seconds, besides those of a
+key; behind a proxy, set TRUSTED_PROXIES first.
 
 Examples:
   tributary account set acct_… --price-list gold
   tributary account set acct_… --price-list none
-  tributary account set acct_… --alert-url https://example.com/alerts --low-balance-at 5`,
+  tributary account set acct_… --alert-url https://example.com/alerts --low-balance-at 5
+  tributary account set acct_… --allowed-ips 10.0.0.0/8,2001:db8::/32`,
     )
     .action((id: string, options: SetOptions) =>
       withSession(async (session) => {
-        const { priceList, alertUrl, lowBalanceAt } = options
-        if ((priceList ?? alertUrl ?? lowBalanceAt) === undefined) {
+        const { priceList, alertUrl, lowBalanceAt, allowedIps } = options
+        if ((priceList ?? alertUrl ?? lowBalanceAt ?? allowedIps) === undefined) {
           throw new OperatorError(
-            'nothing to set: give --price-list, --alert-url or --low-balance-at',
+            'nothing to set: give --price-list, --alert-url, --low-balance-at or --allowed-ips',
           )
         }
         if (priceList !== undefined) await setPriceList(session, id, priceList)
         if ((alertUrl ?? lowBalanceAt) !== undefined) await setAlerts(session, id, options)
+        if (allowedIps !== undefined) await setAllowedIps(session, id, allowedIps)
         show(await showAccount(session.sql, id), options)
       }),
     )
@@ -62,6 +68,13 @@ async function setPriceList({ sql }: CommandSession, id: string, priceList: stri
   await switchList(sql, (transaction) => assignPriceList(transaction, id, list, actor()))
   const place = { target: id, accountId: id }
   await recordAct(sql, 'PUT /operator/accounts/:account_id/price-list', place, { price_list: list })
+}
+
+async function setAllowedIps({ sql }: CommandSession, id: string, allowedIps: string[] | None) {
+  const { allowed_ips: before } = await showAccount(sql, id)
+  const { allowed_ips } = await setAccountAllowedIps(sql, id, noneToNull(allowedIps) ?? [])
+  const place = { target: id, accountId: id }
+  await recordAct(sql, 'PATCH /accounts/:account_id', place, { allowed_ips, before })
 }
 
 async function setAlerts(session: CommandSession, id: string, options: SetOptions) {

@@ -223,6 +223,7 @@ function show(row: AccountRow, options: JsonOption): void {
     storage: row.stored_bytes_max === null ? null : `${row.stored_bytes_max / GIGABYTE} GB`,
     'low balance at': row.low_balance_at === null ? null : formatAmount(row.low_balance_at),
     'alert url': row.alert_url,
+    'allowed from': row.allowed_ips.join(', ') || null,
     prompts: row.keeps_prompts ? null : 'not kept',
     keys: row.keys,
     created: printTime(row.created_at),

@@ -25,6 +25,7 @@ import {
 import {
   list,
   type None,
+  networkList,
   noneToNull,
   orNone,
   parseTimeOption,
@@ -50,6 +51,7 @@ interface ContentOptions extends JsonOption, LimitOptions {
   readonly requiredTags?: string[] | None
   readonly allowTags?: boolean
   readonly costInAnswers?: boolean
+  readonly allowedIps?: string[] | None
 }
 
 export function addKeyCommands(program: Command): void {
@@ -77,6 +79,7 @@ function addContentOptions(command: Command): Command {
     .option('--allow-tags', 'let callers add tags (X-Tags, metadata.tags)')
     .option('--no-allow-tags', 'ignore tags of callers again')
     .option('--required-tags <tags>', 'tags that each call must state, or none', orNone(list))
+    .option('--allowed-ips <networks>', 'where calls may come from, or none', orNone(networkList))
     .option('--cost-in-answers', 'state the charge in answers, as usage.cost')
     .option('--no-cost-in-answers', 'state it only where a call asks for it')
   return addLimitOptions(command).option('--json', 'as JSON')
@@ -94,7 +97,8 @@ function addCreate(key: Command): void {
 Examples:
   tributary key create --account acct_… --name web
   tributary key create --account acct_… --models gpt-4o --spend-limit 50 --expires 90d
-  tributary key create --account acct_… --tags web --required-tags team --cost-in-answers`,
+  tributary key create --account acct_… --tags web --required-tags team --cost-in-answers
+  tributary key create --account acct_… --allowed-ips 10.0.0.0/8,2001:db8::/32`,
     )
     .action((options: ContentOptions & { readonly account: string }) =>
       withSession(async ({ sql }) => {
@@ -107,6 +111,7 @@ Examples:
           spendLimitNanos: noneToNull(options.spendLimit ?? 'none'),
           expiresAt: noneToNull(options.expires ?? 'none'),
           labels: readLabelOptions(options),
+          allowedIps: noneToNull(options.allowedIps ?? 'none') ?? [],
           ...(options.member === undefined
             ? {}
             : { createdBy: await readMember(sql, options.account, options.member) }),
@@ -176,7 +181,7 @@ function addUpdate(key: Command): void {
     )
     .action((id: string, options: ContentOptions) =>
       withSession(async ({ sql }) => {
-        const { name, models, spendLimit, expires, member } = options
+        const { name, models, spendLimit, expires, member, allowedIps } = options
         await refuseUnknownModels(sql, models)
         const { account_id: accountId } = await showKey(sql, id)
         const createdBy =
@@ -188,6 +193,7 @@ function addUpdate(key: Command): void {
           ...(models === undefined ? {} : { models: noneToNull(models) }),
           ...(spendLimit === undefined ? {} : { spendLimitNanos: noneToNull(spendLimit) }),
           ...(expires === undefined ? {} : { expiresAt: noneToNull(expires) }),
+          ...(allowedIps === undefined ? {} : { allowedIps: noneToNull(allowedIps) ?? [] }),
           limits: limitsChange(options),
         })
         await recordAct(sql, `PATCH ${KEY_PATH}`, { target: id })
@@ -259,6 +265,7 @@ function show(row: ApiKeyRow & { readonly key?: string }, options: JsonOption): 
     tags: row.tags.join(', ') || null,
     'required tags': row.required_tags.join(', ') || null,
     'tags of callers': row.allow_tags ? 'allowed' : null,
+    'allowed from': row.allowed_ips.join(', ') || null,
     'cost in answers': row.cost_in_answers ? 'yes' : null,
     expires: row.expires_at && `${printTime(row.expires_at)} UTC`,
   })

@@ -1,6 +1,7 @@
 /** Schemas that many routes share: amounts, times, pages. */
 import { z } from 'zod'
 import { formatAmount, parseAmount } from '../../base/lib/money.ts'
+import { NETWORK_PROBLEM, NETWORKS_MAX, readNetwork } from '../../base/lib/networks.ts'
 import { decimalAmount } from '../endpoints/codecs.ts'
 
 export { count, page, serial, time } from '../endpoints/codecs.ts'
@@ -23,6 +24,15 @@ export const decimal = z.codec(
   z.bigint(),
   { decode: (sent) => parseAmount(sent) ?? 0n, encode: formatAmount },
 )
+
+const NETWORK_LENGTH_MAX = 64
+
+/** Networks that are sent; an empty list stands for every address. */
+export const networks = z
+  .array(
+    text(NETWORK_LENGTH_MAX).refine((value) => readNetwork(value) !== undefined, NETWORK_PROBLEM),
+  )
+  .max(NETWORKS_MAX)
 
 /** The time zone in which days begin. */
 export const timeZone = text(60)

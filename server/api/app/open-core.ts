@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { inBackground } from '../../base/database/connection/client.ts'
 import { refuseUnwritable, refuseWhenFull } from '../../base/database/embedded/disk.ts'
 import type { OpenedDatabase } from '../../base/database/open.ts'
+import { createAddresses } from '../../base/http/connections/client-address.ts'
 import type { Log } from '../../base/lib/log.ts'
 import { createMemory, type Memory } from '../../base/lib/memory/memory.ts'
 import { createFairSlots } from '../../base/lib/queues/fair-slots.ts'
@@ -62,7 +63,8 @@ export async function openCore(parts: {
   const readiness = openReadiness({ config, database, continuity, schema, catalog, log })
   const spending = await openSpending(inBackground(sql), catalog, log)
   const dispatcher = createDispatcher(config)
-  const { slots, memory } = openBounds(config)
+  const bounds = openBounds(config)
+  const { memory } = bounds
   const watched = { ledger, memory, inFlight, health, spending, sweeper, dispatcher, readiness }
   const metrics = openMeters({ config, sql: inBackground(sql), ...watched })
   const outbound = openGuard(config)
@@ -77,16 +79,14 @@ export async function openCore(parts: {
     health,
     spending,
     inFlight,
-    slots,
     metrics,
     log,
     limits: { ...config.pipeline, ...config.bodies },
     upstreams: UPSTREAMS,
-    limiter: createLimiter(() => performance.now()),
     retries: createRetryBudget(),
     refusesWork: readiness.refusesWork,
     ...openRecords(sql, log),
-    memory,
+    ...bounds,
     forms: createForms(createSpool(memory), assets.publishUpload),
   }
   return {
@@ -106,10 +106,15 @@ export async function openCore(parts: {
   }
 }
 
-/** Opens what bounds the calls and bytes of each account. */
-function openBounds({ callsMax, memory }: Config) {
+/** Opens what bounds the calls and bytes of each account, and where they may come from. */
+function openBounds({ callsMax, memory, trustedProxies }: Config) {
   const slots = createFairSlots({ slots: callsMax, what: 'calls', retryAfterSeconds: 1 })
-  return { slots, memory: createMemory(memory, () => slots.owners() > 1) }
+  return {
+    addresses: createAddresses(trustedProxies),
+    limiter: createLimiter(() => performance.now()),
+    slots,
+    memory: createMemory(memory, () => slots.owners() > 1),
+  }
 }
 
 /** Opens what is remembered of calls beside their records. */

@@ -1,5 +1,6 @@
 /** Every environment variable of the gateway, with its default and description. */
 import { z } from 'zod'
+import { readNetwork } from '../../base/lib/networks.ts'
 import { SECRET_KEY_LENGTH_MIN } from '../../base/lib/secrets/secrets.ts'
 import { readMailbox, readSmtpUrl } from '../../base/lib/text/smtp-url.ts'
 import { trimEnd } from '../../base/lib/text/trim-end.ts'
@@ -112,7 +113,9 @@ const origins = z
 const networks = z
   .string()
   .transform((text) => text.split(',').map((network) => network.trim()))
-  .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be like 10.0.0.0/8')))
+  .refine((list) => list.every((text) => readNetwork(text) !== undefined), {
+    error: 'must be addresses or networks such as 10.0.0.0/8',
+  })
 
 export const VARIABLES = {
   ROLE: z

@@ -1,10 +1,10 @@
 /** The services that the parts of sign-in share. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sql } from 'postgres'
+import type { Addresses } from '../../base/http/connections/client-address.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import type { ConsoleAddress } from './console-address.ts'
 import type { Passwords } from './password-hashes.ts'
-import type { Addresses } from './rates/client-address.ts'
 import type { Throttle } from './rates/throttle.ts'
 
 export interface SignInParts {

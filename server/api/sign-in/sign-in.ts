@@ -4,12 +4,12 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
+import { createAddresses } from '../../base/http/connections/client-address.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import { writeAudit } from './audit-log/audit-log.ts'
 import { createConsoleAddress, requireCsrf } from './console-address.ts'
 import type { DemoIdentity, SignInParts } from './parts.ts'
 import { createPasswords, type Derive } from './password-hashes.ts'
-import { createAddresses } from './rates/client-address.ts'
 import { createThrottle } from './rates/throttle.ts'
 import type { AuditRow, Session, Sessions } from './sessions/session.ts'
 import { identifySession } from './sessions/sessions.ts'

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { problemOfTags } from '../../base/lib/call-labels.ts'
 import { type Nanos, parseAmount } from '../../base/lib/money.ts'
+import { NETWORK_PROBLEM, readNetworks } from '../../base/lib/networks.ts'
 import type { CallLimits } from './accounts.ts'
 
 const count = z.int().min(1)
@@ -35,6 +36,18 @@ const tags = z
   })
   .default([])
 
+const allowedIps = z
+  .array(z.string())
+  .transform((list, context) => {
+    try {
+      return readNetworks(list)
+    } catch (error) {
+      context.addIssue(error instanceof RangeError ? error.message : NETWORK_PROBLEM)
+      return z.NEVER
+    }
+  })
+  .default([])
+
 const key = z.strictObject({
   id: idOf('key'),
   name: z.string().max(200).default(''),
@@ -45,6 +58,7 @@ const key = z.strictObject({
   display: z.string().max(40).default('tr-…'),
   models: z.array(z.string().min(1)).max(1000).nullable().default(null),
   limits,
+  allowed_ips: allowedIps,
   spend_limit: amount.nullable().default(null),
   expires_at: time.nullable().default(null),
   disabled: z.boolean().default(false),
@@ -64,6 +78,7 @@ const account = z.strictObject({
     .default('CNY'),
   status: z.enum(['active', 'suspended']).default('active'),
   limits,
+  allowed_ips: allowedIps,
   stored_bytes_max: z.int().min(0).nullable().default(null),
   keeps_prompts: z.boolean().default(true),
   low_balance_at: amount.nullable().default(null),

@@ -10,6 +10,8 @@ export interface AccountRow {
   readonly status: 'active' | 'suspended'
   readonly currency: string
   readonly limits: CallLimits
+  /** Networks from which its keys may be used; empty: from everywhere. */
+  readonly allowed_ips: string[]
   /** Byte limit for files and media; null for the gateway's default. */
   readonly stored_bytes_max: number | null
   /** True if the gallery stores the prompts of images. */
@@ -60,7 +62,7 @@ export function selectAccounts(
 ): Promise<AccountRow[]> {
   return sql<AccountRow[]>`
     select a.id, a.name, a.status, a.currency, a.limits, a.keeps_prompts, a.created_at,
-      a.price_list, a.alert_url, a.low_balance_at,
+      a.price_list, a.alert_url, a.low_balance_at, a.allowed_ips,
       a.stored_bytes_max::float8 as stored_bytes_max, b.available, b.held, b.debt,
       (select count(*)::int from api_key k where k.account_id = a.id) as keys
     from account a join balance b on b.account_id = a.id
@@ -82,6 +84,17 @@ export async function updateStatus(
 export async function updateLimits(sql: Sql, id: string, limits: CallLimits): Promise<boolean> {
   const updated = await sql`
     update account set limits = ${JSON.stringify(limits)}::text::jsonb where id = ${id}`
+  return updated.count > 0
+}
+
+/** Returns false if the account does not exist. */
+export async function updateAllowedIps(
+  sql: Sql,
+  id: string,
+  networks: readonly string[],
+): Promise<boolean> {
+  const updated = await sql`
+    update account set allowed_ips = ${[...networks]} where id = ${id}`
   return updated.count > 0
 }
 

@@ -1,5 +1,6 @@
 /** The caller that an API key identifies, as the pipeline sees it. */
 import type { Nanos } from '../../base/lib/money.ts'
+import type { Networks } from '../../base/lib/networks.ts'
 
 /** Limits of an account or key; an absent member means no limit. */
 export interface CallLimits {
@@ -39,6 +40,10 @@ export interface Caller {
 }
 
 /** The result of looking up a presented key. */
-export type Identified =
+export type Identified = (
   | { readonly caller: Caller }
   | { readonly refused: 'unknown' | 'disabled' | 'expired' | 'suspended' }
+) & {
+  /** The address of a call must be in each of them: the key's, and its account's. */
+  readonly allowed?: readonly Networks[]
+}

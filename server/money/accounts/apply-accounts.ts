@@ -84,6 +84,7 @@ async function applyKey(
       models,
       expiresAt: expires,
       labels,
+      allowedIps: key.allowed_ips,
       limits: { ...removeAll(row.limits), ...limits },
       ...(spend === row.spend_limit ? {} : { spendLimitNanos: spend }),
     })
@@ -92,6 +93,7 @@ async function applyKey(
     const columns = { id, name, models, limits, display: key.display, hash }
     const place = {
       account_id: accountId,
+      allowed_ips: key.allowed_ips,
       spend_limit: spend,
       expires_at: expires,
       created_by: null,

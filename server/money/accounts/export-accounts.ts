@@ -32,10 +32,12 @@ function showKeyEntry({ account_id: _, ...key }: ConfiguredKey): object {
 /** Returns what an apply may change of an account, without the defaults. */
 export function describeAccount(account: Omit<FileAccount, 'keys'>): object {
   const { name, status, limits, stored_bytes_max: bytes, low_balance_at: low } = account
+  const { allowed_ips: ips } = account
   return {
     name,
     ...(status === 'active' ? {} : { status }),
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
+    ...(ips.length > 0 ? { allowed_ips: ips } : {}),
     ...(bytes === null ? {} : { stored_bytes_max: bytes }),
     ...(account.keeps_prompts ? {} : { keeps_prompts: false }),
     ...(low === null ? {} : { low_balance_at: formatAmount(low) }),
@@ -45,10 +47,12 @@ export function describeAccount(account: Omit<FileAccount, 'keys'>): object {
 /** Returns what an apply may change of a key, without the defaults. */
 export function describeKey(key: FileKey): object {
   const { name, models, limits, spend_limit: spend, expires_at: expires } = key
+  const { allowed_ips: ips } = key
   return {
     ...(name === '' ? {} : { name }),
     ...(models === null ? {} : { models }),
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
+    ...(ips.length > 0 ? { allowed_ips: ips } : {}),
     ...(spend === null ? {} : { spend_limit: formatAmount(spend) }),
     ...(expires === null ? {} : { expires_at: expires.toISOString() }),
     ...(key.disabled ? { disabled: true } : {}),

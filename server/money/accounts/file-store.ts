@@ -8,7 +8,7 @@ export type ConfiguredKey = FileKey & { readonly account_id: string }
 export function selectConfiguredAccounts(sql: Sql | TransactionSql): Promise<ConfiguredAccount[]> {
   return sql<ConfiguredAccount[]>`
     select id, name, currency, status, limits, stored_bytes_max::float8 as stored_bytes_max,
-      keeps_prompts, low_balance_at
+      keeps_prompts, low_balance_at, allowed_ips
     from account order by id`
 }
 
@@ -17,7 +17,7 @@ export function selectConfiguredKeys(sql: Sql | TransactionSql): Promise<Configu
   return sql<ConfiguredKey[]>`
     select id, account_id, name, encode(hash, 'hex') as hash, display, models, limits,
       spend_limit, expires_at, disabled_at is not null as disabled, replaced_by,
-      tags, allow_tags, required_tags, cost_in_answers
+      tags, allow_tags, required_tags, cost_in_answers, allowed_ips
     from api_key where purpose = 'calls' order by id`
 }
 
@@ -29,7 +29,7 @@ export async function saveAccountColumns(
     update account set name = ${account.name}, status = ${account.status},
       limits = ${JSON.stringify(account.limits)}::text::jsonb,
       stored_bytes_max = ${account.stored_bytes_max}::bigint,
-      keeps_prompts = ${account.keeps_prompts},
+      keeps_prompts = ${account.keeps_prompts}, allowed_ips = ${account.allowed_ips},
       low_balance_at = ${account.low_balance_at?.toString() ?? null}::bigint
     where id = ${account.id}`
 }

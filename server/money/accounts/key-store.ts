@@ -16,6 +16,8 @@ export interface ApiKeyRow extends KeyLabels {
   readonly name: string
   readonly display: string
   readonly models: string[] | null
+  /** Networks from which it may be used; empty: from everywhere. */
+  readonly allowed_ips: string[]
   readonly limits: CallLimits
   readonly spend_limit: bigint | null
   /**
@@ -39,7 +41,7 @@ export interface ApiKeyRow extends KeyLabels {
 export type KeyColumns = Pick<
   ApiKeyRow,
   | ('id' | 'account_id' | 'name' | 'display' | 'models' | 'limits' | 'spend_limit' | 'expires_at')
-  | 'created_by'
+  | ('created_by' | 'allowed_ips')
   | keyof KeyLabels
 >
 
@@ -54,11 +56,13 @@ export async function insertKey(
 ): Promise<void> {
   await sql`
     insert into api_key (id, account_id, name, hash, display, models, limits, spend_limit,
-      expires_at, created_by, tags, allow_tags, required_tags, cost_in_answers)
+      expires_at, created_by, tags, allow_tags, required_tags, cost_in_answers,
+      allowed_ips)
     values (${key.id}, ${key.account_id}, ${key.name}, ${key.hash}, ${key.display},
       ${key.models}, ${JSON.stringify(key.limits)}::text::jsonb,
       ${key.spend_limit?.toString() ?? null}, ${key.expires_at}, ${key.created_by},
-      ${key.tags}, ${key.allow_tags}, ${key.required_tags}, ${key.cost_in_answers})`
+      ${key.tags}, ${key.allow_tags}, ${key.required_tags}, ${key.cost_in_answers},
+      ${key.allowed_ips})`
 }
 
 /** Returns the id of a member of the account by the address of the person. */
@@ -81,7 +85,7 @@ export function selectKeys(
   return sql<ApiKeyRow[]>`
     select k.id, k.account_id, k.name, k.display, k.models, k.limits, k.spend_limit,
       a.currency, s.spent, s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at,
-      k.created_by, k.tags, k.allow_tags, k.required_tags, k.cost_in_answers,
+      k.created_by, k.tags, k.allow_tags, k.required_tags, k.cost_in_answers, k.allowed_ips,
       case when k.disabled_at is not null then 'disabled'
         when k.expires_at <= now() then 'expired' else 'active' end as state
     from api_key k join account a on a.id = k.account_id
@@ -109,14 +113,15 @@ export async function lockRotation(sql: TransactionSql, id: string): Promise<str
 
 export async function updateKey(
   sql: TransactionSql,
-  key: Pick<ApiKeyRow, 'id' | 'name' | 'models' | 'limits' | 'expires_at' | 'created_by'> &
-    KeyLabels,
+  key: Pick<KeyColumns, 'id' | 'name' | 'models' | 'limits' | 'expires_at' | 'created_by'> &
+    Pick<KeyColumns, 'allowed_ips' | keyof KeyLabels>,
 ): Promise<void> {
   await sql`
     update api_key set name = ${key.name}, models = ${key.models},
       limits = ${JSON.stringify(key.limits)}::text::jsonb, expires_at = ${key.expires_at},
       created_by = ${key.created_by}, tags = ${key.tags}, allow_tags = ${key.allow_tags},
-      required_tags = ${key.required_tags}, cost_in_answers = ${key.cost_in_answers}
+      required_tags = ${key.required_tags}, cost_in_answers = ${key.cost_in_answers},
+      allowed_ips = ${key.allowed_ips}
     where id = ${key.id}`
 }
 

@@ -3,6 +3,7 @@
  * at the same moment share a query.
  */
 import type { Sql } from 'postgres'
+import { createNetworks } from '../../base/lib/networks.ts'
 import { createBatcher } from '../../base/lib/queues/batcher.ts'
 import type { Caller, Identified } from './accounts.ts'
 import type { CachedKey } from './key-cache.ts'
@@ -64,8 +65,11 @@ function cachedKey(row: IdentifiedKeyRow | undefined, readAtMs: number): CachedK
 function identified(row: IdentifiedKeyRow): Identified {
   if (row.disabled) return { refused: 'disabled' }
   if (row.expires_in_ms !== null && row.expires_in_ms <= 0) return { refused: 'expired' }
-  if (row.status !== 'active') return { refused: 'suspended' }
+  const lists = [row.allowed_ips, row.account_allowed_ips].filter((list) => list.length > 0)
+  const allowed = lists.length === 0 ? {} : { allowed: lists.map(createNetworks) }
+  if (row.status !== 'active') return { refused: 'suspended', ...allowed }
   return {
+    ...allowed,
     caller: {
       accountId: row.account_id,
       accountLimits: row.account_limits,

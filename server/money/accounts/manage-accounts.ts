@@ -4,6 +4,7 @@ import type { Sql } from 'postgres'
 import { CURRENCY_PROBLEM, isCurrency } from '../../base/lib/currencies.ts'
 import { newId } from '../../base/lib/ids.ts'
 import type { Nanos } from '../../base/lib/money.ts'
+import { readNetworks } from '../../base/lib/networks.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
 import {
   type AccountRow,
@@ -13,6 +14,7 @@ import {
   postOpeningBalance,
   selectAccounts,
   updateAlerts,
+  updateAllowedIps,
   updateLimits,
   updateMedia,
   updateStatus,
@@ -90,6 +92,26 @@ export async function setAccountLimits(
   const { limits } = await showAccount(sql, id)
   if (!(await updateLimits(sql, id, mergeLimits(limits, change)))) noAccount(id)
   return await showAccount(sql, id)
+}
+
+/** Changes the networks from which an account's keys may be used; none: from everywhere. */
+export async function setAccountAllowedIps(
+  sql: Sql,
+  id: string,
+  networks: readonly string[],
+): Promise<AccountRow> {
+  if (!(await updateAllowedIps(sql, id, checkNetworks(networks)))) noAccount(id)
+  return await showAccount(sql, id)
+}
+
+/** Returns networks in their one form. Throws OperatorError for a text that is none. */
+export function checkNetworks(list: readonly string[]): string[] {
+  try {
+    return readNetworks(list)
+  } catch (error) {
+    if (error instanceof RangeError) throw new OperatorError(`allowed_ips: ${error.message}`)
+    throw error
+  }
 }
 
 /** Changes an account's limits for files and media; prompts already stored stay. */

@@ -20,7 +20,7 @@ import {
   updateKeyDisabled,
   updateSpendLimit,
 } from './key-store.ts'
-import { type LimitsChange, mergeLimits } from './manage-accounts.ts'
+import { checkNetworks, type LimitsChange, mergeLimits } from './manage-accounts.ts'
 
 export type { ApiKeyRow, KeyLabels } from './key-store.ts'
 
@@ -29,6 +29,8 @@ export interface NewKey {
   readonly name?: string
   /** Model ids that the key may call; null or absent means all. */
   readonly models?: readonly string[] | null
+  /** Networks from which it may be used; empty or absent means all. */
+  readonly allowedIps?: readonly string[]
   readonly limits?: CallLimits
   readonly spendLimitNanos?: Nanos | null
   readonly expiresAt?: Date | null
@@ -63,6 +65,7 @@ export async function createKey(sql: Sql, options: NewKey): Promise<CreatedKey> 
     account_id: options.accountId,
     name: options.name ?? '',
     models: models && [...models],
+    allowed_ips: checkNetworks(options.allowedIps ?? []),
     limits: options.limits ?? {},
     spend_limit: spendLimitNanos,
     expires_at: expiresAt,
@@ -102,6 +105,7 @@ export async function setKeyDisabled(sql: Sql, id: string, disabled: boolean): P
 export interface KeyChange {
   readonly name?: string | undefined
   readonly models?: readonly string[] | null | undefined
+  readonly allowedIps?: readonly string[] | undefined
   readonly limits?: LimitsChange | undefined
   readonly spendLimitNanos?: Nanos | null | undefined
   readonly expiresAt?: Date | null | undefined
@@ -143,6 +147,7 @@ export async function changeKeyIn(
     id,
     name,
     models: models && [...models],
+    allowed_ips: checkNetworks(change.allowedIps ?? key.allowed_ips),
     limits: mergeLimits(key.limits, change.limits ?? {}),
     expires_at: change.expiresAt === undefined ? key.expires_at : change.expiresAt,
   })
@@ -165,7 +170,8 @@ export async function rotateKey(
     if (key.state !== 'active') throw new OperatorError(`${id} is ${key.state}: create a new key`)
     const { account_id, name, models, limits, spend_limit, expires_at, created_by } = key
     const shared = { account_id, name, models, limits, spend_limit, expires_at, created_by }
-    const content = { ...shared, ...mergeLabels(key, {}) }
+    const { allowed_ips } = key
+    const content = { ...shared, allowed_ips, ...mergeLabels(key, {}) }
     const created = await insertNew(transaction, content)
     await retireKey(transaction, { id, replacedBy: created.id, overlapSeconds })
     const renewed = { ...(await showKey(transaction, created.id)), key: created.key }

@@ -14,11 +14,14 @@ export interface IdentifiedKeyRow {
   readonly allow_tags: boolean
   readonly required_tags: string[]
   readonly cost_in_answers: boolean
+  /** Networks from which it may be used; empty: from everywhere. */
+  readonly allowed_ips: string[]
   readonly disabled: boolean
   /** Milliseconds until the key expires, by the database's clock; null if it never does. */
   readonly expires_in_ms: number | null
   readonly account_id: string
   readonly account_limits: CallLimits
+  readonly account_allowed_ips: string[]
   readonly status: 'active' | 'suspended'
   readonly currency: string
   readonly price_list: string | null
@@ -31,7 +34,8 @@ export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<Identifie
   return sql<IdentifiedKeyRow[]>`
     select k.hash, k.id as key_id, coalesce(k.counter_key_id, k.id) as counter_key_id,
       k.limits as key_limits, k.models, k.spend_limit, k.purpose,
-      k.tags, k.allow_tags, k.required_tags, k.cost_in_answers,
+      k.tags, k.allow_tags, k.required_tags, k.cost_in_answers, k.allowed_ips,
+      a.allowed_ips as account_allowed_ips,
       k.disabled_at is not null as disabled,
       (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,
       a.id as account_id, a.limits as account_limits, a.status, a.currency,

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import type { Addresses } from '../../base/http/connections/client-address.ts'
 import type { Log } from '../../base/lib/log.ts'
 import type { Memory } from '../../base/lib/memory/memory.ts'
 import type { FairSlots } from '../../base/lib/queues/fair-slots.ts'
@@ -114,6 +115,8 @@ interface TakenOutTools {
 export interface Services {
   readonly limits: PipelineLimits
   readonly accounts: { identify(key: PresentedKey): Identified | Promise<Identified> }
+  /** The network address of a request. */
+  readonly addresses: Pick<Addresses, 'of'>
   readonly catalog: { snapshot(): CatalogSnapshot }
   readonly ledger: Ledger
   readonly storedAnswers: StoredAnswers

@@ -40,6 +40,11 @@ export const KEY_FIELDS: RowFields<ApiKey, (typeof messages)['en']> = [
     in: 'details',
     show: ({ required_tags: required }) => required.join(', ') || '–',
   },
+  {
+    word: 'allowedIps',
+    in: 'details',
+    show: ({ allowed_ips: networks }, { t }) => networks.join(', ') || t('everywhere'),
+  },
   { key: 'last_used_at', word: 'lastUsed', as: 'ago', minor: true, absent: 'neverUsed' },
   { key: 'expires_at', word: 'expires', as: 'time', minor: true, absent: 'never' },
   { key: 'created_at', word: 'created', as: 'time', in: 'details' },

@@ -23,6 +23,7 @@ export interface KeyDraft {
   readonly requiredTags: readonly string[]
   readonly allowTags: boolean
   readonly costInAnswers: boolean
+  readonly allowedIps: readonly string[]
 }
 
 export const EMPTY_DRAFT: KeyDraft = {
@@ -37,6 +38,7 @@ export const EMPTY_DRAFT: KeyDraft = {
   requiredTags: [],
   allowTags: false,
   costInAnswers: false,
+  allowedIps: [],
 }
 
 export function toKeyDraft(key: ApiKey): KeyDraft {
@@ -52,6 +54,7 @@ export function toKeyDraft(key: ApiKey): KeyDraft {
     requiredTags: key.required_tags,
     allowTags: key.allow_tags,
     costInAnswers: key.cost_in_answers,
+    allowedIps: key.allowed_ips,
   }
 }
 
@@ -72,6 +75,7 @@ export function toKeyBody(draft: KeyDraft) {
     required_tags: [...draft.requiredTags],
     allow_tags: draft.allowTags,
     cost_in_answers: draft.costInAnswers,
+    allowed_ips: [...draft.allowedIps],
   }
 }
 
@@ -155,11 +159,19 @@ interface LabelFieldsProps {
   readonly onChange: (changes: Partial<KeyDraft>) => void
 }
 
-/** The fields of tags, and whether answers state their charge. */
+/** The fields of addresses and tags, and whether answers state their charge. */
 function LabelFields({ draft, onChange }: LabelFieldsProps) {
   const t = useMessages(messages)
   return (
     <>
+      <TagsInput
+        label={t('allowedIps')}
+        description={t('allowedIpsHint')}
+        placeholder="10.0.0.0/8"
+        error={useFieldError('allowed_ips')}
+        value={[...draft.allowedIps]}
+        onChange={(allowedIps) => onChange({ allowedIps })}
+      />
       <TagsInput
         label={t('tags')}
         description={t('tagsHint')}

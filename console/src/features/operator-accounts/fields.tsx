@@ -14,5 +14,10 @@ export const ACCOUNT_FIELDS: RowFields<Row, (typeof messages)['en']> = [
   { key: 'held', as: 'money', places: 2, minor: true },
   { key: 'debt', as: 'money', places: 2 },
   { key: 'keys', minor: true, align: 'right' },
+  {
+    word: 'allowedIps',
+    in: 'details',
+    show: ({ allowed_ips: networks }, { t }) => networks.join(', ') || t('everywhere'),
+  },
   { key: 'created_at', word: 'created', as: 'time', minor: true },
 ]

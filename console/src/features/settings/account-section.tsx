@@ -1,5 +1,5 @@
 /** The account's name and its low-balance warning. */
-import { Skeleton, TextInput } from '@mantine/core'
+import { Skeleton, TagsInput, TextInput } from '@mantine/core'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { Panel } from '../../components/page/panel.tsx'
@@ -19,8 +19,10 @@ export function AccountSection({ account }: { readonly account: Selected }) {
   const { data, isPending } = useAdmin('GET /accounts/:account_id', { params })
   const change = useAdminChange('PATCH /accounts/:account_id')
   if (!data) return isPending ? <Skeleton height={320} aria-busy /> : null
-  const save = async ({ name = '', low = '' }: Readonly<Record<string, string>>) => {
-    await change.mutateAsync({ params, body: { name, low_balance_at: plainNumber(low) || null } })
+  const save = async ({ name = '', low = '', networks = '' }: Readonly<Record<string, string>>) => {
+    const ips = networks.split(',').filter((network) => network !== '')
+    const body = { name, low_balance_at: plainNumber(low) || null, allowed_ips: ips }
+    await change.mutateAsync({ params, body })
     notifyDone(t('saved'))
   }
   const id = <SettingRow title="ID" text={<CopyText value={data.id} />} />
@@ -56,6 +58,19 @@ export function AccountSection({ account }: { readonly account: Selected }) {
               error={error}
               defaultValue={data.low_balance_at ?? ''}
               inputMode="decimal"
+            />
+          )}
+        </CheckedField>
+        <CheckedField param="allowed_ips">
+          {(error) => (
+            <TagsInput
+              name="networks"
+              label={t('allowedIps')}
+              description={t('allowedIpsHint')}
+              error={error}
+              placeholder="10.0.0.0/8"
+              key={data.allowed_ips.join()}
+              defaultValue={data.allowed_ips}
             />
           )}
         </CheckedField>

@@ -41,6 +41,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'its prices are examples: set your own': '价格仅为示例，请设置自己的价格',
   'leads to a metadata service': '指向云主机的元数据服务',
   'model field is required': '缺少 model 字段',
+  'must be an address or a network, such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32':
+    '必须是地址或网段，例如 203.0.113.7、10.0.0.0/8 或 2001:db8::/32',
   'must be a decimal': '必须是小数',
   'must be a decimal, for example 12.5': '必须是小数，例如 12.5',
   'must be after from': '必须晚于开始时间',

@@ -6,7 +6,7 @@ import type { Caller } from '../../../money/accounts/accounts.ts'
 import type { Services } from '../services.ts'
 import { identify } from './identify.ts'
 
-type NeededForRefusals = Pick<Services, 'accounts' | 'limiter' | 'limits'>
+type NeededForRefusals = Pick<Services, 'accounts' | 'addresses' | 'limiter' | 'limits'>
 type Needed = NeededForRefusals & Pick<Services, 'slots'>
 
 /** Of what an account may have refused, so that one broken client leaves something to others. */

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Context, noteTime } from '../../../base/http/context.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
+import type { Networks } from '../../../base/lib/networks.ts'
 import {
   isWellFormedApiKey,
   type PresentedKey,
@@ -52,10 +53,13 @@ function readCredential(headers: IncomingHttpHeaders): string {
   return key
 }
 
-/** Returns the caller by the request's key. Throws 401, 403 for a suspended account, or 503. */
+/**
+ * Returns the caller by the request's key. Throws 401, 403 for an address that is not allowed or a
+ * suspended account, or 503.
+ */
 export async function identify(
   context: Context,
-  services: Pick<Services, 'accounts'>,
+  services: Pick<Services, 'accounts' | 'addresses'>,
 ): Promise<Caller> {
   const key = readKey(context.request)
   const startedAt = performance.now()
@@ -66,6 +70,7 @@ export async function identify(
   } finally {
     noteTime(context, 'auth', startedAt)
   }
+  if (found.allowed) refuseAddress(context, found.allowed, services)
   if ('refused' in found) {
     if (found.refused !== 'suspended') throw new GatewayError('unauthenticated')
     throw new GatewayError('forbidden', { message: 'this account is suspended' })
@@ -73,4 +78,21 @@ export async function identify(
   context.facts.accountId = found.caller.accountId
   context.facts.keyId = found.caller.keyId
   return found.caller
+}
+
+/**
+ * Comes before the state of the account, and has one text for the lists of keys and of accounts:
+ * whoever found a key learns nothing else about it.
+ */
+function refuseAddress(
+  { request }: Context,
+  allowed: readonly Networks[],
+  { addresses }: Pick<Services, 'addresses'>,
+): void {
+  const address = addresses.of(request)
+  if (allowed.every((networks) => networks.has(address))) return
+  throw new GatewayError('forbidden', {
+    code: 'address_not_allowed',
+    message: `calls from ${address || 'this address'} are not allowed`,
+  })
 }

@@ -1,7 +1,7 @@
 /** The account itself, a short-lived key for its playground, and its stream of live events. */
 import { z } from 'zod'
 import { webhookUrl } from '../../../endpoints/callback-url.ts'
-import { amount, decimal, text, time } from '../../common-schemas.ts'
+import { amount, decimal, networks, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
 const shared = { tag: 'Console: account' } as const
@@ -21,6 +21,9 @@ export const accountSettings = z.object({
         'no alert.',
     ),
   alert_url: z.string().nullable().describe('Gets a signed webhook for each alert; null for none.'),
+  allowed_ips: z
+    .array(z.string())
+    .describe('Networks from which its keys may be used; empty: from everywhere.'),
   created_at: time,
 })
 
@@ -39,6 +42,7 @@ export const accountContract = area(shared, {
         name: text(200).min(1),
         low_balance_at: decimal.nullable(),
         alert_url: webhookUrl.nullable(),
+        allowed_ips: networks,
       })
       .partial(),
     answer: accountSettings,

@@ -1,7 +1,7 @@
 /** The API keys of an account. A key's text is returned once, at its creation. */
 import { z } from 'zod'
 import { TAGS_MAX } from '../../../../base/lib/call-labels.ts'
-import { amount, count, decimal, page, paging, text, time } from '../../common-schemas.ts'
+import { amount, count, decimal, networks, page, paging, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
 const shared = { tag: 'Console: API keys' } as const
@@ -45,6 +45,9 @@ export const key = z.object({
   required_tags: z
     .array(z.string())
     .describe('Tags that each call must state: `team` or `team:…`.'),
+  allowed_ips: z
+    .array(z.string())
+    .describe('Networks from which it may be used; empty: from everywhere.'),
   cost_in_answers: z.boolean().describe('Bodies of answers have the charge as `usage.cost`.'),
 })
 
@@ -62,6 +65,7 @@ const content = {
   allow_tags: z.boolean(),
   required_tags: tags,
   cost_in_answers: z.boolean(),
+  allowed_ips: networks,
 }
 
 export const keysContract = area(shared, {
@@ -84,6 +88,7 @@ export const keysContract = area(shared, {
       allow_tags: content.allow_tags.default(false),
       required_tags: content.required_tags.default([]),
       cost_in_answers: content.cost_in_answers.default(false),
+      allowed_ips: content.allowed_ips.default([]),
     }),
     answer: created,
   },

@@ -50,6 +50,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
         limits: mergeLimits({}, limits),
         spendLimitNanos,
         expiresAt,
+        allowedIps: body.allowed_ips,
         createdBy: session.user.id,
         labels: { tags, allow_tags, required_tags, cost_in_answers },
       }),
@@ -62,9 +63,9 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
     const stored = await readKey(services, params)
     const { spend_limit: spendLimitNanos, expires_at: expiresAt, ...rest } = body
     note(describeChange(encode(key, stored), encode(key.partial(), body)))
-    const { tags, allow_tags, required_tags, cost_in_answers, ...others } = rest
+    const { tags, allow_tags, required_tags, cost_in_answers, allowed_ips, ...others } = rest
     const labels = { tags, allow_tags, required_tags, cost_in_answers }
-    const change = { ...others, spendLimitNanos, expiresAt, labels }
+    const change = { ...others, allowedIps: allowed_ips, spendLimitNanos, expiresAt, labels }
     await withOperatorErrors(changeKey(services.sql, stored.id, change))
     return readKey(services, params)
   },

@@ -27,6 +27,9 @@ export const operatorAccount = z.object({
   debt: amount,
   limits,
   price_list: z.string().nullable().describe('The list that it pays by; null: base prices.'),
+  allowed_ips: z
+    .array(z.string())
+    .describe('Networks from which its keys may be used; empty: from everywhere.'),
   keys: z.number(),
   created_at: time,
 })
