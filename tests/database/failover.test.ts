@@ -1,6 +1,7 @@
 /**
  * The primary dies under load and its synchronous replica is promoted behind the same address: no
- * settled call is lost, and the gateway goes on by itself.
+ * settled call is lost, and the gateways go on by themselves. One refuses the calls of the gap, one
+ * lets them wait.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -38,6 +39,7 @@ async function openServers(t: TestContext, simulatorsUrl: string) {
   await applySimulators(sql, simulatorsUrl)
   const account = await createTestAccount(sql)
   const { key } = await createKey(sql, { accountId: account.id })
+  const { key: fresh } = await createKey(sql, { accountId: account.id })
   await sql.end()
   await prepared.stop()
   createReplica(first, second, prepared.port)
@@ -48,7 +50,7 @@ async function openServers(t: TestContext, simulatorsUrl: string) {
   )
   const replica = await startTcpPostgres(second)
   t.after(() => Promise.all([primary.stop(), replica.stop()]))
-  return { folder, primary, replica, key }
+  return { folder, primary, replica, key, fresh }
 }
 
 /** Passes connections to the port that is set, as a virtual address or a proxy does. */
@@ -69,6 +71,30 @@ async function openAddress(t: TestContext, port: number) {
     for (const socket of sockets) socket.destroy()
   })
   return address
+}
+
+/** Sends what arrives while there is no primary: each needs the database before its hold. */
+function startLateCalls(url: string, key: string) {
+  const send = async (path: string, body: object, more: Readonly<Record<string, string>> = {}) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more }
+    const answer = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  const chat = { model: 'sim-chat', messages: [{ role: 'user', content: 'hi' }] }
+  const video = {
+    model: 'doubao-seedance-2-0-260128',
+    content: [{ type: 'text', text: 'a river' }],
+  }
+  return Promise.all([
+    send('/v1/chat/completions', chat),
+    send('/v1/chat/completions', chat, { 'idempotency-key': 'in-the-gap' }),
+    send('/v1/videos/generations', video),
+  ])
 }
 
 /** Calls again and again from several callers, and keeps how each call was answered. */
@@ -104,7 +130,7 @@ function startCalls(url: string, key: string) {
 test('the primary dies under load and its replica is promoted', async (t) => {
   const simulators = await startSimulators({ port: 0 })
   t.after(() => simulators.stop())
-  const { folder, primary, replica, key } = await openServers(t, simulators.url)
+  const { folder, primary, replica, key, fresh } = await openServers(t, simulators.url)
   const dataDir = join(folder, 'data')
   await assert.rejects(
     openDatabase({ databaseUrl: replica.url(), dataDir, owner: true }),
@@ -117,33 +143,45 @@ test('the primary dies under load and its replica is promoted', async (t) => {
   const address = await openAddress(t, primary.port)
   const databaseUrl = `postgres://operator@127.0.0.1:${address.port}/postgres`
   const gateway = await startGateway({ dataDir, databaseUrl })
-  t.after(() => gateway.signal('SIGKILL'))
+  const patient = await startGateway({
+    dataDir: join(folder, 'patient'),
+    databaseUrl,
+    env: { ADMIT_WAIT_SECONDS: '60' },
+  })
+  t.after(() => [gateway, patient].map(({ signal }) => signal('SIGKILL')))
   const calls = startCalls(gateway.url, key)
-  await until('calls before', () => calls.served.length >= 40)
+  const waiting = startCalls(patient.url, key)
+  const both = [calls, waiting]
+  await until('calls before', () => both.every(({ served }) => served.length >= 40))
 
   primary.kill()
   address.target = replica.port
   await until('a call while there is only the replica', () => calls.statuses.includes(503))
+  const late = startLateCalls(patient.url, fresh)
   const sql = connect({ url: replica.url() }, { connections: 1 })
   t.after(() => sql.end())
   await sql`select pg_promote()`
-  const before = calls.served.length
-  await until('calls after', () => calls.served.length >= before + 40)
+  const before = both.map(({ served }) => served.length)
+  await until('calls after', () =>
+    both.every(({ served }, i) => served.length >= (before[i] ?? 0) + 40),
+  )
 
-  const streams = await calls.stop()
+  const streams = (await Promise.all(both.map((one) => one.stop()))).flat()
   for (const text of streams) assert.match(text, /data: \[DONE\]\n\n$/)
   assert.deepEqual([...new Set(calls.statuses)].sort(), [200, 503], gateway.log())
+  assert.deepEqual([...new Set(waiting.statuses)], [200], patient.log())
+  assert.deepEqual(await late, [200, 200, 200])
   assert.equal((await fetch(`${gateway.url}/readyz`)).status, 200)
   // A hold whose commit was lost on its way back is released once its statement must have ended.
-  await until(
-    'no open hold',
-    async () => (await sql`select from hold where state = 'open'`).length === 0,
-  )
-  await gateway.stop()
+  await until('no open hold', async () => {
+    const open = await sql`select from hold where state = 'open'`
+    return open.length === 0
+  })
+  await Promise.all([gateway.stop(), patient.stop()])
   const settled = await sql<{ request_id: string }[]>`
     select request_id from call where status = 'succeeded' and charged > 0`
   const known = new Set(settled.map(({ request_id: id }) => id))
-  const lost = calls.served.filter((id) => !known.has(id))
+  const lost = both.flatMap(({ served }) => served).filter((id) => !known.has(id))
   assert.deepEqual(lost, [], 'every call that was served is in the books')
   assert.deepEqual((await audit(sql)).ok, true)
 })

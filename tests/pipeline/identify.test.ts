@@ -29,8 +29,11 @@ const server = createServer(async (incoming, response) => {
   }
   try {
     const context = createContext(incoming, response, route, testMemory())
-    const addresses = { of: () => '' }
-    const caller = await identify(context, { accounts, addresses })
+    const caller = await identify(context, {
+      accounts,
+      addresses: { of: () => '' },
+      whileAway: (_context, attempt) => attempt(),
+    })
     response.end(caller.accountId)
   } catch (error) {
     assert.ok(error instanceof GatewayError)

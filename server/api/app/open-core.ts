@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { inBackground } from '../../base/database/connection/client.ts'
 import { refuseUnwritable, refuseWhenFull } from '../../base/database/embedded/disk.ts'
 import type { OpenedDatabase } from '../../base/database/open.ts'
+import { isUnavailable } from '../../base/database/unavailable.ts'
 import { createAddresses } from '../../base/http/connections/client-address.ts'
 import type { Log } from '../../base/lib/log.ts'
 import { createMemory, type Memory } from '../../base/lib/memory/memory.ts'
@@ -26,6 +27,7 @@ import { createChannelHealth } from '../../work/pipeline/load/channel-health.ts'
 import { createChannelSpending } from '../../work/pipeline/load/channel-spending.ts'
 import { createLimiter } from '../../work/pipeline/load/limiter.ts'
 import { createRetryBudget } from '../../work/pipeline/load/retry-budget.ts'
+import { createWhileAway } from '../../work/pipeline/request/while-away.ts'
 import type { Services } from '../../work/pipeline/services.ts'
 import type { Config } from '../config/config.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -83,7 +85,7 @@ export async function openCore(parts: {
     log,
     limits: { ...config.pipeline, ...config.bodies },
     upstreams: UPSTREAMS,
-    retries: createRetryBudget(),
+    ...openRepeats(config),
     refusesWork: readiness.refusesWork,
     ...openRecords(sql, log),
     ...bounds,
@@ -115,6 +117,12 @@ function openBounds({ callsMax, memory, trustedProxies }: Config) {
     slots,
     memory: createMemory(memory, () => slots.owners() > 1),
   }
+}
+
+/** Opens what bounds the repetitions of a call: at upstreams, and while the database is away. */
+function openRepeats({ admitWaitMs }: Config) {
+  const whileAway = createWhileAway(admitWaitMs, isUnavailable)
+  return { retries: createRetryBudget(), whileAway }
 }
 
 /** Opens what is remembered of calls beside their records. */

@@ -214,6 +214,7 @@ function assemble(values: Values, loadsTelemetry: boolean) {
       deliveryDays: values.DELIVERY_DAYS,
       timelineDays: values.TIMELINE_DAYS,
     },
+    admitWaitMs: values.ADMIT_WAIT_SECONDS * 1_000,
     ledger: { holdQueueMax: values.HOLD_QUEUE_MAX, settleQueueMax: values.SETTLE_QUEUE_MAX },
     leases: { ...LEASES },
   } as const

@@ -1,14 +1,25 @@
 /** Every environment variable of the gateway, with its default and description. */
 import { z } from 'zod'
-import { readNetwork } from '../../base/lib/networks.ts'
-import { SECRET_KEY_LENGTH_MIN } from '../../base/lib/secrets/secrets.ts'
 import { readMailbox, readSmtpUrl } from '../../base/lib/text/smtp-url.ts'
-import { trimEnd } from '../../base/lib/text/trim-end.ts'
+import {
+  bytes,
+  bytesUpTo,
+  flag,
+  host,
+  MB,
+  milliseconds,
+  origins,
+  ports,
+  proxyNetworks,
+  readBy,
+  secretKeys,
+  storedBytes,
+  url,
+  webBase,
+  webUrl,
+  wholeNumber,
+} from './variable-kinds.ts'
 
-const SIZE = /^(\d{1,12})(|B|KB|MB|GB)$/i
-const FACTORS: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }
-const MB = 1024 ** 2
-const MINUTES_MS = 60_000
 /** By OpenTelemetry's names. */
 const SAMPLERS = [
   'always_on',
@@ -19,124 +30,26 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const
 
-function whole(least: number, most: number) {
-  const error = `must be a whole number from ${least} to ${most}`
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, error)
-    .transform(Number)
-    .pipe(z.number().min(least, error).max(most, error))
-}
-
-const milliseconds = whole(1, 24 * 60 * MINUTES_MS)
-
-function bytesUpTo(gigabytes: number) {
-  return z
-    .string()
-    .regex(SIZE, 'must be a number of bytes, for example 10MB')
-    .transform((text) => {
-      const [, digits = '0', unit = ''] = SIZE.exec(text) ?? []
-      return Number(digits) * (FACTORS[unit.toUpperCase()] ?? 1)
-    })
-    .pipe(
-      z
-        .number()
-        .min(1024, 'must be at least 1KB')
-        .max(gigabytes * 1024 ** 3, `must be at most ${gigabytes}GB`),
-    )
-}
-
-const bytes = bytesUpTo(1)
-
-/** Sizes on disk, in decimal GB or TB. */
-const storedBytes = z
-  .string()
-  .regex(/^\d{1,9}(GB|TB)$/i, 'must be a number of GB or TB, for example 20GB')
-  .transform((text) => Number.parseInt(text, 10) * (/TB$/i.test(text) ? 1000 : 1) * 1_000_000_000)
-
-const flag = z
-  .string()
-  .regex(/^(1|0|true|false|yes|no|on|off)$/i, 'must be true or false')
-  .transform((text) => /^(1|true|yes|on)$/i.test(text))
-
-const url = (protocol: RegExp, example: string) =>
-  z.url({ protocol, error: `must be an address such as ${example}` })
-const webUrl = url(/^https?$/, 'https://gateway.example.com').transform((text) =>
-  trimEnd(text, '/'),
-)
-
-/** An address of the store or of this gateway, to which paths are appended. */
-const baseUrl = webUrl.refine((text) => !/[?#]|\/\/[^/]*@/.test(text), {
-  error: 'must be without a user, a query and a fragment',
-})
-
-const host = z
-  .string()
-  .regex(/^[A-Za-z0-9._:%-]+$/, 'must be an address or a name of this machine such as 0.0.0.0')
-
-const secretKeys = z
-  .string()
-  .transform((text) => text.split(',').map((key) => key.trim()))
-  .pipe(
-    z.array(
-      z.string().min(SECRET_KEY_LENGTH_MIN, {
-        error: `must have at least ${SECRET_KEY_LENGTH_MIN} characters`,
-      }),
-    ),
-  )
-
-function readBy<T extends object>(read: (text: string) => T | { readonly problem: string }) {
-  return z.string().transform((text, context) => {
-    const value = read(text)
-    if (!('problem' in value)) return value
-    context.addIssue({ code: 'custom', message: value.problem })
-    return z.NEVER
-  })
-}
-
-const ports = z
-  .string()
-  .transform((text) => text.split(',').map((port) => port.trim()))
-  .pipe(z.array(whole(1, 65_535)))
-
-function isOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.parse(text)?.origin === text
-}
-
-const origins = z
-  .string()
-  .transform((text) => text.split(',').map((origin) => origin.trim()))
-  .refine((list) => list.every((text) => (text === '*' ? list.length === 1 : isOrigin(text))), {
-    error: 'must be *, or origins such as https://app.example.com',
-  })
-
-const networks = z
-  .string()
-  .transform((text) => text.split(',').map((network) => network.trim()))
-  .refine((list) => list.every((text) => readNetwork(text) !== undefined), {
-    error: 'must be addresses or networks such as 10.0.0.0/8',
-  })
-
 export const VARIABLES = {
   ROLE: z
     .enum(['all', 'api', 'worker'], 'must be all, api or worker')
     .default('all')
     .describe('Work of this process: answering calls, finishing tasks, or both.'),
   WORKERS: z
-    .union([z.literal('auto'), whole(1, 64)], 'must be auto, or a whole number from 1 to 64')
+    .union([z.literal('auto'), wholeNumber(1, 64)], 'must be auto, or a whole number from 1 to 64')
     .default(1)
     .describe(
       'Processes that share the port, for machines with several cores; auto: one per core.',
     ),
   HOST: host.default('127.0.0.1').describe('Address the gateway listens on.'),
-  PORT: whole(0, 65_535).default(8080).describe('Port of the gateway; 0 takes any free one.'),
-  PUBLIC_URL: baseUrl
+  PORT: wholeNumber(0, 65_535).default(8080).describe('Port of the gateway; 0 takes any free one.'),
+  PUBLIC_URL: webBase
     .optional()
     .describe(
       'URL at which callers, and vendors that fetch files, reach the gateway; ' +
         'http://HOST:PORT by default.',
     ),
-  TRUSTED_PROXIES: networks
+  TRUSTED_PROXIES: proxyNetworks
     .default([])
     .describe('Proxies whose X-Forwarded-For is trusted: addresses or networks, comma-separated.'),
   OPERATOR_SECOND_FACTOR: z
@@ -165,7 +78,7 @@ export const VARIABLES = {
     .regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short name such as cn')
     .default('cn')
     .describe('Location of this gateway; minutes are available on cn only.'),
-  S3_ENDPOINT: baseUrl.optional().describe('Object store for media; DATA_DIR by default.'),
+  S3_ENDPOINT: webBase.optional().describe('Object store for media; DATA_DIR by default.'),
   S3_REGION: z.string().default('us-east-1').describe('Region of the object store.'),
   S3_BUCKET: z.string().optional().describe('Bucket for media.'),
   S3_ACCESS_KEY_ID: z
@@ -202,10 +115,10 @@ export const VARIABLES = {
     .default([80, 443, 8080, 8443])
     .describe('Ports allowed in URLs from callers, comma-separated.'),
   METRICS_HOST: host.default('127.0.0.1').describe('Address of the metrics listener.'),
-  METRICS_PORT: whole(0, 65_535)
+  METRICS_PORT: wholeNumber(0, 65_535)
     .default(9464)
     .describe('Port of the metrics listener; 0 disables it.'),
-  METRICS_PLACES_MAX: whole(1, 100_000)
+  METRICS_PLACES_MAX: wholeNumber(1, 100_000)
     .default(500)
     .describe(
       'Most combinations of endpoint, model and channel with metrics of their own; the rest ' +
@@ -252,7 +165,7 @@ export const VARIABLES = {
   HEADER_BYTES_MAX: bytes
     .default(16 * 1024)
     .describe('Largest size of all request headers together.'),
-  HEADERS_MAX: whole(10, 1000).default(100).describe('Most request headers.'),
+  HEADERS_MAX: wholeNumber(10, 1000).default(100).describe('Most request headers.'),
   HEADERS_TIMEOUT_MS: milliseconds.default(10_000).describe('Time for the request head to arrive.'),
   REQUEST_TIMEOUT_MS: milliseconds
     .default(60_000)
@@ -262,8 +175,8 @@ export const VARIABLES = {
   KEEP_ALIVE_TIMEOUT_MS: milliseconds
     .default(75_000)
     .describe('Time that an idle connection is kept; longer than load balancers keep theirs.'),
-  CONNECTIONS_MAX: whole(1, 1_000_000).default(20_000).describe('Most open connections.'),
-  SOCKETS_MAX: whole(1, 1_000_000)
+  CONNECTIONS_MAX: wholeNumber(1, 1_000_000).default(20_000).describe('Most open connections.'),
+  SOCKETS_MAX: wholeNumber(1, 1_000_000)
     .default(4_000)
     .describe(
       'Most open WebSockets of callers, a ninth of them for one account; further ones get 503 or ' +
@@ -281,13 +194,13 @@ export const VARIABLES = {
       'Most bytes of calls in files (`DATA_DIR/spool`), but no more than a quarter of the disk ' +
         'that is free at the start; a third of them for one account.',
     ),
-  CALLS_MAX: whole(1, 1_000_000)
+  CALLS_MAX: wholeNumber(1, 1_000_000)
     .default(12_000)
     .describe(
       'Most requests with a key that run at once, shared fairly by accounts: one alone gets ' +
         '75 %; further ones get 503.',
     ),
-  REFUSALS_PER_MINUTE: whole(2, 10_000_000)
+  REFUSALS_PER_MINUTE: wholeNumber(2, 10_000_000)
     .default(6_000)
     .describe(
       'Most requests of an account that this process refuses in a minute, half of them of one ' +
@@ -296,13 +209,13 @@ export const VARIABLES = {
   CLIENT_STALL_MS: milliseconds
     .default(120_000)
     .describe('A caller that reads nothing for this long is treated as disconnected.'),
-  DRAIN_DELAY_SECONDS: whole(0, 3600)
+  DRAIN_DELAY_SECONDS: wholeNumber(0, 3600)
     .optional()
     .describe(
       'On SIGTERM, time for which calls are still accepted while /readyz is 503, so that load ' +
         'balancers send traffic elsewhere; 5 with DATABASE_URL, otherwise 0.',
     ),
-  DRAIN_SECONDS: whole(0, 3600)
+  DRAIN_SECONDS: wholeNumber(0, 3600)
     .default(30)
     .describe('On SIGTERM, time for running calls to finish before they are cut off.'),
 
@@ -320,7 +233,7 @@ export const VARIABLES = {
       'Time after which a task that the upstream never confirmed fails and its hold is ' +
         'released.',
     ),
-  TASK_CALLS_PER_CHANNEL: whole(1, 10_000)
+  TASK_CALLS_PER_CHANNEL: wholeNumber(1, 10_000)
     .default(16)
     .describe('Most concurrent task calls on one channel in this process; others wait.'),
   TASK_AGE_MS_MAX: milliseconds
@@ -342,7 +255,7 @@ export const VARIABLES = {
   UPSTREAM_STREAM_TIMEOUT_MS: milliseconds
     .default(3_600_000)
     .describe('Time from the first byte of a stream to its last; a model may override it.'),
-  UPSTREAM_CONNECTIONS_MAX: whole(1, 100_000)
+  UPSTREAM_CONNECTIONS_MAX: wholeNumber(1, 100_000)
     .default(10_000)
     .describe('Most connections to one upstream host.'),
   UPSTREAM_ANSWER_BYTES_MAX: bytes
@@ -355,7 +268,7 @@ export const VARIABLES = {
         'cost.',
     ),
   UPSTREAM_DRAIN_BYTES: bytes.default(16 * MB).describe('The same limit in bytes.'),
-  UPSTREAM_DRAIN_SLOTS: whole(0, 100_000)
+  UPSTREAM_DRAIN_SLOTS: wholeNumber(0, 100_000)
     .default(1_000)
     .describe('Most upstream responses read on at once for disconnected callers.'),
 
@@ -366,7 +279,7 @@ export const VARIABLES = {
         'are not copied.',
     ),
 
-  UPLOADS_MAX: whole(2, 10_000)
+  UPLOADS_MAX: wholeNumber(2, 10_000)
     .default(64)
     .describe(
       'Most concurrent file uploads, shared fairly by accounts: one alone gets 75 %; further ' +
@@ -375,17 +288,23 @@ export const VARIABLES = {
   HOUSEKEEPING_MS: milliseconds
     .default(60_000)
     .describe('Interval of the housekeeping that removes expired data.'),
-  DELIVERY_DAYS: whole(1, 36_500)
+  DELIVERY_DAYS: wholeNumber(1, 36_500)
     .default(90)
     .describe('Days for which finished webhook deliveries are listed.'),
-  TIMELINE_DAYS: whole(7, 36_500)
+  TIMELINE_DAYS: wholeNumber(7, 36_500)
     .default(365)
     .describe('Days for which task timelines are kept; tasks and charges are kept for good.'),
 
-  HOLD_QUEUE_MAX: whole(1, 1_000_000)
+  ADMIT_WAIT_SECONDS: wholeNumber(0, 60)
+    .default(0)
+    .describe(
+      'While the database is away, time that a new call waits for it instead of a 503; as long ' +
+        'as a replica takes to be promoted.',
+    ),
+  HOLD_QUEUE_MAX: wholeNumber(1, 1_000_000)
     .default(20_000)
     .describe('Most calls waiting for the database to take their hold; further ones get 503.'),
-  SETTLE_QUEUE_MAX: whole(1, 10_000_000)
+  SETTLE_QUEUE_MAX: wholeNumber(1, 10_000_000)
     .default(200_000)
     .describe(
       'Settlements kept in memory while the database is away; beyond that new calls get ' + '503.',

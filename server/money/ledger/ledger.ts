@@ -46,9 +46,18 @@ export interface SessionSettlement {
   readonly unclaimed: Settlement
 }
 
+/** Runs an attempt, and may run it again if it rejects. */
+export type Repeat = <T>(attempt: () => Promise<T>) => Promise<T>
+
+const ONCE: Repeat = (attempt) => attempt()
+
 export interface Ledger {
-  /** Places a hold durably. Rejects with `unavailable` (503) if the database does not respond. */
-  hold(request: HoldRequest): Promise<HoldResult>
+  /**
+   * Places a hold durably. `repeat` may run its statement several times: a hold whose commit was
+   * lost on its way back is found by its id. Rejects with `unavailable` (503) if the database does
+   * not respond.
+   */
+  hold(request: HoldRequest, repeat?: Repeat): Promise<HoldResult>
   /**
    * Settles a hold once. Resolves when the charge is committed; a database outage delays it but
    * never loses it. Resolves to `corrected` if the sweeper had closed the hold as lost and the
@@ -130,7 +139,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   return {
-    hold: (request) => takeHold(request, moves, endings, options),
+    hold: (request, repeat = ONCE) => takeHold(request, repeat, moves, endings, options),
     settle(closing, settlement) {
       retire(closing)
       return endings.settle(closing, settlement)
@@ -164,6 +173,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 async function takeHold(
   request: HoldRequest,
+  repeat: Repeat,
   moves: Moves,
   endings: Endings,
   options: LedgerOptions,
@@ -173,7 +183,7 @@ async function takeHold(
   endings.track(id)
   let verdict: HoldVerdict
   try {
-    verdict = await moves.take(toHoldRow(id, request, { ownerId, taskId: null }))
+    verdict = await repeat(() => moves.take(toHoldRow(id, request, { ownerId, taskId: null })))
   } catch (error) {
     refuseHold(error, id, request, endings, options)
   }

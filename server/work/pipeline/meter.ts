@@ -123,7 +123,7 @@ export async function sendReplay(
   call: ResolvedCall,
   services: Services,
 ): Promise<boolean> {
-  const replay = await findReplay(caller, call, services)
+  const replay = await findReplay(context, caller, call, services)
   if (!replay) return false
   await admitUncharged(context, caller, services)
   context.facts.outcome = 'replayed'

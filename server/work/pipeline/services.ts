@@ -1,8 +1,10 @@
 /** The services that the pipeline uses; main.ts provides them. */
+
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Addresses } from '../../base/http/connections/client-address.ts'
+import type { Context } from '../../base/http/context.ts'
 import type { Log } from '../../base/lib/log.ts'
 import type { Memory } from '../../base/lib/memory/memory.ts'
 import type { FairSlots } from '../../base/lib/queues/fair-slots.ts'
@@ -112,6 +114,15 @@ interface TakenOutTools {
   stop(): Promise<void>
 }
 
+/**
+ * Runs `attempt`, and again while the database is away: until ADMIT_WAIT_SECONDS after the request
+ * arrived, or until its caller leaves. `attempt` must be repeatable. Rejects with its last error.
+ */
+export type WhileAway = <T>(
+  context: Pick<Context, 'startedAt' | 'end'>,
+  attempt: () => Promise<T>,
+) => Promise<T>
+
 export interface Services {
   readonly limits: PipelineLimits
   readonly accounts: { identify(key: PresentedKey): Identified | Promise<Identified> }
@@ -119,6 +130,8 @@ export interface Services {
   readonly addresses: Pick<Addresses, 'of'>
   readonly catalog: { snapshot(): CatalogSnapshot }
   readonly ledger: Ledger
+  /** Lets new calls wait for a database that is away. */
+  readonly whileAway: WhileAway
   readonly storedAnswers: StoredAnswers
   readonly takenOut: TakenOutTools
   readonly forms: Forms

@@ -29,13 +29,16 @@ export interface Replay {
  * that request is running or if its answer was streamed, and 422 if the requests differ.
  */
 export async function findReplay(
+  context: Context,
   caller: Caller,
   call: ResolvedCall,
   services: Services,
 ): Promise<Replay | undefined> {
   const claim = call.idempotency
   if (!claim) return undefined
-  const row = await services.ledger.findAnswer(caller.accountId, claim.key)
+  const row = await services.whileAway(context, () =>
+    services.ledger.findAnswer(caller.accountId, claim.key),
+  )
   if (!row) return undefined
   if (row.route !== claim.route || !row.fingerprint.equals(claim.fingerprint)) {
     throw new GatewayError('idempotency_mismatch')
@@ -74,21 +77,24 @@ export async function takeHold(
   services: Services,
 ): Promise<Hold> {
   const startedAt = performance.now()
-  const taking = services.ledger.hold({
-    requestId: context.requestId,
-    accountId: caller.accountId,
-    keyId: caller.keyId,
-    endpoint: metering.endpoint,
-    model: call.model.id,
-    priceVersion: call.model.priceVersion,
-    amountNanos: quoted.amountNanos,
-    excessNanos: quoted.excessNanos,
-    estimate: quoted.quantities,
-    labels: pinBase(context.labels, call.model),
-    spendLimitNanos: caller.spendLimitNanos,
-    limits: limitsOf(caller, call.model, quoted.quantities, (left) => noteRates(context, left)),
-    idempotency: call.idempotency,
-  })
+  const taking = services.ledger.hold(
+    {
+      requestId: context.requestId,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      endpoint: metering.endpoint,
+      model: call.model.id,
+      priceVersion: call.model.priceVersion,
+      amountNanos: quoted.amountNanos,
+      excessNanos: quoted.excessNanos,
+      estimate: quoted.quantities,
+      labels: pinBase(context.labels, call.model),
+      spendLimitNanos: caller.spendLimitNanos,
+      limits: limitsOf(caller, call.model, quoted.quantities, (left) => noteRates(context, left)),
+      idempotency: call.idempotency,
+    },
+    (attempt) => services.whileAway(context, attempt),
+  )
   let result: HoldResult
   try {
     result = await taking
@@ -100,7 +106,7 @@ export async function takeHold(
     return result.hold
   }
   // Another request took the key meanwhile: findReplay names it.
-  if (result.refused === 'duplicate') await findReplay(caller, call, services)
+  if (result.refused === 'duplicate') await findReplay(context, caller, call, services)
   throw await explainRefusal(result.refused, quoted.amountNanos, caller.accountId, services.ledger)
 }
 

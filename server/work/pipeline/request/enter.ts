@@ -6,7 +6,10 @@ import type { Caller } from '../../../money/accounts/accounts.ts'
 import type { Services } from '../services.ts'
 import { identify } from './identify.ts'
 
-type NeededForRefusals = Pick<Services, 'accounts' | 'addresses' | 'limiter' | 'limits'>
+type NeededForRefusals = Pick<
+  Services,
+  'accounts' | 'addresses' | 'limiter' | 'limits' | 'whileAway'
+>
 type Needed = NeededForRefusals & Pick<Services, 'slots'>
 
 /** Of what an account may have refused, so that one broken client leaves something to others. */

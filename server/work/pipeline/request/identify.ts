@@ -59,14 +59,21 @@ function readCredential(headers: IncomingHttpHeaders): string {
  */
 export async function identify(
   context: Context,
-  services: Pick<Services, 'accounts' | 'addresses'>,
+  services: Pick<Services, 'accounts' | 'addresses' | 'whileAway'>,
 ): Promise<Caller> {
   const key = readKey(context.request)
   const startedAt = performance.now()
-  const identified = services.accounts.identify(key)
+  let identified: Identified | Promise<Identified> | undefined = services.accounts.identify(key)
   let found: Identified
   try {
-    found = identified instanceof Promise ? await identified : identified
+    found =
+      identified instanceof Promise
+        ? await services.whileAway(context, async () => {
+            const first = identified
+            identified = undefined
+            return await (first ?? services.accounts.identify(key))
+          })
+        : identified
   } finally {
     noteTime(context, 'auth', startedAt)
   }

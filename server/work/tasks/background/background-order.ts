@@ -1,6 +1,6 @@
 /** The order of a background response. */
 import type { BackgroundWork, TaskSubmission } from '../submission.ts'
-import type { NewTaskOrder } from '../submit/create-task.ts'
+import type { NewTaskOrder } from '../submit/hold-task.ts'
 
 export interface BackgroundSubmission extends TaskSubmission {
   readonly background: BackgroundWork

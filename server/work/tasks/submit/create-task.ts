@@ -2,71 +2,31 @@
  * Creates tasks: the verbs of every metered call up to the hold, then a submission that does not
  * depend on the caller's connection. The response is sent after its facts are committed.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { TransactionSql } from 'postgres'
-import { withTransaction } from '../../../base/database/transaction.ts'
-import { isLocked, isUnavailable } from '../../../base/database/unavailable.ts'
 import type { Context } from '../../../base/http/context.ts'
-import { noteRates, timed } from '../../../base/http/context.ts'
+import { timed } from '../../../base/http/context.ts'
 import { sendJson } from '../../../base/http/reply.ts'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 import { failpoint } from '../../../base/lib/failpoint.ts'
-import { newId } from '../../../base/lib/ids.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
-import { formatAmount } from '../../../base/lib/money.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
-import { holdForTask, keepAnswer } from '../../../money/ledger/holds/task-holds.ts'
-import { findUnlocked } from '../../../money/ledger/posting/move-store.ts'
-import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
+import type { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import type { Upstream } from '../../../wire/upstreams/upstream.ts'
-import { pinBase } from '../../pipeline/hold/pin-base.ts'
-import type { Quote } from '../../pipeline/hold/quote.ts'
-import { explainRefusal } from '../../pipeline/hold/take-hold.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
 import type { Body } from '../../pipeline/metering.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { admit } from '../../pipeline/request/admit.ts'
 import { enter } from '../../pipeline/request/enter.ts'
-import { taskLimitsOf } from '../../pipeline/request/limits.ts'
 import { type ResolvedCall, resolve } from '../../pipeline/request/resolve.ts'
-import { CHANNEL_FULL } from '../../pipeline/send/dispatch.ts'
 import type { Services } from '../../pipeline/services.ts'
-import { insertBody, insertConversion } from '../call-store.ts'
 import type { Engine } from '../engine.ts'
 import { finish } from '../finish/finish.ts'
-import { logTask } from '../log-task.ts'
-import {
-  insertTask,
-  markAnswerLost,
-  type NewAttempt,
-  type NewTask,
-  readClaimedTask,
-} from '../store.ts'
-import { encodeConversion } from '../stored-conversion.ts'
+import { readClaimedTask } from '../store.ts'
 import type { TaskSubmission } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
-import { addEvent } from '../timeline-store.ts'
 import { findSource } from '../view-store.ts'
-import { type Plan, type PlannedRoute, planCall, planRoutes, quoteTask } from './plan.ts'
+import { createHeldTask, type NewTaskOrder } from './hold-task.ts'
+import { type PlannedRoute, planCall, planRoutes, quoteTask } from './plan.ts'
 import { submitTask } from './submit.ts'
-
-const LOCKED_MS = 2_000
-const LOCKED_PAUSE_MS = 50
-/** A recording that no worker has converted by then fails its task. */
-const CONVERSION_MS_MAX = 6 * 3_600_000
-
-export interface NewTaskOrder {
-  readonly context: Context
-  readonly submission: TaskSubmission
-  readonly caller: Caller
-  readonly call: ResolvedCall
-  readonly parameters: JsonObject
-  readonly plans: readonly [Plan, ...Plan[]]
-  /** The quote that the hold reserves. */
-  readonly quoted: Quote
-  /** A worker converts the recording, and submits the task. */
-  readonly converts?: boolean
-}
 
 type Routes = readonly [PlannedRoute, ...PlannedRoute[]]
 
@@ -174,180 +134,6 @@ export async function guardUrls(
     const problem = await ports.judgeUrl(url)
     if (problem !== undefined) throw invalidField(field, problem)
   }
-}
-
-/** Commits the hold, the task and its first attempt in one transaction. */
-export async function createHeldTask(engine: Engine, order: NewTaskOrder): Promise<ClaimedTask> {
-  const { caller, plans, quoted } = order
-  const [{ route }] = plans
-  const spending = engine.services.spending.begin(caller.currency)
-  if (!spending.take(route.target, quoted.amountNanos)) {
-    throw toGatewayError(new UpstreamFailure('busy', CHANNEL_FULL))
-  }
-  try {
-    return await insertHeld(engine, order)
-  } catch (error) {
-    spending.free()
-    throw error
-  } finally {
-    // From the next read on, the channel's open tasks count with their holds.
-    spending.end()
-  }
-}
-
-async function insertHeld(engine: Engine, order: NewTaskOrder): Promise<ClaimedTask> {
-  const taskId = newId('task')
-  const outcome = await timed(order.context, 'hold', () =>
-    whenUnlocked(engine, order.caller.accountId, () => insert(engine, order, taskId)),
-  ).catch((error: unknown) => {
-    if (!isUnavailable(error)) throw error
-    throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
-  })
-  if ('refused' in outcome) {
-    const { caller, quoted } = order
-    const { ledger } = engine.services
-    throw await explainRefusal(outcome.refused, quoted.amountNanos, caller.accountId, ledger)
-  }
-  order.context.isAccepted = true
-  const task = await readClaimedTask(engine.sql, taskId)
-  if (!task) throw new GatewayError('internal', { cause: `task ${taskId} was not written` })
-  return task
-}
-
-/** Repeats `work` while another transaction has the account, for as long as a call would wait. */
-async function whenUnlocked<T>(
-  { sql }: Engine,
-  accountId: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  const deadline = performance.now() + LOCKED_MS
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isLocked(error)) throw error
-      // Asked without waiting, so that a locked account does not use up the connections.
-      while (!(await findUnlocked(sql, [accountId])).has(accountId)) {
-        if (performance.now() > deadline) throw error
-        await sleep(LOCKED_PAUSE_MS)
-      }
-      if (performance.now() > deadline) throw error
-    }
-  }
-}
-
-async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
-  const { context, submission, caller, call, plans } = order
-  const { amountNanos, excessNanos } = order.quoted
-  const [{ prepared }] = plans
-  const { task, attempt } = toRows(engine, order, taskId)
-  const taken = await withTransaction(engine.sql, async (transaction) => {
-    const hold = await holdForTask(transaction, taskId, {
-      requestId: context.requestId,
-      accountId: caller.accountId,
-      keyId: caller.keyId,
-      endpoint: submission.endpoint,
-      model: call.model.id,
-      priceVersion: call.model.priceVersion,
-      amountNanos,
-      excessNanos,
-      estimate: prepared.quantities,
-      labels: pinBase(context.labels, call.model),
-      spendLimitNanos: caller.spendLimitNanos,
-      limits: taskLimitsOf(caller, call.model, prepared.quantities, (left) =>
-        noteRates(context, left),
-      ),
-      idempotency: call.idempotency,
-    })
-    if ('refused' in hold) return hold
-    // Sent together: until the commit all other calls of the account wait.
-    await Promise.all([
-      insertTask(transaction, { ...task, holdId: hold.holdId }, attempt),
-      addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) }),
-    ])
-    if (submission.call) {
-      await storeForWorker(transaction, submission, submission.call.body(call.request), taskId)
-    } else if (order.converts) {
-      await insertConversion(transaction, taskId, caller.accountId)
-      // No vendor has answered, so the caller gets our id.
-      await markAnswerLost(transaction, taskId)
-      const body = encodeConversion(order.parameters, call.request.value)
-      await storeForWorker(transaction, submission, body, taskId)
-    }
-    if (submission.background) {
-      await insertBody(transaction, taskId, submission.background.body(call.request))
-    }
-    return hold
-  })
-  if ('refused' in taken) return taken
-  const row = {
-    id: taskId,
-    kind: task.kind,
-    account_id: task.accountId,
-    key_id: task.keyId,
-    request_id: task.requestId,
-    model: task.model,
-    channel_id: attempt.channelId,
-  }
-  logTask(engine, row, 'task created', { status: task.state })
-  return taken
-}
-
-function toRows(
-  { times }: Engine,
-  { context, submission, caller, call, parameters, plans, quoted, converts }: NewTaskOrder,
-  taskId: string,
-): { readonly task: Omit<NewTask, 'holdId'>; readonly attempt: NewAttempt } {
-  const [{ route, prepared }] = plans
-  const { callback_url: webhookUrl } = parameters
-  const task: Omit<NewTask, 'holdId'> = {
-    id: taskId,
-    kind: submission.kind,
-    accountId: caller.accountId,
-    keyId: caller.keyId,
-    requestId: context.requestId,
-    endpoint: submission.endpoint,
-    model: call.model.id,
-    request: { ...submission.keep(parameters), ...prepared.effective },
-    prepared,
-    webhookUrl: typeof webhookUrl === 'string' ? webhookUrl : null,
-    quote: submission.background ? withoutAmount(quoted) : null,
-    ageMsMax: times.ageMsMax,
-    state: submission.call ? 'queued' : 'submitting',
-    dueInMs: submission.call ? 0 : converts ? CONVERSION_MS_MAX : times.leaseMs,
-  }
-  const attempt: NewAttempt = {
-    id: newId('att'),
-    taskId,
-    number: 1,
-    channelId: route.channel,
-    channelVersion: route.target.version,
-    upstreamModel: route.upstreamModel,
-    upstreamCostVersion: route.cost?.version ?? null,
-  }
-  return { task, attempt }
-}
-
-function withoutAmount({ amountNanos: _, excessNanos: __, ...rest }: Quote): JsonObject {
-  return { ...rest }
-}
-
-/** Stores the request body for a worker, and the response for a repeated request. */
-async function storeForWorker(
-  transaction: TransactionSql,
-  { answer }: TaskSubmission,
-  stored: Buffer,
-  taskId: string,
-): Promise<void> {
-  await insertBody(transaction, taskId, stored)
-  const row = await readClaimedTask(transaction, taskId)
-  if (!row) throw new Error(`task ${taskId} was not written`)
-  const body = Buffer.from(JSON.stringify(answer(row)))
-  await keepAnswer(transaction, row.hold_id, {
-    status: 200,
-    contentType: 'application/json',
-    body,
-  })
 }
 
 async function submitAndAnswer(
