@@ -5,6 +5,7 @@ import { ANTHROPIC_DEFAULTS, type AnthropicOptions, anthropic } from './anthropi
 import { ARK_DEFAULTS, type ArkOptions, ark } from './ark/vendor.ts'
 import { IMAGE_SCENARIOS, imageRoute } from './ark-media/images.ts'
 import { VIDEO_TIMES, type VideoTimes, videoRoutes } from './ark-media/video.ts'
+import { BEDROCK_DEFAULTS, type BedrockOptions, bedrock } from './bedrock/vendor.ts'
 import { Book } from './kernel/book.ts'
 import { CallLog } from './kernel/calls.ts'
 import { Control } from './kernel/control.ts'
@@ -47,6 +48,7 @@ export interface SimulatorOptions {
   openai?: Partial<OpenaiOptions>
   ark?: Partial<ArkOptions>
   anthropic?: Partial<AnthropicOptions>
+  bedrock?: Partial<BedrockOptions>
   openspeech?: Partial<SpeechOptions>
   search?: Partial<SearchOptions>
   mediakit?: Partial<MediaKitOptions>
@@ -83,6 +85,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
       imageRoute(platform),
     ]),
     anthropic({ ...ANTHROPIC_DEFAULTS, ...options.anthropic }),
+    bedrock({ ...BEDROCK_DEFAULTS, ...options.bedrock }),
     openspeech({ ...SPEECH_DEFAULTS, ...options.openspeech }, platform),
     search({ ...SEARCH_DEFAULTS, ...options.search }),
     mediakit({ ...MEDIAKIT_DEFAULTS, ...options.mediakit }, platform),

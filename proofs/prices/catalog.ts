@@ -50,6 +50,11 @@ function channelsAt(url: string) {
       settings: { base_url: `${url}/anthropic`, api_key: 'none' },
     },
     {
+      id: 'pp-bedrock',
+      upstream: 'bedrock',
+      settings: { base_url: `${url}/bedrock`, region: 'us-east-1', api_key: 'none' },
+    },
+    {
       id: 'pp-ark',
       upstream: 'ark',
       settings: { base_url: `${url}/ark`, api_key: 'none', callbacks: false },

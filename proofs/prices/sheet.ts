@@ -243,6 +243,14 @@ const TEXT: readonly Sheet[] = [
     ],
   },
   {
+    id: 'pp-claude-bedrock',
+    type: 'chat',
+    channel: 'pp-bedrock',
+    upstreamModel: 'global.anthropic.pp-claude-v1:0',
+    maxOutput: 64_000,
+    cards: [{ rates: claudeRates(['3', '0.3', '3.75', '6', '15']) }],
+  },
+  {
     id: 'pp-region',
     type: 'chat',
     channel: 'pp-europe',

@@ -42,7 +42,7 @@ export function anthropicRoutes(models: Models): Route[] {
       path: '/v1/messages',
       operation: 'messages',
       text,
-      handle: (exchange) => answer(exchange, models),
+      handle: (exchange) => answerMessages(exchange, models),
     },
     {
       method: 'POST',
@@ -91,7 +91,7 @@ function list(exchange: Exchange, models: Models): Reply {
 /** The thinking before a call of a tool, where no script has some. */
 const THOUGHT = 'A tool can do this.'
 
-function answer(exchange: Exchange, models: Models): Reply {
+export function answerMessages(exchange: Exchange, models: Models): Reply {
   const { json, scenario } = exchange
   checkMessagesRequest(json)
   checkThinking(json, exchange.request.headers)

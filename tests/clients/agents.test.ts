@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
 
-type Upstream = 'chat' | 'responses' | 'messages'
+type Upstream = 'chat' | 'responses' | 'messages' | 'bedrock'
 
 interface AgentRequest {
   readonly name: string
@@ -55,11 +55,24 @@ function plainCatalog(simulators: string) {
     responses: 'translate',
   }
   return {
-    channels: [{ id: 'chat-only', upstream: 'openai-compatible', settings }],
+    channels: [
+      { id: 'chat-only', upstream: 'openai-compatible', settings },
+      {
+        id: 'bedrock',
+        upstream: 'bedrock',
+        settings: {
+          base_url: `${simulators}/bedrock`,
+          region: 'us-east-1',
+          access_key_id: 'AKIASIMULATOR',
+          secret_access_key: 'sim-bedrock-secret',
+        },
+      },
+    ],
     models: [
       model('chat', 'chat-only', 'sim-chat'),
       model('responses', 'sim-openai', 'sim-chat'),
       model('messages', 'sim-anthropic', 'sim-claude'),
+      model('bedrock', 'bedrock', 'us.anthropic.sim-claude-v1:0'),
     ],
   }
 }

@@ -153,6 +153,7 @@ export const ADAPTER_MODULES: ReadonlySet<string> = new Set([
   'node:stream',
   'node:zlib',
   '@bufbuild/protobuf/wire',
+  '@smithy/signature-v4',
   'zod',
 ])
 
@@ -162,6 +163,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@aws-sdk/lib-storage': ['server/work/assets/storage/s3-storage.ts'],
   '@bufbuild/protobuf/wire': ['server/wire/upstreams/doubao-ast/'],
   '@opentelemetry/*': ['server/base/tracing/'],
+  '@smithy/signature-v4': ['server/wire/upstreams/anthropic/bedrock/sign.ts'],
   '@simplewebauthn/server': ['server/api/sign-in/passkeys/webauthn.ts'],
   '@simplewebauthn/server/helpers': ['server/api/sign-in/passkeys/webauthn.ts'],
   busboy: ['server/work/assets/', 'server/work/pipeline/request/read-form.ts'],

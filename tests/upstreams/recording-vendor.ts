@@ -56,4 +56,5 @@ export const wire: Wire = {
   },
   openSocket: () => Promise.reject(new Error('there are no sockets here')),
   wait: async (forMs) => forMs,
+  now: Date.now,
 }

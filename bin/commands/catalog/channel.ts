@@ -161,7 +161,8 @@ async function runTest({ sql, config }: CommandSession, id: string) {
     const { settings } = opened
     const probe = probeOf(upstream, settings, dispatcher)
     const endpoints = endpointsOf(upstream, settings, dispatcher)
-    return await testChannel({ settings, problem: undefined, probe, endpoints })
+    const address = upstream?.address?.(settings)
+    return await testChannel({ settings, address, problem: undefined, probe, endpoints })
   } finally {
     await dispatcher.destroy()
   }

@@ -4,6 +4,7 @@ import type { Case } from '../plan.ts'
 import type { Work } from '../vendor/bill.ts'
 import { replaceAnswer } from './broken.ts'
 import { answerChat } from './chat.ts'
+import { inFrames } from './frames.ts'
 import {
   answerEmbeddings,
   answerImages,
@@ -30,12 +31,17 @@ export function answerFor(
   return replaceAnswer(testCase.answer.breakage ?? '', script) ?? script
 }
 
+/** A cloud's path of a model, and whether the answer streams. */
+const INVOKE = /^\/bedrock\/model\/[^/]+\/invoke(-with-response-stream)?$/
+
 function plainAnswer(
   testCase: Case,
   work: Work,
   path: string,
   { model, stream }: AnswerOptions,
 ): Script {
+  const streams = INVOKE.exec(path)
+  if (streams) return inFrames(answerMessages(testCase, work, streams[1] !== undefined, model))
   switch (path) {
     case '/v1/chat/completions':
       return answerChat(testCase, work, stream, model)

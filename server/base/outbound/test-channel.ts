@@ -20,6 +20,8 @@ export interface TestStep {
 /** `settings` are resolved, or undefined with the reason in `problem`. */
 export async function testChannel(channel: {
   readonly settings: unknown
+  /** The vendor's address, where it follows from the settings without being one of them. */
+  readonly address?: string | undefined
   readonly problem: string | undefined
   /** Uses the key; undefined if the vendor has no free request. */
   readonly probe: (() => Promise<string>) | undefined
@@ -36,7 +38,7 @@ export async function testChannel(channel: {
     steps.push({ step, ...outcome, milliseconds: Math.round(performance.now() - start) })
     return outcome.ok
   }
-  const address = findAddress(channel.settings)
+  const address = channel.address ? new URL(channel.address) : findAddress(channel.settings)
   const ready = await run('settings', async () => {
     if (channel.problem) throw new Error(channel.problem)
     return address ? `${address.origin}${address.pathname}` : 'the vendor’s own address'

@@ -1,4 +1,5 @@
 /** The vendor protocols that a catalog can name: one line each. */
+import { bedrock } from './anthropic/bedrock/index.ts'
 import { anthropic } from './anthropic/index.ts'
 import { ark } from './ark/index.ts'
 import { doubaoAst } from './doubao-ast/index.ts'
@@ -15,6 +16,7 @@ import { volcSearch } from './volc-search/index.ts'
 const ALL: readonly Upstream[] = [
   openaiCompatible,
   anthropic,
+  bedrock,
   ark,
   minimax,
   mediakit,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../base/lib/json.ts'
 import { joinUrl } from '../../base/lib/text/base-url.ts'
-import { baseUrl } from './base-url.ts'
+import { baseUrl } from './shared-settings.ts'
 import { haveOneStyle, ONE_STYLE, speechCredentials } from './speech-credentials.ts'
 
 export const recordingSettings = (vendorUrl: string) =>

@@ -1,5 +1,12 @@
 /** Settings that channels of several upstreams have. */
 import { z } from 'zod'
+import { hasCredentials } from '../../base/lib/text/base-url.ts'
+
+/** An address of the vendor. It is shown and logged, so it may hold no credentials. */
+export const baseUrl = (protocol = /^https?$/) =>
+  z.url({ protocol }).refine((url) => !hasCredentials(url), {
+    error: 'must not hold credentials: these settings are shown. Put them into the channel’s key',
+  })
 
 /** The way in which a channel's calls are served, in the terms of price conditions. */
 export const priceSettings = {

@@ -99,6 +99,8 @@ export interface UpstreamAnswer {
   readonly relay: Relay
   /** A stream is relayed as it arrives; anything else is read whole and written once. */
   readonly stream: boolean
+  /** True if the vendor may send binary frames, which the relay turns into the caller's text. */
+  readonly isFramed?: boolean
   /** True if the vendor bills nothing more once its connection is closed. */
   readonly stopsOnCancel?: boolean
   /** True if the dialect has no error form: an interrupted answer is cut off, never completed. */
@@ -200,6 +202,11 @@ export interface Upstream<Settings = unknown> {
     settings: Settings,
     request: StoredRequest,
   ) => Promise<WireResponse>
+  /**
+   * Returns the address of the free requests, where the settings hold none: it follows from others,
+   * such as a region.
+   */
+  readonly address?: (settings: Settings) => string
   /**
    * Sends a free request with the channel's key, for the operator's test; absent where the vendor
    * has none. The wire only reads.

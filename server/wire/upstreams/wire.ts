@@ -51,6 +51,8 @@ export interface Wire {
    * was opened. Rejects with an UpstreamFailure of kind `unknown` if the gateway stops.
    */
   wait(forMs: number): Promise<number>
+  /** Returns the time in Unix milliseconds, for signatures and the ends of credentials. */
+  now(): number
 }
 
 export interface SocketRequest {

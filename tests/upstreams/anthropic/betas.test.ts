@@ -1,7 +1,10 @@
 /** Beta features: known ones reach the vendor, a header names the ignored ones. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeIgnored, readBetas } from '../../../server/wire/upstreams/anthropic/betas.ts'
+import { type Betas, nameBetas, readBetas } from '../../../server/wire/upstreams/anthropic/betas.ts'
+import { nameIgnored } from '../../../server/wire/upstreams/ignored-header.ts'
+
+const describeIgnored = (betas: Betas) => nameIgnored(nameBetas(betas))
 
 test('known betas are forwarded as they are written, each once', () => {
   const header = 'interleaved-thinking-2025-05-14, claude-code-20250219,,Effort-2025-11-24, effort'

@@ -3,8 +3,6 @@
  * only known ones are forwarded: those that bill nothing but tokens and tools, which requests and
  * answers show, and those whose price is checked before anything is held.
  */
-import { nameIgnored } from '../ignored-header.ts'
-
 /** Names without the date at their end. */
 const KNOWN: ReadonlySet<string> = new Set([
   // Priced by the request's fields and by the served values in the answer.
@@ -75,7 +73,7 @@ export function readBetas(header: unknown, allowed: readonly string[]): Betas {
   }
 }
 
-/** Returns a header that names the values left out; no header where all were forwarded. */
-export function describeIgnored({ ignored }: Betas): Readonly<Record<string, string>> {
-  return nameIgnored(ignored.map((value) => `anthropic-beta=${SAFE.test(value) ? value : '?'}`))
+/** Returns the names of the values left out, for the header that tells them. */
+export function nameBetas({ ignored }: Betas): readonly string[] {
+  return ignored.map((value) => `anthropic-beta=${SAFE.test(value) ? value : '?'}`)
 }

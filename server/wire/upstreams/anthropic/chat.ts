@@ -1,4 +1,4 @@
-/** Chat completions over a messages-native upstream: one translator, named by its two ends. */
+/** Chat completions over a host of messages: one translator, named by its two ends. */
 
 import { randomText } from '../../../base/lib/ids.ts'
 import { member } from '../../../base/lib/json.ts'
@@ -9,47 +9,35 @@ import {
 } from '../../dialects/chat-over-messages/translate-tools.ts'
 import { createChatBody, createChatStream } from '../../dialects/chat-over-messages/writer.ts'
 import { nameIgnored } from '../ignored-header.ts'
-import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
-import type { Wire } from '../wire.ts'
-import { messagesAnswerHeaders, messagesRefusal } from './messages.ts'
+import type { CallAdapter } from '../upstream.ts'
+import { describeHostAnswer, type MessagesHost, messagesAnswerHeaders } from './host.ts'
 import { readMessagesUsageOptions } from './read-usage-options.ts'
-import { buildMessagesRequest, readMessagesFailure } from './request.ts'
-import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
+import { type MessagesSettings, readMessagesQuirks } from './settings.ts'
 
-export async function chat(
-  wire: Wire,
-  {
-    settings,
-    upstreamModel,
-    outputTokensMax,
-    sellsSearch,
-    request,
-  }: UpstreamCall<AnthropicSettings>,
-): Promise<UpstreamAnswer> {
-  const { stream, model, value } = request
-  const quirks = readMessagesQuirks(settings, outputTokensMax, sellsSearch)
-  const { body, ignored } = translateChatRequest(value, { upstreamModel, stream, quirks })
-  const response = await wire.send(
-    buildMessagesRequest(settings, { ...request, headers: {} }, body),
-  )
-  if (response.status >= 400) throw await readMessagesFailure(response, value)
-  const options = {
-    id: `chatcmpl-${randomText(24)}`,
-    model,
-    created: request.createdAtSeconds,
-    includeUsage: member(value.stream_options, 'include_usage') === true,
-    legacyFunctions: usesLegacyFunctions(value),
-    customTools: listCustomTools(value),
-    inputTokensEstimate: request.estimateInputTokens(),
-    usage: readMessagesUsageOptions(value),
-  }
-  return {
-    status: 200,
-    headers: { ...messagesAnswerHeaders(stream), ...nameIgnored(ignored) },
-    body: response.body,
-    relay: stream ? createChatStream(options) : createChatBody(options),
-    stream,
-    stopsOnCancel: settings.stops_on_cancel,
-    refusal: messagesRefusal,
+export function createChat<Settings extends MessagesSettings>(
+  host: MessagesHost<Settings>,
+): CallAdapter<Settings> {
+  return async (wire, { settings, upstreamModel, outputTokensMax, sellsSearch, request }) => {
+    const { stream, model, value } = request
+    const quirks = readMessagesQuirks(settings, outputTokensMax, sellsSearch)
+    const { body, ignored } = translateChatRequest(value, { upstreamModel, stream, quirks })
+    const sent = { settings, upstreamModel, request: { ...request, headers: {} }, body }
+    const answer = await host.send(wire, sent)
+    const options = {
+      id: `chatcmpl-${randomText(24)}`,
+      model,
+      created: request.createdAtSeconds,
+      includeUsage: member(value.stream_options, 'include_usage') === true,
+      legacyFunctions: usesLegacyFunctions(value),
+      customTools: listCustomTools(value),
+      inputTokensEstimate: request.estimateInputTokens(),
+      usage: readMessagesUsageOptions(value),
+    }
+    const relay = stream ? createChatStream(options) : createChatBody(options)
+    const names = [...ignored, ...answer.ignored]
+    return {
+      ...describeHostAnswer(host, sent, answer, relay),
+      headers: { ...messagesAnswerHeaders(stream), ...nameIgnored(names) },
+    }
   }
 }

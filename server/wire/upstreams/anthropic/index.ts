@@ -1,12 +1,9 @@
 /** Vendors that speak the messages format natively (docs/protocols/anthropic.md). */
-import { completeByChat } from '../complete-by-chat.ts'
 import { eachKey } from '../key-header.ts'
 import { readPriceFacts, sharesStored } from '../shared-settings.ts'
 import { defineUpstream } from '../upstream.ts'
-import { chat } from './chat.ts'
-import { sendNativeMessages } from './messages.ts'
-import { listVendorModels } from './request.ts'
-import { responses } from './responses.ts'
+import { anthropicHost, listVendorModels } from './request.ts'
+import { serveMessages } from './serve-messages.ts'
 import { anthropicSettings } from './settings.ts'
 
 export const anthropic = defineUpstream({
@@ -19,12 +16,5 @@ export const anthropic = defineUpstream({
   sharesStored,
   probe: (wire, settings) => listVendorModels(wire, settings, 1),
   listModels: (wire, settings) => listVendorModels(wire, settings, 1000),
-  calls: {
-    messages: sendNativeMessages,
-    chat,
-    completion: completeByChat(chat, () => 'max_tokens'),
-    responses,
-  },
-  translates: (operation) => operation !== 'messages',
-  translatesSearch: true,
+  ...serveMessages(anthropicHost),
 })

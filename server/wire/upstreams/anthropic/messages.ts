@@ -8,39 +8,32 @@ import { readMessagesBody } from '../../dialects/messages/read-body.ts'
 import { repairMessage } from '../../dialects/messages/repair.ts'
 import { createMessagesTap, type MessagesTapOptions } from '../../dialects/messages/tap.ts'
 import { createMessagesUnfolder } from '../../dialects/messages/unfold-body.ts'
-import type { Relay, RelayReport } from '../../dialects/relay.ts'
+import type { Relay } from '../../dialects/relay.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { createBodyTap } from '../../dialects/tap.ts'
-import { UpstreamFailure } from '../failure.ts'
-import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
-import type { Wire } from '../wire.ts'
-import { describeIgnored, readBetas } from './betas.ts'
+import { nameIgnored } from '../ignored-header.ts'
+import type { CallAdapter } from '../upstream.ts'
+import { describeHostAnswer, type MessagesHost, messagesAnswerHeaders } from './host.ts'
 import { readMessagesUsageOptions } from './read-usage-options.ts'
-import { buildMessagesRequest, readMessagesFailure } from './request.ts'
-import type { AnthropicSettings } from './settings.ts'
+import type { MessagesSettings } from './settings.ts'
 
 const HEARTBEAT = Buffer.from(MESSAGES_PING)
 
-export async function sendNativeMessages(
-  wire: Wire,
-  { settings, upstreamModel, request }: UpstreamCall<AnthropicSettings>,
-): Promise<UpstreamAnswer> {
-  const set = { model: JSON.stringify(upstreamModel), ...editHistory(request.value).set }
-  const body = spliceJson(request.body, request.fields, { set })
-  const betas = readBetas(request.headers['anthropic-beta'], settings.betas)
-  const response = await wire.send(buildMessagesRequest(settings, request, body, betas.forwarded))
-  if (response.status >= 400) throw await readMessagesFailure(response, request.value)
-  const { stream } = request
-  const usage = readMessagesUsageOptions(request.value)
-  return {
-    status: 200,
-    headers: { ...messagesAnswerHeaders(stream), ...describeIgnored(betas) },
-    body: response.body,
-    relay: readAnswer(stream, { ...usage, estimateInputTokens: request.estimateInputTokens }),
-    stream,
-    stopsOnCancel: settings.stops_on_cancel,
-    heartbeat: HEARTBEAT,
-    refusal: messagesRefusal,
+export function createMessages<Settings extends MessagesSettings>(
+  host: MessagesHost<Settings>,
+): CallAdapter<Settings> {
+  return async (wire, { settings, upstreamModel, request }) => {
+    const { stream, value, estimateInputTokens } = request
+    const set = { model: JSON.stringify(upstreamModel), ...editHistory(value).set }
+    const body = spliceJson(request.body, request.fields, { set })
+    const sent = { settings, upstreamModel, request, body }
+    const answer = await host.send(wire, sent)
+    const relay = readAnswer(stream, { ...readMessagesUsageOptions(value), estimateInputTokens })
+    return {
+      ...describeHostAnswer(host, sent, answer, relay),
+      headers: { ...messagesAnswerHeaders(stream), ...nameIgnored(answer.ignored) },
+      heartbeat: HEARTBEAT,
+    }
   }
 }
 
@@ -61,16 +54,4 @@ function readAnswer(isStreamRequested: boolean, options: MessagesTapOptions): Re
     : decideOnFirstByte(body, (isJson) => {
         return isJson ? body : chainAfterReading(tap, createMessagesCollector())
       })
-}
-
-export function messagesAnswerHeaders(stream: boolean): Record<string, string> {
-  if (!stream) return { 'content-type': 'application/json' }
-  return { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
-}
-
-/** Returns the failure for an error in place of the first event, under status 200. */
-export function messagesRefusal(report: RelayReport): UpstreamFailure | undefined {
-  if (!report.error) return undefined
-  const kind = report.error.type === 'overloaded_error' ? 'busy' : 'failed'
-  return new UpstreamFailure(kind, { status: 200, message: report.error.message })
 }

@@ -11,35 +11,42 @@ import {
   UpstreamFailure,
 } from '../failure.ts'
 import { keyHeader } from '../key-header.ts'
-import type { CallRequest } from '../upstream.ts'
-import type { Wire, WireRequest, WireResponse } from '../wire.ts'
+import type { Wire, WireResponse } from '../wire.ts'
+import { nameBetas, readBetas } from './betas.ts'
+import type { MessagesHost } from './host.ts'
 import type { AnthropicSettings } from './settings.ts'
 
 /** Headers of the caller's client that are forwarded to a native vendor. */
 const FORWARDED = /^(user-agent|x-stainless-[a-z-]+)$/
 
-export function buildMessagesRequest(
-  settings: AnthropicSettings,
-  request: CallRequest,
-  body: Buffer,
-  betas?: string,
-): WireRequest {
-  return {
-    method: 'POST',
-    url: joinUrl(settings.base_url, '/v1/messages'),
-    headers: {
-      ...forward(request.headers),
-      ...(betas === undefined ? {} : { 'anthropic-beta': betas }),
-      ...keyHeader(settings),
-      'anthropic-version': settings.anthropic_version,
-      'content-type': 'application/json',
-      accept: request.stream ? 'text/event-stream' : 'application/json',
-    },
-    body,
-  }
+/** The vendor's own API, or one that is built like it. */
+export const anthropicHost: MessagesHost<AnthropicSettings> = {
+  async send(wire, { settings, request, body }) {
+    const betas = readBetas(request.headers['anthropic-beta'], settings.betas)
+    const response = await wire.send({
+      method: 'POST',
+      url: joinUrl(settings.base_url, '/v1/messages'),
+      headers: {
+        ...forwardClient(request.headers),
+        ...(betas.forwarded === undefined ? {} : { 'anthropic-beta': betas.forwarded }),
+        ...keyHeader(settings),
+        'anthropic-version': settings.anthropic_version,
+        'content-type': 'application/json',
+        accept: request.stream ? 'text/event-stream' : 'application/json',
+      },
+      body,
+    })
+    if (response.status >= 400) throw await readMessagesFailure(response, request.value)
+    return { response, ignored: nameBetas(betas) }
+  },
+  refusal({ error }) {
+    if (!error) return undefined
+    const kind = error.type === 'overloaded_error' ? 'busy' : 'failed'
+    return new UpstreamFailure(kind, { status: 200, message: error.message })
+  },
 }
 
-function forward(headers: IncomingHttpHeaders): Record<string, string> {
+export function forwardClient(headers: IncomingHttpHeaders): Record<string, string> {
   const forwarded = Object.entries(headers).flatMap(([name, value]) =>
     FORWARDED.test(name) && typeof value === 'string' ? [[name, value] as const] : [],
   )
@@ -50,7 +57,7 @@ function forward(headers: IncomingHttpHeaders): Record<string, string> {
 const TOO_LONG = /prompt is too long|exceeds? (?:the )?context (?:limit|window)/i
 
 /** `value` is the request, whose own words do not classify the answer. */
-export async function readMessagesFailure(
+async function readMessagesFailure(
   response: WireResponse,
   value: unknown,
 ): Promise<UpstreamFailure> {

@@ -12,12 +12,10 @@ import { toChatRequest } from '../../dialects/responses-over-chat/request.ts'
 import { ResponsesWriter } from '../../dialects/responses-over-chat/writer.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { nameIgnored } from '../ignored-header.ts'
-import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
-import type { Wire } from '../wire.ts'
-import { messagesAnswerHeaders, messagesRefusal } from './messages.ts'
+import type { CallAdapter } from '../upstream.ts'
+import { describeHostAnswer, type MessagesHost, messagesAnswerHeaders } from './host.ts'
 import { readMessagesUsageOptions } from './read-usage-options.ts'
-import { buildMessagesRequest, readMessagesFailure } from './request.ts'
-import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
+import { type MessagesSettings, readMessagesQuirks } from './settings.ts'
 
 /** The chat request in between leaves nothing out that the messages format can say. */
 const IN_BETWEEN: ChatQuirks = {
@@ -29,42 +27,35 @@ const IN_BETWEEN: ChatQuirks = {
   user_field: 'user',
 }
 
-export async function responses(
-  wire: Wire,
-  {
-    settings,
-    upstreamModel,
-    outputTokensMax,
-    sellsSearch = false,
-    request,
-  }: UpstreamCall<AnthropicSettings>,
-): Promise<UpstreamAnswer> {
-  const { stream, model, value, createdAtSeconds } = request
-  const inputTokensEstimate = request.estimateInputTokens()
-  const { chat, context, ignored } = toChatRequest(value, {
-    upstreamModel,
-    stream,
-    quirks: { ...IN_BETWEEN, webSearch: sellsSearch },
-  })
-  const quirks = readMessagesQuirks(settings, outputTokensMax, sellsSearch)
-  const translated = translateChatRequest(chat, { upstreamModel, stream, quirks })
-  const response = await wire.send(
-    buildMessagesRequest(settings, { ...request, headers: {} }, translated.body),
-  )
-  if (response.status >= 400) throw inOwnForm(await readMessagesFailure(response, value))
-  const names = [...ignored, ...translated.ignored.map(toOwnName)]
-  const id = `resp_${randomText(24)}`
-  const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
-  const form = stream ? 'stream' : 'whole'
-  const reader = new MessagesReader(readMessagesUsageOptions(chat))
-  return {
-    status: 200,
-    headers: { ...messagesAnswerHeaders(stream), ...nameIgnored(names) },
-    body: response.body,
-    relay: translateAnswer(reader, new ResponsesWriter(options, form), form),
-    stream,
-    stopsOnCancel: settings.stops_on_cancel,
-    refusal: messagesRefusal,
+export function createResponses<Settings extends MessagesSettings>(
+  host: MessagesHost<Settings>,
+): CallAdapter<Settings> {
+  return async (
+    wire,
+    { settings, upstreamModel, outputTokensMax, sellsSearch = false, request },
+  ) => {
+    const { stream, model, value, createdAtSeconds } = request
+    const inputTokensEstimate = request.estimateInputTokens()
+    const { chat, context, ignored } = toChatRequest(value, {
+      upstreamModel,
+      stream,
+      quirks: { ...IN_BETWEEN, webSearch: sellsSearch },
+    })
+    const quirks = readMessagesQuirks(settings, outputTokensMax, sellsSearch)
+    const translated = translateChatRequest(chat, { upstreamModel, stream, quirks })
+    const { body } = translated
+    const sent = { settings, upstreamModel, request: { ...request, headers: {} }, body }
+    const answer = await host.send(wire, sent).catch(throwInOwnForm)
+    const names = [...ignored, ...translated.ignored.map(toOwnName), ...answer.ignored]
+    const id = `resp_${randomText(24)}`
+    const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
+    const form = stream ? 'stream' : 'whole'
+    const reader = new MessagesReader(readMessagesUsageOptions(chat))
+    const relay = translateAnswer(reader, new ResponsesWriter(options, form), form)
+    return {
+      ...describeHostAnswer(host, sent, answer, relay),
+      headers: { ...messagesAnswerHeaders(stream), ...nameIgnored(names) },
+    }
   }
 }
 
@@ -74,7 +65,8 @@ function toOwnName(name: string): string {
 }
 
 /** The vendor's own answer has the form of its messages, which clients of responses do not read. */
-function inOwnForm({ kind, details }: UpstreamFailure): UpstreamFailure {
-  const { answer: _messages, ...rest } = details
-  return new UpstreamFailure(kind, rest)
+function throwInOwnForm(error: unknown): never {
+  if (!(error instanceof UpstreamFailure)) throw error
+  const { answer: _messages, ...rest } = error.details
+  throw new UpstreamFailure(error.kind, rest)
 }

@@ -5,9 +5,25 @@ import {
   type MessagesQuirks,
   messagesQuirks,
 } from '../../dialects/messages/quirks.ts'
-import { baseUrl } from '../base-url.ts'
 import { KEY_HEADERS, keySettings } from '../key-header.ts'
-import { priceSettings, storedSettings } from '../shared-settings.ts'
+import { baseUrl, priceSettings, storedSettings } from '../shared-settings.ts'
+
+/** The settings of every host. */
+export const messagesSettings = {
+  stops_on_cancel: z.boolean().default(false),
+  ...priceSettings,
+  /** The most calls at once in each gateway; more go to another route. */
+  max_concurrent_calls: z.int().positive().optional(),
+  /** Values of `anthropic-beta` that callers may send beside the known ones. */
+  betas: z.array(z.string().min(1).max(100)).default([]),
+  quirks: messagesQuirks.prefault({}),
+}
+
+export interface MessagesSettings {
+  readonly stops_on_cancel: boolean
+  readonly betas: readonly string[]
+  readonly quirks: z.output<typeof messagesQuirks>
+}
 
 export const anthropicSettings = z.strictObject({
   /** Without the version path. */
@@ -20,21 +36,15 @@ export const anthropicSettings = z.strictObject({
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}$/)
     .default('2023-06-01'),
-  stops_on_cancel: z.boolean().default(false),
-  ...priceSettings,
+  ...messagesSettings,
   ...storedSettings,
-  /** The most calls at once in each gateway; more go to another route. */
-  max_concurrent_calls: z.int().positive().optional(),
-  /** Values of `anthropic-beta` that callers may send beside the known ones. */
-  betas: z.array(z.string().min(1).max(100)).default([]),
-  quirks: messagesQuirks.prefault({}),
 })
 
 export type AnthropicSettings = z.infer<typeof anthropicSettings>
 
 /** `outputTokensMax` is the model's own limit: a request without one may use all of it. */
 export function readMessagesQuirks(
-  { quirks }: AnthropicSettings,
+  { quirks }: MessagesSettings,
   outputTokensMax: number = DEFAULT_MESSAGES_QUIRKS.max_tokens_default,
   webSearch = false,
 ): MessagesQuirks {

@@ -1,6 +1,6 @@
 /** A channel's settings at the vendor's model platform. */
 import { z } from 'zod'
-import { baseUrl } from '../base-url.ts'
+import { baseUrl } from '../shared-settings.ts'
 
 export const arkSettings = z.strictObject({
   /** Including the version path. */

@@ -1,7 +1,7 @@
 /** A channel's settings at Doubao AST, and the address and headers that follow from them. */
 import { z } from 'zod'
 import { joinUrl } from '../../../base/lib/text/base-url.ts'
-import { baseUrl } from '../base-url.ts'
+import { baseUrl } from '../shared-settings.ts'
 import {
   credentialHeaders,
   haveOneStyle,

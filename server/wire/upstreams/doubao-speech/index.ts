@@ -15,7 +15,6 @@ import { contentTypeOfAnswer, wantsEvents } from '../../dialects/synthesis/forma
 import { translateSynthesisRequest } from '../../dialects/synthesis-over-speech/request.ts'
 import { createSynthesisStream } from '../../dialects/synthesis-over-speech/stream.ts'
 import { refineRejection } from '../account-refusal.ts'
-import { baseUrl } from '../base-url.ts'
 import {
   classifyStatus,
   type FailureKind,
@@ -23,6 +22,7 @@ import {
   readRetryAfter,
   UpstreamFailure,
 } from '../failure.ts'
+import { baseUrl } from '../shared-settings.ts'
 import {
   credentialHeaders,
   haveOneStyle,

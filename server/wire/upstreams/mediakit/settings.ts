@@ -1,6 +1,6 @@
 /** A channel's settings at the vendor's media tools. */
 import { z } from 'zod'
-import { baseUrl } from '../base-url.ts'
+import { baseUrl } from '../shared-settings.ts'
 
 export const mediakitSettings = z.strictObject({
   /** The address without a version path; the adapter appends it. */

@@ -1,6 +1,6 @@
 /** A channel's settings at the vendor. */
 import { z } from 'zod'
-import { baseUrl } from '../base-url.ts'
+import { baseUrl } from '../shared-settings.ts'
 
 export const minimaxSettings = z.strictObject({
   /** The address without a version path; the adapter appends it. */

@@ -1,9 +1,8 @@
 /** A channel's settings at an upstream that speaks OpenAI's API. */
 import { z } from 'zod'
 import { chatQuirks } from '../../dialects/chat/quirks.ts'
-import { baseUrl } from '../base-url.ts'
 import { KEY_HEADERS, keySettings } from '../key-header.ts'
-import { priceSettings, storedSettings } from '../shared-settings.ts'
+import { baseUrl, priceSettings, storedSettings } from '../shared-settings.ts'
 
 export const openaiCompatibleSettings = z.strictObject({
   /** Including the version path, for example https://api.openai.com/v1. */

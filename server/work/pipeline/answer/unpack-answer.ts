@@ -10,9 +10,9 @@ const HEAD_BYTES = 4
 const RATIO_MAX = 1_032
 const BINARY_BYTES = 512
 
-/** Returns true if the caller gets a text, which no signature can begin. */
-function isText({ headers }: UpstreamAnswer): boolean {
-  return /json|event-stream|^text\//.test(headers['content-type'] ?? '')
+/** Returns true if the vendor sends a text, which no signature can begin. */
+function isText({ headers, isFramed = false }: UpstreamAnswer): boolean {
+  return !isFramed && /json|event-stream|^text\//.test(headers['content-type'] ?? '')
 }
 
 /**

@@ -64,6 +64,7 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
       await pause(forMs, options.stopping)
       return performance.now() - openedAt
     },
+    now: Date.now,
   }
 }
 
@@ -74,6 +75,7 @@ export function openReadingWire(options: WireOptions): Wire {
     send: (request) => (request.method === 'GET' ? send(request, options) : refuse()),
     openSocket: refuse,
     wait: refuse,
+    now: Date.now,
   }
 }
 

@@ -212,7 +212,8 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
     const { settings, upstream, problem } = await openChannel(services, params.channel_id)
     const probe = probeOf(upstream, settings, services.dispatcher)
     const endpoints = endpointsOf(upstream, settings, services.dispatcher)
-    return testChannel({ settings, problem, probe, endpoints })
+    const address = upstream?.address?.(settings)
+    return testChannel({ settings, address, problem, probe, endpoints })
   },
 
   async 'GET /operator/channels/:channel_id/models'({ params }, services) {

@@ -1,0 +1,73 @@
+/** Turns the frames of a streamed answer into the server-sent events that they contain. */
+import { asString, isObject, member, tryParseJson } from '../../../../base/lib/json.ts'
+import { encodeMessagesError } from '../../../dialects/messages/error.ts'
+import type { Relay } from '../../../dialects/relay.ts'
+import { UPSTREAM_ERROR } from '../../../dialects/reported-error.ts'
+import { encodeSseEvent } from '../../../dialects/sse.ts'
+import { createFrameDecoder, type EventFrame } from './event-stream.ts'
+import { typeOfException } from './read-failure.ts'
+
+/** Wraps a relay of messages. A text passes as it is: a proxy may answer with events, or JSON. */
+export function unframe(relay: Relay): Relay {
+  const decoder = createFrameDecoder()
+  let isFramed: boolean | undefined
+  let isBroken = false
+  const decode = (chunk: Buffer): Buffer | undefined => {
+    if (isBroken) return undefined
+    const events: string[] = []
+    try {
+      for (const frame of decoder.push(chunk)) events.push(toEvent(frame))
+    } catch {
+      // What follows a damaged frame cannot be found: the stream is broken here.
+      isBroken = true
+      events.push(encodeMessagesError(UPSTREAM_ERROR))
+    }
+    return events.length > 0 ? Buffer.from(events.join('')) : undefined
+  }
+  return {
+    push(chunk) {
+      // Frames are shorter than 2^24 bytes, and no text begins with a zero byte.
+      isFramed ??= chunk[0] === 0
+      if (!isFramed) return relay.push(chunk)
+      const events = decode(chunk)
+      return events && relay.push(events)
+    },
+    end: () => relay.end(),
+    fail: (failure) => relay.fail(failure),
+    report: () => relay.report(),
+    heldBytes: () => decoder.heldBytes() + (relay.heldBytes?.() ?? 0),
+  }
+}
+
+function toEvent({ headers, payload }: EventFrame): string {
+  switch (headers.get(':message-type')) {
+    case 'event':
+      return headers.get(':event-type') === 'chunk' ? readChunk(payload) : ''
+    case 'exception': {
+      const message = asString(member(tryParseJson(payload), 'message')) ?? UPSTREAM_ERROR.message
+      return encodeError(headers.get(':exception-type') ?? '', message)
+    }
+    case 'error':
+      return encodeError(
+        headers.get(':error-code') ?? '',
+        headers.get(':error-message') ?? UPSTREAM_ERROR.message,
+      )
+    default:
+      return ''
+  }
+}
+
+/** The event's data is in base64; a chunk without a type is no event of the format. */
+function readChunk(payload: Buffer): string {
+  const bytes = asString(member(tryParseJson(payload), 'bytes')) ?? ''
+  const data = Buffer.from(bytes, 'base64')
+  const event = tryParseJson(data)
+  const type = isObject(event) ? asString(event.type) : undefined
+  return type === undefined ? '' : encodeSseEvent(type, data.toString('utf8'))
+}
+
+/** The type is the format's own for the exception, by which it is read as a failure. */
+function encodeError(name: string, message: string): string {
+  const error = { type: typeOfException(name), message }
+  return encodeSseEvent('error', JSON.stringify({ type: 'error', error }))
+}
