@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   credit: async () => (await import('../commands/money/credit.ts')).addCreditCommand,
   budget: async () => (await import('../commands/money/budget.ts')).addBudgetCommands,
   user: async () => (await import('../commands/access/user.ts')).addUserCommands,
+  member: async () => (await import('../commands/access/member.ts')).addMemberCommands,
   token: async () => (await import('../commands/access/token.ts')).addTokenCommands,
   usage: async () => (await import('../commands/money/usage.ts')).addUsageCommands,
   task: async () => (await import('../commands/work/task.ts')).addTaskCommands,

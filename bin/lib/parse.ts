@@ -1,5 +1,10 @@
 /** Parsers of command line options; each error says which values are accepted. */
 import { InvalidArgumentError } from 'commander'
+import {
+  MEMBER_ROLES,
+  type MemberRole,
+  readMemberRole,
+} from '../../server/base/lib/member-roles.ts'
 import { type Nanos, parseAmount } from '../../server/base/lib/money.ts'
 import { readNetworks } from '../../server/base/lib/networks.ts'
 
@@ -37,9 +42,10 @@ export function parseLanguageOption(text: string): 'en' | 'zh' {
   throw new InvalidArgumentError('Write en or zh.')
 }
 
-export function memberRole(text: string): 'owner' | 'member' {
-  if (text === 'owner' || text === 'member') return text
-  throw new InvalidArgumentError('Write owner or member.')
+export function parseRoleOption(text: string): MemberRole {
+  const role = readMemberRole(text)
+  if (role) return role
+  throw new InvalidArgumentError(`Write ${MEMBER_ROLES.join(', ')}.`)
 }
 
 export function tokenScope(text: string): 'read' | 'write' {

@@ -6,12 +6,13 @@ import { putMembership } from '../../server/api/sign-in/person-store.ts'
 import { createSignIn, type SignIn } from '../../server/api/sign-in/sign-in.ts'
 import { createAccessToken } from '../../server/api/sign-in/tokens/access-tokens.ts'
 import { newId } from '../../server/base/lib/ids.ts'
+import type { MemberRole } from '../../server/base/lib/member-roles.ts'
 import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
 import type { TestGateway } from '../support/in-process.ts'
 
 export interface TokenWanted {
   /** An operator, or the role in an account. */
-  readonly of: 'operator' | { readonly accountId: string; readonly role: 'owner' | 'member' }
+  readonly of: 'operator' | { readonly accountId: string; readonly role: MemberRole }
   readonly scope: 'read' | 'write'
   readonly isSensitive: boolean
 }

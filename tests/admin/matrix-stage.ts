@@ -1,6 +1,10 @@
 /** Shared by the tests of role × route: every route of the contract, and an object of each kind. */
 import { ADMIN_CONTRACT } from '../../server/api/admin/contract.ts'
-import type { Contract, RouteDeclaration } from '../../server/api/admin/route.ts'
+import {
+  type Contract,
+  isAccountRole,
+  type RouteDeclaration,
+} from '../../server/api/admin/route.ts'
 import { createPasswords } from '../../server/api/sign-in/password-hashes.ts'
 import { createPerson } from '../../server/api/sign-in/people/people.ts'
 import { putMembership } from '../../server/api/sign-in/person-store.ts'
@@ -12,7 +16,7 @@ const contract: Contract = ADMIN_CONTRACT
 export const ROUTES: readonly Route[] = Object.entries(contract).map(([key, declared]) => {
   return { key, ...declared }
 })
-export const OF_ACCOUNTS = ROUTES.filter(({ role }) => role === 'member' || role === 'owner')
+export const OF_ACCOUNTS = ROUTES.filter(({ role }) => isAccountRole(role))
 const BODY = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
 const VIDEO = {
   model: 'doubao-seedance-2-5-260628',
@@ -54,13 +58,13 @@ export async function fill(stage: AdminStage, home: Tenant): Promise<Ids> {
     { sql: stage.sql, passwords: createPasswords() },
     person,
   )
-  await putMembership(stage.sql, { personId: userId, accountId, role: 'member' })
+  await putMembership(stage.sql, { personId: userId, accountId, role: 'developer' })
   stage.enter('home-fresh', {
     memberships: [{ accountId, accountName: 'home', role: 'owner' }],
     steppedUpUntil: new Date(Date.now() + 3_600_000),
   })
   const params = { account_id: accountId }
-  const body = { email: 'guest@example.com', role: 'member' }
+  const body = { email: 'guest@example.com', role: 'viewer' }
   const as = 'home-fresh'
   await stage.read('POST /accounts/:account_id/invitations', { as, params, body })
   const invited = await stage.read('GET /accounts/:account_id/invitations', { as, params })

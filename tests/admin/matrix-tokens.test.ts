@@ -8,7 +8,7 @@ import type { Tenant } from '../support/in-process.ts'
 import { at, fill, type Ids, OF_ACCOUNTS, probe, ROUTES, type Route } from './matrix-stage.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
-const HOLDERS = ['operator', 'owner', 'member', 'stranger'] as const
+const HOLDERS = ['operator', 'owner', 'developer', 'stranger'] as const
 const SCOPES = ['read', 'write'] as const
 const TRIED = HOLDERS.flatMap((holder) =>
   SCOPES.flatMap((scope) => [false, true].map((isSensitive) => ({ holder, scope, isSensitive }))),
@@ -36,7 +36,7 @@ before(async () => {
   for (const tried of TRIED) {
     const { holder, scope, isSensitive } = tried
     const accountId = holder === 'stranger' ? other.accountId : home.accountId
-    const role = holder === 'member' ? 'member' : 'owner'
+    const role = holder === 'developer' ? holder : 'owner'
     const of = holder === 'operator' ? holder : ({ accountId, role } as const)
     tokens.set(tried, await stage.token({ of, scope, isSensitive }))
   }
@@ -52,7 +52,8 @@ function expectedOf(route: Route, { holder, scope, isSensitive }: Tried): 'pass'
   if (route.role === 'user' || holder === 'operator') return 'pass'
   if (route.role === 'operator') return 403
   if (holder === 'stranger') return 404
-  return route.role === 'owner' && holder === 'member' ? 403 : 'pass'
+  if (holder === 'owner') return 'pass'
+  return route.role === 'owner' || route.role === 'billing' ? 403 : 'pass'
 }
 
 describe('permissions of a token', () => {

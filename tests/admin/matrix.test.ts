@@ -49,13 +49,35 @@ describe('access by role', () => {
     }
   })
 
-  test('a member may call routes for members, and none for owners', async () => {
-    for (const route of OF_ACCOUNTS) {
-      const { status, text } = await probe(stage, route, 'home-member', at(home))
-      const isRefused = status === 401 || status === 403
-      assert.equal(isRefused, route.role === 'owner', `${route.key}: ${status} ${text}`)
-      assert.ok(status < 500, `${route.key}: ${status} ${text}`)
-    }
+  for (const [as, allowed] of [
+    ['home-viewer', ['member']],
+    ['home-billing', ['member', 'billing']],
+    ['home-member', ['member', 'developer']],
+  ] as const) {
+    test(`${as} may call the routes for ${allowed.join(' and ')}, and no others`, async () => {
+      for (const route of OF_ACCOUNTS) {
+        const { status, text } = await probe(stage, route, as, at(home))
+        const isRefused = status === 401 || status === 403
+        const isAllowed = (allowed as readonly string[]).includes(route.role)
+        assert.equal(isRefused, !isAllowed, `${route.key}: ${status} ${text}`)
+        assert.ok(status < 500, `${route.key}: ${status} ${text}`)
+      }
+    })
+  }
+
+  test('what each role may do', () => {
+    const changes = OF_ACCOUNTS.filter(({ key, isRead }) => !key.startsWith('GET ') && !isRead)
+    const of = (role: string) =>
+      changes.filter((route) => route.role === role).map(({ key }) => key)
+    assert.deepEqual(of('member'), [])
+    assert.deepEqual(of('billing'), ['POST /accounts/:account_id/redeem'])
+    const reads = OF_ACCOUNTS.filter(({ role, key }) => role !== 'member' && /^GET /.test(key))
+    assert.deepEqual(
+      reads.map(({ role, key }) => [role, key]),
+      [['owner', 'GET /accounts/:account_id/invitations']],
+    )
+    const invite = ROUTES.find(({ key }) => key === 'POST /accounts/:account_id/invitations')
+    assert.equal(invite?.role, 'owner')
   })
 
   test('an owner must prove their identity where the route requires it', async () => {

@@ -6,6 +6,7 @@ import type { AdminAnswer, AdminKey } from '../../server/api/admin/contract.ts'
 import type { AuditRow, Session, Sessions } from '../../server/api/sign-in/sessions/session.ts'
 import type { SignIn } from '../../server/api/sign-in/sign-in.ts'
 import { GatewayError } from '../../server/base/lib/errors.ts'
+import { MEMBER_ROLES } from '../../server/base/lib/member-roles.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { makeToken, openTokens, type TokenWanted } from './make-token.ts'
 
@@ -33,7 +34,10 @@ export interface AdminStage extends TestGateway {
   enter(name: string, session: Partial<Session>): void
   /** Defines the session of an operator, who has just stepped up unless told otherwise. */
   enterOperator(name: string, isSteppedUp?: boolean): void
-  /** An account with an owner and a member signed in as `<name>-owner` and `<name>-member`. */
+  /**
+   * An account with a person of each role, signed in as `<name>-owner`, `<name>-billing`,
+   * `<name>-viewer` and, a developer, `<name>-member`.
+   */
   house(name: string, balance?: string): Promise<Tenant>
   /** Creates an access token of a new person. */
   token(wanted: TokenWanted): Promise<string>
@@ -94,8 +98,8 @@ export async function startAdmin(
     token: (wanted) => makeToken(gateway, wanted),
     async house(name, balance = '100') {
       const tenant = await gateway.tenant({ balance })
-      for (const role of ['owner', 'member'] as const) {
-        enter(`${name}-${role}`, {
+      for (const role of MEMBER_ROLES) {
+        enter(`${name}-${role === 'developer' ? 'member' : role}`, {
           memberships: [{ accountId: tenant.accountId, accountName: name, role }],
         })
       }

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { newId } from '../../server/base/lib/ids.ts'
+import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
 import { dispatchWaiting } from '../../server/work/alerts/dispatch.ts'
+import { enqueueLink } from '../../server/work/alerts/mail/link-mail.ts'
 import { type MailSender, startMailSender } from '../../server/work/alerts/mail/mail-sender.ts'
 import { claimMails, recordMail } from '../../server/work/alerts/mail/mail-store.ts'
 import { createCaller } from '../ledger/support.ts'
@@ -30,6 +32,7 @@ beforeEach(async () => {
   smtp.onData = undefined
 })
 
+const secrets = createSecretBox(['a-secret-key-that-only-tests-would-ever-use'])
 const log = { debug() {}, info() {}, warn() {}, error() {}, trace() {}, fatal() {} }
 
 function startSender(change: object = {}): MailSender {
@@ -39,6 +42,7 @@ function startSender(change: object = {}): MailSender {
     log: log as never,
     mail: { server, from: { name: '', address: 'gateway@t.example' } },
     consoleUrl: 'https://t.example/console/',
+    secrets,
     ...change,
   })
   senders.push(sender)
@@ -168,4 +172,33 @@ test('a flood of alerts mails a person at most 20 times within an hour', async (
     select (select count(*)::int from mail where address = ${email}) as mails,
       (select count(*)::int from delivery where account_id = ${accountId}) as deliveries`
   assert.deepEqual({ ...row }, { mails: 20, deliveries: 30 })
+})
+
+test('a mailed link stands in the queue sealed, and goes out as it is', async () => {
+  const { sql } = database
+  const link = 'https://t.example/console/invite#token=once-and-for-me'
+  const expiresAt = new Date('2031-02-03T04:05:00Z')
+  const address = 'guest@c.example'
+  const role = 'viewer'
+  const mail = { kind: 'invitation', address, language: 'en', link, expiresAt } as const
+  await sql.begin((transaction) =>
+    enqueueLink(transaction, secrets, { ...mail, account: 'Acme', role }),
+  )
+  const [row] = await sql`select params::text as params from mail where address = ${address}`
+  assert.ok(!row?.params.includes('once-and-for-me'))
+  startSender()
+  await until('the mail', async () => (await stateOf(address))?.state === 'sent')
+  // Quoted-printable writes = as =3D, and breaks long lines.
+  const data = mailsTo(address)[0]?.data.replace(/=\r\n/g, '').replaceAll('=3D', '=')
+  assert.ok((data ?? '').includes(link))
+})
+
+test('a link that was sealed with another key is given up', async () => {
+  const { sql } = database
+  const other = createSecretBox(['another-secret-key-that-is-gone-by-now'])
+  const mail = { kind: 'invitation', address: 'late@c.example', language: 'zh' } as const
+  const about = { ...mail, link: 'https://t.example/', expiresAt: new Date() }
+  await sql.begin((transaction) => enqueueLink(transaction, other, about))
+  startSender()
+  await until('its end', async () => (await stateOf(mail.address))?.state === 'failed')
 })

@@ -69,7 +69,7 @@ describe('API keys', { skip: noBrowser }, () => {
   })
 
   test('members can view keys, but not change them', async () => {
-    const { page } = await stage.signedIn('/keys', { role: 'member' })
+    const { page } = await stage.signedIn('/keys', { role: 'viewer' })
     await page.getByRole('table', { name: 'API keys' }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0)
     await page.locator('tbody button').first().click()

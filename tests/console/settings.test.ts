@@ -178,7 +178,7 @@ describe('settings, for all', { skip: noBrowser }, () => {
   test('a member reads the limits of the account', async () => {
     const limits = { requests_per_minute: 1200 }
     await stage.sql`update account set limits = ${stage.sql.json(limits)}`
-    const { page } = await stage.signedIn('/settings', { role: 'member' })
+    const { page } = await stage.signedIn('/settings', { role: 'viewer' })
     await page.getByText('Requests per minute').waitFor()
     await page.getByText('1,200', { exact: true }).waitFor()
     // Tokens per minute and concurrent calls.

@@ -78,7 +78,7 @@ describe('invitations', () => {
     assert.equal((await guest.send('POST', '/session/invitation', given)).status, 200)
     const me = await guest.send('GET', '/session')
     assert.deepEqual(me.json.memberships, [
-      { account_id: accountId, account_name: 'Rivers', role: 'member' },
+      { account_id: accountId, account_name: 'Rivers', role: 'developer' },
     ])
     assert.equal(me.json.user.operator, false)
     assert.equal((await guest.send('POST', '/session/invitation', given)).status, 404)

@@ -13,7 +13,7 @@ describe('members of an account', () => {
     const accountId = await console.account()
     const [owner, member] = [await console.person(), await console.person()]
     await console.join(owner.id, accountId, 'owner')
-    await console.join(member.id, accountId, 'member')
+    await console.join(member.id, accountId, 'developer')
     return {
       accountId,
       owner,
@@ -31,7 +31,7 @@ describe('members of an account', () => {
       json.data.map((one: { id: string; role: string }) => [one.id, one.role]),
       [
         [owner.id, 'owner'],
-        [member.id, 'member'],
+        [member.id, 'developer'],
       ],
     )
     const raise = { role: 'owner' }
@@ -40,7 +40,9 @@ describe('members of an account', () => {
     assert.equal((await ownerBrowser.send('PATCH', `${path}/${member.id}`, raise)).status, 204)
     assert.equal((await memberBrowser.send('GET', '/session')).json.memberships[0].role, 'owner')
     assert.equal((await memberBrowser.send('DELETE', `${path}/${owner.id}`)).status, 204)
-    assert.equal((await ownerBrowser.send('GET', path)).status, 404)
+    assert.equal((await ownerBrowser.send('GET', path)).status, 401)
+    const again = await console.signedIn(owner.email)
+    assert.equal((await again.send('GET', path)).status, 404)
   })
 
   test('other users cannot tell an account from an unknown one', async () => {

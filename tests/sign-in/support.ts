@@ -12,6 +12,7 @@ import { putMembership } from '../../server/api/sign-in/person-store.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../server/api/sign-in/sign-in.ts'
 import { createListener } from '../../server/base/http/listener.ts'
 import { createRoutes } from '../../server/base/http/router.ts'
+import type { MemberRole } from '../../server/base/lib/member-roles.ts'
 import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
 import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
 import { testMemory } from '../support/memory.ts'
@@ -50,7 +51,7 @@ export interface ConsoleUnderTest {
   browser(): Browser
   person(person?: Partial<NewPerson>): Promise<{ id: string; email: string }>
   account(name?: string): Promise<string>
-  join(personId: string, accountId: string, role: 'owner' | 'member'): Promise<void>
+  join(personId: string, accountId: string, role: MemberRole): Promise<void>
   /** A browser that is signed in as this person. */
   signedIn(email: string): Promise<Browser>
   stop(): Promise<void>

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { formatAmount, type Nanos } from '../../../server/base/lib/money.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { readMember } from '../../../server/money/accounts/key-holder-store.ts'
 import { mergeLimits } from '../../../server/money/accounts/manage-accounts.ts'
 import {
   type ApiKeyRow,
@@ -10,7 +11,6 @@ import {
   createKey,
   type KeyLabels,
   listKeys,
-  readMember,
   rotateKey,
   setKeyDisabled,
   showKey,
@@ -46,7 +46,7 @@ interface ContentOptions extends JsonOption, LimitOptions {
   readonly models?: string[] | None
   readonly spendLimit?: Nanos | None
   readonly expires?: Date | None
-  readonly member?: string
+  readonly member?: string | None
   readonly tags?: string[] | None
   readonly requiredTags?: string[] | None
   readonly allowTags?: boolean
@@ -74,7 +74,11 @@ function addContentOptions(command: Command): Command {
       'a day such as 2030-12-31, or 30d, or none',
       orNone(parseTimeOption),
     )
-    .option('--member <email>', 'the member of the account whose key it is')
+    .option(
+      '--member <email>',
+      'the member whose own it is, ending with them, or none',
+      orNone(String),
+    )
     .option('--tags <tags>', 'tags of every call, a,b, or none', orNone(list))
     .option('--allow-tags', 'let callers add tags (X-Tags, metadata.tags)')
     .option('--no-allow-tags', 'ignore tags of callers again')
@@ -112,9 +116,7 @@ Examples:
           expiresAt: noneToNull(options.expires ?? 'none'),
           labels: readLabelOptions(options),
           allowedIps: noneToNull(options.allowedIps ?? 'none') ?? [],
-          ...(options.member === undefined
-            ? {}
-            : { createdBy: await readMember(sql, options.account, options.member) }),
+          personId: (await readHolder(sql, options.account, options.member)) ?? null,
         })
         const subject = { target: options.account, accountId: options.account }
         await recordAct(sql, 'POST /accounts/:account_id/keys', subject, { key_id: created.id })
@@ -184,10 +186,8 @@ function addUpdate(key: Command): void {
         const { name, models, spendLimit, expires, member, allowedIps } = options
         await refuseUnknownModels(sql, models)
         const { account_id: accountId } = await showKey(sql, id)
-        const createdBy =
-          member === undefined ? undefined : await readMember(sql, accountId, member)
         const changed = await changeKey(sql, id, {
-          createdBy,
+          personId: await readHolder(sql, accountId, member),
           labels: readLabelOptions(options),
           ...(name === undefined ? {} : { name }),
           ...(models === undefined ? {} : { models: noneToNull(models) }),
@@ -200,6 +200,12 @@ function addUpdate(key: Command): void {
         show(changed, options)
       }),
     )
+}
+
+/** Returns the id of the member that `--member` names; null for `none`. */
+async function readHolder(sql: Sql, accountId: string, member: string | None | undefined) {
+  if (member === undefined) return undefined
+  return member === 'none' ? null : await readMember(sql, accountId, member)
 }
 
 function readLabelOptions(options: ContentOptions): Partial<KeyLabels> {

@@ -14,15 +14,15 @@ import {
   setDisabled,
 } from '../../../server/api/sign-in/people/people.ts'
 import {
-  type MemberRole,
   type PersonLanguage,
   type PersonRow,
   putMembership,
   selectPeople,
 } from '../../../server/api/sign-in/person-store.ts'
 import type { SignIn } from '../../../server/api/sign-in/sign-in.ts'
+import type { MemberRole } from '../../../server/base/lib/member-roles.ts'
 import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
-import { memberRole, parseLanguageOption } from '../../lib/parse.ts'
+import { parseLanguageOption, parseRoleOption } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { actor, withSession } from '../../lib/session.ts'
 
@@ -31,6 +31,7 @@ interface JsonOption {
 }
 
 const LIST_MAX = 10_000
+const ROLES = 'owner, billing, developer or viewer'
 
 export function addUserCommands(program: Command): void {
   const user = program.command('user').description('manage console users')
@@ -42,7 +43,7 @@ export function addUserCommands(program: Command): void {
     .action((options: JsonOption) =>
       withSignIn(async ({ sql }) => list(await selectPeople(sql, { limit: LIST_MAX }), options)),
     )
-  addDisable(user, 'disable', true, 'lock a user and end their sessions')
+  addDisable(user, 'disable', true, 'lock a user and end their keys, tokens and sessions')
   addDisable(user, 'enable', false, 'unlock a user')
   addReset(user)
   addInvite(user)
@@ -66,7 +67,7 @@ function addCreate(user: Command): void {
     .option('--language <code>', 'en or zh', parseLanguageOption, 'en')
     .option('--operator', 'grant all permissions')
     .option('--account <account>', 'account to join')
-    .option('--role <role>', 'owner or member', memberRole, 'owner')
+    .option('--role <role>', ROLES, parseRoleOption, 'owner')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
@@ -128,7 +129,7 @@ function addInvite(user: Command): void {
     .description('print an invitation to an account, valid for three days')
     .requiredOption('--email <address>', 'whom')
     .requiredOption('--account <account>', 'account to join')
-    .option('--role <role>', 'owner or member', memberRole, 'member')
+    .option('--role <role>', ROLES, parseRoleOption, 'developer')
     .option('--json', 'as JSON')
     .action(({ email, account: accountId, role, ...options }: InviteOptions) =>
       withSignIn(async ({ sql, signIn }) => {
@@ -136,7 +137,7 @@ function addInvite(user: Command): void {
         const to = { accountId, role }
         const created = await invite(signIn.parts, { email, to, createdBy: actor() })
         await note(sql, 'invited', accountId, { email, role })
-        showLink({ email, account: accountId }, created, options)
+        showLink({ email, account: accountId, mailed: created.isMailed }, created, options)
       }),
     )
 }
@@ -188,7 +189,7 @@ function list(rows: readonly PersonRow[], options: JsonOption): void {
 }
 
 function showLink(
-  about: Readonly<Record<string, string>>,
+  about: Readonly<Record<string, string | boolean>>,
   { link, expiresAt }: CreatedLink,
   options: JsonOption,
 ): void {

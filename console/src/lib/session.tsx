@@ -6,11 +6,19 @@ import type { AdminAnswer } from './api.ts'
 type Demo = AdminAnswer<'GET /session/start'>['demo']
 type SessionAnswer = AdminAnswer<'GET /session'>
 
+/** The roles of members, the least first. */
+export const ASSIGNABLE_ROLES = ['viewer', 'billing', 'developer', 'owner'] as const
+export type Role = (typeof ASSIGNABLE_ROLES)[number]
+
 export interface Selected {
   readonly id: string
   readonly name: string
-  /** True for owners and operators; members can only read. */
+  /** True for owners and operators. */
   readonly isOwner: boolean
+  /** True for those who may pay. */
+  readonly mayPay: boolean
+  /** True for those who may make calls, have keys, and change what calls have made. */
+  readonly mayCall: boolean
   /** True if an operator who is no member sees it. */
   readonly isForeign: boolean
 }
@@ -116,13 +124,23 @@ function readStored(): Chosen {
 
 function pick({ user, memberships }: SessionAnswer, chosen: Chosen): Selected | undefined {
   const member = memberships.find(({ account_id }) => account_id === chosen?.id)
-  if (!member && user.operator && chosen) return { ...chosen, isOwner: true, isForeign: true }
+  if (!member && user.operator && chosen)
+    return { ...chosen, ...rightsOf('owner'), isForeign: true }
   const own = member ?? memberships[0]
   if (!own) return undefined
   return {
     id: own.account_id,
     name: own.account_name,
-    isOwner: user.operator || own.role === 'owner',
+    ...rightsOf(user.operator ? 'owner' : own.role),
     isForeign: false,
+  }
+}
+
+function rightsOf(role: Role) {
+  const isOwner = role === 'owner'
+  return {
+    isOwner,
+    mayPay: isOwner || role === 'billing',
+    mayCall: isOwner || role === 'developer',
   }
 }

@@ -1,7 +1,7 @@
 /** Authorisation: the only place that compares a session with a route's role. */
 import { GatewayError } from '../../base/lib/errors.ts'
 import type { Session, TokenUse } from '../sign-in/sessions/session.ts'
-import type { RouteDeclaration } from './route.ts'
+import type { AccountRole, RouteDeclaration } from './route.ts'
 
 /**
  * Throws 401 without a session, 404 for an account that the user does not belong to (as for one
@@ -62,11 +62,22 @@ function judgeRole(
   session: Session,
   accountId: string | undefined,
 ): void {
-  if (session.user.operator || role === 'user') return
+  if (session.user.operator || role === 'user' || role === 'public') return
   if (role === 'operator') throw new GatewayError('forbidden', { message: 'operators only' })
   const membership = session.memberships.find((one) => one.accountId === accountId)
   if (!membership) throw new GatewayError('not_found', { message: 'no such account' })
-  if (role === 'owner' && membership.role !== 'owner') {
-    throw new GatewayError('forbidden', { message: 'owners of the account only' })
-  }
+  if (role === 'member' || membership.role === 'owner' || membership.role === role) return
+  throw new GatewayError('forbidden', { message: REFUSALS[role] })
+}
+
+const REFUSALS: Readonly<Record<Exclude<AccountRole, 'member'>, string>> = {
+  owner: 'owners of the account only',
+  billing: 'owners of the account and people with the role billing only',
+  developer: 'owners and developers of the account only',
+}
+
+/** Returns true for an owner of the account, and for operators. */
+export function isOwnerOf({ user, memberships }: Session, accountId: string): boolean {
+  const own = memberships.find((one) => one.accountId === accountId)
+  return user.operator || own?.role === 'owner'
 }

@@ -17,7 +17,7 @@ import { authorise, authoriseToken, requireStepUp } from './authorise.ts'
 import { ADMIN_CONTRACT } from './contract.ts'
 import type { AnyHandler } from './handler.ts'
 import { ADMIN_CHECKS, ADMIN_HANDLERS } from './handlers.ts'
-import type { Contract, RouteDeclaration } from './route.ts'
+import { type Contract, isAccountRole, type RouteDeclaration } from './route.ts'
 import type { AdminServices } from './services.ts'
 
 /** Prices, catalogs and settings are small; media go through the public API. */
@@ -74,6 +74,8 @@ const ACCESS: Readonly<Record<RouteDeclaration['role'], string>> = {
   public: 'everybody',
   user: 'every signed-in user',
   member: 'members of the account',
+  billing: 'owners of the account and members with the role billing',
+  developer: 'owners and developers of the account',
   owner: 'owners of the account',
   operator: 'operators',
 }
@@ -82,13 +84,15 @@ function listErrors({ role, query, body, errors = [] }: RouteDeclaration, method
   return [
     ...(query || body ? [400] : []),
     ...(role === 'public' ? [] : [401, 429]),
-    ...(role === 'owner' || role === 'operator' || method !== 'GET' ? [403] : []),
-    ...(role === 'member' || role === 'owner' ? [404] : []),
+    ...(MAY_REFUSE.has(role) || method !== 'GET' ? [403] : []),
+    ...(isAccountRole(role) ? [404] : []),
     ...(body ? [413, 415] : []),
     ...errors,
     503,
   ]
 }
+
+const MAY_REFUSE: ReadonlySet<string> = new Set(['billing', 'developer', 'owner', 'operator'])
 
 interface Serving {
   readonly context: Context

@@ -8,10 +8,17 @@ import type { ZodObject, ZodType, z } from 'zod'
 import type { SchemaRow } from '../endpoints/codecs.ts'
 
 /**
- * The role that may call a route. `user`: anybody signed in. `member` and `owner`: of the account
- * named by `:account_id` in the path; operators count as owners of every account.
+ * The role that may call a route. `user`: anybody signed in. `member` (whatever their role),
+ * `billing`, `developer` and `owner`: of the account named by `:account_id` in the path; owners may
+ * call the routes of all of them, and operators count as owners of every account.
  */
-export type CallerRole = 'public' | 'user' | 'member' | 'owner' | 'operator'
+export type CallerRole = 'public' | 'user' | AccountRole | 'operator'
+export type AccountRole = 'member' | 'billing' | 'developer' | 'owner'
+
+/** Returns true for roles that a path's account decides. */
+export function isAccountRole(role: CallerRole): role is AccountRole {
+  return role === 'member' || role === 'billing' || role === 'developer' || role === 'owner'
+}
 
 export type RouteKey = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
 

@@ -64,7 +64,7 @@ export function startBackgroundWorkers(parts: {
   const onMail = metrics.mailAttempt
   return {
     dispatcher: startDispatcher({ sql, log, hasMail: mail !== undefined }),
-    mailSender: mail && startMailSender({ sql, log, mail, consoleUrl, onMail }),
+    mailSender: mail && startMailSender({ sql, log, mail, secrets, consoleUrl, onMail }),
     sender: startSender({ sql, secrets, guard, log, onAttempt: metrics.webhookAttempt }),
     copier: assets.copy(metrics.copied),
     rollup: startRollup({ sql, log }),

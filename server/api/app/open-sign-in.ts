@@ -6,6 +6,7 @@ import type { Sql } from 'postgres'
 import type { Log } from '../../base/lib/log.ts'
 import { makePrivateFolder } from '../../base/lib/secrets/private-files.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
+import { enqueueLink } from '../../work/alerts/mail/link-mail.ts'
 import { type Config, localUrl } from '../config/config.ts'
 import type { DemoIdentity } from '../sign-in/parts.ts'
 import { openSetUp } from '../sign-in/people/links.ts'
@@ -42,6 +43,7 @@ export function openSignIn(parts: {
     baseUrl: () => (config.isPublicUrlSet ? config.publicUrl : localUrl(config.host, parts.port())),
     isBaseUrlFixed: config.isPublicUrlSet,
     operatorsNeedFactor: () => config.operatorSecondFactor === 'required' && !isDemo,
+    ...(config.mail ? { mailLink: (on, mail) => enqueueLink(on, secrets, mail) } : {}),
     demo: () => readDemo(),
   })
   const signIn = { ...own, ...parts.sessions }

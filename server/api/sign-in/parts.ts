@@ -1,10 +1,11 @@
 /** The services that the parts of sign-in share. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import type { Addresses } from '../../base/http/connections/client-address.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import type { ConsoleAddress } from './console-address.ts'
 import type { Passwords } from './password-hashes.ts'
+import type { PersonLanguage } from './person-store.ts'
 import type { Throttle } from './rates/throttle.ts'
 
 export interface SignInParts {
@@ -18,9 +19,25 @@ export interface SignInParts {
   readonly nowMs: () => number
   /** True if operators must set up a second factor before anything that requires a step-up. */
   readonly operatorsNeedFactor: () => boolean
+  /** Enqueues mail with a link, within a transaction; undefined where no mail is set. */
+  readonly mailLink: MailLink | undefined
   /** Returns the demo while this gateway has no channels but the simulators'. */
   readonly demo: () => DemoIdentity | undefined
 }
+
+/** Returns false if the address gets too much mail. */
+export type MailLink = (
+  sql: TransactionSql,
+  mail: {
+    readonly kind: 'invitation'
+    readonly address: string
+    readonly language: PersonLanguage
+    readonly link: string
+    readonly expiresAt: Date
+    readonly account?: string | undefined
+    readonly role?: string | undefined
+  },
+) => Promise<boolean>
 
 /** The demo's user, account and key. */
 export interface DemoIdentity {

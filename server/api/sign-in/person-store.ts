@@ -1,9 +1,22 @@
 /** SQL of people and their memberships. */
 import type { Sql, TransactionSql } from 'postgres'
 import { behind } from '../../base/database/conditions.ts'
+import type { MemberRole } from '../../base/lib/member-roles.ts'
 
 export type PersonLanguage = 'en' | 'zh'
-export type MemberRole = 'owner' | 'member'
+
+/** The role of a membership or an invitation in the row `m`. */
+export const roleOf = (sql: Sql | TransactionSql, alias: 'm' | 'l') => {
+  const row = sql(alias)
+  return sql`case ${row}.role when 'owner' then 'owner' when 'member' then ${row}.member_role end`
+}
+
+/** Returns the columns of a role: `role` is all that the version before knows. */
+export function roleColumns(role: MemberRole) {
+  return role === 'owner'
+    ? ({ role: 'owner', member_role: 'developer' } as const)
+    : ({ role: 'member', member_role: role } as const)
+}
 
 export interface PersonRow {
   readonly id: string
@@ -117,12 +130,14 @@ export async function putMembership(
   sql: Sql | TransactionSql,
   membership: { readonly personId: string; readonly accountId: string; readonly role: MemberRole },
 ): Promise<void> {
+  const { role, member_role } = roleColumns(membership.role)
   await sql`
-    insert into membership (person_id, account_id, role)
-    values (${membership.personId}, ${membership.accountId}, ${membership.role})
+    insert into membership (person_id, account_id, role, member_role)
+    values (${membership.personId}, ${membership.accountId}, ${role}, ${member_role})
     on conflict (person_id, account_id) do update set role = excluded.role,
-      role_since = case when membership.role = excluded.role then membership.role_since
-        else now() end`
+      member_role = excluded.member_role,
+      role_since = case when (membership.role, membership.member_role)
+        = (excluded.role, excluded.member_role) then membership.role_since else now() end`
 }
 
 export interface MemberRow {
@@ -137,12 +152,24 @@ export interface MemberRow {
 
 export function selectMembers(sql: Sql | TransactionSql, accountId: string): Promise<MemberRow[]> {
   return sql<MemberRow[]>`
-    select p.id as person_id, p.email, p.name, m.role, m.created_at,
+    select p.id as person_id, p.email, p.name, ${roleOf(sql, 'm')} as role, m.created_at,
       p.disabled_at is not null as disabled,
       p.totp_secret is not null
         or exists (select 1 from passkey k where k.person_id = p.id) as second_factor
     from membership m join person p on p.id = m.person_id
     where m.account_id = ${accountId} order by m.created_at, p.id`
+}
+
+/** Returns true for an owner of the account, whom the transaction keeps one. */
+export async function isOwner(
+  sql: TransactionSql,
+  accountId: string,
+  personId: string,
+): Promise<boolean> {
+  const found = await sql`
+    select 1 from membership where account_id = ${accountId} and person_id = ${personId}
+      and role = 'owner' for share`
+  return found.length > 0
 }
 
 /** Locks the memberships of an account until the transaction ends. */
@@ -159,14 +186,15 @@ export async function deleteMembership(
     delete from membership where account_id = ${accountId} and person_id = ${personId}`
 }
 
-/** Ends the playground keys that a person has created, in one account or in all. */
-export async function endPlaygroundKeys(
+/** Ends the keys that belong to a person and their playground keys, in one account or in all. */
+export async function endKeysOf(
   sql: TransactionSql,
   personId: string,
   accountId?: string,
 ): Promise<void> {
   await sql`
     update api_key set disabled_at = now()
-    where purpose = 'playground' and created_by = ${personId} and disabled_at is null
+    where disabled_at is null
+      and (person_id = ${personId} or purpose = 'playground' and created_by = ${personId})
       ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}`
 }

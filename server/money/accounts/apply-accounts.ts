@@ -71,8 +71,12 @@ async function applyKey(
   file: FileKey,
   row: ConfiguredKey | undefined,
 ): Promise<AccountChange[]> {
-  // A file from before a rotation does not undo it.
-  const key = { ...file, replaced_by: file.replaced_by ?? row?.replaced_by ?? null }
+  // A file from before a rotation does not undo it, nor one from before a person left.
+  const key = {
+    ...file,
+    replaced_by: file.replaced_by ?? row?.replaced_by ?? null,
+    disabled: file.disabled || row?.is_ended === true,
+  }
   const { id, name, models, limits, spend_limit: spend, expires_at: expires, disabled } = key
   const { tags, allow_tags, required_tags, cost_in_answers } = key
   const labels = { tags, allow_tags, required_tags, cost_in_answers }
@@ -97,6 +101,7 @@ async function applyKey(
       spend_limit: spend,
       expires_at: expires,
       created_by: null,
+      person_id: null,
     }
     await insertKey(sql, { ...columns, ...place, ...labels })
   }

@@ -24,7 +24,7 @@ function showAccountEntry(
   }
 }
 
-function showKeyEntry({ account_id: _, ...key }: ConfiguredKey): object {
+function showKeyEntry(key: ConfiguredKey): object {
   const { id, hash, display } = key
   return { id, hash, display, ...describeKey(key) }
 }

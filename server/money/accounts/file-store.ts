@@ -3,7 +3,11 @@ import type { Sql, TransactionSql } from 'postgres'
 import type { FileAccount, FileKey } from './account-file.ts'
 
 export type ConfiguredAccount = Omit<FileAccount, 'keys'>
-export type ConfiguredKey = FileKey & { readonly account_id: string }
+export type ConfiguredKey = FileKey & {
+  readonly account_id: string
+  /** Disabled because the person to whom it belongs has left: no file enables it again. */
+  readonly is_ended: boolean
+}
 
 export function selectConfiguredAccounts(sql: Sql | TransactionSql): Promise<ConfiguredAccount[]> {
   return sql<ConfiguredAccount[]>`
@@ -17,6 +21,11 @@ export function selectConfiguredKeys(sql: Sql | TransactionSql): Promise<Configu
   return sql<ConfiguredKey[]>`
     select id, account_id, name, encode(hash, 'hex') as hash, display, models, limits,
       spend_limit, expires_at, disabled_at is not null as disabled, replaced_by,
+      disabled_at is not null and person_id is not null and not exists (
+        select 1 from membership m join person p on p.id = m.person_id
+        where m.person_id = api_key.person_id and m.account_id = api_key.account_id
+          and p.disabled_at is null and (m.role = 'owner' or m.member_role = 'developer')
+      ) as is_ended,
       tags, allow_tags, required_tags, cost_in_answers, allowed_ips
     from api_key where purpose = 'calls' order by id`
 }

@@ -30,8 +30,10 @@ export interface ApiKeyRow extends KeyLabels {
   readonly disabled_at: Date | null
   readonly replaced_by: string | null
   readonly created_at: Date
-  /** The person whose key it is: the one who created it in the console, unless set otherwise. */
+  /** The person whose usage its calls are: who created it in the console, or whose key it is. */
   readonly created_by: string | null
+  /** The person to whom it belongs, with whose membership it ends; null for the account's own. */
+  readonly person_id: string | null
   /** Determined by the database's clock. */
   readonly state: 'active' | 'disabled' | 'expired'
   /** Of its account. */
@@ -41,7 +43,7 @@ export interface ApiKeyRow extends KeyLabels {
 export type KeyColumns = Pick<
   ApiKeyRow,
   | ('id' | 'account_id' | 'name' | 'display' | 'models' | 'limits' | 'spend_limit' | 'expires_at')
-  | ('created_by' | 'allowed_ips')
+  | ('created_by' | 'person_id' | 'allowed_ips')
   | keyof KeyLabels
 >
 
@@ -56,25 +58,13 @@ export async function insertKey(
 ): Promise<void> {
   await sql`
     insert into api_key (id, account_id, name, hash, display, models, limits, spend_limit,
-      expires_at, created_by, tags, allow_tags, required_tags, cost_in_answers,
+      expires_at, created_by, person_id, tags, allow_tags, required_tags, cost_in_answers,
       allowed_ips)
     values (${key.id}, ${key.account_id}, ${key.name}, ${key.hash}, ${key.display},
       ${key.models}, ${JSON.stringify(key.limits)}::text::jsonb,
       ${key.spend_limit?.toString() ?? null}, ${key.expires_at}, ${key.created_by},
-      ${key.tags}, ${key.allow_tags}, ${key.required_tags}, ${key.cost_in_answers},
-      ${key.allowed_ips})`
-}
-
-/** Returns the id of a member of the account by the address of the person. */
-export async function findMemberByEmail(
-  sql: Sql | TransactionSql,
-  accountId: string,
-  email: string,
-): Promise<string | undefined> {
-  const [row] = await sql<{ id: string }[]>`
-    select p.id from person p join membership m on m.person_id = p.id
-    where m.account_id = ${accountId} and lower(p.email) = ${email.toLowerCase()}`
-  return row?.id
+      ${key.person_id}, ${key.tags}, ${key.allow_tags}, ${key.required_tags},
+      ${key.cost_in_answers}, ${key.allowed_ips})`
 }
 
 /** Lists an account's keys, oldest first, or the one with this id. */
@@ -85,7 +75,8 @@ export function selectKeys(
   return sql<ApiKeyRow[]>`
     select k.id, k.account_id, k.name, k.display, k.models, k.limits, k.spend_limit,
       a.currency, s.spent, s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at,
-      k.created_by, k.tags, k.allow_tags, k.required_tags, k.cost_in_answers, k.allowed_ips,
+      k.created_by, k.person_id, k.tags, k.allow_tags, k.required_tags, k.cost_in_answers,
+      k.allowed_ips,
       case when k.disabled_at is not null then 'disabled'
         when k.expires_at <= now() then 'expired' else 'active' end as state
     from api_key k join account a on a.id = k.account_id
@@ -114,14 +105,14 @@ export async function lockRotation(sql: TransactionSql, id: string): Promise<str
 export async function updateKey(
   sql: TransactionSql,
   key: Pick<KeyColumns, 'id' | 'name' | 'models' | 'limits' | 'expires_at' | 'created_by'> &
-    Pick<KeyColumns, 'allowed_ips' | keyof KeyLabels>,
+    Pick<KeyColumns, 'person_id' | 'allowed_ips' | keyof KeyLabels>,
 ): Promise<void> {
   await sql`
     update api_key set name = ${key.name}, models = ${key.models},
       limits = ${JSON.stringify(key.limits)}::text::jsonb, expires_at = ${key.expires_at},
-      created_by = ${key.created_by}, tags = ${key.tags}, allow_tags = ${key.allow_tags},
-      required_tags = ${key.required_tags}, cost_in_answers = ${key.cost_in_answers},
-      allowed_ips = ${key.allowed_ips}
+      created_by = ${key.created_by}, person_id = ${key.person_id}, tags = ${key.tags},
+      allow_tags = ${key.allow_tags}, required_tags = ${key.required_tags},
+      cost_in_answers = ${key.cost_in_answers}, allowed_ips = ${key.allowed_ips}
     where id = ${key.id}`
 }
 
@@ -137,7 +128,11 @@ export async function updateSpendLimit(
 }
 
 /** Returns false if the key does not exist. */
-export async function updateKeyDisabled(sql: Sql, id: string, disabled: boolean): Promise<boolean> {
+export async function updateKeyDisabled(
+  sql: TransactionSql,
+  id: string,
+  disabled: boolean,
+): Promise<boolean> {
   const updated = await sql`
     update api_key set disabled_at = ${disabled ? sql`coalesce(disabled_at, now())` : null}
     where id = ${id}`

@@ -6,10 +6,10 @@ import type { Nanos } from '../../base/lib/money.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
 import { createApiKey, displayApiKey, hashApiKey } from '../../base/lib/secrets/api-key.ts'
 import type { CallLimits } from './accounts.ts'
+import { lockKeyHolder } from './key-holder-store.ts'
 import {
   type ApiKeyRow,
   accountExists,
-  findMemberByEmail,
   insertKey,
   type KeyLabels,
   lockRotation,
@@ -36,6 +36,8 @@ export interface NewKey {
   readonly expiresAt?: Date | null
   /** The id of the person who creates it. */
   readonly createdBy?: string
+  /** The id of the member to whom it belongs; null or absent: the account's own. */
+  readonly personId?: string | null
   readonly labels?: Partial<KeyLabels>
 }
 
@@ -56,11 +58,11 @@ export async function createKey(sql: Sql, options: NewKey): Promise<CreatedKey> 
   if (!(await accountExists(sql, options.accountId))) {
     throw new OperatorError(`there is no account ${options.accountId}`)
   }
-  const { models = null, expiresAt = null, spendLimitNanos = null } = options
+  const { models = null, expiresAt = null, spendLimitNanos = null, personId = null } = options
   checkFuture(expiresAt)
   const labels = { ...NO_LABELS, ...options.labels }
   checkLabels(labels)
-  return await insertNew(sql, {
+  const content = {
     ...labels,
     account_id: options.accountId,
     name: options.name ?? '',
@@ -69,13 +71,18 @@ export async function createKey(sql: Sql, options: NewKey): Promise<CreatedKey> 
     limits: options.limits ?? {},
     spend_limit: spendLimitNanos,
     expires_at: expiresAt,
-    created_by: options.createdBy ?? null,
+    created_by: personId ?? options.createdBy ?? null,
+    person_id: personId,
+  }
+  return await sql.begin(async (transaction) => {
+    if (personId !== null) await lockKeyHolder(transaction, options.accountId, personId)
+    return await insertNew(transaction, content)
   })
 }
 
 type KeyContent = Omit<Parameters<typeof insertKey>[1], 'id' | 'hash' | 'display'>
 
-async function insertNew(sql: Sql | TransactionSql, content: KeyContent): Promise<CreatedKey> {
+async function insertNew(sql: TransactionSql, content: KeyContent): Promise<CreatedKey> {
   const key = createApiKey()
   const id = newId('key')
   await insertKey(sql, { ...content, id, hash: hashApiKey(key), display: displayApiKey(key) })
@@ -95,10 +102,20 @@ export async function showKey(sql: Sql | TransactionSql, id: string): Promise<Ap
   return row ?? noKey(id)
 }
 
-/** Enables or disables a key. A disabled key is refused within five seconds. */
+/**
+ * Enables or disables a key. A disabled key is refused within five seconds; a key of a person who
+ * may have none any more stays disabled.
+ */
 export async function setKeyDisabled(sql: Sql, id: string, disabled: boolean): Promise<ApiKeyRow> {
-  if (!(await updateKeyDisabled(sql, id, disabled))) noKey(id)
-  return await showKey(sql, id)
+  return await sql.begin(async (transaction) => {
+    if (!disabled) await lockHolderOf(transaction, await showKey(transaction, id))
+    if (!(await updateKeyDisabled(transaction, id, disabled))) noKey(id)
+    return await showKey(transaction, id)
+  })
+}
+
+async function lockHolderOf(transaction: TransactionSql, key: ApiKeyRow): Promise<void> {
+  if (key.person_id !== null) await lockKeyHolder(transaction, key.account_id, key.person_id)
 }
 
 /** Absent members stay unchanged. */
@@ -109,8 +126,8 @@ export interface KeyChange {
   readonly limits?: LimitsChange | undefined
   readonly spendLimitNanos?: Nanos | null | undefined
   readonly expiresAt?: Date | null | undefined
-  /** The id of a member, or null. */
-  readonly createdBy?: string | null | undefined
+  /** The id of the member to whom it is to belong; null: the account's own. */
+  readonly personId?: string | null | undefined
   readonly labels?: { readonly [Name in keyof KeyLabels]?: KeyLabels[Name] | undefined } | undefined
 }
 
@@ -130,6 +147,11 @@ export async function changeKeyIn(
   id: string,
   change: KeyChange,
 ): Promise<ApiKeyRow> {
+  const { personId } = change
+  if (typeof personId === 'string') {
+    const { account_id: accountId } = await showKey(transaction, id)
+    await lockKeyHolder(transaction, accountId, personId)
+  }
   const first = await lockRotation(transaction, id)
   const key = await showKey(transaction, id)
   const { name = key.name, models = key.models, spendLimitNanos } = change
@@ -143,7 +165,8 @@ export async function changeKeyIn(
   checkLabels(labels)
   await updateKey(transaction, {
     ...labels,
-    created_by: change.createdBy === undefined ? key.created_by : change.createdBy,
+    created_by: personId ?? key.created_by,
+    person_id: personId === undefined ? key.person_id : personId,
     id,
     name,
     models: models && [...models],
@@ -164,14 +187,15 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<{ readonly created: CreatedKey; readonly old: ApiKeyRow }> {
   return await sql.begin(async (transaction) => {
+    await lockHolderOf(transaction, await showKey(transaction, id))
     await lockRotation(transaction, id)
     const key = await showKey(transaction, id)
     if (key.replaced_by) throw new OperatorError(`${id} was rotated: use ${key.replaced_by}`)
     if (key.state !== 'active') throw new OperatorError(`${id} is ${key.state}: create a new key`)
-    const { account_id, name, models, limits, spend_limit, expires_at, created_by } = key
+    const { account_id, name, models, limits, spend_limit, expires_at } = key
+    const { created_by, person_id, allowed_ips } = key
     const shared = { account_id, name, models, limits, spend_limit, expires_at, created_by }
-    const { allowed_ips } = key
-    const content = { ...shared, allowed_ips, ...mergeLabels(key, {}) }
+    const content = { ...shared, person_id, allowed_ips, ...mergeLabels(key, {}) }
     const created = await insertNew(transaction, content)
     await retireKey(transaction, { id, replacedBy: created.id, overlapSeconds })
     const renewed = { ...(await showKey(transaction, created.id)), key: created.key }
@@ -194,13 +218,6 @@ function checkLabels({ tags, required_tags: required }: KeyLabels): void {
     const problem = problemOfTags(list)
     if (problem) throw new OperatorError(`${name}: ${problem}`)
   }
-}
-
-/** Returns the id of a member of an account. */
-export async function readMember(sql: Sql, accountId: string, email: string): Promise<string> {
-  const id = await findMemberByEmail(sql, accountId, email)
-  if (id === undefined) throw new OperatorError(`the account ${accountId} has no member ${email}`)
-  return id
 }
 
 function checkFuture(expiresAt: Date | null): void {

@@ -4,6 +4,7 @@
  */
 import type { Sql } from 'postgres'
 import { withTransaction } from '../../base/database/transaction.ts'
+import { lockPlayer } from './key-holder-store.ts'
 
 export interface PlaygroundKey {
   readonly id: string
@@ -12,7 +13,8 @@ export interface PlaygroundKey {
 
 /**
  * Stores a new key in the row that expires first, or in a new row while there are fewer than
- * `atOnce`. Resolves to undefined if the account does not exist.
+ * `atOnce`. Resolves to undefined if the account does not exist, or the
+ * person may not use its playground any more.
  */
 export async function renewPlaygroundKey(
   sql: Sql,
@@ -29,7 +31,7 @@ export async function renewPlaygroundKey(
   return await withTransaction(sql, async (transaction) => {
     const [account] = await transaction`
       select 1 from account where id = ${key.accountId} for no key update`
-    if (!account) return undefined
+    if (!account || !(await lockPlayer(transaction, key.accountId, key.createdBy))) return undefined
     const [row] = await transaction<PlaygroundKey[]>`
       with slots as (
         select id, expires_at, count(*) over () as slots from api_key

@@ -8,6 +8,7 @@ import { putMembership } from '../../../server/api/sign-in/person-store.ts'
 import { insertSession } from '../../../server/api/sign-in/sessions/session-store.ts'
 import { createToken } from '../../../server/api/sign-in/sessions/token.ts'
 import { newId } from '../../../server/base/lib/ids.ts'
+import type { MemberRole } from '../../../server/base/lib/member-roles.ts'
 import { launchBrowser } from '../../support/browser.ts'
 import { type Stage, type StageOptions, startStage } from '../../support/gateway.ts'
 import { type Look, openPage, type WatchedPage } from './browser.ts'
@@ -18,7 +19,7 @@ export const PASSWORD = 'a river runs through 7 hills'
 export interface Role {
   readonly operator?: boolean
   /** The role in the stage's account, or in `accountId`. */
-  readonly role?: 'owner' | 'member'
+  readonly role?: MemberRole
   readonly accountId?: string
 }
 

@@ -34,7 +34,7 @@ const FIELDS: RowFields<Movement, (typeof messages)['en']> = [
 
 export function Page() {
   const t = useMessages(messages)
-  const { id, isOwner } = useAccount()
+  const { id, mayPay } = useAccount()
   const params = { account_id: id }
   const balance = useAdmin(BALANCE, { params }, { live: ['balance'] })
   const url = useUrlState(['view', 'month'])
@@ -44,7 +44,7 @@ export function Page() {
       <PageHeader title={t('title')} description={t('description')} />
       <Stack gap="md">
         <Balance balance={balance.data} />
-        {isOwner ? <Redeem accountId={id} /> : null}
+        {mayPay ? <Redeem accountId={id} /> : null}
         <Group data-no-print>
           <SegmentedControl
             size="xs"

@@ -26,7 +26,10 @@ export function CreateKey({ isOpen, currency, onClose }: CreateKeyProps) {
     create.reset()
   }
   const send = async () => {
-    await create.mutateAsync({ params: { account_id: account.id }, body: toKeyBody(draft) })
+    await create.mutateAsync({
+      params: { account_id: account.id },
+      body: toKeyBody(draft, account.isOwner),
+    })
   }
   const secret = create.data?.key
   return (

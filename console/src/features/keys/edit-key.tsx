@@ -8,7 +8,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import type { ApiKey } from './api-key.ts'
-import { KeyFields, toKeyBody, toKeyDraft } from './key-fields.tsx'
+import { type KeyDraft, KeyFields, toKeyBody, toKeyDraft } from './key-fields.tsx'
 import { messages } from './messages.ts'
 
 interface EditKeyProps {
@@ -35,9 +35,10 @@ function EditForm({ apiKey, currency, onClose }: Omit<EditKeyProps, 'isOpen'>) {
   const [opened] = useState(() => toKeyDraft(apiKey))
   const [draft, setDraft] = useState(opened)
   const change = useAdminChange('PATCH /accounts/:account_id/keys/:key_id')
+  const bodyOf = (of: KeyDraft) => toKeyBody(of, account.isOwner)
   const send = async () => {
     const params = { account_id: account.id, key_id: apiKey.id }
-    await change.mutateAsync({ params, body: onlyChanged(toKeyBody(opened), toKeyBody(draft)) })
+    await change.mutateAsync({ params, body: onlyChanged(bodyOf(opened), bodyOf(draft)) })
     notifyDone(t('changed'))
     onClose()
   }

@@ -15,6 +15,11 @@ export const KEY_FIELDS: RowFields<ApiKey, (typeof messages)['en']> = [
     show: ({ state }, { t }) => <StatusBadge tone={STATE_TONES[state]} label={t(state)} />,
   },
   { word: 'models', in: 'list', minor: true, show: ({ models }) => <Models models={models} /> },
+  {
+    word: 'belongsTo',
+    minor: true,
+    show: ({ member }, { t }) => member?.name || member?.email || t('theAccount'),
+  },
   { key: 'display', word: 'key', as: 'mono', in: 'details' },
   { key: 'id', as: 'copy', in: 'details' },
   {

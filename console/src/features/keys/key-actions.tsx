@@ -1,4 +1,4 @@
-/** Actions of an owner on a key; every member can see its calls. */
+/** Actions of an owner on a key, and of a developer on their own; everyone can see its calls. */
 import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { notifyDone, notifyFailed } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { useAccount } from '../../lib/session.tsx'
+import { useAccount, useSession } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import type { ApiKey } from './api-key.ts'
 import { EditKey } from './edit-key.tsx'
@@ -23,21 +23,24 @@ type Open = 'edit' | 'rotate' | 'disable' | undefined
 export function KeyActions({ apiKey, currency }: KeyActionsProps) {
   const t = useMessages(messages)
   const account = useAccount()
+  const { user } = useSession().session
+  const isOwn = account.mayCall && apiKey.member?.user_id === user.id
   const [open, setOpen] = useState<Open>()
   const { disable, enable } = useSwitch(apiKey)
   const close = () => setOpen(undefined)
   const name = apiKey.name || apiKey.display
   return (
     <Group gap="xs" mb="md">
-      {account.isOwner ? (
+      {account.isOwner || isOwn ? (
         <>
           <ActButton icon="edit" label={t('edit')} onClick={() => setOpen('edit')} />
           <ActButton icon="refresh" label={t('rotate')} onClick={() => setOpen('rotate')} />
-          {apiKey.state === 'disabled' ? (
-            <ActButton icon="play" label={t('enable')} onClick={enable} />
-          ) : (
+          {apiKey.state === 'disabled' ? null : (
             <ActButton icon="pause" label={t('disable')} onClick={() => setOpen('disable')} />
           )}
+          {apiKey.state === 'disabled' && account.isOwner ? (
+            <ActButton icon="play" label={t('enable')} onClick={enable} />
+          ) : null}
         </>
       ) : null}
       <ButtonLink to="/usage" search={{ key: apiKey.id }} variant="subtle" size="compact-sm">

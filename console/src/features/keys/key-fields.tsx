@@ -1,11 +1,13 @@
 /** The fields of a key, for creating and for changing one. */
-import { NumberInput, Switch, TagsInput, TextInput } from '@mantine/core'
+import { NumberInput, Select, Switch, TagsInput, TextInput } from '@mantine/core'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { ModelsInput } from '../../components/fields/models-input.tsx'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import { fromLocalField, toLocalField } from '../../lib/format.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { plainNumber } from '../../lib/nanos.ts'
+import { useAccount } from '../../lib/session.tsx'
+import { useAdmin } from '../../lib/use-admin.ts'
 import type { ApiKey } from './api-key.ts'
 import { messages } from './messages.ts'
 
@@ -24,6 +26,8 @@ export interface KeyDraft {
   readonly allowTags: boolean
   readonly costInAnswers: boolean
   readonly allowedIps: readonly string[]
+  /** The id of the member to whom it belongs; empty: the account's own. */
+  readonly member: string
 }
 
 export const EMPTY_DRAFT: KeyDraft = {
@@ -39,6 +43,7 @@ export const EMPTY_DRAFT: KeyDraft = {
   allowTags: false,
   costInAnswers: false,
   allowedIps: [],
+  member: '',
 }
 
 export function toKeyDraft(key: ApiKey): KeyDraft {
@@ -55,11 +60,12 @@ export function toKeyDraft(key: ApiKey): KeyDraft {
     allowTags: key.allow_tags,
     costInAnswers: key.cost_in_answers,
     allowedIps: key.allowed_ips,
+    member: key.member?.user_id ?? '',
   }
 }
 
-/** Returns the request body; an empty field means no limit. */
-export function toKeyBody(draft: KeyDraft) {
+/** Returns the request body; an empty field means no limit. Developers' keys are their own. */
+export function toKeyBody(draft: KeyDraft, isOwner: boolean) {
   const count = (text: string) => (text === '' ? null : Number(text))
   return {
     name: draft.name,
@@ -76,6 +82,7 @@ export function toKeyBody(draft: KeyDraft) {
     allow_tags: draft.allowTags,
     cost_in_answers: draft.costInAnswers,
     allowed_ips: [...draft.allowedIps],
+    ...(isOwner ? { member: draft.member || null } : {}),
   }
 }
 
@@ -154,16 +161,48 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
   )
 }
 
+interface HolderFieldProps {
+  readonly member: string
+  readonly onChange: (member: string) => void
+}
+
+/** Lets an owner say to whom a key belongs. */
+function HolderField({ member, onChange }: HolderFieldProps) {
+  const t = useMessages(messages)
+  const account = useAccount()
+  const { data } = useAdmin('GET /accounts/:account_id/members', {
+    params: { account_id: account.id },
+  })
+  const error = useFieldError('member')
+  if (!account.isOwner) return null
+  const people = (data?.data ?? []).filter(({ role }) => role === 'owner' || role === 'developer')
+  return (
+    <Select
+      label={t('belongsTo')}
+      description={t('belongsToHint')}
+      error={error}
+      data={[
+        { value: '', label: t('theAccount') },
+        ...people.map(({ id, name, email }) => ({ value: id, label: name || email })),
+      ]}
+      value={member}
+      onChange={(value) => onChange(value ?? '')}
+      allowDeselect={false}
+    />
+  )
+}
+
 interface LabelFieldsProps {
   readonly draft: KeyDraft
   readonly onChange: (changes: Partial<KeyDraft>) => void
 }
 
-/** The fields of addresses and tags, and whether answers state their charge. */
+/** The fields of the holder, addresses and tags, and whether answers state their charge. */
 function LabelFields({ draft, onChange }: LabelFieldsProps) {
   const t = useMessages(messages)
   return (
     <>
+      <HolderField member={draft.member} onChange={(member) => onChange({ member })} />
       <TagsInput
         label={t('allowedIps')}
         description={t('allowedIpsHint')}

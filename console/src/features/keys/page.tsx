@@ -24,7 +24,7 @@ export function Page() {
   const balance = useAdmin('GET /accounts/:account_id/balance', { params })
   const currency = balance.data?.currency ?? 'USD'
   const [isCreating, setCreating] = useState(false)
-  const create = account.isOwner ? (
+  const create = account.mayCall ? (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
       {t('create')}
     </Button>
@@ -41,7 +41,7 @@ export function Page() {
         onOpen={(key) => url.push({ id: key.id })}
         empty={
           <EmptyState icon="key" title={t('emptyTitle')} action={create}>
-            {t(account.isOwner ? 'emptyText' : 'emptyMember')}
+            {t(account.mayCall ? 'emptyText' : 'emptyMember')}
           </EmptyState>
         }
       />

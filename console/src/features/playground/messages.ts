@@ -5,6 +5,7 @@ import { words } from '../../lib/words/shared-words.ts'
 export const messages = defineMessages(
   {
     ...words.en,
+    noCalls: 'Your role in this account reads: owners and developers make calls.',
     title: 'Playground',
     description:
       'Real calls, paid from this account’s balance, with a console key that expires after ' +
@@ -18,6 +19,7 @@ export const messages = defineMessages(
   },
   {
     ...words.zh,
+    noCalls: '您在此账户中的角色为只读：所有者与开发者可以调用。',
     title: '体验中心',
     description: '真实调用，从此账户余额扣费，使用控制台自己的密钥（一小时后失效）。',
     kinds: '选择类型',

@@ -33,7 +33,8 @@ export function Page() {
     <>
       <PageHeader title={t('title')} description={t('description')} />
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
-      {data ? (
+      {account.mayCall ? null : <EmptyState icon="key" title={t('noCalls')} />}
+      {data && account.mayCall ? (
         <KeyProvider>
           <Kinds models={data.data} />
         </KeyProvider>

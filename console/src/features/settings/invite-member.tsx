@@ -1,4 +1,4 @@
-/** Dialog that creates an invitation link; there is no mail server, so the inviter sends it. */
+/** Dialog that creates an invitation link, which is mailed where mail is set. */
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'
@@ -6,6 +6,7 @@ import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { formatTime } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { ASSIGNABLE_ROLES, type Role } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -18,7 +19,7 @@ interface InviteMemberProps {
 export function InviteMember({ isOpen, accountId, onClose }: InviteMemberProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const [role, setRole] = useState<'owner' | 'member'>('member')
+  const [role, setRole] = useState<Role>('developer')
   const invite = useAdminChange('POST /accounts/:account_id/invitations')
   const invitation = invite.data
   const close = () => {
@@ -33,7 +34,9 @@ export function InviteMember({ isOpen, accountId, onClose }: InviteMemberProps) 
       {invitation ? (
         <Stack gap="sm">
           <Text size="sm">
-            {t('inviteLink', { until: formatTime(invitation.expires_at, language) })}
+            {t(invitation.mailed ? 'inviteMailed' : 'inviteLink', {
+              until: formatTime(invitation.expires_at, language),
+            })}
           </Text>
           <CodeSnippet code={invitation.link} />
           <Group justify="flex-end">
@@ -45,10 +48,10 @@ export function InviteMember({ isOpen, accountId, onClose }: InviteMemberProps) 
           <TextInput name="email" type="email" label={t('email')} required data-autofocus />
           <Select
             label={t('role')}
-            description={t('ownerHint')}
-            data={(['member', 'owner'] as const).map((value) => ({ value, label: t(value) }))}
+            description={t('rolesText')}
+            data={ASSIGNABLE_ROLES.map((value) => ({ value, label: t(value) }))}
             value={role}
-            onChange={(value) => setRole(value === 'owner' ? 'owner' : 'member')}
+            onChange={(value) => setRole(ASSIGNABLE_ROLES.find((one) => one === value) ?? 'viewer')}
             allowDeselect={false}
           />
         </SubmitForm>

@@ -7,7 +7,7 @@ import { Panel } from '../../components/page/panel.tsx'
 import { notifyFailed } from '../../components/state/notify.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import type { Selected } from '../../lib/session.tsx'
+import { ASSIGNABLE_ROLES, type Selected } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { Invitations } from './invitations.tsx'
 import { InviteMember } from './invite-member.tsx'
@@ -29,7 +29,7 @@ export function Members({ account }: { readonly account: Selected }) {
   return (
     <Panel title={t('members')} aside={invite} isPending={isPending}>
       <Text size="sm" c="dimmed" mb="xs">
-        {t('ownerHint')}
+        {t('rolesText')}
       </Text>
       {(data?.data ?? []).map((member) => (
         <SettingRow key={member.id} title={member.name || member.email} text={member.email}>
@@ -70,7 +70,6 @@ function MemberMenu({ member, accountId }: MemberMenuProps) {
   const remove = useAdminChange('DELETE /accounts/:account_id/members/:user_id')
   const params = { account_id: accountId, user_id: member.id }
   const name = member.name || member.email
-  const role = member.role === 'owner' ? 'member' : 'owner'
   return (
     <>
       <Menu position="bottom-end">
@@ -80,11 +79,16 @@ function MemberMenu({ member, accountId }: MemberMenuProps) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item
-            onClick={() => change.mutate({ params, body: { role } }, { onError: notifyFailed })}
-          >
-            {t(role === 'owner' ? 'makeOwner' : 'makeMember')}
-          </Menu.Item>
+          <Menu.Label>{t('role')}</Menu.Label>
+          {ASSIGNABLE_ROLES.filter((role) => role !== member.role).map((role) => (
+            <Menu.Item
+              key={role}
+              onClick={() => change.mutate({ params, body: { role } }, { onError: notifyFailed })}
+            >
+              {t(role)}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
           <Menu.Item onClick={() => setLeaving(true)}>{t('removeMember')}</Menu.Item>
         </Menu.Dropdown>
       </Menu>

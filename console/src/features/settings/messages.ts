@@ -55,20 +55,24 @@ export const messages = defineMessages(
     concurrent_calls: 'Concurrent calls',
     members: 'Members',
     owner: 'Owner',
-    ownerHint: 'Owners change keys, members and settings; members can view and make calls.',
+    billing: 'Billing',
+    developer: 'Developer',
+    viewer: 'Viewer',
+    rolesText:
+      'Owners may do everything. Billing pays, developers make calls and have their own keys,' +
+      ' viewers read; all of them see the account.',
     factorOn: 'Second factor',
     invite: 'Invite someone',
     inviteAct: 'Create link',
+    inviteMailed: 'The link was mailed; here it is as well. It works once, until {until}.',
     inviteLink: 'Pass this link on. It works once, until {until}.',
     close: 'Close',
     invited: 'Invited, until {until}',
-    makeOwner: 'Make owner',
-    makeMember: 'Make member',
     removeMember: 'Remove',
     removeMemberTitle: 'Remove {name} from the account?',
     removeMemberText:
-      'They and their access tokens lose access to the account. Keys that they created keep' +
-      ' working.',
+      'Their own keys, playground key, sessions and invitations end, and their access tokens lose' +
+      ' the account. Keys of the account that they know keep working: rotate those.',
     actions: 'Actions for {name}',
   },
   {
@@ -123,18 +127,23 @@ export const messages = defineMessages(
     concurrent_calls: '并发调用数',
     members: '成员',
     owner: '所有者',
-    ownerHint: '所有者可修改密钥、成员与设置；成员可查看与调用。',
+    billing: '财务',
+    developer: '开发者',
+    viewer: '查看者',
+    rolesText:
+      '所有者可执行一切操作；财务可付款，开发者可调用并拥有自己的密钥，查看者只读；所有成员均可查看账户。',
     factorOn: '两步验证',
     invite: '邀请成员',
     inviteAct: '生成链接',
+    inviteMailed: '链接已通过邮件发送，也显示在此。仅可使用一次，有效期至 {until}。',
     inviteLink: '请转交此链接，仅可使用一次，有效期至 {until}。',
     close: '关闭',
     invited: '已邀请，有效期至 {until}',
-    makeOwner: '设为所有者',
-    makeMember: '设为成员',
     removeMember: '移出',
     removeMemberTitle: '将 {name} 移出账户？',
-    removeMemberText: '对方及其访问令牌将无法再查看此账户，但其创建的密钥继续有效。',
+    removeMemberText:
+      '对方的个人密钥、试用密钥、会话与邀请将立即失效，其访问令牌也不再能访问此账户。' +
+      '对方知晓的账户密钥继续有效，请轮换。',
     actions: '对 {name} 的操作',
   },
 )

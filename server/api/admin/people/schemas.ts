@@ -1,8 +1,18 @@
 /** Schemas that routes about people share. */
 import { z } from 'zod'
+import { MEMBER_ROLES, readMemberRole } from '../../../base/lib/member-roles.ts'
 import { text } from '../common-schemas.ts'
 
 export const email = z.email().max(254)
+export const memberRole = z.enum(MEMBER_ROLES)
+/** A role that is sent: `member` is accepted for what was called so before. */
+export const newMemberRole = z
+  .enum([...MEMBER_ROLES, 'member'])
+  .transform((role) => readMemberRole(role) ?? 'viewer')
+  .describe(
+    'owner: everything; billing: reads and pays; developer: reads, calls, has own keys; ' +
+      'viewer: reads. `member` is read as developer.',
+  )
 export const language = z.enum(['en', 'zh'])
 export const personName = text(200).min(1)
 /** Never trimmed. The limit exceeds every accepted password. */

@@ -1,6 +1,7 @@
 /** SQL of one-use links. */
 import type { Sql, TransactionSql } from 'postgres'
-import type { MemberRole } from '../person-store.ts'
+import type { MemberRole } from '../../../base/lib/member-roles.ts'
+import { roleColumns, roleOf } from '../person-store.ts'
 
 export interface LinkRow {
   readonly id: string
@@ -25,11 +26,14 @@ export async function insertLink(
   sql: Sql | TransactionSql,
   link: Stored & { readonly tokenHash: Buffer; readonly seconds: number },
 ): Promise<void> {
+  const { role, member_role } = link.role
+    ? roleColumns(link.role)
+    : ({ role: null, member_role: 'developer' } as const)
   await sql`
-    insert into console_link (id, kind, token_hash, email, account_id, role, is_operator, person_id,
-      created_by, expires_at)
+    insert into console_link (id, kind, token_hash, email, account_id, role, member_role,
+      is_operator, person_id, created_by, expires_at)
     values (${link.id}, ${link.kind}, ${link.tokenHash}, ${link.email}, ${link.account_id},
-      ${link.role}, ${link.is_operator}, ${link.person_id}, ${link.created_by},
+      ${role}, ${member_role}, ${link.is_operator}, ${link.person_id}, ${link.created_by},
       now() + make_interval(secs => ${link.seconds}))`
 }
 
@@ -45,8 +49,9 @@ const mayInvite = (sql: Sql | TransactionSql) => sql`
       or not (p.is_operator or l.kind <> 'invitation' or coalesce(m.role = 'owner', false))))`
 
 const open = (sql: Sql | TransactionSql) => sql`
-  select l.id, l.kind, l.email, l.account_id, a.name as account_name, l.role, l.is_operator,
-    l.person_id, l.created_by, l.created_at, l.expires_at
+  select l.id, l.kind, l.email, l.account_id, a.name as account_name,
+    ${roleOf(sql, 'l')} as role, l.is_operator, l.person_id, l.created_by, l.created_at,
+    l.expires_at
   from console_link l left join account a on a.id = l.account_id
   where l.used_at is null and l.expires_at > now() and ${mayInvite(sql)}`
 
@@ -98,6 +103,25 @@ export async function deleteInvitationsOf(
   await sql`
     delete from console_link where created_by = ${personId} and used_at is null
       ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}`
+}
+
+export async function readAccountName(
+  sql: TransactionSql,
+  accountId: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ name: string }[]>`select name from account where id = ${accountId}`
+  return row?.name
+}
+
+/** Deletes the open invitations of an address to an account. */
+export async function deleteInvitationsTo(
+  sql: TransactionSql,
+  email: string,
+  accountId: string,
+): Promise<void> {
+  await sql`
+    delete from console_link where kind = 'invitation' and used_at is null
+      and account_id = ${accountId} and lower(email) = ${email.toLowerCase()}`
 }
 
 /** Invalidates earlier links of this kind. */

@@ -3,6 +3,7 @@ import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../../base/database/transaction.ts'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 import { newId } from '../../../base/lib/ids.ts'
+import type { MemberRole } from '../../../base/lib/member-roles.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
 import type { Exchange, SignInParts } from '../parts.ts'
 import { checkPassword } from '../passwords/password-rules.ts'
@@ -12,17 +13,24 @@ import {
   findByEmail,
   findPerson,
   insertPerson,
-  type MemberRole,
+  isOwner,
   makeOperator,
   type PersonLanguage,
-  putMembership,
   updatePassword,
 } from '../person-store.ts'
 import { noLink } from '../refusals.ts'
 import { deleteSessions } from '../sessions/session-store.ts'
 import { identifySession, openSession, renewSession } from '../sessions/sessions.ts'
 import { createToken, hashToken } from '../sessions/token.ts'
-import { consumeLink, deleteUnused, findLink, insertLink, type LinkRow } from './link-store.ts'
+import {
+  consumeLink,
+  deleteUnused,
+  findLink,
+  insertLink,
+  type LinkRow,
+  readAccountName,
+} from './link-store.ts'
+import { setRole } from './people.ts'
 
 /** A link to hand on, and its expiry. */
 export interface CreatedLink {
@@ -30,10 +38,15 @@ export interface CreatedLink {
   readonly expiresAt: Date
 }
 
+export interface CreatedInvitation extends CreatedLink {
+  /** False without a mail server, and if the address has got too much mail. */
+  readonly isMailed: boolean
+}
+
 const HOUR_SECONDS = 3600
 const SETUP_SECONDS = 24 * HOUR_SECONDS
 const RESET_SECONDS = HOUR_SECONDS / 2
-/** People pass links on by hand, since there is no mail server: half an hour would be too short. */
+/** Links may be passed on by hand: half an hour would be too short. */
 const INVITATION_SECONDS = 72 * HOUR_SECONDS
 
 /** The console's page for each kind. */
@@ -89,19 +102,39 @@ export async function openSetUp(
   return await createLink(parts, { kind: 'setup', seconds: SETUP_SECONDS, createdBy: 'start' })
 }
 
-/** Creates an invitation to an account, or to be an operator. */
+/**
+ * Creates an invitation to an account, or to be an operator, and mails it where mail is set. Throws
+ * 429 for a person who invites too many.
+ */
 export async function invite(
-  parts: Pick<SignInParts, 'sql' | 'consoleAddress'>,
+  parts: Pick<SignInParts, 'sql' | 'consoleAddress' | 'mailLink' | 'throttle'>,
   invitation: {
     readonly email: string
     readonly to: { readonly accountId: string; readonly role: MemberRole } | 'operators'
     readonly createdBy: string
+    /** Of the mail, for an address that is nobody's yet. */
+    readonly language?: PersonLanguage
   },
-): Promise<CreatedLink> {
-  const { email, to, createdBy } = invitation
+): Promise<CreatedInvitation> {
+  const { email, to, createdBy, language = 'en' } = invitation
   const target = to === 'operators' ? { isOperator: true } : to
   const newLink = { kind: 'invitation', seconds: INVITATION_SECONDS, email, createdBy } as const
-  return await createLink(parts, { ...newLink, ...target })
+  if (parts.mailLink) await parts.throttle.take('invitation', createdBy)
+  return await withTransaction(parts.sql, async (transaction) => {
+    const created = await createLink(parts, { ...newLink, ...target }, transaction)
+    if (!parts.mailLink) return { ...created, isMailed: false }
+    const person = await findByEmail(transaction, email)
+    const about =
+      to === 'operators'
+        ? {}
+        : { account: await readAccountName(transaction, to.accountId), role: to.role }
+    const mail = { kind: 'invitation', address: email, ...about, ...created } as const
+    const isMailed = await parts.mailLink(transaction, {
+      ...mail,
+      language: person?.language ?? language,
+    })
+    return { ...created, isMailed }
+  })
 }
 
 /** Creates a link for a new password, which invalidates earlier ones. */
@@ -218,7 +251,10 @@ async function grantInvitation(
   if (link.is_operator) await makeOperator(transaction, personId)
   if (link.account_id && link.role) {
     const { account_id: accountId, role } = link
-    await putMembership(transaction, { personId, accountId, role })
+    // An invitation never takes the rights of an owner.
+    if (!(await isOwner(transaction, accountId, personId))) {
+      await setRole(transaction, { personId, accountId, role })
+    }
   }
   await writeAudit(transaction, {
     actor: personId,

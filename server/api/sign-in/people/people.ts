@@ -1,8 +1,9 @@
 /** Management of people and memberships by owners and operators. */
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import { withTransaction } from '../../../base/database/transaction.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { newId } from '../../../base/lib/ids.ts'
+import { type MemberRole, mayHaveKeys } from '../../../base/lib/member-roles.ts'
 import { OperatorError } from '../../../base/lib/operator-error.ts'
 import { deleteTotp, replaceRecoveryCodes } from '../factors/factor-store.ts'
 import type { SignInParts } from '../parts.ts'
@@ -10,12 +11,12 @@ import { deletePasskeys } from '../passkeys/passkey-store.ts'
 import { checkPassword } from '../passwords/password-rules.ts'
 import {
   deleteMembership,
-  endPlaygroundKeys,
+  endKeysOf,
   findByEmail,
   findPerson,
   insertPerson,
   lockMembers,
-  type MemberRole,
+  type MemberRow,
   type PersonLanguage,
   type PersonRow,
   putMembership,
@@ -24,12 +25,13 @@ import {
 } from '../person-store.ts'
 import { deleteSessions } from '../sessions/session-store.ts'
 import { revokeTokensOf } from '../tokens/access-token-store.ts'
-import { deleteInvitationsOf } from './link-store.ts'
+import { deleteInvitationsOf, deleteInvitationsTo } from './link-store.ts'
 
 /**
- * A person who is no owner any more takes their open invitations with them, one who leaves their
- * playground key too. Throws 404 for a person who is not a member, 409 if the account would have no
- * owner.
+ * Changes the role of a member, or removes them. In the same transaction a person who is no owner
+ * any more loses the invitations that they wrote, one who may have no keys any more their keys and
+ * playground key, and one who leaves their sessions and any invitation back too. Throws 404 for a
+ * person who is not a member, 409 if the account would have no owner.
  */
 export async function changeMember(
   sql: Sql,
@@ -48,17 +50,46 @@ export async function changeMember(
         message: 'an account needs an owner: name another first',
       })
     }
-    if (role !== 'owner') await deleteInvitationsOf(transaction, personId, accountId)
-    if (role === 'none') {
-      await deleteMembership(transaction, accountId, personId)
-      await endPlaygroundKeys(transaction, personId, accountId)
-    } else await putMembership(transaction, { personId, accountId, role })
+    if (role === 'none') await endMembership(transaction, accountId, member)
+    else await setRole(transaction, { personId, accountId, role })
   })
+}
+
+/** Gives a person a role in an account, and ends what it does not allow. */
+export async function setRole(
+  transaction: TransactionSql,
+  membership: { readonly personId: string; readonly accountId: string; readonly role: MemberRole },
+): Promise<void> {
+  const { personId, accountId, role } = membership
+  await putMembership(transaction, membership)
+  if (role !== 'owner') await deleteInvitationsOf(transaction, personId, accountId)
+  if (!mayHaveKeys(role)) await endKeysOf(transaction, personId, accountId)
+}
+
+/** Removes a person, and ends all that they had by being a member. */
+async function endMembership(
+  transaction: TransactionSql,
+  accountId: string,
+  { person_id: personId, email }: Pick<MemberRow, 'person_id' | 'email'>,
+): Promise<void> {
+  await deleteMembership(transaction, accountId, personId)
+  await deleteInvitationsOf(transaction, personId, accountId)
+  await deleteInvitationsTo(transaction, email, accountId)
+  await endKeysOf(transaction, personId, accountId)
+  await deleteSessions(transaction, personId)
+}
+
+/** Returns the id of a member by address. Throws OperatorError. */
+export async function requireMember(sql: Sql, accountId: string, email: string): Promise<string> {
+  const members = await selectMembers(sql, accountId)
+  const found = members.find((member) => member.email.toLowerCase() === email.toLowerCase())
+  if (!found) throw new OperatorError(`the account ${accountId} has no member ${email}`)
+  return found.person_id
 }
 
 /**
  * Disables a person and ends all that acts for them (sessions, access tokens, invitations, links
- * for passwords, playground keys), or enables them again.
+ * for passwords, their keys), or enables them again, which brings none of it back.
  */
 export async function setDisabled(sql: Sql, personId: string, isDisabled: boolean): Promise<void> {
   await withTransaction(sql, async (transaction) => {
@@ -67,7 +98,7 @@ export async function setDisabled(sql: Sql, personId: string, isDisabled: boolea
     await deleteSessions(transaction, personId)
     await revokeTokensOf(transaction, personId)
     await deleteInvitationsOf(transaction, personId)
-    await endPlaygroundKeys(transaction, personId)
+    await endKeysOf(transaction, personId)
   })
 }
 

@@ -23,6 +23,8 @@ const RATES = {
   anonymous: { burst: 60, everySeconds: 5 },
   /** Invalid access tokens from one network address. */
   token: { burst: 60, everySeconds: 5 },
+  /** Invitations that one person has mailed. */
+  invitation: { burst: 50, everySeconds: 2 * MINUTE_SECONDS },
   /** Non-existent redeem codes by one person or for one account. */
   code: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
   /** The same from one network address, which many people may share. */

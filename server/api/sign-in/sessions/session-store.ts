@@ -1,6 +1,7 @@
 /** SQL of sessions. PostgreSQL's clock decides which are valid. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
-import type { MemberRole, PersonLanguage } from '../person-store.ts'
+import type { MemberRole } from '../../../base/lib/member-roles.ts'
+import { type PersonLanguage, roleOf } from '../person-store.ts'
 
 /** A session ends after half an hour without a request, and after twelve hours in any case. */
 const isLive = (sql: Sql | TransactionSql) => sql`
@@ -36,7 +37,7 @@ export const hasFactor = (sql: Sql | TransactionSql) => sql`
 export const selectMemberships = (sql: Sql | TransactionSql, condition: PendingQuery<Row[]>) => sql`
   coalesce((
     select json_agg(json_build_object('account_id', m.account_id, 'account_name', a.name,
-      'role', m.role) order by a.created_at, a.id)
+      'role', ${roleOf(sql, 'm')}) order by a.created_at, a.id)
     from membership m join account a on a.id = m.account_id
     where m.person_id = p.id and ${condition}), '[]')`
 

@@ -1,11 +1,12 @@
 /** The session of a request, as the admin API uses it. */
 import type { IncomingMessage } from 'node:http'
+import type { MemberRole } from '../../../base/lib/member-roles.ts'
 import type { PersonLanguage } from '../person-store.ts'
 
 export interface Membership {
   readonly accountId: string
   readonly accountName: string
-  readonly role: 'owner' | 'member'
+  readonly role: MemberRole
 }
 
 export interface Session {

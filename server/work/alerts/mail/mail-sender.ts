@@ -2,7 +2,9 @@
 import type { Sql } from 'postgres'
 import { startClaimLoop } from '../../../base/database/claim-loop.ts'
 import type { Log } from '../../../base/lib/log.ts'
+import type { SecretBox } from '../../../base/lib/secrets/secrets.ts'
 import { ALERT_NOTIFICATIONS } from '../alert.ts'
+import { openLinkOf } from './link-mail.ts'
 import { type ClaimedMail, claimMails, type MailOutcome, recordMail } from './mail-store.ts'
 import { renderMail } from './render-mail.ts'
 import { type MailSettings, SEND_MS, type SendResult, sendMail } from './transport.ts'
@@ -19,6 +21,8 @@ export interface MailSenderOptions {
   readonly sql: Sql
   readonly log: Log
   readonly mail: MailSettings
+  /** Opens the links of mail that has one. */
+  readonly secrets: SecretBox
   /** The console's address, for the last line of a mail; undefined if it is not known. */
   readonly consoleUrl: string | undefined
   readonly onMail?: OnMail
@@ -52,13 +56,29 @@ export function startMailSender(options: MailSenderOptions): MailSender {
   })
 
   async function attempt(mail: ClaimedMail): Promise<void> {
-    const { subject, text } = renderMail(mail, options.consoleUrl)
-    const { signal } = stopping
-    const result = await sendMail(options.mail, { ...mail, subject, text }, { signal, totalMs })
+    const result = await send(mail)
     const outcome = toOutcome(result, delaysMs[mail.attempts - 1])
     if (!(await recordMail(sql, mail, outcome))) {
       log.warn({ mail_id: mail.id }, 'the lease of a mail was lost')
     } else report(mail, outcome)
+  }
+
+  async function send(mail: ClaimedMail): Promise<SendResult> {
+    const text = render(mail)
+    if (text === undefined) return { sent: false, error: UNREADABLE, isFinal: true }
+    const { signal } = stopping
+    return await sendMail(options.mail, { ...mail, ...text }, { signal, totalMs })
+  }
+
+  /** Returns undefined if the link was sealed with a key that is gone. */
+  function render(mail: ClaimedMail) {
+    try {
+      const params = openLinkOf(mail, options.secrets)
+      return renderMail({ ...mail, params }, options.consoleUrl)
+    } catch (error) {
+      log.warn({ error, mail_id: mail.id }, 'a mail cannot be read')
+      return undefined
+    }
   }
 
   function report({ id, kind }: ClaimedMail, outcome: MailOutcome): void {
@@ -78,6 +98,8 @@ export function startMailSender(options: MailSenderOptions): MailSender {
     },
   }
 }
+
+const UNREADABLE = 'its link cannot be opened: was SECRET_KEY changed?'
 
 const MESSAGES = {
   failed: 'a mail was given up',

@@ -4,13 +4,14 @@
  * Message-ID.
  */
 import type { Sql, TransactionSql } from 'postgres'
-import type { AlertKind } from '../alert.ts'
+import { ALERT_NOTIFICATIONS } from '../alert.ts'
+import type { MailKind } from './mail-texts.ts'
 
 export interface NewMail {
   readonly id: string
   readonly address: string
   readonly language: string
-  readonly kind: AlertKind
+  readonly kind: MailKind
   readonly params: object
   readonly once: string
 }
@@ -19,7 +20,7 @@ export interface ClaimedMail {
   readonly id: string
   readonly address: string
   readonly language: string
-  readonly kind: AlertKind
+  readonly kind: MailKind
   readonly params: unknown
   /** The number of this attempt, from 1. */
   readonly attempts: number
@@ -29,9 +30,11 @@ export interface ClaimedMail {
 /** Mail to one address within an hour; further alerts are seen in the console alone. */
 const PER_HOUR_MAX = 20
 
-/** Enqueues a mail, unless its cause was mailed before or the person gets too much. */
-export async function insertMail(sql: TransactionSql, mail: NewMail): Promise<void> {
-  await sql`
+/**
+ * Enqueues a mail. Returns false if its cause was mailed before or the person gets too much.
+ */
+export async function insertMail(sql: TransactionSql, mail: NewMail): Promise<boolean> {
+  const inserted = await sql`
     insert into mail (id, address, language, kind, params, once)
     select ${mail.id}, ${mail.address}, ${mail.language}, ${mail.kind},
       ${JSON.stringify(mail.params)}::text::jsonb, ${mail.once}
@@ -40,6 +43,12 @@ export async function insertMail(sql: TransactionSql, mail: NewMail): Promise<vo
       where m.address = ${mail.address} and m.created_at > now() - interval '1 hour'
     ) < ${PER_HOUR_MAX}
     on conflict (once) do nothing`
+  return inserted.count > 0
+}
+
+/** Wakes whoever sends mail, once the transaction commits. */
+export async function wakeSender(sql: TransactionSql): Promise<void> {
+  await sql`select pg_notify(${ALERT_NOTIFICATIONS}, '')`
 }
 
 export interface MailLimits {

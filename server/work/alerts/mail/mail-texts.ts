@@ -1,6 +1,10 @@
 /** The texts of mail in one language. */
 import type { AlertKind } from '../alert.ts'
 
+/** The subject of a mail: an alert, or a link that works once. */
+export type MailKind = AlertKind | LinkKind
+export type LinkKind = 'invitation'
+
 /** The values that a text names: each member of its alert as one line. */
 interface Words {
   readonly account: string
@@ -13,7 +17,7 @@ export interface MailText {
 }
 
 export interface MailTexts {
-  readonly kinds: Readonly<Record<AlertKind, (words: Words) => MailText>>
+  readonly kinds: Readonly<Record<MailKind, (words: Words) => MailText>>
   readonly test: MailText
   /** Before the console's address. */
   readonly more: string

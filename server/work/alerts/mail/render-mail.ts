@@ -1,8 +1,7 @@
 /** The texts of mail, in the person's language. */
 import { isObject } from '../../../base/lib/json.ts'
 import { oneLine } from '../../../base/lib/text/one-line.ts'
-import type { AlertKind } from '../alert.ts'
-import type { MailText, MailTexts } from './mail-texts.ts'
+import type { MailKind, MailText, MailTexts } from './mail-texts.ts'
 import { EN } from './texts-en.ts'
 import { ZH } from './texts-zh.ts'
 
@@ -15,7 +14,7 @@ interface MailParams {
 
 /** Returns subject and text of a mail. Unknown members are empty. */
 export function renderMail(
-  mail: { readonly kind: AlertKind; readonly language: string; readonly params: unknown },
+  mail: { readonly kind: MailKind; readonly language: string; readonly params: unknown },
   consoleUrl: string | undefined,
 ): { readonly subject: string; readonly text: string } {
   const texts = textsOf(mail.language)

@@ -36,6 +36,19 @@ export const EN: MailTexts = {
         'Create or rotate a key before.',
       ],
     }),
+    invitation: ({ account, of }) => ({
+      subject: account ? `Invitation to ${account}` : 'Invitation to run the gateway',
+      lines: [
+        account
+          ? `You are invited to the account ${account}, with the role ${of('role')}.`
+          : 'You are invited to be an operator of the gateway.',
+        `The link works once, until ${of('expires_at')}:`,
+        '',
+        of('link'),
+        '',
+        'If you did not expect this, ignore it.',
+      ],
+    }),
     books_unbalanced: ({ of }) => ({
       subject: 'The books do not balance',
       lines: [

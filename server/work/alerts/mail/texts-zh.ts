@@ -35,6 +35,19 @@ export const ZH: MailTexts = {
         '请提前创建或轮换密钥。',
       ],
     }),
+    invitation: ({ account, of }) => ({
+      subject: account ? `邀请您加入 ${account}` : '邀请您管理网关',
+      lines: [
+        account
+          ? `您被邀请加入账户 ${account}，角色：${of('role')}。`
+          : '您被邀请成为网关的运维人员。',
+        `链接仅可使用一次，有效期至 ${of('expires_at')}：`,
+        '',
+        of('link'),
+        '',
+        '如果这不是您期待的邮件，请忽略。',
+      ],
+    }),
     books_unbalanced: ({ of }) => ({
       subject: '账目不平',
       lines: [`审计发现差异：${of('failed')}。`, '请运行 `tributary audit` 并查阅运维指南。'],

@@ -86,7 +86,7 @@ export const billingContract = area(shared, {
     answer: page(credit),
   },
   'POST /accounts/:account_id/redeem': {
-    role: 'owner',
+    role: 'billing',
     summary: 'Redeem a code',
     body: z.strictObject({ code: text(100).min(1) }),
     answer: z.object({

@@ -48,7 +48,7 @@ export const accountContract = area(shared, {
     answer: accountSettings,
   },
   'POST /accounts/:account_id/playground-key': {
-    role: 'member',
+    role: 'developer',
     summary: 'Get a key for the playground',
     description:
       'Valid for an hour, paid from the account’s balance, and not listed among the keys.' +

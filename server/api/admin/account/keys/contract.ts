@@ -39,7 +39,11 @@ export const key = z.object({
   created_by: z
     .object({ user_id: z.string(), name: z.string() })
     .nullable()
-    .describe('The member whose key it is: who created it in the console, unless set otherwise.'),
+    .describe('The member whose usage its calls are: who created it, or to whom it belongs.'),
+  member: z
+    .object({ user_id: z.string(), email: z.string(), name: z.string() })
+    .nullable()
+    .describe('To whom it belongs: it ends with the membership. Null: the account’s own key.'),
   tags: z.array(z.string()).describe('Tags of every call of the key.'),
   allow_tags: z.boolean().describe('Callers may add tags of their own.'),
   required_tags: z
@@ -55,6 +59,15 @@ const created = key.extend({ key: z.string().describe('Shown only once.') })
 
 const tags = z.array(text(100)).max(TAGS_MAX)
 
+const member = z
+  .string()
+  .max(100)
+  .nullable()
+  .describe(
+    'The id of the member to whom it is to belong; null: the account’s own key, for owners. ' +
+      'Keys of developers always belong to themselves.',
+  )
+
 const content = {
   name: text(200),
   models: z.array(text(200).min(1)).max(MODELS_MAX).nullable(),
@@ -68,6 +81,8 @@ const content = {
   allowed_ips: networks,
 }
 
+const OWN = 'Developers: their own keys.'
+
 export const keysContract = area(shared, {
   'GET /accounts/:account_id/keys': {
     role: 'member',
@@ -76,7 +91,7 @@ export const keysContract = area(shared, {
     answer: page(key),
   },
   'POST /accounts/:account_id/keys': {
-    role: 'owner',
+    role: 'developer',
     summary: 'Create a key',
     body: z.strictObject({
       name: content.name.default(''),
@@ -89,6 +104,7 @@ export const keysContract = area(shared, {
       required_tags: content.required_tags.default([]),
       cost_in_answers: content.cost_in_answers.default(false),
       allowed_ips: content.allowed_ips.default([]),
+      member: member.optional(),
     }),
     answer: created,
   },
@@ -98,29 +114,30 @@ export const keysContract = area(shared, {
     answer: key,
   },
   'PATCH /accounts/:account_id/keys/:key_id': {
-    role: 'owner',
+    role: 'developer',
     summary: 'Change a key',
-    description: 'Omitted members are unchanged; null removes a limit.',
-    body: z.strictObject(content).partial(),
+    description: `Omitted members are unchanged; null removes a limit. ${OWN}`,
+    body: z.strictObject({ ...content, member }).partial(),
     answer: key,
   },
   'POST /accounts/:account_id/keys/:key_id/disable': {
-    role: 'owner',
+    role: 'developer',
     summary: 'Disable a key',
-    description: 'It is refused within five seconds.',
+    description: `It is refused within five seconds. ${OWN}`,
     answer: key,
   },
   'POST /accounts/:account_id/keys/:key_id/enable': {
     role: 'owner',
     summary: 'Enable a key',
     answer: key,
+    errors: [409],
   },
   'POST /accounts/:account_id/keys/:key_id/rotate': {
-    role: 'owner',
+    role: 'developer',
     summary: 'Replace a key',
     description:
       'The old key keeps working for the overlap. Both share one spend limit and its ' +
-      'spending.',
+      `spending. ${OWN}`,
     body: z.strictObject({
       overlap_seconds: z.int().min(0).max(OVERLAP_SECONDS_MAX).default(DAY_SECONDS),
     }),

@@ -26,6 +26,9 @@ export function listUsedKeys(
     last_used_at: sql`u.last_used_at`,
     created_by: sql`case when k.created_by is not null
       then json_build_object('user_id', k.created_by, 'name', coalesce(p.name, '')) end`,
+    member: sql`case when k.person_id is not null
+      then json_build_object('user_id', k.person_id, 'email', coalesce(h.email, ''),
+        'name', coalesce(h.name, '')) end`,
   })
   return sql<SchemaRow<typeof key>[]>`
     select ${columns} from api_key k
@@ -33,6 +36,7 @@ export function listUsedKeys(
       on s.key_id = coalesce(k.counter_key_id, k.id) and k.spend_limit is not null
     left join key_use u on u.key_id = k.id
     left join person p on p.id = k.created_by
+    left join person h on h.id = k.person_id
     where k.account_id = ${accountId} and k.purpose = 'calls'
       ${id === undefined ? sql`` : sql`and k.id = ${id}`}
       ${behind(sql, 'api_key', after, { alias: 'k', accountId })}

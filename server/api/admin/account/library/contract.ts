@@ -43,7 +43,7 @@ export const libraryContract = area(shared, {
     answer: page(entry),
   },
   'DELETE /accounts/:account_id/gallery/:asset_id': {
-    role: 'member',
+    role: 'developer',
     summary: 'Delete an image',
   },
   'GET /accounts/:account_id/assets': {
@@ -58,7 +58,7 @@ export const libraryContract = area(shared, {
     answer: asset,
   },
   'DELETE /accounts/:account_id/assets/:asset_id': {
-    role: 'member',
+    role: 'developer',
     summary: 'Delete an asset',
   },
   'GET /accounts/:account_id/files': {
@@ -68,14 +68,14 @@ export const libraryContract = area(shared, {
     answer: page(file),
   },
   'POST /accounts/:account_id/files': {
-    role: 'member',
+    role: 'developer',
     summary: 'Upload a file',
     description: 'multipart/form-data as for POST /v1/files. Below 1 GB; free of charge.',
     answer: file,
     errors: [400, 408, 413, 415, 422],
   },
   'DELETE /accounts/:account_id/files/:file_id': {
-    role: 'member',
+    role: 'developer',
     summary: 'Delete a file',
   },
 } as const satisfies Routes<keyof typeof shared>)

@@ -82,7 +82,7 @@ export const tasksContract = area(shared, {
     }),
   },
   'POST /accounts/:account_id/tasks/:task_id/cancel': {
-    role: 'member',
+    role: 'developer',
     summary: 'Cancel a queued task or a background response',
     answer: detail,
     errors: [409, 502],

@@ -73,7 +73,7 @@ export const webhooksContract = area(shared, {
     }),
   },
   'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver': {
-    role: 'member',
+    role: 'developer',
     summary: 'Redeliver a webhook',
     description:
       'Sends the same bytes to the same URL, as a new delivery. Once per delivery: asked again, ' +
@@ -82,7 +82,7 @@ export const webhooksContract = area(shared, {
     errors: [409, 429],
   },
   'POST /accounts/:account_id/webhooks/deliveries/redeliver': {
-    role: 'member',
+    role: 'developer',
     summary: 'Redeliver the dropped webhooks of a time',
     description: 'Each that was not sent again yet, the oldest first.',
     body: redeliverBody,

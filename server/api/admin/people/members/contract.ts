@@ -2,14 +2,16 @@
 import { z } from 'zod'
 import { page, paging, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
-import { email, language } from '../schemas.ts'
+import { email, language, memberRole, newMemberRole } from '../schemas.ts'
 
 const shared = { tag: 'Console: people' } as const
 
-const memberRole = z.enum(['owner', 'member'])
 const link = z.object({
   link: z.string().describe('Shown once; pass it on. It works once.'),
   expires_at: time,
+})
+const invited = link.extend({
+  mailed: z.boolean().describe('True if the link was mailed to the address as well.'),
 })
 const invitation = z.object({
   id: z.string(),
@@ -50,14 +52,17 @@ export const membersContract = area(shared, {
     role: 'owner',
     signInOnly: true,
     summary: 'Change a member’s role',
+    description: 'Keys of a person who becomes `billing` or `viewer` end.',
     stepUp: true,
-    body: z.object({ role: memberRole }),
+    body: z.object({ role: newMemberRole }),
     errors: [409],
   },
   'DELETE /accounts/:account_id/members/:user_id': {
     role: 'owner',
     signInOnly: true,
     summary: 'Remove a member from an account',
+    description:
+      'Ends the keys that belong to the person, their playground key, sessions and invitations.',
     stepUp: true,
     errors: [409],
   },
@@ -70,10 +75,11 @@ export const membersContract = area(shared, {
     role: 'owner',
     signInOnly: true,
     summary: 'Invite someone to an account',
-    description: 'There is no mail server: pass the link on yourself within three days.',
+    description: 'The link is valid for three days. It is mailed where SMTP_URL is set.',
     stepUp: true,
-    body: z.object({ email, role: memberRole }),
-    answer: link,
+    body: z.object({ email, role: newMemberRole }),
+    answer: invited,
+    errors: [429],
   },
   'DELETE /accounts/:account_id/invitations/:invitation_id': {
     role: 'owner',
@@ -115,7 +121,7 @@ export const membersContract = area(shared, {
     summary: 'Invite an operator',
     stepUp: true,
     body: z.object({ email }),
-    answer: link,
+    answer: invited,
   },
   'DELETE /operator/invitations/:invitation_id': {
     role: 'operator',

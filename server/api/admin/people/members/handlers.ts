@@ -7,7 +7,12 @@ import {
   type LinkRow,
   selectInvitations,
 } from '../../../sign-in/people/link-store.ts'
-import { type CreatedLink, invite, offerReset } from '../../../sign-in/people/links.ts'
+import {
+  type CreatedInvitation,
+  type CreatedLink,
+  invite,
+  offerReset,
+} from '../../../sign-in/people/links.ts'
 import { changeMember, findManaged, setDisabled } from '../../../sign-in/people/people.ts'
 import { type PersonRow, selectMembers, selectPeople } from '../../../sign-in/person-store.ts'
 import type { HandlersOf } from '../../handler.ts'
@@ -37,7 +42,8 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
     const { email, role } = body
     note({ email, role })
     const to = { accountId: params.account_id, role }
-    return showLink(await invite(signIn.parts, { email, to, createdBy: session.user.id }))
+    const { id: createdBy, language } = session.user
+    return showInvited(await invite(signIn.parts, { email, to, createdBy, language }))
   },
   async 'DELETE /accounts/:account_id/invitations/:invitation_id'({ params }, { sql }) {
     const { account_id: accountId, invitation_id: id } = params
@@ -62,8 +68,9 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
   },
   async 'POST /operator/invitations'({ body, session, note }, { signIn }) {
     note({ email: body.email, role: 'operator' })
-    const invitation = { email: body.email, to: 'operators', createdBy: session.user.id } as const
-    return showLink(await invite(signIn.parts, invitation))
+    const { id: createdBy, language } = session.user
+    const invitation = { email: body.email, to: 'operators', createdBy, language } as const
+    return showInvited(await invite(signIn.parts, invitation))
   },
   async 'DELETE /operator/invitations/:invitation_id'({ params }, { sql }) {
     if (!(await deleteInvitation(sql, null, params.invitation_id))) throw noSuch('invitation')
@@ -77,6 +84,10 @@ async function requireAccount(sql: Sql, id: string): Promise<void> {
 
 function showLink({ link, expiresAt }: CreatedLink) {
   return { link, expires_at: expiresAt }
+}
+
+function showInvited(created: CreatedInvitation) {
+  return { ...showLink(created), mailed: created.isMailed }
 }
 
 function showInvitation(row: LinkRow) {

@@ -2,7 +2,15 @@
 import { z } from 'zod'
 import { text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
-import { email, language, newPassword, password, personName, signedPasskey } from '../schemas.ts'
+import {
+  email,
+  language,
+  memberRole,
+  newPassword,
+  password,
+  personName,
+  signedPasskey,
+} from '../schemas.ts'
 
 const shared = { tag: 'Console: sign-in', signInOnly: true } as const
 
@@ -45,7 +53,7 @@ const session = z.object({
     z.object({
       account_id: z.string(),
       account_name: z.string(),
-      role: z.enum(['owner', 'member']),
+      role: memberRole,
     }),
   ),
   stepped_up_until: time.nullable(),
@@ -157,7 +165,7 @@ export const signInContract = area(shared, {
     answer: z.object({
       email: z.string(),
       account_name: z.string().nullable(),
-      role: z.enum(['owner', 'member']).nullable(),
+      role: memberRole.nullable(),
       operator: z.boolean(),
       known: z
         .boolean()

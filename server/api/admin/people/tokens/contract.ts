@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { page, paging, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
+import { memberRole } from '../schemas.ts'
 
 const shared = { tag: 'Console: access tokens' } as const
 
@@ -37,7 +38,7 @@ export const tokensContract = area(shared, {
         z.object({
           account_id: z.string(),
           account_name: z.string(),
-          role: z.enum(['owner', 'member']),
+          role: memberRole,
         }),
       ),
       token: z
