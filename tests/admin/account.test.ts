@@ -1,6 +1,7 @@
 /** An account's settings, the key of its playground, and the events that keep pages fresh. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { newId } from '../../server/base/lib/ids.ts'
 import { removeBudget } from '../../server/money/ledger/budgets/budgets.ts'
 import { giveBudget } from '../ledger/budgets/support.ts'
 import type { Tenant } from '../support/in-process.ts'
@@ -122,6 +123,68 @@ test('a refused budget names the field that is wrong', async () => {
     })
     assert.deepEqual([status, JSON.parse(text).param], [400, param])
   }
+})
+
+test('alerts are listed with what became of their webhook and mail', async () => {
+  const { sql } = stage
+  const guest = await stage.house('guest')
+  const person = newId('user')
+  await sql`insert into person (id, email, name) values (${person}, 'told@example.com', 'T')`
+  await sql`insert into membership (person_id, account_id, role)
+    values (${person}, ${home.accountId}, 'owner')`
+  await sql`update account set alert_url = 'http://127.0.0.1:9/' where id = ${home.accountId}`
+  await sql`
+    insert into alert_event (kind, account_id, subject) values
+      ('balance_low', ${home.accountId}, '{"available": "1500000000"}'),
+      ('key_expiring', ${home.accountId}, '{"days": 7}'),
+      ('balance_empty', ${guest.accountId}, '{}'),
+      ('books_unbalanced', null, '{"failed": "I1"}')`
+  await until('all dispatched', async () => {
+    const [left] = await sql`select 1 from alert_event where dispatched_at is null`
+    return left === undefined || undefined
+  })
+  const [mailed] = await sql`select id from alert_event where kind = 'balance_low'`
+  await sql`insert into mail (id, address, language, kind, params, once) values
+    ('mail_1', 'told@example.com', 'en', 'balance_low', '{}', ${`${mailed?.id}:${person}`})`
+  const read = (query: Readonly<Record<string, string>>) =>
+    stage.read('GET /accounts/:account_id/alerts', { as: 'home-member', params: at(), query })
+  const { data } = await read({})
+  assert.deepEqual(
+    data.map(({ event }) => event),
+    ['key.expiring', 'balance.low'],
+  )
+  const [low] = (await read({ event: 'balance.low' })).data
+  assert.equal(low?.members.available, '1.5')
+  assert.match(low?.webhook?.delivery_id ?? '', /^whd_/)
+  assert.notEqual(low?.webhook?.delivery_id, data[0]?.webhook?.delivery_id)
+  assert.deepEqual(low?.mails, [
+    { email: 'told@example.com', status: 'pending', attempts: 0, error: null },
+  ])
+  const first = await read({ limit: '1' })
+  assert.deepEqual((await read({ cursor: first.next_cursor ?? '' })).data, data.slice(1))
+  assert.equal(
+    (
+      await stage.ask('GET /accounts/:account_id/alerts', {
+        as: 'home-member',
+        params: at(),
+        query: { cursor: 'x' },
+      })
+    ).status,
+    400,
+  )
+  stage.enterOperator('operator')
+  const all = await stage.read('GET /operator/alerts', { as: 'operator' })
+  assert.deepEqual(
+    all.data.map(({ event, account_name: name }) => [event, name]),
+    [
+      ['books.unbalanced', null],
+      ['balance.empty', 'test'],
+      ['key.expiring', 'Acme'],
+      ['balance.low', 'Acme'],
+    ],
+  )
+  const query = { account: guest.accountId }
+  assert.equal((await stage.read('GET /operator/alerts', { as: 'operator', query })).data.length, 1)
 })
 
 describe('the playground', () => {

@@ -83,6 +83,12 @@ const customer: readonly Line[] = [
     load: () => import('../features/billing/page.tsx'),
   },
   {
+    path: '/alerts',
+    label: 'alerts',
+    icon: 'bell',
+    load: () => import('../features/alerts/page.tsx'),
+  },
+  {
     path: '/webhooks',
     label: 'webhooks',
     icon: 'hook',
@@ -145,6 +151,12 @@ const operator: readonly Line[] = [
     label: 'deliveries',
     icon: 'send',
     load: () => import('../features/operator-deliveries/page.tsx'),
+  },
+  {
+    path: '/operator/alerts',
+    label: 'alerts',
+    icon: 'bell',
+    load: () => import('../features/alerts/operator-page.tsx'),
   },
   {
     path: '/operator/redeem-codes',

@@ -1,5 +1,6 @@
 /** The admin API's table of contents: one contract per area. */
 
+import { alertsContract } from './account/alerts/contract.ts'
 import { balanceContract } from './account/balance/contract.ts'
 import { billingContract } from './account/billing/contract.ts'
 import { budgetsContract } from './account/budgets/contract.ts'
@@ -45,6 +46,7 @@ export const ADMIN_CONTRACT = {
   ...quoteContract,
   ...billingContract,
   ...budgetsContract,
+  ...alertsContract,
   ...webhooksContract,
   ...operatorOverviewContract,
   ...operatorAccountsContract,

@@ -1,5 +1,6 @@
 /** Every handler of the admin API, area by area, in the order of the contract. */
 
+import { alertsHandlers } from './account/alerts/handlers.ts'
 import { balanceHandlers } from './account/balance/handlers.ts'
 import { billingHandlers } from './account/billing/handlers.ts'
 import { budgetsHandlers } from './account/budgets/handlers.ts'
@@ -49,6 +50,7 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...quoteHandlers,
   ...billingHandlers,
   ...budgetsHandlers,
+  ...alertsHandlers,
   ...webhooksHandlers,
   ...operatorOverviewHandlers,
   ...operatorAccountsHandlers,

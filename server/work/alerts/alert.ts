@@ -10,7 +10,16 @@ export type AlertKind =
   | 'key_expiring'
   | 'books_unbalanced'
 
-/** Returns the name of the event in webhooks and the API: `budget.threshold`. */
+/** The names of events in webhooks and the API. */
+export const ALERT_EVENTS = [
+  'budget.threshold',
+  'balance.low',
+  'balance.empty',
+  'key.expiring',
+  'books.unbalanced',
+] as const
+
+/** Returns the name of the event: `budget.threshold`. */
 export function eventOf(kind: AlertKind): string {
   return kind.replace('_', '.')
 }

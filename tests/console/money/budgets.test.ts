@@ -10,7 +10,7 @@ import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 describe('budgets', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
-    stage = await startConsoleStage()
+    stage = await startConsoleStage({ env: { ALLOW_PRIVATE_TARGETS: 'true', TARGET_PORTS: '9' } })
   })
   after(() => stage?.stop())
 
@@ -52,12 +52,30 @@ describe('budgets', { skip: noBrowser }, () => {
     await details.getByRole('button', { name: 'Save' }).click()
     await details.getByRole('img', { name: '1 spent, 0 on hold, of 7' }).waitFor()
     assert.equal((await call()).status, 200)
+
+    await page.goto(`${stage.console}/alerts?event=budget.threshold`)
+    const told = page.getByRole('row', { name: /100% of the budget used: 1 of 1/ })
+    await told.getByRole('button').click()
+    const alert = page.getByRole('dialog', { name: 'Budget' })
+    await alert.getByText('None: no mail server').waitFor()
+    await alert.getByRole('link', { name: 'Show the budget' }).click()
     await details.getByRole('button', { name: 'Delete' }).click()
     await page
       .getByRole('dialog', { name: 'Delete this budget?' })
       .getByRole('button', { name: 'Delete' })
       .click()
-    await page.getByText('Nothing matches these filters').waitFor()
+    await details.waitFor({ state: 'hidden' })
+
+    await page.goto(`${stage.console}/settings`)
+    const url = page.getByLabel('Webhook for alerts')
+    await url.fill('ftp://127.0.0.1')
+    await url.press('Enter')
+    await url.and(page.locator('[aria-invalid=true]')).waitFor()
+    await url.fill('http://127.0.0.1:9/alerts')
+    await url.press('Enter')
+    await page.getByText('Saved').waitFor()
+    const [row] = await stage.sql`select alert_url from account where id = ${stage.account.id}`
+    assert.equal(row?.alert_url, 'http://127.0.0.1:9/alerts')
     await leave(watched)
   })
 

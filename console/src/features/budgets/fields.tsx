@@ -77,7 +77,7 @@ export const BUDGET_FIELDS: RowFields<AccountBudget, Words> = [
   {
     word: 'thresholds',
     in: 'details',
-    show: ({ thresholds }, { t }) => thresholds.map((one) => `${one} %`).join(', ') || t('none'),
+    show: ({ thresholds }, { t }) => thresholds.map((one) => `${one}%`).join(', ') || t('none'),
   },
   {
     word: 'setBy',

@@ -49,7 +49,11 @@ export const messages = defineMessages(
     allowedIps: 'Allowed addresses',
     allowedIpsHint: 'Networks such as 10.0.0.0/8 from which its keys may be used. If empty: all.',
     lowBalance: 'Warn below',
-    lowBalanceHint: 'In {currency}. If empty: when three days of spend are left.',
+    lowBalanceHint:
+      'In {currency}. Owners get an alert. If empty: a warning here at three days of spend.',
+    alertUrl: 'Webhook for alerts',
+    alertUrlHint:
+      'Gets a signed POST for each alert. Owners also get mail, if the gateway sends any.',
     requests_per_minute: 'Requests per minute',
     tokens_per_minute: 'Tokens per minute',
     concurrent_calls: 'Concurrent calls',
@@ -121,7 +125,10 @@ export const messages = defineMessages(
     allowedIps: '允许的地址',
     allowedIpsHint: '可使用其密钥的网段，例如 10.0.0.0/8。留空表示不限。',
     lowBalance: '低于此额提醒',
-    lowBalanceHint: '单位 {currency}。留空：剩余三天用量时提醒。',
+    lowBalanceHint:
+      '单位 {currency}。低于此额时提醒账户所有者。留空：仅在剩余三天用量时于此处提示。',
+    alertUrl: '提醒 Webhook',
+    alertUrlHint: '每条提醒发送一次带签名的 POST。如网关已设置邮件，账户所有者也会收到邮件。',
     requests_per_minute: '每分钟请求数',
     tokens_per_minute: '每分钟 token 数',
     concurrent_calls: '并发调用数',

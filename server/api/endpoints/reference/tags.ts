@@ -23,6 +23,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Console: overview': 'The figures of an account’s first page.',
   'Console: API keys': 'The keys of an account: limits, state and replacement.',
   'Console: budgets': 'What an account, its keys, members, tags and end users may spend.',
+  'Console: alerts': 'Alerts of an account, and whether their webhooks and mail arrived.',
   'Console: usage': 'The calls of an account: lists, statistics, exports, explanations.',
   'Console: tasks': 'The tasks of an account and their timelines.',
   'Console: library': 'Images, videos and uploaded files of an account.',
