@@ -6,7 +6,7 @@ import {
   NEW_CONDITION,
   toConditionDrafts,
   toConditions,
-} from '../../../console/src/features/operator-models/conditions.ts'
+} from '../../../console/src/components/form/prices/conditions.ts'
 
 const CATALOG = new URL('../../../catalog/', import.meta.url)
 

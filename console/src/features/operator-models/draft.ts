@@ -1,15 +1,13 @@
 /** A model as form values, and its conversion to a request. */
 
 import { InvalidField } from '../../components/form/invalid-field.ts'
-import { plainNumber } from '../../lib/nanos.ts'
-import { type ConditionDraft, toConditionDrafts, toConditions } from './conditions.ts'
-
-export interface PriceDraft {
-  readonly unit: string
-  readonly per: string
-  readonly amount: string
-  readonly when: readonly ConditionDraft[]
-}
+import {
+  NEW_PRICE,
+  type PlainPrice,
+  type PriceDraft,
+  toPriceDraft,
+  toPrices,
+} from '../../components/form/prices/price-draft.ts'
 
 export interface RouteDraft {
   readonly channel: string
@@ -42,7 +40,6 @@ export interface ModelDraft {
   readonly details: string
 }
 
-export const NEW_PRICE: PriceDraft = { unit: 'input_token', per: '1000000', amount: '', when: [] }
 export const NEW_ROUTE: RouteDraft = {
   channel: '',
   upstreamModel: '',
@@ -64,25 +61,18 @@ export const NEW_DRAFT: ModelDraft = {
   details: '',
 }
 
-interface StoredPrice {
-  readonly unit: string
-  readonly per: number
-  readonly amount: string
-  readonly when?: Readonly<Record<string, unknown>> | undefined
-}
-
 interface StoredModel {
   readonly id: string
   readonly type: string
   readonly currency: string | null
   readonly free: boolean
-  readonly prices: readonly StoredPrice[]
+  readonly prices: readonly PlainPrice[]
   readonly routes: readonly {
     readonly channel: string
     readonly upstream_model: string
     readonly priority: number
     readonly weight: number
-    readonly costs?: readonly StoredPrice[] | undefined
+    readonly costs?: readonly PlainPrice[] | undefined
   }[]
   readonly fallbacks: readonly Fallback[]
   readonly unpriced_tools: UnpricedTools
@@ -109,10 +99,6 @@ export function toModelDraft(model: StoredModel): ModelDraft {
     limits: toJson(model.limits),
     details: toJson(model.details),
   }
-}
-
-export function toPriceDraft({ unit, per, amount, when }: StoredPrice): PriceDraft {
-  return { unit, per: String(per), amount, when: toConditionDrafts(when) }
 }
 
 function toJson(value: object): string {
@@ -146,23 +132,6 @@ function toRoute({ channel, upstreamModel, priority, weight, costs }: RouteDraft
     weight: Number(weight),
     ...(costs.length === 0 ? {} : { costs: toPrices(costs) }),
   }
-}
-
-/** Returns the prices of a request. */
-export function toPrices(drafts: readonly PriceDraft[]) {
-  return drafts.map(({ unit, per, amount, when: drafted }) => {
-    const when = toConditions(drafted)
-    const price = { unit, per: Number(per), amount: plainNumber(amount) }
-    return when ? { ...price, when } : price
-  })
-}
-
-/** Returns the prices that are complete, for a comparison while they are typed. */
-export function readDrafts(drafts: readonly PriceDraft[]): StoredPrice[] {
-  return drafts.flatMap((draft) => {
-    const isComplete = /^\d+(\.\d+)?$/.test(plainNumber(draft.amount)) && Number(draft.per) > 0
-    return isComplete ? toPrices([draft]) : []
-  })
 }
 
 function readObject(place: JsonPlace, text: string): Record<string, unknown> {

@@ -7,21 +7,17 @@ import { ChangesDialog } from '../../components/form/changes-dialog.tsx'
 import { CheckedForm, useFieldError } from '../../components/form/checked-form.tsx'
 import { InvalidField } from '../../components/form/invalid-field.ts'
 import { listChanges } from '../../components/form/list-changes.ts'
+import { type PriceDraft, readDrafts } from '../../components/form/prices/price-draft.ts'
+import { PriceRows } from '../../components/form/prices/price-rows.tsx'
 import { useConfirmedSave } from '../../components/form/use-confirmed-save.ts'
 import { CallCost } from '../../components/prices/call-cost.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useModelTypeName } from '../../components/text/model-type.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import {
-  type ModelDraft,
-  type PriceDraft,
-  readDrafts,
-  toModelBody,
-  type UnpricedTools,
-} from './draft.ts'
+import { type ModelDraft, toModelBody, type UnpricedTools } from './draft.ts'
 import { messages } from './messages.ts'
-import { PriceRows, RouteRows } from './row-fields.tsx'
+import { RouteRows } from './row-fields.tsx'
 
 interface ModelFormProps {
   readonly initial: ModelDraft

@@ -1,11 +1,15 @@
 /** The tools that a model's requests offer in vain, with the way to sell them. */
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import {
+  NEW_PRICE,
+  type PriceDraft,
+  toPriceDraft,
+} from '../../components/form/prices/price-draft.ts'
 import { PriceLines } from '../../components/prices/price-list.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { NEW_PRICE, type PriceDraft, toPriceDraft } from './draft.ts'
 import { messages } from './messages.ts'
 
 type Model = AdminAnswer<'GET /operator/models/:model_id'>

@@ -1,6 +1,7 @@
 /** A text model to add: what is typed, and the model of a request. */
+
+import { NEW_PRICE, type PriceDraft } from '../../../components/form/prices/price-draft.ts'
 import { plainNumber } from '../../../lib/nanos.ts'
-import { NEW_PRICE, type PriceDraft } from '../draft.ts'
 
 /** The types that are sold by tokens of text alone. */
 export const TEXT_TYPES = ['chat', 'embedding'] as const

@@ -1,13 +1,13 @@
 /** Each price with the upstream's cost for the same quantity, and the margin. */
 import { Table, Text, Title } from '@mantine/core'
-import { SideScroll } from '../../components/page/side-scroll.tsx'
-import { usePriceWords } from '../../components/prices/price-words.ts'
-import { StatusBadge } from '../../components/state/status-badge.tsx'
-import { MoneyText } from '../../components/text/money-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { messages } from './messages.ts'
+import { SideScroll } from '../page/side-scroll.tsx'
+import { StatusBadge } from '../state/status-badge.tsx'
+import { MoneyText } from '../text/money-text.tsx'
+import { messages } from './margins-messages.ts'
+import { usePriceWords } from './price-words.ts'
 
 type Model = AdminAnswer<'GET /operator/models/:model_id'>
 type Margin = Model['margins'][number]

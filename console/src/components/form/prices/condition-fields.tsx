@@ -1,8 +1,8 @@
 /** The conditions of a price: facts of a call, each with its values or a range. */
 import { ActionIcon, Autocomplete, Button, Group, TextInput } from '@mantine/core'
-import { useFieldError } from '../../components/form/checked-form.tsx'
-import { Icon } from '../../components/icon.tsx'
-import { useMessages } from '../../lib/i18n.tsx'
+import { useMessages } from '../../../lib/i18n.tsx'
+import { Icon } from '../../icon.tsx'
+import { useFieldError } from '../checked-form.tsx'
 import { type ConditionDraft, FACTS, NEW_CONDITION, takesRange } from './conditions.ts'
 import { messages } from './messages.ts'
 
