@@ -8,6 +8,8 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
   TRUSTED_PROXIES: '信任其 X-Forwarded-For 的代理：地址或网段，以逗号分隔。',
   OPERATOR_SECOND_FACTOR: '运营者查看密文、修改价格和余额时是否需要双重验证。',
   DATABASE_URL: '您自己的 PostgreSQL 14 或更新版本；默认使用内嵌数据库。',
+  ADMIT_WAIT_SECONDS:
+    '数据库不可用期间，新调用等待它恢复的秒数，而不是立即返回 503；应与副本提升为主库所需的时间相当。',
   DATA_DIR: '存放内嵌数据库、其密文以及等待数据库的结算的文件夹。',
   SECRET_KEY:
     '加密保存的密文；使用内嵌数据库时自动生成并存于 DATA_DIR，否则必填。轮换时填写：新,旧。',
