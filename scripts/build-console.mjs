@@ -14,7 +14,11 @@ const output = join(folder, 'dist')
 const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
 const STAMP = 'stamp.txt'
 /** The server's tables that the console reads. */
-const TABLES = ['server/money/catalog/model-types.ts', 'server/base/lib/units.ts']
+const TABLES = [
+  'server/money/catalog/model-types.ts',
+  'server/base/lib/task-kinds.ts',
+  'server/base/lib/units.ts',
+]
 
 /** Returns true if there is no build, or if it was made from other sources. */
 export function isConsoleStale() {

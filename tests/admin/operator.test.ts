@@ -223,8 +223,8 @@ describe('operators', () => {
     const calls = await stage.read('GET /operator/calls', { ...AS, query })
     const [call] = calls.data
     assert.deepEqual(
-      [calls.data.length, call?.request_id, call?.channel],
-      [1, called.headers.get('x-request-id'), 'sim-search'],
+      [calls.data.length, call?.request_id, call?.channel, call?.end_user],
+      [1, called.headers.get('x-request-id'), 'sim-search', null],
     )
     const overview = await stage.read('GET /operator/overview', AS)
     const [currency] = overview.currencies

@@ -129,6 +129,7 @@ export const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Tables of the server that the console reads: data alone, so that no list is kept twice. */
 export const CONSOLE_TABLES: ReadonlySet<string> = new Set([
   'server/money/catalog/model-types.ts',
+  'server/base/lib/task-kinds.ts',
   'server/base/lib/units.ts',
 ])
 

@@ -1,4 +1,5 @@
 /** Catalogs of texts and their placeholders; pages use them through i18n.tsx. */
+import type { Language } from './language.ts'
 
 /** `'{count} keys'` → `count`. */
 type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
@@ -8,6 +9,13 @@ type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}$
 export type PlaceholderValues<Text extends string> = [Placeholders<Text>] extends [never]
   ? []
   : [values: Readonly<Record<Placeholders<Text>, string | number>>]
+
+/** A name in both languages. */
+export type Names = readonly [en: string, zh: string]
+
+export function nameIn(language: Language, [en, zh]: Names): string {
+  return language === 'zh' ? zh : en
+}
 
 export interface Catalogue<Texts extends Readonly<Record<string, string>>> {
   readonly en: Texts

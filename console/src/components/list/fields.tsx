@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { formatDuration, formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages, useServerText } from '../../lib/i18n.tsx'
 import type { Language } from '../../lib/language.ts'
-import type { Catalogue } from '../../lib/texts.ts'
+import { type Catalogue, type Names, nameIn } from '../../lib/texts.ts'
 import { useWorkKind } from '../state/work-kind.ts'
 import { WorkStatus } from '../state/work-status.tsx'
 import { AccountName } from '../text/account-name.tsx'
@@ -93,14 +93,17 @@ interface Placing<Words extends Texts>
   readonly absent?: Absent<Words> | readonly [list: Absent<Words>, fact: Absent<Words>]
 }
 
+/** A word of the page, or both languages' names where no other field and no filter has the word. */
+type Named<Words extends Texts> =
+  | { readonly word: WordOf<Words>; readonly names?: undefined }
+  | { readonly word?: undefined; readonly names: Names }
+
 type Keyed<Row, Words extends Texts> = {
   readonly [Key in Extract<keyof Row, string>]: Placing<Words> & {
     readonly key: Key
     /** By default a text, or a number. */
     readonly as?: FormOf<Row[Key]>
-  } & (Key extends keyof Words
-      ? { readonly word?: WordOf<Words> }
-      : { readonly word: WordOf<Words> })
+  } & (Key extends keyof Words ? Partial<Named<Words>> : Named<Words>)
 }[Extract<keyof Row, string>]
 
 /** A value made from several members; undefined and null are no fact. */
@@ -119,6 +122,7 @@ export type RowFields<Row, Words extends Texts> = readonly (Keyed<Row, Words> | 
 type Any = Placing<Texts> & {
   readonly key?: string
   readonly word?: string
+  readonly names?: Names
   readonly as?: keyof typeof FORMS
   readonly isTime?: boolean
   readonly show?: (row: unknown, showing: unknown) => ReactNode
@@ -128,7 +132,8 @@ function useReader<Row, Words extends Texts>(messages: Catalogue<Words>, currenc
   const wording = useWording(messages)
   const t = (word: string) => messages[wording.language][word] ?? ''
   return {
-    labelOf: ({ word, key }: Any) => t(word ?? key ?? ''),
+    labelOf: ({ word, names, key }: Any) =>
+      names ? nameIn(wording.language, names) : t(word ?? key ?? ''),
     read: (field: Any, row: Row, isFact: boolean): ReactNode => {
       const members = row as Readonly<Record<string, unknown>> & { readonly currency?: string }
       const used = currency ?? String(members.currency)

@@ -1,5 +1,5 @@
 /** Names the kinds of tasks and of their webhooks: those of a type of models by its name. */
-import type { AdminAnswer } from '../../lib/api.ts'
+import { TASK_KINDS } from '../../../../server/base/lib/task-kinds.ts'
 import { defineMessages, useLanguage } from '../../lib/i18n.tsx'
 import { useModelTypeName } from '../text/model-type.ts'
 
@@ -7,17 +7,6 @@ const messages = defineMessages(
   { response: 'Response', test: 'Test' },
   { response: '响应', test: '测试' },
 )
-
-type TaskKind = AdminAnswer<'GET /operator/tasks'>['data'][number]['kind']
-
-/** Every kind of tasks, in the order of filters. */
-const IS_KIND: Readonly<Record<TaskKind, true>> = {
-  video: true,
-  minutes: true,
-  erase: true,
-  image: true,
-  response: true,
-}
 
 function isKnown(kind: string): kind is keyof (typeof messages)['en'] {
   return Object.hasOwn(messages.en, kind)
@@ -32,5 +21,5 @@ export function useWorkKind(): (kind: string) => string {
 /** Returns the options of a filter by the kind of task. */
 export function useTaskKindOptions() {
   const kindName = useWorkKind()
-  return Object.keys(IS_KIND).map((value) => ({ value, label: kindName(value) }))
+  return TASK_KINDS.map((value) => ({ value, label: kindName(value) }))
 }

@@ -35,6 +35,7 @@ const FIELDS: RowFields<Call, (typeof messages)['en']> = [
   { key: 'endpoint', in: 'details' },
   { word: 'attempts', in: 'details', show: ({ tries }) => <Tries tries={tries} /> },
   { key: 'key_id', word: 'key', as: 'copy', in: 'details' },
+  { key: 'end_user', names: ['End user', '终端用户'], as: 'copy', in: 'details' },
   { key: 'task_id', word: 'task', as: 'copy', in: 'details' },
   { key: 'created_at', word: 'time', as: 'time', place: 1 },
   {

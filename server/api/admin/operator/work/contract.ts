@@ -43,6 +43,7 @@ export const operatorCall = z.object({
   upstream_cost: amount.nullable().describe('Upstream cost; null: unknown.'),
   margin: amount.nullable(),
   channel: z.string().nullable().describe('The last channel tried.'),
+  end_user: z.string().nullable().describe('The end user that the request named.'),
   attempts: z.number(),
   tries: storedList(attempt, storedAttempt).describe('The attempts in their order.'),
   error: z.string().nullable(),

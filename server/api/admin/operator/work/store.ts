@@ -26,6 +26,7 @@ export function selectCallPage(
     account_name: sql`a.name`,
     margin: sql`c.charged - c.upstream_cost`,
     channel: sql`c.attempts -> -1 ->> 'channel'`,
+    end_user: sql`c.labels ->> 'end_user'`,
     attempts: sql`jsonb_array_length(c.attempts)`,
     tries: sql`c.attempts`,
   })
