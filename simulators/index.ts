@@ -6,6 +6,7 @@ import { ARK_DEFAULTS, type ArkOptions, ark } from './ark/vendor.ts'
 import { IMAGE_SCENARIOS, imageRoute } from './ark-media/images.ts'
 import { VIDEO_TIMES, type VideoTimes, videoRoutes } from './ark-media/video.ts'
 import { BEDROCK_DEFAULTS, type BedrockOptions, bedrock } from './bedrock/vendor.ts'
+import { type GoogleOptions, google, googleDefaults } from './google/vendor.ts'
 import { Book } from './kernel/book.ts'
 import { CallLog } from './kernel/calls.ts'
 import { Control } from './kernel/control.ts'
@@ -49,6 +50,7 @@ export interface SimulatorOptions {
   ark?: Partial<ArkOptions>
   anthropic?: Partial<AnthropicOptions>
   bedrock?: Partial<BedrockOptions>
+  google?: Partial<GoogleOptions>
   openspeech?: Partial<SpeechOptions>
   search?: Partial<SearchOptions>
   mediakit?: Partial<MediaKitOptions>
@@ -86,6 +88,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     ]),
     anthropic({ ...ANTHROPIC_DEFAULTS, ...options.anthropic }),
     bedrock({ ...BEDROCK_DEFAULTS, ...options.bedrock }),
+    google({ ...googleDefaults(), ...options.google }),
     openspeech({ ...SPEECH_DEFAULTS, ...options.openspeech }, platform),
     search({ ...SEARCH_DEFAULTS, ...options.search }),
     mediakit({ ...MEDIAKIT_DEFAULTS, ...options.mediakit }, platform),

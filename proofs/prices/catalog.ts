@@ -1,4 +1,5 @@
 /** Converts the price sheet to a catalog file, from which the gateway reads its prices. */
+import { serviceAccountOf } from '../../simulators/google/tokens.ts'
 import { type Card, type Rates, SHEETS, type Sheet } from './sheet.ts'
 
 interface Entry {
@@ -53,6 +54,11 @@ function channelsAt(url: string) {
       id: 'pp-bedrock',
       upstream: 'bedrock',
       settings: { base_url: `${url}/bedrock`, region: 'us-east-1', api_key: 'none' },
+    },
+    {
+      id: 'pp-vertex',
+      upstream: 'anthropic-vertex',
+      settings: { base_url: `${url}/google`, service_account: serviceAccountOf(url) },
     },
     {
       id: 'pp-ark',

@@ -251,6 +251,14 @@ const TEXT: readonly Sheet[] = [
     cards: [{ rates: claudeRates(['3', '0.3', '3.75', '6', '15']) }],
   },
   {
+    id: 'pp-claude-vertex',
+    type: 'chat',
+    channel: 'pp-vertex',
+    upstreamModel: 'pp-claude@20260101',
+    maxOutput: 64_000,
+    cards: [{ rates: claudeRates(['3', '0.3', '3.75', '6', '15']) }],
+  },
+  {
     id: 'pp-region',
     type: 'chat',
     channel: 'pp-europe',

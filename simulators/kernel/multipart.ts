@@ -4,6 +4,9 @@ export type Form = Record<string, string | string[] | Buffer | Buffer[]>
 
 /** Returns undefined if the body is not such a form. */
 export function readForm(contentType: string, body: Buffer): Form | undefined {
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) {
+    return Object.fromEntries(new URLSearchParams(body.toString()))
+  }
   const boundary = /^multipart\/form-data;.*boundary="?([^";]+)"?/i.exec(contentType)?.[1]
   if (boundary === undefined) return undefined
   const mark = Buffer.from(`--${boundary}`)

@@ -67,7 +67,8 @@ for (const { name, content } of files) {
     for (const { id, settings } of content.channels) {
       if (KEYLESS.has(name)) assert.match(String(settings.base_url), /^http:\/\/localhost:/, id)
       if (KEYLESS.has(name)) continue
-      assert.match(String(settings.api_key), /^env:[A-Z][A-Z0-9_]+$/, id)
+      const secret = settings.api_key ?? settings.service_account
+      assert.match(String(secret), /^env:[A-Z][A-Z0-9_]+$/, id)
     }
     for (const { id, details } of content.models) {
       assert.notEqual(details.price_source !== undefined, details.example === true, id)

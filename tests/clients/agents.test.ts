@@ -7,9 +7,10 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { serviceAccountOf } from '../../simulators/google/tokens.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
 
-type Upstream = 'chat' | 'responses' | 'messages' | 'bedrock'
+type Upstream = 'chat' | 'responses' | 'messages' | 'bedrock' | 'vertex'
 
 interface AgentRequest {
   readonly name: string
@@ -58,6 +59,14 @@ function plainCatalog(simulators: string) {
     channels: [
       { id: 'chat-only', upstream: 'openai-compatible', settings },
       {
+        id: 'vertex',
+        upstream: 'anthropic-vertex',
+        settings: {
+          base_url: `${simulators}/google`,
+          service_account: serviceAccountOf(simulators),
+        },
+      },
+      {
         id: 'bedrock',
         upstream: 'bedrock',
         settings: {
@@ -72,6 +81,7 @@ function plainCatalog(simulators: string) {
       model('chat', 'chat-only', 'sim-chat'),
       model('responses', 'sim-openai', 'sim-chat'),
       model('messages', 'sim-anthropic', 'sim-claude'),
+      model('vertex', 'vertex', 'sim-claude@20260101'),
       model('bedrock', 'bedrock', 'us.anthropic.sim-claude-v1:0'),
     ],
   }

@@ -34,6 +34,8 @@ export function answerFor(
 /** A cloud's path of a model, and whether the answer streams. */
 const INVOKE = /^\/bedrock\/model\/[^/]+\/invoke(-with-response-stream)?$/
 
+const RAW_PREDICT = /\/publishers\/anthropic\/models\/[^/]+:(rawPredict|streamRawPredict)$/
+
 function plainAnswer(
   testCase: Case,
   work: Work,
@@ -42,6 +44,8 @@ function plainAnswer(
 ): Script {
   const streams = INVOKE.exec(path)
   if (streams) return inFrames(answerMessages(testCase, work, streams[1] !== undefined, model))
+  const predict = RAW_PREDICT.exec(path)?.[1]
+  if (predict) return answerMessages(testCase, work, predict.startsWith('stream'), model)
   switch (path) {
     case '/v1/chat/completions':
       return answerChat(testCase, work, stream, model)

@@ -81,6 +81,7 @@ export const TARGETS: readonly [Target, ...Target[]] = [
   target('messages', 'pp-claude-long', { shares: [NONE, CLAUDE], most: 64_000 }),
   target('messages', 'pp-claude-bedrock', { shares: [NONE, CLAUDE], most: 64_000 }),
   target('chat', 'pp-claude-bedrock', { native: false, shares: [NONE, CLAUDE], most: 64_000 }),
+  target('messages', 'pp-claude-vertex', { shares: [NONE, CLAUDE], most: 64_000 }),
   target('messages', 'pp-plain', { native: false, forms: CHAT_FORMS }),
   target('messages', 'pp-mini', { native: false, forms: HIT_FORMS, most: 16_384 }),
   target('messages', 'pp-tiers', { native: false, forms: CHAT_FORMS, shares: MANY }),

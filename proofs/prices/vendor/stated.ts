@@ -15,7 +15,7 @@ export function statedWork({ answer, expected }: Case, work: Work, path: string)
   if (bend) return partOf(work, bend.remains)
   // A message states its input before its first word.
   const cut = CUTS[breakage]
-  const isMessage = /\/(?:messages|invoke[a-z-]*)$/.test(path)
+  const isMessage = /(?:\/messages|\/invoke[a-z-]*|[rR]awPredict)$/.test(path)
   if (isMessage && (cut || breakage === 'an error event')) return partOf(work, 'input')
   if (breakage === 'compressed' || breakage === 'a drip' || breakage === 'silence') return work
   return undefined

@@ -41,6 +41,7 @@ interface State {
 }
 
 const TASKS = '/ark/contents/generations/tasks'
+const TOKENS = '/google/token'
 
 export async function startVendor(): Promise<Vendor> {
   const state: State = {
@@ -89,6 +90,10 @@ async function serve(
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const body = Buffer.concat(chunks)
+  if (path === TOKENS) {
+    await write(response, jsonScript({ access_token: 'token', expires_in: 3_599 }))
+    return
+  }
   const caseId = findMarker(body)
   const testCase = caseId === undefined ? undefined : state.cases.get(caseId)
   if (!testCase) {

@@ -1,6 +1,7 @@
 /** The vendor protocols that a catalog can name: one line each. */
 import { bedrock } from './anthropic/bedrock/index.ts'
 import { anthropic } from './anthropic/index.ts'
+import { anthropicVertex } from './anthropic/vertex/index.ts'
 import { ark } from './ark/index.ts'
 import { doubaoAst } from './doubao-ast/index.ts'
 import { doubaoMinutes } from './doubao-minutes/index.ts'
@@ -17,6 +18,7 @@ const ALL: readonly Upstream[] = [
   openaiCompatible,
   anthropic,
   bedrock,
+  anthropicVertex,
   ark,
   minimax,
   mediakit,

@@ -12,6 +12,8 @@ export interface WireRequest {
   /** Complete: the wire adds only Content-Length and Host. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer | Readable
+  /** True for a free request that asks for a credential; allowed to wires that only read. */
+  readonly forCredential?: true
 }
 
 export interface WireResponse {

@@ -49,12 +49,17 @@ export function listSettingFields(schema: Schema, secrets: readonly string[]): F
 }
 
 function kindOf(schema: Schema, isSecret: boolean): FieldKind {
-  if (isSecret && Array.isArray(schema.anyOf)) return 'secret-list'
+  if (isSecret && isList(schema)) return 'secret-list'
   if (isSecret) return schema.type === 'object' ? 'secret-json' : 'secret'
   if (Array.isArray(schema.enum)) return 'choice'
   if (schema.type === 'boolean') return 'switch'
   if (schema.type === 'number' || schema.type === 'integer') return 'number'
   return schema.type === 'string' ? 'text' : 'json'
+}
+
+/** One of its forms is a list; a secret that is an object or its text is pasted as a text. */
+function isList({ anyOf }: Schema): boolean {
+  return Array.isArray(anyOf) && anyOf.some((one) => isSchema(one) && one.type === 'array')
 }
 
 function toText(value: unknown): string {

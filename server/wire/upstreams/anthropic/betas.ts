@@ -74,6 +74,6 @@ export function readBetas(header: unknown, allowed: readonly string[]): Betas {
 }
 
 /** Returns the names of the values left out, for the header that tells them. */
-export function nameBetas({ ignored }: Betas): readonly string[] {
+export function nameBetas({ ignored }: Pick<Betas, 'ignored'>): readonly string[] {
   return ignored.map((value) => `anthropic-beta=${SAFE.test(value) ? value : '?'}`)
 }

@@ -9,7 +9,7 @@ import { KEY_HEADERS, keySettings } from '../key-header.ts'
 import { baseUrl, priceSettings, storedSettings } from '../shared-settings.ts'
 
 /** The settings of every host. */
-export const messagesSettings = {
+const messagesSettings = {
   stops_on_cancel: z.boolean().default(false),
   ...priceSettings,
   /** The most calls at once in each gateway; more go to another route. */
@@ -17,6 +17,15 @@ export const messagesSettings = {
   /** Values of `anthropic-beta` that callers may send beside the known ones. */
   betas: z.array(z.string().min(1).max(100)).default([]),
   quirks: messagesQuirks.prefault({}),
+}
+
+const { region: _region, ...settingsOfClouds } = messagesSettings
+
+/** The settings of clouds, which have a region of their own. */
+export const cloudSettings = {
+  ...settingsOfClouds,
+  /** The newer models refuse a schema of the answer, so that it is described in the prompt. */
+  quirks: messagesQuirks.extend({ structured_output: z.boolean().default(false) }).prefault({}),
 }
 
 export interface MessagesSettings {

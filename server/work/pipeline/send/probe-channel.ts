@@ -113,7 +113,7 @@ async function ask(
     ...wire,
     send(request) {
       const { origin, pathname } = new URL(request.url)
-      addresses.push(`${origin}${pathname}`)
+      if (!request.forCredential) addresses.push(`${origin}${pathname}`)
       return wire.send(request)
     },
   }

@@ -68,11 +68,12 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
   }
 }
 
-/** Opens a wire without a hold for free reads. Rejects any request that is not a GET. */
+/** Opens a wire without a hold for free reads. Rejects all but GETs and requests for credentials. */
 export function openReadingWire(options: WireOptions): Wire {
   const refuse = () => Promise.reject(new Error('this wire only reads'))
   return {
-    send: (request) => (request.method === 'GET' ? send(request, options) : refuse()),
+    send: (request) =>
+      request.method === 'GET' || request.forCredential ? send(request, options) : refuse(),
     openSocket: refuse,
     wait: refuse,
     now: Date.now,

@@ -7,22 +7,24 @@ import { readJsonAnswer } from '../../read-json.ts'
 import { readPriceFacts } from '../../shared-settings.ts'
 import { defineUpstream } from '../../upstream.ts'
 import type { Wire, WireResponse } from '../../wire.ts'
+import { editCloudBody } from '../cloud-body.ts'
 import type { MessagesHost } from '../host.ts'
 import { forwardClient } from '../request.ts'
 import { serveMessages } from '../serve-messages.ts'
-import { editBody } from './edit-body.ts'
 import { readBedrockFailure, refuseByException } from './read-failure.ts'
 import { type BedrockSettings, bedrockSettings, readBaseUrl, readControlUrl } from './settings.ts'
 import { signRequest } from './sign.ts'
 import { unframe } from './unframe.ts'
 
 const PROFILES_MAX = 1000
+const IN_BODY = { inPath: ['model', 'stream'], betasInside: true }
 
 const host: MessagesHost<BedrockSettings> = {
   async send(wire, { settings, upstreamModel, request, body }) {
     const { headers, stream, value } = request
     const { anthropic_version: version, betas: allowed } = settings
-    const edited = editBody(body, { version, betas: headers['anthropic-beta'], allowed })
+    const betas = headers['anthropic-beta']
+    const edited = editCloudBody(body, { version, betas, allowed, ...IN_BODY })
     const operation = stream ? 'invoke-with-response-stream' : 'invoke'
     const path = `/model/${encodeURIComponent(upstreamModel)}/${operation}`
     const unsigned = {

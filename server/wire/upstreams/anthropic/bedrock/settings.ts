@@ -1,11 +1,8 @@
 /** A channel's settings at Amazon Bedrock. */
 import { z } from 'zod'
-import { messagesQuirks } from '../../../dialects/messages/quirks.ts'
 import { keySettings } from '../../key-header.ts'
 import { baseUrl } from '../../shared-settings.ts'
-import { messagesSettings } from '../settings.ts'
-
-const { region: _priceRegion, ...shared } = messagesSettings
+import { cloudSettings } from '../settings.ts'
 
 export const bedrockSettings = z
   .strictObject({
@@ -24,9 +21,7 @@ export const bedrockSettings = z
       .string()
       .regex(/^(?:bedrock-)?\d{4}-\d{2}-\d{2}$/)
       .default('2026-10-21'),
-    ...shared,
-    /** The newer models refuse a schema of the answer, so that it is described in the prompt. */
-    quirks: messagesQuirks.extend({ structured_output: z.boolean().default(false) }).prefault({}),
+    ...cloudSettings,
   })
   .superRefine((settings, context) => {
     const { api_key: key, api_keys: keys, access_key_id: id, secret_access_key: secret } = settings

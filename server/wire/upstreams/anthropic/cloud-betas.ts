@@ -1,5 +1,5 @@
-/** Betas that Bedrock takes: one that it does not know is a 400 for the whole request. */
-import { type Betas, nameBetas } from '../betas.ts'
+/** Betas that clouds take: one that they do not know is a 400 for the whole request. */
+import { nameBetas } from './betas.ts'
 
 /** Whole values, as the vendor compares them (docs/protocols/bedrock.md#betas). */
 const TAKEN: ReadonlySet<string> = new Set([
@@ -36,6 +36,5 @@ export function selectBetas(stated: unknown, allowed: readonly string[]) {
     if (names) for (const name of names) forwarded.add(name)
     else ignored.add(value)
   }
-  const betas: Betas = { forwarded: undefined, ignored: [...ignored] }
-  return { forwarded: [...forwarded], ignored: nameBetas(betas) }
+  return { forwarded: [...forwarded], ignored: nameBetas({ ignored: [...ignored] }) }
 }
