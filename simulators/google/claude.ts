@@ -7,10 +7,18 @@ import { scriptText } from '../model/conversation.ts'
 import { invalid } from './errors.ts'
 
 const VERSIONS = new Set(['vertex-2023-10-16', '2023-06-01', '2026-10-21'])
-const BETAS =
-  /^(?:claude-code-20250219|interleaved-thinking-2025-05-14|context-management-2025-06-27|effort-2025-11-24|tool-search-tool-2025-10-19|tool-examples-2025-10-29|context-1m-2025-08-07|web-search-2025-03-05)$/
+const BETAS = new Set([
+  'claude-code-20250219',
+  'interleaved-thinking-2025-05-14',
+  'context-management-2025-06-27',
+  'effort-2025-11-24',
+  'tool-search-tool-2025-10-19',
+  'tool-examples-2025-10-29',
+  'context-1m-2025-08-07',
+  'web-search-2025-03-05',
+])
 
-export const PLACE = '/{version}/projects/{project}/locations/{location}/publishers'
+const PLACE = '/{version}/projects/{project}/locations/{location}/publishers'
 
 export function claudeRoute(): Route {
   return {
@@ -30,7 +38,7 @@ function answerClaude(exchange: Exchange): Reply {
   if (version === undefined) throw invalid('anthropic_version: Field required')
   if (!VERSIONS.has(text(version))) throw invalid('anthropic_version: Input is not a valid version')
   const betas = text(exchange.request.headers['anthropic-beta']).split(',')
-  const unknown = betas.find((beta) => beta !== '' && !BETAS.test(beta))
+  const unknown = betas.find((beta) => beta !== '' && !BETAS.has(beta))
   if (unknown) {
     throw invalid(`Unexpected value(s) \`${unknown}\` for the \`anthropic-beta\` header.`)
   }

@@ -27,7 +27,7 @@ const DETAILS: Record<string, object[]> = {
   ],
 }
 
-export function errorBody({ status, code = '', message }: Failure) {
+function errorBody({ status, code = '', message }: Failure) {
   const details = DETAILS[code]
   const name = details || code === '' ? (NAMES[status] ?? 'UNKNOWN') : code
   return {

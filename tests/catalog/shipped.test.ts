@@ -9,6 +9,7 @@ import { readPrices } from '../../server/money/catalog/load/load-model.ts'
 import { createCatalog } from '../../server/money/catalog/load/snapshot.ts'
 import { priceCharge } from '../../server/money/catalog/price/price.ts'
 import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
+import { serviceAccountOf } from '../../simulators/google/tokens.ts'
 import { openDatabase, secrets, silent } from './support.ts'
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'catalog')
@@ -23,11 +24,18 @@ const files = globSync(join(FOLDER, '*.json'))
 /** Servers on one's own machine. */
 const KEYLESS: ReadonlySet<string> = new Set(['ollama.json', 'sglang.json', 'vllm.json'])
 
+function variableFor(name: string): string {
+  if (name.endsWith('_URL')) return 'https://resource.test/v1'
+  if (!name.endsWith('_SERVICE_ACCOUNT')) return 'sk-for-tests'
+  const account = serviceAccountOf('')
+  return JSON.stringify({ ...account, token_uri: 'https://oauth2.googleapis.com/token' })
+}
+
 /** All variables that the files refer to. */
 const environment = Object.fromEntries(
   [...JSON.stringify(files).matchAll(/env:([A-Z0-9_]+)/g)].map(([, name = '']) => [
     name,
-    name.endsWith('_URL') ? 'https://resource.test/v1' : 'sk-for-tests',
+    variableFor(name),
   ]),
 )
 

@@ -1,4 +1,4 @@
-/** The tokens of service accounts: kept, renewed early, asked for once; where they may be asked for. */
+/** The tokens of service accounts: kept, renewed early, asked for once, and where. */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'

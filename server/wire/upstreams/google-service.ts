@@ -208,10 +208,10 @@ export async function readGoogleFailure(
   value: unknown,
 ): Promise<UpstreamFailure> {
   const body = await readErrorBody(response)
-  return toFailure(readGoogleError(tryParseJson(body)) ?? {}, response.status, value)
+  return classifyError(readGoogleError(tryParseJson(body)) ?? {}, response.status, value)
 }
 
-export function toFailure(error: GoogleError, status: number, value: unknown): UpstreamFailure {
+function classifyError(error: GoogleError, status: number, value: unknown): UpstreamFailure {
   const { message, retryAfterSeconds } = error
   const stated = KINDS[error.status ?? ''] ?? classifyStatus(status)
   const kind = isOfAccount(error) ? 'channel_fault' : refineRejection(stated, message, value)

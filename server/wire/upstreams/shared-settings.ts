@@ -44,7 +44,7 @@ export function sharesStored({ stored_ids: ids }: { readonly stored_ids: 'own' |
   return ids === 'any'
 }
 
-/** Where a project's models on Vertex AI run. */
+/** The place of a project's models on Vertex AI. */
 export const vertexPlace = {
   /** By default the project of the service account. */
   project: z

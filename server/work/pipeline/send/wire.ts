@@ -68,7 +68,7 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
   }
 }
 
-/** Opens a wire without a hold for free reads. Rejects all but GETs and requests for credentials. */
+/** Opens a wire without a hold for free reads: GETs, and requests for credentials. */
 export function openReadingWire(options: WireOptions): Wire {
   const refuse = () => Promise.reject(new Error('this wire only reads'))
   return {
