@@ -78,7 +78,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ' ',
   ),
   'server/wire/dialects':
-    `door usage parts gemini chat completions-over-chat messages chat-over-messages messages-over-chat responses
+    `door usage parts contents chat completions-over-chat messages chat-over-messages messages-over-chat responses
     responses-over-chat images interpretation minutes video speech synthesis synthesis-over-speech
     transcription transcription-over-recognition`.split(/\s+/),
   'server/money/ledger':

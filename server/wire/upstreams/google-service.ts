@@ -5,7 +5,7 @@
 import { createHash, createPrivateKey, sign } from 'node:crypto'
 import { z } from 'zod'
 import { asString, member, tryParseJson } from '../../base/lib/json.ts'
-import { type GoogleError, readGoogleError } from '../dialects/gemini/read-error.ts'
+import { type GoogleError, readGoogleError } from '../dialects/contents/read-error.ts'
 import { refineRejection } from './account-refusal.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from './failure.ts'
 import type { Wire, WireRequest, WireResponse } from './wire.ts'
@@ -221,4 +221,33 @@ function classifyError(error: GoogleError, status: number, value: unknown): Upst
 /** A bad key is a 400, and a quota of the day is no load that passes. */
 function isOfAccount({ reason, isQuotaOfDay = false }: GoogleError): boolean {
   return isQuotaOfDay || (reason !== undefined && BAD_KEYS.has(reason))
+}
+
+/** The place of a project's models. */
+export const placeSettings = {
+  /** By default the project of the service account. */
+  project: z
+    .string()
+    .regex(/^[a-z0-9:.-]{1,100}$/)
+    .optional(),
+  /** A region such as `us-east5`, a multi-region (`us`, `eu`) or `global`. */
+  location: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{1,39}$/)
+    .default('global'),
+}
+
+interface Place {
+  readonly location: string
+  readonly base_url?: string | undefined
+}
+
+/** Returns the address of the channel, or of its location. */
+export function readPlaceUrl({ base_url: url, location }: Place): string {
+  if (url !== undefined) return url
+  if (location === 'global') return 'https://aiplatform.googleapis.com'
+  if (location === 'us' || location === 'eu') {
+    return `https://aiplatform.${location}.rep.googleapis.com`
+  }
+  return `https://${location}-aiplatform.googleapis.com`
 }

@@ -43,32 +43,3 @@ export const storedSettings = {
 export function sharesStored({ stored_ids: ids }: { readonly stored_ids: 'own' | 'any' }): boolean {
   return ids === 'any'
 }
-
-/** The place of a project's models on Vertex AI. */
-export const vertexPlace = {
-  /** By default the project of the service account. */
-  project: z
-    .string()
-    .regex(/^[a-z0-9:.-]{1,100}$/)
-    .optional(),
-  /** A region such as `us-east5`, a multi-region (`us`, `eu`) or `global`. */
-  location: z
-    .string()
-    .regex(/^[a-z][a-z0-9-]{1,39}$/)
-    .default('global'),
-}
-
-interface VertexPlace {
-  readonly location: string
-  readonly base_url?: string | undefined
-}
-
-/** Returns the address of the channel, or of its location. */
-export function readVertexUrl({ base_url: url, location }: VertexPlace): string {
-  if (url !== undefined) return url
-  if (location === 'global') return 'https://aiplatform.googleapis.com'
-  if (location === 'us' || location === 'eu') {
-    return `https://aiplatform.${location}.rep.googleapis.com`
-  }
-  return `https://${location}-aiplatform.googleapis.com`
-}

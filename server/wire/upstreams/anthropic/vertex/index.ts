@@ -4,9 +4,14 @@ import { asString, member } from '../../../../base/lib/json.ts'
 import { joinUrl } from '../../../../base/lib/text/base-url.ts'
 import { buildMessagesError } from '../../../dialects/messages/error.ts'
 import { UpstreamFailure } from '../../failure.ts'
-import { createTokenCache, readGoogleFailure, sendWithToken } from '../../google-service.ts'
+import {
+  createTokenCache,
+  readGoogleFailure,
+  readPlaceUrl,
+  sendWithToken,
+} from '../../google-service.ts'
 import { readJsonAnswer } from '../../read-json.ts'
-import { readPriceFacts, readVertexUrl } from '../../shared-settings.ts'
+import { readPriceFacts } from '../../shared-settings.ts'
 import { defineUpstream } from '../../upstream.ts'
 import type { Wire, WireResponse } from '../../wire.ts'
 import { editCloudBody } from '../cloud-body.ts'
@@ -27,7 +32,7 @@ const host: MessagesHost<VertexSettings> = {
     const edited = editCloudBody(body, { version, betas, allowed, ...IN_HEADER })
     const response = await sendWithToken(wire, tokens, account, {
       method: 'POST',
-      url: joinUrl(readVertexUrl(settings), pathOf(settings, upstreamModel, stream)),
+      url: joinUrl(readPlaceUrl(settings), pathOf(settings, upstreamModel, stream)),
       headers: {
         ...forwardClient(headers),
         ...(edited.betas.length > 0 ? { 'anthropic-beta': edited.betas.join(',') } : {}),
@@ -73,7 +78,7 @@ async function listPublished(
   const path = `/v1beta1/publishers/anthropic/models?pageSize=${most}`
   return sendWithToken(wire, tokens, settings.service_account, {
     method: 'GET',
-    url: joinUrl(readVertexUrl(settings), path),
+    url: joinUrl(readPlaceUrl(settings), path),
     headers: { accept: 'application/json' },
   })
 }
@@ -97,7 +102,7 @@ export const anthropicVertex = defineUpstream({
   secrets: ['service_account'],
   concurrency: ({ max_concurrent_calls: calls }) => calls,
   priceFacts: ({ location, ...settings }) => readPriceFacts({ ...settings, region: location }),
-  address: readVertexUrl,
+  address: readPlaceUrl,
   probe: (wire, settings) => listPublished(wire, settings, 1),
   listModels: async (wire, settings) =>
     namedAsModels(await listPublished(wire, settings, MODELS_MAX)),

@@ -1,14 +1,19 @@
 /** A channel's settings for Claude on Google's Vertex AI. */
 import { z } from 'zod'
-import { refuseTokenUri, serviceAccount } from '../../google-service.ts'
-import { baseUrl, readVertexUrl, vertexPlace } from '../../shared-settings.ts'
+import {
+  placeSettings,
+  readPlaceUrl,
+  refuseTokenUri,
+  serviceAccount,
+} from '../../google-service.ts'
+import { baseUrl } from '../../shared-settings.ts'
 import { cloudSettings } from '../settings.ts'
 
 export const vertexSettings = z
   .strictObject({
     /** The key file of a service account, as JSON or as its text. */
     service_account: serviceAccount,
-    ...vertexPlace,
+    ...placeSettings,
     /** Without the version path; by default the location's own address. */
     base_url: baseUrl().optional(),
     /** The version of the messages format, as the vendor's own SDK states it. */
@@ -25,7 +30,7 @@ export const vertexSettings = z
     if (project === undefined && account.project_id === undefined) {
       refuse('project', 'missing: the key file names no project_id')
     }
-    refuse('service_account', refuseTokenUri(account, readVertexUrl(settings)))
+    refuse('service_account', refuseTokenUri(account, readPlaceUrl(settings)))
   })
 
 export type VertexSettings = z.infer<typeof vertexSettings>
