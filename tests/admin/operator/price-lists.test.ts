@@ -1,6 +1,7 @@
 /** A customer's price list: every way to a price reads the same one, and what has begun keeps its own. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { PendingQuery, Row } from 'postgres'
 import { assignPriceList } from '../../../server/money/accounts/assign-price-list.ts'
 import { clearOwnPrices, setOwnPrices } from '../../../server/money/catalog/apply/edit-lists.ts'
 import { showPrices } from '../../../server/money/catalog/lists/show-prices.ts'
@@ -218,10 +219,41 @@ test('a list in use is not retired, and one of another currency is not given', a
   await assert.rejects(give('usd'), /usd is in USD, this account pays in CNY/)
 })
 
-test('the books explain every price', async () => {
+const findProblems = async () => {
   const { checks } = await audit(stage.sql)
-  assert.deepEqual(
-    checks.flatMap(({ ok, id, details }) => (ok ? [] : [id, details])),
-    [],
+  return checks.flatMap(({ ok, id, details }) => (ok ? [] : [[id, details[0]?.found]]))
+}
+
+test('the books explain every price, and nothing else passes for one', async () => {
+  assert.deepEqual(await findProblems(), [])
+  const tenant = await stage.tenant()
+  await assign(tenant, 'gold')
+  const record = await call(tenant, 'm1')
+  const { sql } = stage
+  const id = record.request_id
+  const [before] = await sql`select lines, attempts from call where request_id = ${id}`
+  const edit = async (set: PendingQuery<Row[]>) => {
+    await sql`update call set ${set} where request_id = ${id}`
+    const problems = await findProblems()
+    await sql`update call set lines = ${sql.json(before?.lines)},
+      attempts = ${sql.json(before?.attempts)} where request_id = ${id}`
+    return problems.flat().join()
+  }
+  const last = (member: string, value: string) => {
+    return edit(
+      sql`lines = jsonb_set(lines, ${['-1', member]}::text[], ${`"${value}"`}::text::jsonb)`,
+    )
+  }
+  assert.match(
+    await last('amount', '0.059999999'),
+    /^I24,10 output_token at 6 for 1000: 0.059999999/,
   )
+  assert.match(await last('unit_price', '7'), /^I24,10 output_token at 7 for 1000/)
+  assert.match(await last('list_amount', '0.04'), /^I24,.*at base prices 0.04/)
+  const [foreign] = await sql<{ version: string }[]>`
+    select version::text from price where model_id = 'm1 vip' order by version desc limit 1`
+  const attempt = JSON.stringify([{ price_version: foreign?.version }])
+  const stranger = await edit(sql`attempts = ${attempt}::text::jsonb`)
+  assert.match(stranger, /^I24,\d+ on vip/)
+  assert.deepEqual(await findProblems(), [])
 })

@@ -3,6 +3,7 @@ import type { Sql } from 'postgres'
 import { BOOKS_INVARIANTS } from './audit-books-store.ts'
 import { budgetsAreCounted } from './audit-budgets-store.ts'
 import { contentHasOneOwner } from './audit-content-store.ts'
+import { pricesAreOfTheList } from './audit-prices-store.ts'
 import {
   type Invariant,
   LEDGER_INVARIANTS,
@@ -16,6 +17,7 @@ const INVARIANTS = [
   ...TASK_INVARIANTS,
   contentHasOneOwner,
   budgetsAreCounted,
+  pricesAreOfTheList,
   ...BOOKS_INVARIANTS,
 ]
 
