@@ -102,6 +102,35 @@ describe('costs', { concurrency: false }, () => {
     assert.equal(unknown.margins[0]?.margin, null)
   })
 
+  test('a model whose cheapest route comes first says so, and why', async () => {
+    const params = { model_id: 'thrifty' }
+    const route = { channel: 'sim-openai', upstream_model: 'sim-chat' }
+    const body = {
+      type: 'chat',
+      prices: price('9'),
+      routing: 'cheapest',
+      routes: [
+        { ...route, channel: 'sim-ark' },
+        { ...route, costs: price('2') },
+      ],
+    }
+    const key = 'PUT /operator/models/:model_id'
+    const saved = await stage.read(key, { ...AS, params, body })
+    const order = [
+      ['sim-openai', '2', 'cost', true],
+      ['sim-ark', null, 'unknown_cost', true],
+    ]
+    const orderOf = ({ route_order: rows }: typeof saved) =>
+      rows.map((one) => [one.channel, one.expected_cost, one.because, one.is_usable])
+    assert.deepEqual(orderOf(saved), order)
+    assert.equal(saved.routing, 'cheapest')
+    assert.match(saved.warnings.join(), /the costs of some routes are not known/)
+    const { routing: _, ...plain } = body
+    const changed = await stage.read(key, { ...AS, params, body: plain })
+    assert.equal(changed.routing, 'priority')
+    assert.deepEqual(orderOf(changed)[0], ['sim-ark', null, 'weight', true])
+  })
+
   test('revenue, cost and margin by model, by channel and over time; the rest is unknown', async () => {
     for (const model of ['earns', 'loses', 'unknown']) assert.equal((await call(model)).status, 200)
     const overview = await stage.read('GET /operator/overview', AS)

@@ -26,6 +26,16 @@ before(async () => {
       { id: 'two', type: 'chat', prices, routes },
       { id: 'closed-first', type: 'chat', prices, routes: through('closed', 'first') },
       { id: 'refused-first', type: 'chat', prices, routes: through('refused', 'first') },
+      {
+        id: 'cheapest',
+        type: 'chat',
+        prices,
+        routing: 'cheapest',
+        routes: [{ channel: 'refused', upstream_model: 'sim-chat' }, ...routes].map((one) => {
+          const amount = { first: '0.0004', second: '0.0003' }[one.channel]
+          return amount ? { ...one, costs: [{ unit: 'output_token', per: 1, amount }] } : one
+        }),
+      },
       { id: 'one', type: 'chat', prices, routes: through('first') },
       { id: 'only-closed', type: 'chat', prices, routes: through('closed') },
     ],
@@ -65,6 +75,20 @@ test('after a failure the next route is tried, and the record has both attempts'
     assert.equal(record.status, 'succeeded')
     assert.deepEqual(tried.at(-1), ['second', 'answered'])
   }
+})
+
+test('the cheapest route is tried first, then the next, and one of unknown cost last', async () => {
+  const { key } = await gateway.tenant()
+  const tried = async (words: string) => {
+    return (await outcomes(await gateway.post(PATH, key, chatBody(words, 'cheapest')), key)).tried
+  }
+  assert.deepEqual(await tried('hi'), [['second', 'answered']])
+  assert.deepEqual(await tried('[[fault:status=500;only=ark]] hi'), [
+    ['second', 'failed'],
+    ['first', 'answered'],
+  ])
+  const all = await tried('[[fault:status=500]] hi')
+  assert.deepEqual(all.at(-1)?.[0], 'refused')
 })
 
 test('an error with status 200 before any content is a failure too', async () => {

@@ -58,6 +58,11 @@ export interface Route {
   readonly weight: number
   /** Absent if the upstream cost is unknown. */
   readonly cost?: RouteCost
+  /**
+   * The cost of a call of a usual size, in nano-units, at a model whose cheapest route is tried
+   * first; null: not known.
+   */
+  readonly expectedCost?: bigint | null
 }
 
 /** Another model that may serve a model's calls, at its own price. */

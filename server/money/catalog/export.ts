@@ -139,7 +139,7 @@ function nameSecret(value: unknown, name: string, variables: Set<string>): unkno
 function exportModel(row: ModelRow, planned: readonly PlannedRow[]): object {
   const definition = definitionOf(row, planned.map(pricePlanOf))
   const { type, free, prices, planned_prices: plans, routes, limits } = definition
-  const { unpriced_tools: tools, ...details } = definition.details
+  const { unpriced_tools: tools, routing, ...details } = definition.details
   return {
     id: row.id,
     type,
@@ -148,6 +148,7 @@ function exportModel(row: ModelRow, planned: readonly PlannedRow[]): object {
     routes: routes.map((route) => ({ ...route, currency: undefined })),
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
     unpriced_tools: tools,
+    routing,
     ...(Object.keys(details).length > 0 ? { details } : {}),
   }
 }

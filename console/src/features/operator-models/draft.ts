@@ -24,6 +24,7 @@ interface Fallback {
 }
 
 /** The treatment of tools of the vendor's that have no price. */
+export type Routing = 'priority' | 'cheapest'
 export type UnpricedTools = 'take_out' | 'refuse'
 
 export interface ModelDraft {
@@ -36,6 +37,7 @@ export interface ModelDraft {
   /** Routes to other models, which files define. */
   readonly fallbacks: readonly Fallback[]
   readonly unpricedTools: UnpricedTools
+  readonly routing: Routing
   readonly limits: string
   readonly details: string
 }
@@ -57,6 +59,7 @@ export const NEW_DRAFT: ModelDraft = {
   routes: [NEW_ROUTE],
   fallbacks: [],
   unpricedTools: 'take_out',
+  routing: 'priority',
   limits: '',
   details: '',
 }
@@ -76,6 +79,7 @@ interface StoredModel {
   }[]
   readonly fallbacks: readonly Fallback[]
   readonly unpriced_tools: UnpricedTools
+  readonly routing: Routing
   readonly limits: object
   readonly details: object
 }
@@ -96,6 +100,7 @@ export function toModelDraft(model: StoredModel): ModelDraft {
     })),
     fallbacks: model.fallbacks,
     unpricedTools: model.unpriced_tools,
+    routing: model.routing,
     limits: toJson(model.limits),
     details: toJson(model.details),
   }
@@ -119,6 +124,7 @@ export function toModelBody(draft: ModelDraft, badJson: string) {
     ...(draft.isFree ? { free: true } : { prices: toPrices(draft.prices) }),
     routes: [...draft.routes.map(toRoute), ...draft.fallbacks.map((one) => ({ ...one }))],
     unpriced_tools: draft.unpricedTools,
+    routing: draft.routing,
     limits: readObject({ param: 'limits', badJson }, draft.limits),
     details: readObject({ param: 'details', badJson }, draft.details),
   }

@@ -58,6 +58,10 @@ export const messages = defineMessages(
       'Tools that the vendor runs for a fee. A request that demands one is always refused.',
     unpricedTools_take_out: 'Take out of requests that only offer them',
     unpricedTools_refuse: 'Refuse each request that has them',
+    routing: 'Order of routes',
+    routingNote: 'Among routes that work. A route whose costs are not known is tried last.',
+    routing_priority: 'By priority, then by share of traffic',
+    routing_cheapest: 'The cheapest first',
     takenOut: 'Tools taken out of requests',
     takenOutText:
       'These tools of the vendor’s have no price. x-tributary-ignored of the answers names them.',
@@ -136,6 +140,10 @@ export const messages = defineMessages(
     unpricedToolsNote: '由供应商运行并收费的工具，例如联网搜索。请求强制使用时一律拒绝。',
     unpricedTools_take_out: '请求仅提供时将其移除',
     unpricedTools_refuse: '拒绝每个带有它们的请求',
+    routing: '路由顺序',
+    routingNote: '适用于可用的路由。成本未知的路由最后尝试。',
+    routing_priority: '按优先级，再按流量占比',
+    routing_cheapest: '成本最低的优先',
     takenOut: '从请求中移除的工具',
     takenOutText:
       '调用方提供了供应商的这些工具；因没有价格而被移除，响应头 x-tributary-ignored 会列出它们。',

@@ -15,7 +15,7 @@ import { notifyDone } from '../../components/state/notify.ts'
 import { useModelTypeName } from '../../components/text/model-type.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { type ModelDraft, toModelBody, type UnpricedTools } from './draft.ts'
+import { type ModelDraft, type Routing, toModelBody, type UnpricedTools } from './draft.ts'
 import { messages } from './messages.ts'
 import { RouteRows } from './row-fields.tsx'
 
@@ -106,6 +106,7 @@ function Fields({ draft, isNew, set }: FieldsProps) {
       />
       <Advanced>
         {draft.isFree ? null : <ToolsField draft={draft} set={set} />}
+        <RoutingField draft={draft} set={set} />
         <JsonField
           param="limits"
           label={t('limits')}
@@ -189,6 +190,23 @@ function ToolsField({ draft, set }: Pick<FieldsProps, 'draft' | 'set'>) {
       error={useFieldError('unpriced_tools')}
       value={draft.unpricedTools}
       onChange={(value) => set({ unpricedTools: value === 'refuse' ? 'refuse' : 'take_out' })}
+    />
+  )
+}
+
+const ORDERS: readonly Routing[] = ['priority', 'cheapest']
+
+function RoutingField({ draft, set }: Pick<FieldsProps, 'draft' | 'set'>) {
+  const t = useMessages(messages)
+  return (
+    <Select
+      label={t('routing')}
+      description={t('routingNote')}
+      data={ORDERS.map((value) => ({ value, label: t(`routing_${value}`) }))}
+      allowDeselect={false}
+      error={useFieldError('routing')}
+      value={draft.routing}
+      onChange={(value) => set({ routing: value === 'cheapest' ? 'cheapest' : 'priority' })}
     />
   )
 }

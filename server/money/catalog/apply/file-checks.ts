@@ -3,7 +3,9 @@
  */
 import { checkSettings, type KnownUpstreams } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
+import { readPrices } from '../load/load-model.ts'
 import type { Mistake } from '../mistakes.ts'
+import { expectedCost } from '../price/expected-cost.ts'
 import type { NamedCatalogFile } from './file.ts'
 import type { FileModel } from './file-schema.ts'
 
@@ -71,7 +73,17 @@ export function findWarnings(
       )
     }),
     ...content.models.flatMap(priceWarnings),
+    ...content.models.flatMap(routingWarnings),
   ])
+}
+
+function routingWarnings({ id, type, routes, details }: FileModel): string[] {
+  if (details.routing !== 'cheapest') return []
+  return routes
+    .filter(({ costs = [] }) => expectedCost(readPrices(costs, type), type) === undefined)
+    .map(({ channel, upstream_model: name }) => {
+      return `model ${id}: the cost of the route ${channel}/${name} is not known: it is tried last`
+    })
 }
 
 function priceWarnings({ id, prices }: FileModel): string[] {

@@ -71,6 +71,8 @@ const details = z.looseObject({
   example: z.boolean().optional(),
   /** The stored form of a model's `unpriced_tools`. */
   unpriced_tools: z.literal('refuse').optional(),
+  /** The stored form of a model's `routing`. */
+  routing: z.literal('cheapest').optional(),
 })
 
 const model = z
@@ -85,6 +87,8 @@ const model = z
     details: details.default({}),
     /** Tools of the vendor's without a price: taken out if only offered, or always refused. */
     unpriced_tools: z.enum(['take_out', 'refuse']).optional(),
+    /** The order of routes: by priority and weight, or by what they cost. */
+    routing: z.enum(['priority', 'cheapest']).optional(),
     /** Overrides the file's own, in an export. */
     source: entrySource.optional(),
     currency: currency.optional(),
@@ -103,10 +107,13 @@ const model = z
     checkPlans(value, refuse)
     checkClock(value, refuse)
   })
-  .transform(({ routes, unpriced_tools: tools, details: stored, ...rest }) => {
-    const { unpriced_tools: before, ...others } = stored
-    const isRefused = (tools ?? before) === 'refuse'
-    const kept = isRefused ? { ...others, unpriced_tools: 'refuse' as const } : others
+  .transform(({ routes, unpriced_tools: tools, routing, details: stored, ...rest }) => {
+    const { unpriced_tools: toolsBefore, routing: routingBefore, ...others } = stored
+    const kept = {
+      ...others,
+      ...((tools ?? toolsBefore) === 'refuse' ? { unpriced_tools: 'refuse' as const } : {}),
+      ...((routing ?? routingBefore) === 'cheapest' ? { routing: 'cheapest' as const } : {}),
+    }
     return { ...rest, details: kept, ...splitRoutes(rest.id, routes) }
   })
 

@@ -2,6 +2,7 @@
 import { parseAmount } from '../../../base/lib/money.ts'
 import type { Unit } from '../../../base/lib/units.ts'
 import type { Fallback, Model, ModelType, PlannedPrice, PriceEntry, Route } from '../catalog.ts'
+import { expectedCost } from '../price/expected-cost.ts'
 import type { ModelRow, PlannedRow, StoredPrice, StoredRoute } from '../store.ts'
 
 /** `planned` holds the plans of this model, ordered by their start. */
@@ -13,7 +14,7 @@ export function loadModel(row: ModelRow, planned: readonly PlannedRow[]): Model 
     free: row.free,
     ...(row.details.unpriced_tools === 'refuse' ? { unpricedTools: 'refuse' as const } : {}),
     limits: row.limits,
-    routes: row.routes.map((route) => loadRoute(route, row.type)),
+    routes: loadRoutes(row),
     ...(row.fallbacks.length > 0 ? { fallbacks: inOrder(row.fallbacks) } : {}),
     prices: readPrices(row.prices ?? [], row.type),
     priceVersion: row.price_version,
@@ -39,6 +40,26 @@ function loadRoute(
   if (!costs || !currency || version === undefined) return route
   const entries = readPrices(costs, type)
   return { ...route, cost: { version: BigInt(version), currency, entries } }
+}
+
+/**
+ * Returns the routes of a model, with what they cost if the cheapest is tried first. Costs in
+ * several currencies cannot be compared: those in another than the model's are unknown.
+ */
+export function loadRoutes({
+  routes,
+  type,
+  currency,
+  details,
+}: Pick<ModelRow, 'routes' | 'type' | 'currency' | 'details'>): Route[] {
+  const loaded = routes.map((route) => loadRoute(route, type))
+  if (details.routing !== 'cheapest') return loaded
+  const common = currency ?? loaded.find(({ cost }) => cost)?.cost?.currency
+  return loaded.map((route) => {
+    const { cost } = route
+    const expected = cost?.currency === common && cost ? expectedCost(cost.entries, type) : null
+    return { ...route, expectedCost: expected ?? null }
+  })
 }
 
 function loadPlanned(row: PlannedRow, type: ModelType): PlannedPrice {

@@ -288,8 +288,8 @@ function mayRetry(
 }
 
 /**
- * Orders by priority, then by weight, randomly or as the conversation hashes; channels that are
- * cooling down or near their spending cap come last.
+ * Orders by cost where the model says so, then by priority, then by weight, randomly or as the
+ * conversation hashes; channels that are cooling down or near their spending cap come last.
  */
 export function orderRoutes(
   routes: readonly UsableRoute[],
@@ -307,9 +307,19 @@ export function orderRoutes(
   }))
   keyed.sort(
     (a, b) =>
-      Number(b.ready) - Number(a.ready) || a.route.priority - b.route.priority || a.draw - b.draw,
+      Number(b.ready) - Number(a.ready) ||
+      compareCosts(a.route, b.route) ||
+      a.route.priority - b.route.priority ||
+      a.draw - b.draw,
   )
   return keyed.map((one) => one.route)
+}
+
+/** An unknown cost is tried last. Routes of other models have none. */
+function compareCosts({ expectedCost: a }: UsableRoute, { expectedCost: b }: UsableRoute): number {
+  if (a === b || a === undefined || b === undefined) return 0
+  if (a === null || b === null) return a === null ? 1 : -1
+  return a < b ? -1 : 1
 }
 
 /** The call or task of an attempt, and how long it took if that is the vendor's latency. */

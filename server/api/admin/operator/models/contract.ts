@@ -1,5 +1,6 @@
 /** Operators: models, their routes, limits and versioned prices. */
 import { z } from 'zod'
+import { decimalAmount } from '../../../endpoints/codecs.ts'
 import { serial, text, time } from '../../common-schemas.ts'
 import { CREATES_ONLY } from '../../is-new.ts'
 import { area, type Routes } from '../../route.ts'
@@ -77,6 +78,22 @@ const model = z.object({
   limits: z.record(z.string(), z.number()),
   details: z.record(z.string(), z.unknown()),
   unpriced_tools: z.enum(['take_out', 'refuse']),
+  routing: z.enum(['priority', 'cheapest']),
+  route_order: z
+    .array(
+      z.object({
+        channel: z.string(),
+        upstream_model: z.string(),
+        expected_cost: decimalAmount
+          .nullable()
+          .describe('Of a call of a usual size; null: not known, or the order is by priority.'),
+        because: z
+          .enum(['only_route', 'cost', 'unknown_cost', 'priority', 'weight'])
+          .describe('What puts it before the next one, or the last one behind the others.'),
+        is_usable: z.boolean().describe('False: its channel is paused or cannot be used.'),
+      }),
+    )
+    .describe('The order in which routes are tried while all of them work.'),
   tools_taken_out: z
     .array(takenOut)
     .describe('Tools that requests offer and that have no price, which the gateway takes out.'),
@@ -106,6 +123,7 @@ const draft = z.object({
   routes: z.array(z.looseObject({})),
   limits: z.looseObject({}).optional(),
   unpriced_tools: z.string().optional().describe('take_out or refuse.'),
+  routing: z.string().optional().describe('priority or cheapest.'),
   details: z.looseObject({}).optional(),
 })
 const currency = z.string().default('CNY')

@@ -13,6 +13,7 @@ import {
   listModelSummaries,
   type ModelSummary,
 } from '../../../../money/catalog/describe.ts'
+import { describeOrder } from '../../../../money/catalog/load/route-order.ts'
 import type { PlannedRow } from '../../../../money/catalog/store.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
 import { isCreation } from '../../is-new.ts'
@@ -27,7 +28,8 @@ import { readTakenOut } from './taken-out.ts'
 type ShowTakenOut = Awaited<ReturnType<typeof readTakenOut>>
 
 function showModel(row: ModelSummary, { catalog }: AdminServices, takenOut: ShowTakenOut) {
-  const { unpriced_tools: tools, ...details } = row.details
+  const { unpriced_tools: tools, routing, ...details } = row.details
+  const { channels } = catalog.snapshot()
   return {
     ...row,
     limits: row.limits as Readonly<Record<string, number>>,
@@ -36,8 +38,13 @@ function showModel(row: ModelSummary, { catalog }: AdminServices, takenOut: Show
     price_problems: findPriceProblems(row),
     details,
     unpriced_tools: tools === 'refuse' ? ('refuse' as const) : ('take_out' as const),
+    routing: routing === 'cheapest' ? ('cheapest' as const) : ('priority' as const),
+    route_order: describeOrder(row).map((route) => {
+      const channel = channels.get(route.channel)
+      return { ...route, is_usable: channel !== undefined && !channel.isPaused }
+    }),
     tools_taken_out: takenOut(row),
-    warnings: listWarnings(row, catalog.snapshot().channels),
+    warnings: listWarnings(row, channels),
   }
 }
 
@@ -54,6 +61,9 @@ function listWarnings(row: ModelSummary, channels: ReadonlyMap<string, unknown>)
     ...(row.routes.length > 0 && usable.length === 0 ? ['no route leads to a usable channel'] : []),
     ...(usable.length > 0 && usable.length < row.routes.length
       ? ['some routes lead to channels that cannot be used']
+      : []),
+    ...(describeOrder(row).some(({ because }) => because === 'unknown_cost')
+      ? ['the costs of some routes are not known: they are tried last']
       : []),
     ...(!row.free && row.prices.length === 0 ? ['no price: calls are refused'] : []),
     ...(row.details.example === true ? ['its prices are examples: set your own'] : []),
