@@ -1,6 +1,7 @@
 /** The gateway's own records of the proof's calls. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
+import type { Entry } from './catalog.ts'
 
 export interface RecordRow {
   readonly request_id: string
@@ -14,6 +15,9 @@ export interface RecordRow {
   readonly debt: bigint | null
   readonly lines: readonly RecordLine[] | null
   readonly error: string | null
+  readonly price_list: string
+  /** Of the version that its hold pinned. */
+  readonly prices: readonly Entry[] | null
 }
 
 export interface RecordLine {
@@ -42,8 +46,10 @@ export async function readRecords(
   await waitUntilClosed(sql, requestIds)
   const rows = await sql<RecordRow[]>`
     select h.request_id, h.state, h.amount, c.status, c.basis, c.review, c.charged, c.returned,
-      c.debt, c.lines, c.error
+      c.debt, c.lines, c.error, coalesce(p.list_id, 'base') as price_list,
+      p.prices
     from hold h left join call c on c.hold_id = h.id
+    left join price p on p.version = h.price_version
     where h.request_id = any(${requestIds as string[]})`
   return new Map(rows.map((row) => [row.request_id, row]))
 }

@@ -1,8 +1,10 @@
 /** Converts the price sheet to a catalog file, from which the gateway reads its prices. */
 import { serviceAccountOf } from '../../simulators/google/tokens.ts'
+import { routeCosts } from './lists/book.ts'
 import { type Card, type Rates, SHEETS, type Sheet } from './sheet.ts'
 
-interface Entry {
+/** A price as a catalog file has it. */
+export interface Entry {
   readonly unit: string
   readonly per: number
   readonly amount: string
@@ -17,7 +19,7 @@ const TOTAL_MS = 6_000
 /** Returns a catalog file whose channels lead to `vendorUrl`. `only` names the models to keep. */
 export function catalogFor(vendorUrl: string, only?: readonly string[]): object {
   const sheets = SHEETS.filter(({ id }) => !only || only.includes(id))
-  const used = new Set(sheets.map(({ channel }) => channel))
+  const used = new Set(['pp-paused', ...sheets.map(({ channel }) => channel)])
   return {
     source: 'prove-prices',
     currency: 'USD',
@@ -35,6 +37,7 @@ function channelsAt(url: string) {
       upstream: 'openai-compatible',
       settings: { ...openai, responses: 'translate' },
     },
+    { id: 'pp-paused', upstream: 'openai-compatible', paused: true, settings: openai },
     {
       id: 'pp-europe',
       upstream: 'openai-compatible',
@@ -79,7 +82,7 @@ function modelOf(sheet: Sheet): object {
     id,
     type,
     prices: pricesOf(sheet),
-    routes: [{ channel, upstream_model: upstreamModel }],
+    routes: routesOf(sheet, { channel, upstream_model: upstreamModel }),
     limits: {
       ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
       ...(maxInput === undefined ? {} : { max_input_tokens: maxInput }),
@@ -95,8 +98,17 @@ function modelOf(sheet: Sheet): object {
   }
 }
 
+/** A paused channel serves nothing, and its costs count where prices follow costs. */
+function routesOf(sheet: Sheet, route: object): object[] {
+  const costs = routeCosts(sheet)
+  if (!costs) return [route]
+  const usual = { ...route, costs: pricesOf(costs.usual) }
+  if (!costs.paused) return [usual]
+  return [usual, { ...route, channel: 'pp-paused', priority: 1, costs: pricesOf(costs.paused) }]
+}
+
 /** The most specific cards come first: the first entry whose conditions hold is the price. */
-function pricesOf({ cards, fees = {}, others = {}, clock }: Sheet): Entry[] {
+export function pricesOf({ cards, fees = {}, others = {}, clock }: Sheet): Entry[] {
   if (clock) return clockPrices(cards, clock)
   const bySpecificity = [...cards].sort((a, b) => conditionsOf(b).length - conditionsOf(a).length)
   return [

@@ -9,7 +9,7 @@ const GROUPS_SHOWN = 100
 
 export function describeVerdict(
   seed: number,
-  { observed, row, arrivals, breaks }: Verdict,
+  { observed, row, arrivals, breaks, price }: Verdict,
 ): string {
   const { testCase, status, requestId, text } = observed
   const { dialect, model, expected, tricks } = testCase
@@ -19,6 +19,7 @@ export function describeVerdict(
     `case ${testCase.id} of seed ${seed} (again: --seed ${seed} --first ${testCase.id} --cases 1)`,
     ...breaks.map((text) => `  BREAK ${text}`),
     `  ${dialect} ${model}, expected ${expected}; ${tricks.join(', ')}`,
+    `  pays by ${price.list}: ${print(price.sheet ?? 'hidden')}`,
     `  request ${requestId} ${testCase.body.slice(0, LENGTH_MAX)}`,
     `  answered ${status} ${text.slice(0, LENGTH_MAX)}`,
     `  vendor ${arrivals.length} times at ${arrival?.path}, ${arrival?.bytes} bytes`,
@@ -57,6 +58,7 @@ function print(value: unknown): string {
 export function summarise(result: ProofResult, growth: Growth, seconds: number) {
   const { broken, others, byTrick, worth, charged } = result
   const { cases, sent, fullyStated, notStated, debts, reviews, busy, seed } = result
+  const { listed, changedMeanwhile, changes } = result
   const ok = broken.length + others.length === 0 && growth.median <= GROWTH_MAX
   const tricks = [...byTrick].sort(([a], [b]) => (a < b ? -1 : 1))
   const rows = tricks.map(([name, tally]) => [
@@ -73,6 +75,8 @@ export function summarise(result: ProofResult, growth: Growth, seconds: number) 
     `${notStated} with broken or partial usage: charged at most the hold or what was stated`,
     `${debts} became debt, ${reviews} were marked for review`,
     `${busy} answers of 503 while the database was slow: tried again, and not charged`,
+    `${listed} were priced by a list; the price of ${changedMeanwhile} had changed when they ended`,
+    ...Object.entries(changes).map(([what, count]) => `${count} ${what}`),
     `${broken.length} exceptions, ${others.length} breaks of balances, audit and vendor`,
     describeGrowth(growth),
     ...others.slice(0, 20),
@@ -92,6 +96,9 @@ export function summarise(result: ProofResult, growth: Growth, seconds: number) 
     debts,
     reviews,
     busy,
+    listed,
+    changedMeanwhile,
+    changes,
     seconds,
     worthNanos: String(worth),
     chargedNanos: String(charged),

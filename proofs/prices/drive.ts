@@ -12,6 +12,9 @@ export interface Observed {
   readonly requestId: string | undefined
   /** Earlier attempts that got 503 and must not be charged. */
   readonly busyIds: readonly string[]
+  /** The time of the last attempt, and of its end. */
+  readonly startedMs: number
+  readonly endedMs: number
   /** The start of the answer. */
   readonly text: string
   /** In nano-units; of an answer that is too long, that of its header alone. */
@@ -29,6 +32,8 @@ export interface DriveOptions {
   readonly url: string
   readonly concurrency: number
   readonly purseFor: (testCase: Case) => Promise<Purse>
+  /** Tells a vendor's 503 from the gateway's own. */
+  readonly hasArrived?: (caseId: number) => boolean
 }
 
 /** Resolves when every case has ended, with or without an answer. */
@@ -56,7 +61,9 @@ async function sendUntilTaken(testCase: Case, options: DriveOptions): Promise<Ob
   const busyIds: string[] = []
   for (let attempt = 1; ; attempt += 1) {
     const observed = await send(testCase, purse, options)
-    const isBusy = observed.status === 503 && testCase.answer.refusal === undefined
+    const isVendors =
+      testCase.answer.refusal !== undefined && options.hasArrived?.(testCase.id) !== false
+    const isBusy = observed.status === 503 && !isVendors
     if (!isBusy || observed.requestId === undefined || attempt > TRIES_MAX)
       return { ...observed, busyIds }
     busyIds.push(observed.requestId)
@@ -69,7 +76,16 @@ async function send(
   purse: Purse,
   { dispatcher, url }: DriveOptions,
 ): Promise<Omit<Observed, 'busyIds'>> {
-  const base = { testCase, purse, status: 0, requestId: undefined, text: '', statedCharges: [] }
+  const startedMs = Date.now()
+  const base = {
+    testCase,
+    purse,
+    startedMs,
+    status: 0,
+    requestId: undefined,
+    text: '',
+    statedCharges: [],
+  }
   try {
     const answer = await dispatcher.request({
       origin: url,
@@ -91,9 +107,10 @@ async function send(
     const isAsked = testCase.id % 2 === 0 && whole.length <= WHOLE_LENGTH_MAX
     const statedCharges = readStatedCharges(answer.headers, isAsked ? whole : '')
     const text = whole.slice(0, TEXT_LENGTH_MAX)
-    return { ...base, status: answer.statusCode, requestId, text, statedCharges }
+    const endedMs = Date.now()
+    return { ...base, endedMs, status: answer.statusCode, requestId, text, statedCharges }
   } catch (error) {
-    return { ...base, text: String(error) }
+    return { ...base, endedMs: Date.now(), text: String(error) }
   }
 }
 

@@ -1,9 +1,11 @@
 /** Compares one call's record with the vendor's book. */
 
 import type { RecordRow } from './books.ts'
+import { pricesOf } from './catalog.ts'
 import type { Observed } from './drive.ts'
+import type { Price } from './lists/book.ts'
 import type { Arrival, Case } from './plan.ts'
-import { DEFAULT_SERVED, type Sheet, sheetOf } from './sheet.ts'
+import { DEFAULT_SERVED, type Sheet } from './sheet.ts'
 import { worthOf } from './vendor/bill.ts'
 
 export interface Verdict {
@@ -12,6 +14,8 @@ export interface Verdict {
   readonly arrivals: readonly Arrival[]
   readonly charged: bigint
   readonly worth: bigint
+  /** The price that the customer pays by, as far as the books agree. */
+  readonly price: Price
   /** Problems in words; empty if the books agree. */
   readonly breaks: readonly string[]
 }
@@ -22,20 +26,67 @@ const ENDLESS = new Set(['an endless line', 'a drip', 'a flood', 'silence'])
 /** Expectations that require the request to reach the vendor. */
 const MUST_ARRIVE = new Set(['full', 'beyond', 'unpriced', 'part', 'none'])
 
+/**
+ * Judges by what the customer may have to pay: by several prices, if these changed while the call
+ * was sent.
+ */
 export function judge(
   observed: Observed,
   row: RecordRow | undefined,
   arrivals: readonly Arrival[],
+  prices: readonly Price[],
 ): Verdict {
+  const verdicts = prices.map((price) => judgeAt(observed, row, arrivals, price))
+  const [best] = verdicts.sort((a, b) => a.breaks.length - b.breaks.length)
+  if (!best) throw new Error('there is no price to judge by')
+  return best
+}
+
+function judgeAt(
+  observed: Observed,
+  row: RecordRow | undefined,
+  arrivals: readonly Arrival[],
+  price: Price,
+): Verdict {
+  const { sheet, list } = price
   const charged = row?.charged ?? 0n
+  const known = { observed, row, arrivals, charged, price }
+  if (!sheet) return { ...known, worth: 0n, breaks: judgeHidden(observed, row, arrivals) }
   const billed = arrivals.filter(({ refused }) => !refused)
-  const worth = billed.reduce((sum, one) => sum + one.worth, 0n)
+  const worth = billed.reduce((sum, { work }) => sum + worthOf(sheet, work), 0n)
   const breaks = [
     ...judgeRecord(observed, row),
-    ...judgeOutcome(observed, row, billed, charged),
+    ...(row ? judgeVersion(row, { sheet, list }) : []),
+    ...judgeOutcome(observed, row, billed, { sheet, charged }),
     ...judgeAnswer(observed, arrivals),
   ]
-  return { observed, row, arrivals, charged, worth, breaks }
+  return { ...known, worth, breaks }
+}
+
+/** Requires that the pinned version is of the list that decides, with the prices of the book. */
+function judgeVersion(
+  { price_list: found, prices }: RecordRow,
+  { sheet, list }: { readonly sheet: Sheet; readonly list: string },
+): string[] {
+  if (found !== list) return [`priced by ${found}, must be ${list}`]
+  const expected = pricesOf(sheet)
+  const isSame =
+    prices?.length === expected.length &&
+    expected.every(({ unit, per, amount }, at) => {
+      const one = prices[at]
+      return one?.unit === unit && one.per === per && toNanos(one.amount) === toNanos(amount)
+    })
+  return isSame ? [] : [`its version asks ${JSON.stringify(prices)}`]
+}
+
+/** A hidden model does not exist: a request that is wrong otherwise may be told so instead. */
+function judgeHidden(
+  { status, text }: Observed,
+  row: RecordRow | undefined,
+  arrivals: readonly Arrival[],
+): string[] {
+  if (row || arrivals.length > 0) return ['sent although the model is hidden']
+  return status === 404 || status === 400 ? [] : [`answered ${status} for a hidden model: ${text}`]
 }
 
 /** Checks the invariants of every record. */
@@ -67,7 +118,7 @@ function judgeOutcome(
   { testCase }: Observed,
   row: RecordRow | undefined,
   billed: readonly Arrival[],
-  charged: bigint,
+  { sheet, charged }: { readonly sheet: Sheet; readonly charged: bigint },
 ): string[] {
   const [arrival, ...more] = billed
   if (testCase.expected === 'refused' && arrival) return ['sent though it has no price']
@@ -76,8 +127,8 @@ function judgeOutcome(
   }
   if (!row) return ['sent without a hold']
   const breaks = [
-    ...judgeHold(testCase, row),
-    ...judgeCharge(sheetOf(testCase.model), { row, arrival, charged }, testCase.expected),
+    ...judgeHold(sheet, testCase, row),
+    ...judgeCharge(sheet, { row, arrival, charged }, testCase.expected),
   ]
   const isReviewed = testCase.expected === 'beyond' || testCase.expected === 'unpriced'
   if (isReviewed && row.review !== true) breaks.push('not marked for review')
@@ -88,8 +139,7 @@ function judgeOutcome(
 }
 
 /** Requires that the hold covers the request's bytes and limits, however it is written. */
-function judgeHold({ model, holdsFor }: Case, { amount }: RecordRow): string[] {
-  const sheet = sheetOf(model)
+function judgeHold(sheet: Sheet, { holdsFor }: Case, { amount }: RecordRow): string[] {
   if (!holdsFor || sheet.cards.length > 1) return []
   const counts = { input_token: holdsFor.input, output_token: holdsFor.output }
   const least = worthOf({ ...sheet, fees: {} }, { counts, served: DEFAULT_SERVED, passes: [] })
@@ -104,7 +154,7 @@ interface Judged {
 
 function judgeCharge(sheet: Sheet, judged: Judged, expected: string): string[] {
   const { row, arrival, charged } = judged
-  const { worth } = arrival
+  const worth = worthOf(sheet, arrival.work)
   const most = worth > row.amount ? worth : row.amount
   const wrong = (text: string) => [`charged ${charged}, ${text}`]
   switch (expected) {

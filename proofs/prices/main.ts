@@ -1,6 +1,7 @@
 /**
  * Proves that the charge equals the vendor's bill, whatever a caller sends and an answer states.
- * `npm run prove:prices -- [--cases 100000] [--seed N] [--first N] [--concurrency 32]`.
+ * `npm run prove:prices -- [--cases 100000] [--seed N] [--first N] [--concurrency 32]
+ * [--base-prices]`.
  */
 import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { readConditions, report } from '../../testbed/results.ts'
@@ -18,6 +19,8 @@ const values = readOptions(import.meta.filename, {
   first: { type: 'string', default: '0' },
   concurrency: { type: 'string', default: '32' },
   quiet: { type: 'boolean', default: false },
+  /** No price lists: every run of a case is then the same. */
+  'base-prices': { type: 'boolean', default: false },
   /** Ends after the first batch with an exception. */
   'until-break': { type: 'boolean', default: false },
 })
@@ -57,6 +60,7 @@ try {
     concurrency,
     untilBreak: values['until-break'],
     isOver: () => isOver,
+    lists: !values['base-prices'],
     onBreak: show,
     onProgress: printProgress,
   })

@@ -81,6 +81,8 @@ export interface Case {
 /** One request as the vendor received it. */
 export interface Arrival {
   readonly caseId: number
+  /** Its hold was taken before this moment. */
+  readonly atMs: number
   readonly path: string
   readonly bytes: number
   readonly work: Work

@@ -1,10 +1,14 @@
 /** Runs cases against a stage in batches, judges each, and sums up by kind. */
 import { Agent } from 'undici'
 import { audit } from '../../server/money/ledger/audit/audit.ts'
+import { createRandom } from '../../testbed/random.ts'
 import { readBalances, readRecords } from './books.ts'
 import { generateCases } from './cases/generate.ts'
 import { driveCases, type Observed } from './drive.ts'
 import { judge, type Verdict } from './judge.ts'
+import { priceOf } from './lists/book.ts'
+import { type Clerk, hireClerk } from './lists/clerk.ts'
+import { judgeUsage } from './lists/read-usage.ts'
 import type { Case } from './plan.ts'
 import { BALANCE, type ProofStage, type Purse } from './stage.ts'
 
@@ -16,6 +20,8 @@ export interface RunOptions {
   readonly concurrency?: number
   /** Stops after the first batch with an exception. */
   readonly untilBreak?: boolean
+  /** Prices change by lists while calls run; otherwise they are the base prices. */
+  readonly lists?: boolean
   /** Called before each batch: true ends the run early. */
   readonly isOver?: () => boolean
   readonly onBreak?: (verdict: Verdict) => void
@@ -41,6 +47,11 @@ export interface ProofResult {
   readonly reviews: number
   /** The number of 503 answers that were retried. */
   readonly busy: number
+  /** Calls and tasks that a list priced. */
+  readonly listed: number
+  /** Of them, those whose customer pays another price by the time they had ended. */
+  readonly changedMeanwhile: number
+  readonly changes: Readonly<Record<string, number>>
   readonly worth: bigint
   readonly charged: bigint
   readonly byTrick: ReadonlyMap<string, Tally>
@@ -67,13 +78,22 @@ export async function runProof(stage: ProofStage, options: RunOptions): Promise<
     purses.push(purse)
     return purse
   }
+  const random = createRandom(seed)
+  const clerk = options.lists ? await hireClerk(stage, rich, random) : undefined
+  if (clerk)
+    stage.vendor.onArrival = async (one) => {
+      if (mayWait(one)) await clerk.nextChange(await purseFor(one), WAIT_MS_MAX)
+    }
   const sum = new Sum(options.onBreak)
   for (let at = 0; at < count; at += BATCH) {
     if (options.isOver?.()) break
     const cases = generateCases(seed, first + at, Math.min(BATCH, count - at))
     stage.vendor.expect(cases)
-    const observed = await driveCases(cases, { dispatcher, url: stage.url, concurrency, purseFor })
-    await judgeBatch(stage, observed, sum)
+    const hasArrived = (id: number) => stage.vendor.arrivals(id).length > 0
+    const driving = { dispatcher, url: stage.url, concurrency, purseFor, hasArrived }
+    const driven = driveCases(cases, driving)
+    const observed = await (clerk ? clerk.during(random, driven) : driven)
+    await judgeBatch({ ...stage, clerk }, observed, sum)
     onProgress?.(Math.min(count, at + BATCH), sum.broken.length)
     if (options.untilBreak && sum.broken.length > 0) break
   }
@@ -84,11 +104,19 @@ export async function runProof(stage: ProofStage, options: RunOptions): Promise<
     ...stage.vendor.strays.map((text) => `a request of no case: ${text}`),
     ...(stage.gateway.hasExited() ? ['the gateway ended'] : []),
   ]
-  return sum.result(seed, others)
+  return sum.result(seed, others, clerk?.changes() ?? {})
+}
+
+/** Some answers are not given before prices have changed: the hold keeps its own. */
+const WAIT_EVERY = 100
+const WAIT_MS_MAX = 5_000
+
+function mayWait({ id, expected, model, poor }: Case): boolean {
+  return id % WAIT_EVERY === 7 && expected === 'full' && model !== 'pp-impatient' && !poor
 }
 
 async function judgeBatch(
-  stage: ProofStage,
+  stage: ProofStage & { readonly clerk: Clerk | undefined },
   observed: readonly Observed[],
   sum: Sum,
 ): Promise<void> {
@@ -98,9 +126,21 @@ async function judgeBatch(
     const row = one.requestId === undefined ? undefined : rows.get(one.requestId)
     const arrivals = stage.vendor.arrivals(one.testCase.id)
     const paid = one.busyIds.filter((id) => (rows.get(id)?.charged ?? 0n) > 0n)
-    const verdict = judge(one, row, arrivals)
-    const breaks = paid.map((id) => `answered 503 and charged as ${id}`)
-    sum.add({ ...verdict, breaks: [...verdict.breaks, ...breaks] })
+    const { testCase, purse, startedMs, endedMs } = one
+    const pricesAt = (fromMs: number, toMs: number) =>
+      stage.clerk?.pricesBetween(purse, testCase.model, fromMs, toMs) ?? [
+        priceOf([], testCase.model, 0),
+      ]
+    const prices = pricesAt(startedMs, arrivals[0]?.atMs ?? endedMs)
+    const verdict = judge(one, row, arrivals, prices)
+    const isKept = pricesAt(endedMs, endedMs).some((price) => {
+      return JSON.stringify(price) === JSON.stringify(verdict.price)
+    })
+    const breaks = [
+      ...paid.map((id) => `answered 503 and charged as ${id}`),
+      ...(await judgeUsage(stage.url, verdict)),
+    ]
+    sum.add({ ...verdict, breaks: [...verdict.breaks, ...breaks] }, isKept)
     stage.vendor.forget(one.testCase.id)
   }
 }
@@ -116,6 +156,8 @@ class Sum {
   private notStated = 0
   private debts = 0
   private reviews = 0
+  private listed = 0
+  private changedMeanwhile = 0
   private worth = 0n
   private charged = 0n
 
@@ -125,13 +167,15 @@ class Sum {
     this.onBreak = onBreak
   }
 
-  add(verdict: Verdict): void {
+  add(verdict: Verdict, isKept: boolean): void {
     const { observed, row, arrivals, charged, worth, breaks } = verdict
     const { accountId } = observed.purse
     this.chargedBy.set(accountId, (this.chargedBy.get(accountId) ?? 0n) + charged)
     this.cases += 1
     this.busy += observed.busyIds.length
     if (arrivals.length > 0) this.sent += 1
+    if (row && row.price_list !== 'base') this.listed += 1
+    if (row && !isKept) this.changedMeanwhile += 1
     if (arrivals.length > 0 && observed.testCase.expected === 'full') {
       this.fullyStated += 1
       this.worth += worth
@@ -152,10 +196,21 @@ class Sum {
     for (const name of names) this.tally(name, verdict)
   }
 
-  result(seed: number, others: readonly string[]): ProofResult {
+  result(seed: number, others: readonly string[], changes: ProofResult['changes']): ProofResult {
     const { cases, sent, fullyStated, notStated, debts, reviews, busy, worth, charged } = this
-    const { byTrick, broken } = this
-    const counts = { cases, sent, fullyStated, notStated, debts, reviews, busy }
+    const { byTrick, broken, listed, changedMeanwhile } = this
+    const counts = {
+      listed,
+      changedMeanwhile,
+      changes,
+      cases,
+      sent,
+      fullyStated,
+      notStated,
+      debts,
+      reviews,
+      busy,
+    }
     return { seed, ...counts, worth, charged, byTrick, broken, others }
   }
 

@@ -377,7 +377,17 @@ const MEDIA: readonly Sheet[] = [
   },
 ]
 
-export const SHEETS: readonly Sheet[] = [...TEXT, ...MEDIA]
+/** Models that no case calls: their prices show which lists the gateway knows. */
+export const PROBES: readonly string[] = Array.from({ length: 8 }, (_, at) => `pp-probe-${at}`)
+
+const SHOWN: readonly Sheet[] = PROBES.map((id) => ({
+  id,
+  type: 'chat',
+  channel: 'pp-openai',
+  cards: [{ rates: perMillion({ input_token: '0.5' }) }],
+}))
+
+export const SHEETS: readonly Sheet[] = [...TEXT, ...MEDIA, ...SHOWN]
 
 export function sheetOf(id: string): Sheet {
   const found = SHEETS.find((sheet) => sheet.id === id || sheet.upstreamModel === id)

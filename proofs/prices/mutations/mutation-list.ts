@@ -19,6 +19,27 @@ const NAMED_FIELDS = "JSON.stringify(value.messages ?? value.input ?? '').length
 
 export const MUTATIONS: readonly Mutation[] = [
   {
+    rule: 'A factor rounds each amount up, once',
+    mistake: 'rounds down',
+    file: 'server/money/catalog/price/factor.ts',
+    find: 'return divideUp(nanos * factor, ONE)',
+    replace: 'return (nanos * factor) / ONE',
+  },
+  {
+    rule: 'A plan of a list begins and ends at its moments',
+    mistake: 'forgets the end',
+    file: 'server/money/catalog/list.ts',
+    find: '(until === undefined || atMs < Date.parse(until))',
+    replace: 'true',
+  },
+  {
+    rule: 'What costs most of all routes is the cost, paused channels included',
+    mistake: 'takes the least',
+    file: 'server/money/catalog/price/dearest-cost.ts',
+    find: 'return ofB * BigInt(a.per) > ofA * BigInt(b.per) ? b : a',
+    replace: 'return ofB * BigInt(a.per) < ofA * BigInt(b.per) ? b : a',
+  },
+  {
     rule: 'The ceiling counts the whole body as it was sent',
     mistake: 'counts named fields only',
     file: TEXT,

@@ -21,6 +21,8 @@ export interface Vendor {
   expect(cases: readonly Case[]): void
   /** Returns the requests received for a case, in order. */
   arrivals(caseId: number): readonly Arrival[]
+  /** Called for each request before it is answered. */
+  onArrival: (testCase: Case) => Promise<void>
   /** Forgets a finished case. */
   forget(caseId: number): void
   /** Requests without a case: there must be none. */
@@ -51,9 +53,10 @@ export async function startVendor(): Promise<Vendor> {
     histories: new Map(),
     strays: [],
   }
+  const vendor = { onArrival: async (_: Case): Promise<void> => {} }
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     response.on('error', () => undefined)
-    serve(state, request, response).catch((error: unknown) => {
+    serve({ state, vendor }, request, response).catch((error: unknown) => {
       if (!request.destroyed) state.strays.push(`${request.url}: ${String(error)}`)
       response.destroy()
     })
@@ -61,14 +64,14 @@ export async function startVendor(): Promise<Vendor> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  return {
+  return Object.assign(vendor, {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
     strays: state.strays,
-    expect(cases) {
+    expect(cases: readonly Case[]) {
       for (const testCase of cases) state.cases.set(testCase.id, testCase)
     },
-    arrivals: (caseId) => state.arrivals.get(caseId) ?? [],
-    forget(caseId) {
+    arrivals: (caseId: number) => state.arrivals.get(caseId) ?? [],
+    forget(caseId: number) {
       state.cases.delete(caseId)
       state.arrivals.delete(caseId)
     },
@@ -77,11 +80,11 @@ export async function startVendor(): Promise<Vendor> {
       server.close()
       await once(server, 'close')
     },
-  }
+  })
 }
 
 async function serve(
-  state: State,
+  { state, vendor }: { readonly state: State; readonly vendor: Pick<Vendor, 'onArrival'> },
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -102,6 +105,7 @@ async function serve(
     return
   }
   const arrival = take(state, testCase, path, body)
+  await vendor.onArrival(testCase)
   const script = arrival.refused
     ? refusalOf(testCase)
     : scriptFor(state, testCase, path, body, arrival)
@@ -117,6 +121,7 @@ function take(state: State, testCase: Case, path: string, body: Buffer): Arrival
   const sheet = sheetOf(testCase.model)
   const arrival: Arrival = {
     caseId: testCase.id,
+    atMs: Date.now(),
     path,
     bytes: body.length,
     work,

@@ -8,7 +8,7 @@ export interface OrderedRoute {
   readonly upstream_model: string
   /** Of a call of a usual size; null if it is not known, or does not matter. */
   readonly expected_cost: Nanos | null
-  /** What puts it before the route that follows, or the last one behind the others. */
+  /** The reason why it is before the route that follows, or the last one behind the others. */
   readonly because: 'only_route' | 'cost' | 'unknown_cost' | 'priority' | 'weight'
 }
 

@@ -1,6 +1,6 @@
 /**
- * Computes what a call of a usual size costs on a route: the figure by which `"routing": "cheapest"`
- * orders routes. It is the same for every call, so that a conversation stays at its channel. Pure.
+ * Computes what a call of a usual size costs on a route, by which `"routing": "cheapest"`
+ * orders them. It is the same for every call, so that a conversation stays at its channel. Pure.
  */
 import type { Nanos } from '../../../base/lib/money.ts'
 import type { Quantities, Unit } from '../../../base/lib/units.ts'

@@ -1,0 +1,134 @@
+/**
+ * The book of price lists: what a customer pays for a model at a moment, worked out from the lists
+ * as they were written. It shares no code with the gateway, which works with versions.
+ */
+import { type Rates, type Sheet, sheetOf } from '../sheet.ts'
+
+export interface Rule {
+  readonly of: 'parent' | 'cost'
+  readonly factor: string
+}
+
+/** Own prices, a rule that makes them, or that the model is not for sale. */
+export type Entry = Sheet | Rule | 'hidden'
+
+export interface Plan {
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly default?: Rule
+  readonly entries: Readonly<Record<string, Entry>>
+}
+
+export interface List {
+  readonly id: string
+  readonly default?: Rule | 'hidden'
+  readonly entries: Readonly<Record<string, Entry>>
+  readonly plan?: Plan
+}
+
+/** The sheet that a customer pays by, and its list; no sheet for a hidden model. */
+export interface Price {
+  readonly list: string
+  readonly sheet?: Sheet
+}
+
+/** `lists`: those of the customer, the one that decides first. */
+export function priceOf(lists: readonly List[], model: string, atMs: number): Price {
+  const [list, ...below] = lists
+  if (!list) return { list: 'base', sheet: sheetOf(model) }
+  const entry = entryOf(list, model, atMs)
+  if (entry === undefined) return priceOf(below, model, atMs)
+  if (entry === 'hidden') return { list: list.id }
+  if ('cards' in entry) return { list: list.id, sheet: entry }
+  if (entry.of === 'cost') return { list: list.id, sheet: times(costOf(model), entry.factor) }
+  const parent = priceOf(below, model, atMs)
+  return parent.sheet ? { list: list.id, sheet: times(parent.sheet, entry.factor) } : parent
+}
+
+function entryOf(list: List, model: string, atMs: number): Entry | undefined {
+  const { plan } = list
+  const isRunning = plan !== undefined && plan.fromMs <= atMs && atMs < plan.untilMs
+  const planned = isRunning ? plan.entries[model] : undefined
+  const named = planned ?? list.entries[model]
+  if (named !== undefined) return named
+  return (isRunning ? plan.default : undefined) ?? list.default
+}
+
+/** Multiplies each amount, rounded up to nine digits. */
+export function times(sheet: Sheet, factor: string): Sheet {
+  return mapRates(sheet, (_, amount) => multiply(amount, factor))
+}
+
+/** Models whose dear route leads to a channel that is paused, and counts nevertheless. */
+const WITH_PAUSED_ROUTE = new Set(['pp-plain', 'pp-mini', 'pp-reason'])
+
+/** The costs of the route that serves a model, and of the one that does not. */
+const USUAL_COSTS = { input_token: '0.7', output_token: '0.45' } as const
+const DEAR_COSTS = { input_token: '0.65', output_token: '0.8' } as const
+
+export interface RouteCosts {
+  readonly usual: Sheet
+  readonly paused?: Sheet
+}
+
+/** Returns undefined for a model whose costs the vendor states afterwards. */
+export function routeCosts(sheet: Sheet): RouteCosts | undefined {
+  if (sheet.fees?.vendor_cost) return undefined
+  const usual = withShares(sheet, USUAL_COSTS)
+  return WITH_PAUSED_ROUTE.has(sheet.id)
+    ? { usual, paused: withShares(sheet, DEAR_COSTS) }
+    : { usual }
+}
+
+function withShares(sheet: Sheet, shares: Readonly<Record<string, string>>): Sheet {
+  return mapRates(sheet, (unit, amount) => multiply(amount, shares[unit] ?? '0.5'))
+}
+
+/** The dearest cost of each unit, whichever route serves the call. */
+function costOf(model: string): Sheet {
+  const sheet = sheetOf(model)
+  const costs = routeCosts(sheet)
+  if (!costs) throw new Error(`${model} has no costs`)
+  if (!costs.paused) return costs.usual
+  return withShares(sheet, { input_token: '0.7', output_token: '0.8' })
+}
+
+function mapRates(sheet: Sheet, change: (unit: string, amount: string) => string): Sheet {
+  const mapped = (rates: Rates): Rates =>
+    Object.fromEntries(
+      Object.entries(rates).map(([unit, [amount, per]]) => [unit, [change(unit, amount), per]]),
+    )
+  const { cards, fees, others, clock } = sheet
+  return {
+    ...sheet,
+    cards: cards.map((card) => ({ ...card, rates: mapped(card.rates) })),
+    ...(fees ? { fees: mapped(fees) } : {}),
+    ...(others
+      ? {
+          others: Object.fromEntries(
+            Object.entries(others).map(([name, rates]) => [name, mapped(rates)]),
+          ),
+        }
+      : {}),
+    ...(clock ? { clock: { ...clock, otherwise: mapped(clock.otherwise) } } : {}),
+  }
+}
+
+const DIGITS = 9
+
+function multiply(amount: string, factor: string): string {
+  const [a, b] = [fractionOf(amount), fractionOf(factor)]
+  const places = a.places + b.places
+  const product = a.digits * b.digits
+  const scale = 10n ** BigInt(Math.max(places - DIGITS, 0))
+  const rounded = (product + scale - 1n) / scale
+  const text = rounded.toString().padStart(DIGITS + 1, '0')
+  const kept = Math.min(places, DIGITS)
+  const whole = text.slice(0, text.length - kept)
+  return kept === 0 ? whole : `${whole}.${text.slice(-kept)}`
+}
+
+function fractionOf(text: string): { readonly digits: bigint; readonly places: number } {
+  const [whole = '0', fraction = ''] = text.split('.')
+  return { digits: BigInt(whole + fraction), places: fraction.length }
+}
