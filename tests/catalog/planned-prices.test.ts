@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
 import { createCatalogClock } from '../../server/money/catalog/load/database-clock.ts'
-import { createCatalog } from '../../server/money/catalog/load/snapshot.ts'
+import { type CatalogOptions, createCatalog } from '../../server/money/catalog/load/snapshot.ts'
 import { deaf } from '../accounts/support.ts'
 import { until } from '../support/until.ts'
 import {
   apply,
+  bringAbout,
   changes,
   channel,
   model,
@@ -18,6 +19,7 @@ import {
 } from './support.ts'
 
 const NEVER = 60_000
+const HOUR_MS = 3_600_000
 const call = (amount: string) => [{ unit: 'call', amount }]
 const plan = (at: Date, amount: string) => {
   return { effective_from: at.toISOString(), prices: call(amount) }
@@ -29,8 +31,9 @@ function shop(plans?: readonly object[], change: object = {}) {
   return { channels: [channel('main')], models }
 }
 
-async function start(t: TestContext, sql: Sql, pollMs = NEVER) {
-  const catalog = await createCatalog({ sql, upstreams, secrets, log: silent, pollMs })
+async function start(t: TestContext, sql: Sql, options: Partial<CatalogOptions> = {}) {
+  const fixed = { sql, upstreams, secrets, log: silent }
+  const catalog = await createCatalog({ ...fixed, pollMs: NEVER, ...options })
   t.after(() => catalog.stop())
   return {
     catalog,
@@ -38,29 +41,25 @@ async function start(t: TestContext, sql: Sql, pollMs = NEVER) {
   }
 }
 
-async function soon(sql: Sql, ms: number): Promise<Date> {
+async function inHours(sql: Sql, hours: number): Promise<Date> {
   const [row] = await sql<{ at: Date }[]>`
-    select date_trunc('milliseconds', clock_timestamp() + make_interval(secs => ${ms / 1000})) as at`
+    select date_trunc('milliseconds', clock_timestamp() + make_interval(hours => ${hours})) as at`
   return row?.at ?? assert.fail()
-}
-
-/** Waits for a time by the database's clock. */
-async function pass(sql: Sql, at: Date): Promise<void> {
-  await until('the planned time', async () => {
-    const [row] = await sql<{ over: boolean }[]>`select clock_timestamp() >= ${at} as over`
-    return row?.over
-  })
 }
 
 test('every instance sells at the new price from its time on, without a job', async (t) => {
   const sql = await openDatabase(t)
-  const at = await soon(sql, 4_000)
-  const later = await soon(sql, 3_600_000)
+  const [at, later] = [await inHours(sql, 1), await inHours(sql, 2)]
   await apply(sql, { 'shop.json': shop([plan(later, '3'), plan(at, '2')]) })
-  const both = [await start(t, deaf(sql)), await start(t, deaf(sql))]
+  let aheadMs = 0
+  const clock = () => createCatalogClock(() => performance.now() + aheadMs)
+  const both = [
+    await start(t, deaf(sql), { clock: clock() }),
+    await start(t, deaf(sql), { clock: clock() }),
+  ]
   const before = both.map(({ price }) => price())
   const held = both[0]?.catalog.snapshot().models.get('small')
-  await pass(sql, at)
+  aheadMs = HOUR_MS
   assert.deepEqual(before, [1_000_000_000n, 1_000_000_000n])
   assert.deepEqual(
     both.map(({ price }) => price()),
@@ -74,14 +73,15 @@ test('every instance sells at the new price from its time on, without a job', as
     now?.plannedPrices.map(({ effectiveFrom }) => effectiveFrom),
     [later],
   )
+  await bringAbout(sql, at)
   assert.equal((await start(t, sql)).price(), 2_000_000_000n, 'and whoever starts afterwards')
 })
 
 test('instances load a plan and its withdrawal, with and without notifications', async (t) => {
   const sql = await openDatabase(t)
-  const at = await soon(sql, 3_600_000)
+  const at = await inHours(sql, 1)
   await apply(sql, { 'shop.json': shop() })
-  const all = [await start(t, sql), await start(t, deaf(sql), 50)]
+  const all = [await start(t, sql), await start(t, deaf(sql), { pollMs: 50 })]
   const plans = () =>
     all.map(({ catalog }) => {
       return catalog.snapshot().models.get('small')?.plannedPrices.length
@@ -96,12 +96,12 @@ test('instances load a plan and its withdrawal, with and without notifications',
 
 test('the same file has the same effect before and after the planned time', async (t) => {
   const sql = await openDatabase(t)
-  const at = await soon(sql, 3_000)
-  const file = { 'shop.json': shop([plan(at, '2')]) }
-  assert.deepEqual(await changes(apply(sql, file)), ['added channel main', 'added model small'])
-  assert.deepEqual(await changes(apply(sql, file)), [])
-  await pass(sql, at)
-  assert.deepEqual(await changes(apply(sql, file)), [])
+  const at = await inHours(sql, 1)
+  const file = (from: Date) => ({ 'shop.json': shop([plan(from, '2')]) })
+  assert.deepEqual(await changes(apply(sql, file(at))), ['added channel main', 'added model small'])
+  assert.deepEqual(await changes(apply(sql, file(at))), [])
+  const begun = await bringAbout(sql, at)
+  assert.deepEqual(await changes(apply(sql, file(begun))), [])
   const settled = { 'shop.json': shop(undefined, { prices: call('2') }) }
   assert.deepEqual(await changes(apply(sql, settled)), [], 'the plan has become the price')
   assert.equal((await start(t, sql)).price(), 2_000_000_000n)
@@ -111,14 +111,14 @@ test('the same file has the same effect before and after the planned time', asyn
 
 test('an immediate change lasts until the plan begins, a later one beyond it', async (t) => {
   const sql = await openDatabase(t)
-  const at = await soon(sql, 3_000)
+  const at = await inHours(sql, 1)
   const file = (amount: string) => {
     return { 'shop.json': shop([plan(at, '2')], { prices: call(amount) }) }
   }
   await apply(sql, file('1'))
   assert.deepEqual(await changes(apply(sql, file('5'))), ['changed model small (prices)'])
   assert.equal((await start(t, sql)).price(), 5_000_000_000n)
-  await pass(sql, at)
+  await bringAbout(sql, at)
   assert.equal((await start(t, sql)).price(), 2_000_000_000n)
   await apply(sql, { 'shop.json': shop(undefined, { prices: call('7') }) })
   assert.equal((await start(t, sql)).price(), 7_000_000_000n)
@@ -126,7 +126,7 @@ test('an immediate change lasts until the plan begins, a later one beyond it', a
 
 test('a file withdraws its own plans only', async (t) => {
   const sql = await openDatabase(t)
-  const [first, second] = [await soon(sql, 3_600_000), await soon(sql, 7_200_000)]
+  const [first, second] = [await inHours(sql, 1), await inHours(sql, 2)]
   await apply(sql, { 'shop.json': shop([plan(first, '2')]) })
   await sql`
     insert into price (model_id, currency, prices, effective_from, source)

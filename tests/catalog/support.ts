@@ -76,3 +76,19 @@ export async function changes(diff: ReturnType<typeof applyCatalog>): Promise<st
     [change, kind, id, ...(what.length > 0 ? [`(${what.join(', ')})`] : [])].join(' '),
   )
 }
+
+/**
+ * Lets the time of a plan come: nothing can move a database's clock, so the plan is moved to this
+ * moment. Returns its new time.
+ */
+export async function bringAbout(sql: Sql, at: Date): Promise<Date> {
+  return sql.begin(async (change) => {
+    // Prices are append-only, which a trigger enforces.
+    await change`set local session_replication_role = replica`
+    const [row] = await change<{ from: Date }[]>`
+      update price set effective_from = date_trunc('milliseconds', clock_timestamp())
+      where effective_from = ${at} returning effective_from as "from"`
+    if (!row) throw new Error(`no price is planned for ${at.toISOString()}`)
+    return row.from
+  })
+}
