@@ -10,7 +10,8 @@ import { StorageUnavailable } from '../../server/work/assets/storage/storage.ts'
 import { startServer } from '../support/servers/local-server.ts'
 import { until } from '../support/until.ts'
 
-const TIMES = { patienceMs: 50, probeMs: 50, retryMsMin: 20, retryMsMax: 40 }
+/** An answer that waits for a busy process is not silence. */
+const TIMES = { patienceMs: 50, probeMs: 2_000, retryMsMin: 20, retryMsMax: 40 }
 
 async function startStore(t: TestContext) {
   let isSilent = true

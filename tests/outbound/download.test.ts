@@ -28,7 +28,7 @@ const guardOf = (allowance: Allowance) =>
 const get = (url: string, more: object = {}) => ({
   url,
   headMs: 60_000,
-  idleMs: 300,
+  idleMs: 60_000,
   signal: new AbortController().signal,
   ...more,
 })
@@ -68,7 +68,7 @@ test('silence, a stop and a broken body are failures of the stream; the head has
   })
   const guard = guardOf('loopback')
   for (const path of ['/silent', '/breaks']) {
-    const download = answered(await guard.download(get(url + path)))
+    const download = answered(await guard.download(get(url + path, { idleMs: 300 })))
     const reading = buffer(download.body)
     if (path === '/breaks') breakOff?.()
     await assert.rejects(reading, path)
@@ -78,7 +78,7 @@ test('silence, a stop and a broken body are failures of the stream; the head has
   assert.deepEqual(late, { outcome: 'timeout', message: 'no response within 0.1 seconds' })
   const stopping = new AbortController()
   const { signal } = stopping
-  const cut = answered(await guard.download(get(`${url}/silent`, { signal, idleMs: 60_000 })))
+  const cut = answered(await guard.download(get(`${url}/silent`, { signal })))
   const reading = buffer(cut.body)
   stopping.abort()
   await assert.rejects(reading)

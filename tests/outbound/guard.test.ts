@@ -131,7 +131,7 @@ test('an endless body is cut by bytes, a dripping one by time, the status stays'
     pour()
   })
   const guard = guardOf(nowhere)
-  const drip = await guard.request(post(`http://127.0.0.1:${port}/drip`, { bodyMs: 50 }))
+  const drip = await guard.request(post(`http://127.0.0.1:${port}/drip`, { bodyMs: 500 }))
   assert.ok(drip.outcome === 'answered' && drip.truncated && drip.body.toString() === 'x')
   const flood = await guard.request(post(`http://127.0.0.1:${port}/flood`, { bodyBytesMax: 100 }))
   assert.ok(flood.outcome === 'answered' && flood.truncated && flood.body.length === 100)

@@ -9,12 +9,19 @@ import { createServer } from 'node:net'
  */
 const FIRST = 10_240
 const LAST = 32_767
+/** The processes of a run that are beside each other have different numbers, and share no port. */
+const PROCESSES_MAX = 16
+const OWN = Number(process.env.NODE_TEST_WORKER_ID ?? 0) % PROCESSES_MAX
 
-/** A port that was free a moment ago. */
+const given = new Set<number>()
+
+/** A port that was free a moment ago, and that no other test of the run is given. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(FIRST, LAST + 1)
-    if (await isFree(port)) return port
+    const port = FIRST + randomInt((LAST + 1 - FIRST) / PROCESSES_MAX) * PROCESSES_MAX + OWN
+    if (given.has(port) || !(await isFree(port))) continue
+    given.add(port)
+    return port
   }
 }
 

@@ -63,7 +63,7 @@ async function readRecord(id: string) {
 
 test('the caller leaves in the middle of a stream', async () => {
   const leave = new AbortController()
-  const { body } = await send('[[chunks:20]] [[chunk-delay:100]]', true, leave.signal)
+  const { body } = await send('[[chunks:100]] [[chunk-delay:100]]', true, leave.signal)
   await body?.getReader().read()
   leave.abort()
   const line = await untilLine(1)
@@ -75,7 +75,7 @@ test('the caller leaves in the middle of a stream', async () => {
 
 test('the caller leaves before the answer', async () => {
   const leave = new AbortController()
-  const answer = send('[[fault:delay-first-byte=1500]] hi', false, leave.signal)
+  const answer = send('[[fault:delay-first-byte=6000]] hi', false, leave.signal)
   const isHeld = async () =>
     (await stage.sql`select 1 from hold where state = 'open'`).length > 0 || undefined
   await until('the hold', isHeld, PATIENCE_MS)

@@ -145,7 +145,7 @@ test('a receiver that does not answer in ten seconds fails the attempt', async (
   const sql = await openDatabase(t)
   const accountId = await createTestAccountId(sql)
   const receiver = await startReceiver(t, () => undefined)
-  sender(sql, { clock: handClock(), limits: { ...SENDING_LIMITS, budgetMs: 100 } })
+  sender(sql, { clock: handClock(), limits: { ...SENDING_LIMITS, budgetMs: 2_000 } })
   const id = await enqueueTestDelivery(sql, accountId, receiver.url)
   const attempt = await until('the attempt', async () => {
     const [first] = await readAttempts(sql, id)

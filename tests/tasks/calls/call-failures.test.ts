@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { PNG } from '../../assets/png.ts'
 import type { TestAnswer } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
-import { SHORT_LEASES } from '../stage.ts'
+import { QUICK } from '../stage.ts'
 import { type ImageStage, startImageStage } from './image-stage.ts'
 
 describe('a deferred call', () => {
@@ -197,7 +197,16 @@ describe('a deferred call', () => {
 })
 
 test('a deferred call that lasts longer than the lease stays with its worker', async () => {
-  const { gateway, vendor, create, until: untilTask, stop } = await startImageStage(SHORT_LEASES)
+  const {
+    gateway,
+    vendor,
+    create,
+    until: untilTask,
+    stop,
+  } = await startImageStage({
+    ...QUICK,
+    TASK_LEASE_MS: '5000',
+  })
   try {
     const tenant = await gateway.tenant()
     vendor.waits = true
@@ -205,7 +214,7 @@ test('a deferred call that lasts longer than the lease stays with its worker', a
     await untilTask(tenant, created.json.id, 'processing')
     await until('a lease that was renewed beyond its first end', async () => {
       const [row] = await gateway.sql<{ renewed: boolean }[]>`
-        select now() > updated_at + interval '2 seconds' and due_at > now() as renewed
+        select now() > updated_at + interval '6 seconds' and due_at > now() as renewed
         from task where id = ${created.json.id}`
       return row?.renewed
     })
