@@ -135,6 +135,12 @@ const operator: readonly Line[] = [
     load: () => import('../features/operator-models/page.tsx'),
   },
   {
+    path: '/operator/price-lists',
+    label: 'priceLists',
+    icon: 'list',
+    load: () => import('../features/operator-price-lists/page.tsx'),
+  },
+  {
     path: '/operator/calls',
     label: 'calls',
     icon: 'phone',

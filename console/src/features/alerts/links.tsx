@@ -8,22 +8,23 @@ import { messages } from './messages.ts'
 export function AlertLinks({ alert }: { readonly alert: Alert }) {
   const t = useMessages(messages)
   const { event, members, webhook, account_id: accountId } = alert
-  const account: Readonly<Record<string, string>> = accountId ? { account: accountId } : {}
+  // Only alerts of operators have none, and their links name none.
+  const account = accountId ?? ''
   const id = (name: string) => String(members[name] ?? '')
   return (
     <Group gap="md">
       {event === 'budget.threshold' ? (
-        <TextLink to="/budgets" search={{ ...account, id: id('budget_id') }} size="sm">
+        <TextLink to="/budgets" search={{ account, id: id('budget_id') }} size="sm">
           {t('toBudget')}
         </TextLink>
       ) : null}
       {event === 'key.expiring' ? (
-        <TextLink to="/keys" search={{ ...account, id: id('key_id') }} size="sm">
+        <TextLink to="/keys" search={{ account, id: id('key_id') }} size="sm">
           {t('toKey')}
         </TextLink>
       ) : null}
       {event === 'balance.low' || event === 'balance.empty' ? (
-        <TextLink to="/billing" search={account} size="sm">
+        <TextLink to="/billing" search={{ account }} size="sm">
           {t('toBilling')}
         </TextLink>
       ) : null}
@@ -33,7 +34,7 @@ export function AlertLinks({ alert }: { readonly alert: Alert }) {
         </TextLink>
       ) : null}
       {webhook ? (
-        <TextLink to="/webhooks" search={{ ...account, id: webhook.delivery_id }} size="sm">
+        <TextLink to="/webhooks" search={{ account, id: webhook.delivery_id }} size="sm">
           {t('toDelivery')}
         </TextLink>
       ) : null}

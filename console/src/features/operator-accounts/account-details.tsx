@@ -33,6 +33,9 @@ export function AccountDetails({ account }: { readonly account: Account }) {
         <TextLink to="/budgets" search={{ account: account.id }}>
           {t('budgets')}
         </TextLink>
+        <TextLink to="/operator/price-lists" search={{ account: account.id }}>
+          {t('prices')}
+        </TextLink>
         <TextLink to="/settings" search={{ account: account.id }}>
           {t('alertSettings')}
         </TextLink>

@@ -13,6 +13,7 @@ export const ACCOUNT_FIELDS: RowFields<Row, (typeof messages)['en']> = [
   { key: 'available', as: 'money', places: 2 },
   { key: 'held', as: 'money', places: 2, minor: true },
   { key: 'debt', as: 'money', places: 2 },
+  { key: 'price_list', word: 'priceList', absent: ['–', 'basePrices'], minor: true },
   { key: 'keys', minor: true, align: 'right' },
   {
     word: 'allowedIps',

@@ -234,6 +234,12 @@ const PATTERNS: readonly Pattern[] = [
     (n) => `每个账户最多 ${n} 个预算：请先删除一个`,
   ],
   [
+    /^price list (\S+): below the upstream cost: (.+)$/,
+    (id, prices) => `价目表 ${id}：低于上游成本：${prices}`,
+  ],
+  [/^there is a price list "(.+)" already: .+$/, (id) => `价目表“${id}”已存在：请换一个名称`],
+  [/^(\S+) is still the list of (\S+ \S+): .+$/, (id) => `价目表“${id}”仍有账户或其他价目表使用`],
+  [
     /^(.+) is sold in ([A-Z]{3}), this account pays in ([A-Z]{3})$/,
     (model, sold, own) => `${model} 以 ${sold} 计价，此账户以 ${own} 付款`,
   ],

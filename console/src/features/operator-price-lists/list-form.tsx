@@ -1,0 +1,119 @@
+/** Creates a price list, or changes one. */
+import { Select, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { CheckedField } from '../../components/form/checked-form.tsx'
+import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
+import { InvalidFields } from '../../components/form/invalid-field.ts'
+import { notifyDone } from '../../components/state/notify.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { checkList, type EditedList, NEW_LIST, toListBody, toListDraft } from './draft.ts'
+import { ListFields } from './list-fields.tsx'
+import { messages } from './messages.ts'
+
+const BASE_LIST = 'base'
+
+/** A list that was saved, and its prices below cost. */
+export interface SavedList {
+  readonly id: string
+  readonly warnings: readonly string[]
+}
+
+interface ListFormProps {
+  /** Absent for a new one. */
+  readonly stored?: EditedList
+  readonly onSaved: (saved: SavedList) => void
+  readonly onClose: () => void
+}
+
+export function ListForm({ stored, onSaved, onClose }: ListFormProps) {
+  const t = useMessages(messages)
+  const [id, setId] = useState(stored?.id ?? '')
+  const [currency, setCurrency] = useState(stored?.currency ?? 'CNY')
+  const [parent, setParent] = useState(stored?.parent ?? BASE_LIST)
+  const [list, setList] = useState(() => (stored ? toListDraft(stored) : NEW_LIST))
+  const change = useAdminChange('PUT /operator/price-lists/:list_id')
+  const send = async () => {
+    const noId = id.trim() === '' ? [{ param: 'id', text: t('needed') }] : []
+    const wrong = [...noId, ...checkList(list, t)]
+    if (wrong.length > 0) throw new InvalidFields(wrong)
+    const saved = await change.mutateAsync({
+      params: { list_id: id.trim() },
+      body: { ...toListBody(list), currency, parent },
+      isNew: stored === undefined,
+    })
+    notifyDone(t('made', { id: saved.id }))
+    onSaved(saved)
+  }
+  return (
+    <CheckedSubmitForm act={t(stored ? 'save' : 'create')} onSend={send} onCancel={onClose}>
+      {stored ? null : (
+        <>
+          <CheckedField param="id">
+            {(error) => (
+              <TextInput
+                label={t('id')}
+                description={t('idHint')}
+                withAsterisk
+                maxLength={64}
+                data-autofocus
+                error={error}
+                value={id}
+                onChange={({ currentTarget }) => setId(currentTarget.value)}
+              />
+            )}
+          </CheckedField>
+          <CheckedField param="currency">
+            {(error) => (
+              <TextInput
+                label={t('currency')}
+                description={t('currencyHint')}
+                error={error}
+                value={currency}
+                onChange={({ currentTarget }) =>
+                  setCurrency(currentTarget.value.normalize('NFKC').toUpperCase())
+                }
+              />
+            )}
+          </CheckedField>
+          <ParentField currency={currency} value={parent} onChange={setParent} />
+        </>
+      )}
+      <ListFields list={list} onChange={setList} />
+    </CheckedSubmitForm>
+  )
+}
+
+interface ParentFieldProps {
+  readonly currency: string
+  readonly value: string
+  readonly onChange: (parent: string) => void
+}
+
+const LISTS_OFFERED = 500
+
+function ParentField({ currency, value, onChange }: ParentFieldProps) {
+  const t = useMessages(messages)
+  const query = { own: 'false', limit: LISTS_OFFERED } as const
+  const { data } = useAdmin('GET /operator/price-lists', { query })
+  const lists = (data?.data ?? []).filter((list) => list.currency === currency)
+  return (
+    <CheckedField param="parent">
+      {(error) => (
+        <Select
+          label={t('parent')}
+          description={t('parentHint')}
+          searchable
+          allowDeselect={false}
+          data={[
+            { value: BASE_LIST, label: t('base') },
+            ...lists.map((list) => ({ value: list.id, label: list.id })),
+          ]}
+          error={error}
+          value={value}
+          onChange={(parent) => onChange(parent ?? BASE_LIST)}
+        />
+      )}
+    </CheckedField>
+  )
+}

@@ -1,0 +1,171 @@
+/** The entries of a list: a rule for all models, and one for each that it names. */
+import { ActionIcon, Button, Group, Select, Stack, TextInput } from '@mantine/core'
+import { CheckedRow } from '../../components/fields/checked-row.tsx'
+import { useFieldErrors } from '../../components/fields/refused-fields.ts'
+import { NEW_PRICE } from '../../components/form/prices/price-draft.ts'
+import { PriceRows, replaceAt } from '../../components/form/prices/price-rows.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import {
+  type EntryDraft,
+  entryParam,
+  KINDS,
+  NEW_ENTRY,
+  type RuleDraft,
+  type RuleKind,
+  type TermsDraft,
+} from './draft.ts'
+import { messages } from './messages.ts'
+import { ModelSelect } from './model-select.tsx'
+
+interface TermsFieldsProps {
+  /** Before the server's names of fields: '' or `planned_prices[0].`. */
+  readonly at: string
+  readonly terms: TermsDraft
+  readonly onChange: (changes: Partial<TermsDraft>) => void
+}
+
+export function TermsFields({ at, terms, onChange }: TermsFieldsProps) {
+  const t = useMessages(messages)
+  const { entries } = terms
+  return (
+    <Stack gap="xs">
+      <CheckedRow fields={[{ param: `${at}default`, label: t('default') }]} gap={6}>
+        <RuleFields
+          param={`${at}default`}
+          label={t('default')}
+          rule={terms.default}
+          kinds={KINDS.filter((kind) => kind !== 'prices')}
+          same={at === '' ? t('asParent') : t('asOtherwise')}
+          onChange={(rule) => onChange({ default: { ...terms.default, ...rule } })}
+        />
+      </CheckedRow>
+      {entries.map((entry, index) => (
+        <EntryFields
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is edited
+          key={index}
+          param={entryParam(at, entry.model, index)}
+          entry={entry}
+          onChange={(change) =>
+            onChange({ entries: replaceAt(entries, index, { ...entry, ...change }) })
+          }
+          onRemove={() => onChange({ entries: entries.filter((_, place) => place !== index) })}
+        />
+      ))}
+      <Group>
+        <Button
+          variant="subtle"
+          size="compact-xs"
+          leftSection={<Icon name="plus" size={13} />}
+          onClick={() => onChange({ entries: [...entries, NEW_ENTRY] })}
+        >
+          {t('addEntry')}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+interface EntryFieldsProps {
+  readonly param: string
+  readonly entry: EntryDraft
+  readonly onChange: (change: Partial<EntryDraft>) => void
+  readonly onRemove: () => void
+}
+
+function EntryFields({ param, entry, onChange, onRemove }: EntryFieldsProps) {
+  const t = useMessages(messages)
+  const error = useFieldErrors()(param)
+  return (
+    <>
+      <CheckedRow fields={[{ param, label: entry.model || t('model') }]} gap={6}>
+        <ModelSelect
+          label={t('model')}
+          error={error}
+          value={entry.model}
+          onChange={(model) => onChange({ model })}
+        />
+        <RuleFields
+          param={entry.model === '' ? `${param} factor` : param}
+          label={t('prices')}
+          rule={entry}
+          kinds={KINDS.filter((kind) => kind !== 'same')}
+          same={t('asParent')}
+          onChange={(change) => {
+            const isFirst = change.kind === 'prices' && entry.prices.length === 0
+            onChange(isFirst ? { ...change, prices: [NEW_PRICE] } : change)
+          }}
+        />
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={t('remove')}
+          onClick={onRemove}
+          mb={2}
+        >
+          <Icon name="trash" size={15} />
+        </ActionIcon>
+      </CheckedRow>
+      {entry.kind === 'prices' ? (
+        <PriceRows
+          param={param}
+          title={t('pricesOf', { model: entry.model || t('model') })}
+          act={t('addPrice')}
+          rows={entry.prices}
+          onChange={(prices) => onChange({ prices })}
+        />
+      ) : null}
+    </>
+  )
+}
+
+interface RuleFieldsProps {
+  readonly param: string
+  readonly label: string
+  readonly rule: RuleDraft
+  readonly kinds: readonly RuleKind[]
+  /** The word for no rule. */
+  readonly same: string
+  readonly onChange: (rule: Partial<RuleDraft>) => void
+}
+
+function RuleFields({ param, label, rule, kinds, same, onChange }: RuleFieldsProps) {
+  const t = useMessages(messages)
+  const error = useFieldErrors()(param)
+  const words = {
+    same,
+    parent: t('byParent'),
+    cost: t('byCost'),
+    prices: t('byPrices'),
+    hidden: t('hidden'),
+  }
+  const hasFactor = rule.kind === 'parent' || rule.kind === 'cost'
+  return (
+    <>
+      <Select
+        label={label}
+        size="xs"
+        w={200}
+        allowDeselect={false}
+        data={kinds.map((value) => ({ value, label: words[value] }))}
+        value={rule.kind}
+        onChange={(chosen) => {
+          const kind = kinds.find((one) => one === chosen)
+          if (kind !== undefined) onChange({ kind })
+        }}
+      />
+      {hasFactor ? (
+        <TextInput
+          label={t('factor')}
+          size="xs"
+          w={90}
+          placeholder="0.9"
+          inputMode="decimal"
+          error={error}
+          value={rule.factor}
+          onChange={({ currentTarget }) => onChange({ factor: currentTarget.value })}
+        />
+      ) : null}
+    </>
+  )
+}
