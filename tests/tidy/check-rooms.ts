@@ -28,7 +28,6 @@ const PEERS: Readonly<Record<string, string>> = {
   'server/api/endpoints': 'an area each',
   'server/wire/dialects': 'a dialect or a translator each',
   'server/wire/upstreams': 'a protocol each',
-  'server/money/ledger': 'rooms, in the order of ROOMS',
   simulators: 'a vendor each',
   tests: 'a part each',
   'tests/console': 'a part each',

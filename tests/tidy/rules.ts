@@ -81,8 +81,9 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     `door usage parts contents chat completions-over-chat messages chat-over-messages messages-over-chat responses
     responses-over-chat images interpretation minutes video speech synthesis synthesis-over-speech
     transcription transcription-over-recognition`.split(/\s+/),
-  'server/money/ledger':
-    'door books audit journal leases posting limits holds redeem budgets ledger.ts'.split(' '),
+  'server/money/ledger': 'door books audit leases posting holds redeem budgets ledger.ts'.split(
+    ' ',
+  ),
   'server/work/alerts': ['alert.ts', 'mail', 'door'],
   'server/money/catalog': [
     'door',
