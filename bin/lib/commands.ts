@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   user: async () => (await import('../commands/access/user.ts')).addUserCommands,
   member: async () => (await import('../commands/access/member.ts')).addMemberCommands,
   token: async () => (await import('../commands/access/token.ts')).addTokenCommands,
+  subject: async () => (await import('../commands/access/subject.ts')).addSubjectCommands,
   usage: async () => (await import('../commands/money/usage.ts')).addUsageCommands,
   task: async () => (await import('../commands/work/task.ts')).addTaskCommands,
   files: async () => (await import('../commands/work/files.ts')).addFilesCommands,

@@ -1,6 +1,7 @@
 /** `export` and `apply`: the whole configuration as one file, there and back. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { saveSubject } from '../../server/money/accounts/tokens/subject-store.ts'
 import { openCommandLine, runWith } from './support.ts'
 
 const SECRET = 'sk-this-is-a-secret-key'
@@ -221,4 +222,65 @@ test('a file that contradicts the database is refused as a whole, with its paths
   assert.match(err, /accounts\[\d\]\.keys\[0\]\.hash: is the hash of key_\w+/)
   const [row] = await sql`select count(*)::int as keys from api_key`
   assert.equal(row?.keys, 3)
+})
+
+test('issuers of tokens: there and back, and what is refused; their subjects', async (t) => {
+  const { run, json, file, sql } = await openCommandLine(t)
+  const issuer = {
+    id: 'okta',
+    issuer: 'https://acme.okta.com',
+    audience: 'tributary',
+    jwks_uri: 'https://acme.okta.com/keys',
+    algorithms: ['RS256'],
+    account: { claim: 'org', accounts: { acme: 'acct_1' } },
+    member: { claim: 'email' },
+    models: null,
+    limits: { requests_per_minute: 5 },
+  }
+  const apply = (...issuers: object[]) =>
+    run('apply', file('directory.json', { source: 'directory', token_issuers: issuers }))
+  assert.match((await apply(issuer)).out, /^\+ token issuer okta\n/)
+  assert.match((await apply(issuer)).out, /^no changes/)
+  const exported = JSON.parse((await run('export')).out)
+  assert.deepEqual(exported.token_issuers, [issuer])
+  assert.match((await apply({ ...issuer, audience: 'x' })).out, /^~ token issuer okta \(audience\)/)
+  const wrong: readonly [object, RegExp][] = [
+    [{ ...issuer, algorithms: ['HS256'] }, /algorithms/],
+    [{ ...issuer, algorithms: ['none'] }, /algorithms/],
+    [{ ...issuer, issuer: 'http://acme.okta.com' }, /must be an https URL/],
+    [{ ...issuer, jwks_uri: 'https://a:b@acme.okta.com/' }, /must be an https URL/],
+    [{ ...issuer, account: 'acme' }, /account/],
+    [{ ...issuer, secret: 'x' }, /secret/],
+    [{ ...issuer, audience: undefined }, /audience/],
+  ]
+  for (const [one, reason] of wrong) {
+    const { code, err } = await apply(one)
+    assert.deepEqual([code, reason.test(err)], [1, true], err)
+  }
+  assert.match((await apply(issuer, { ...issuer, id: 'twin' })).err, /has the same issuer/)
+  assert.match((await apply(issuer, issuer)).err, /appears twice/)
+
+  const { id: accountId } = await json('account', 'create', '--name', 'Acme')
+  for (const subject of ['kim', 'lee']) {
+    const hash = Buffer.from(subject)
+    const row = { keyId: `key_${subject}`, hash, issuer: 'okta', subject, accountId, email: null }
+    assert.equal(await saveSubject(sql, row), undefined)
+  }
+  const subject = (name: string, ...more: string[]) =>
+    json('subject', name, '--issuer', 'okta', ...more)
+  const states = (rows: { subject: string; state: string }[]) =>
+    rows.map((row) => `${row.subject} ${row.state}`).sort()
+  assert.deepEqual(states(await subject('list')), ['kim active', 'lee active'])
+  assert.deepEqual(states(await subject('disable', '--subject', 'kim')), ['kim disabled'])
+  assert.deepEqual(states(await subject('list')), ['kim disabled', 'lee active'])
+  assert.deepEqual(states(await subject('enable')), ['kim active', 'lee active'])
+  const unknown = await run('subject', 'disable', '--issuer', 'okta', '--subject', 'eve')
+  assert.deepEqual([unknown.code, /no subject "eve" of okta/.test(unknown.err)], [1, true])
+  const acts = await sql`select target from audit_log where action like '%/subjects/%'`
+  assert.deepEqual(
+    acts.map(({ target }) => target),
+    ['key_kim', 'key_kim'],
+  )
+  assert.match((await apply()).out, /^- token issuer okta/)
+  assert.deepEqual(await json('key', 'list', '--account', accountId), [])
 })

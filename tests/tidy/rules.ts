@@ -84,6 +84,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'server/money/ledger': 'door books audit leases posting holds redeem budgets ledger.ts'.split(
     ' ',
   ),
+  'server/money/accounts': ['door', 'tokens', 'identify.ts'],
   'server/work/alerts': ['alert.ts', 'mail', 'door'],
   'server/money/catalog': [
     'door',
@@ -91,6 +92,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'load',
     'compare-costs.ts',
     'lists',
+    'issuers',
     'apply',
     'export.ts',
   ],
@@ -171,6 +173,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   busboy: ['server/work/assets/', 'server/work/pipeline/request/read-form.ts'],
   commander: ['bin/'],
   'csv-parse': ['bin/lib/invoices/cut-csv.ts'],
+  jose: ['server/money/accounts/tokens/'],
   nodemailer: ['server/work/alerts/mail/transport.ts'],
   'find-my-way': ['server/base/http/router.ts'],
   'gpt-tokenizer/encoding/o200k_base': ['server/api/endpoints/text/tokens/thread.ts'],
@@ -248,7 +251,7 @@ export const FOREIGN_CITATIONS: readonly { readonly pattern: RegExp; readonly wh
 
 /** Terms of the field that look like codes. */
 export const KNOWN_TERMS: ReadonlySet<string> = new Set(
-  `AES-256 BW64 CRC-32 ES256 H3 ID3 MP3 MP4 RF64 RS256 S3 SHA-1 SHA-256 SHA256 UTF-16 UTF-8 UTF8
+  `AES-256 BW64 CRC-32 ES256 H3 HS256 ID3 MP3 MP4 RF64 RS256 S3 SHA-1 SHA-256 SHA256 UTF-16 UTF-8 UTF8
     V3`.split(/\s+/),
 )
 

@@ -165,6 +165,12 @@ const operator: readonly Line[] = [
     load: () => import('../features/alerts/operator-page.tsx'),
   },
   {
+    path: '/operator/subjects',
+    label: 'subjects',
+    icon: 'key',
+    load: () => import('../features/operator-subjects/page.tsx'),
+  },
+  {
     path: '/operator/redeem-codes',
     label: 'redeem',
     icon: 'gift',

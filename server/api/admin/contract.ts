@@ -21,6 +21,7 @@ import { operatorModelsContract } from './operator/models/contract.ts'
 import { operatorOverviewContract } from './operator/overview/contract.ts'
 import { operatorPriceListsContract } from './operator/price-lists/contract.ts'
 import { operatorProofContract } from './operator/proof/contract.ts'
+import { operatorSubjectsContract } from './operator/subjects/contract.ts'
 import { operatorSystemContract } from './operator/system/contract.ts'
 import { operatorVendorsContract } from './operator/vendors/contract.ts'
 import { operatorWorkContract } from './operator/work/contract.ts'
@@ -57,6 +58,7 @@ export const ADMIN_CONTRACT = {
   ...operatorPriceListsContract,
   ...operatorWorkContract,
   ...operatorProofContract,
+  ...operatorSubjectsContract,
   ...operatorSystemContract,
   ...operatorAuditLogContract,
 }

@@ -26,6 +26,7 @@ import {
   operatorPriceListsHandlers,
 } from './operator/price-lists/handlers.ts'
 import { operatorProofHandlers } from './operator/proof/handlers.ts'
+import { operatorSubjectsHandlers } from './operator/subjects/handlers.ts'
 import { operatorSystemHandlers } from './operator/system/handlers.ts'
 import { operatorVendorsHandlers } from './operator/vendors/handlers.ts'
 import { operatorWorkHandlers } from './operator/work/handlers.ts'
@@ -61,6 +62,7 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...operatorPriceListsHandlers,
   ...operatorWorkHandlers,
   ...operatorProofHandlers,
+  ...operatorSubjectsHandlers,
   ...operatorSystemHandlers,
   ...operatorAuditLogHandlers,
 }

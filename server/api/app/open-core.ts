@@ -9,6 +9,7 @@ import type { Log } from '../../base/lib/log.ts'
 import { createMemory, type Memory } from '../../base/lib/memory/memory.ts'
 import { createFairSlots } from '../../base/lib/queues/fair-slots.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
+import { fetchJson } from '../../base/outbound/fetch-json.ts'
 import type { Guard } from '../../base/outbound/guard.ts'
 import { createAccounts } from '../../money/accounts/identify.ts'
 import { type Catalog, createCatalog } from '../../money/catalog/load/snapshot.ts'
@@ -61,7 +62,9 @@ export async function openCore(parts: {
   })
   const { ledger, sweeper, continuity, inFlight } = opened
   const health = createChannelHealth(() => performance.now())
-  const { settings, accounts, catalog } = await openCatalog(sql, secrets, log, health.succeeded)
+  const outbound = openGuard(config)
+  const reading = { sql, secrets, log, guard: outbound.guard, onWoken: health.succeeded }
+  const { settings, accounts, catalog } = await openCatalog(reading)
   const readiness = openReadiness({ config, database, continuity, schema, catalog, log })
   const spending = await openSpending(inBackground(sql), catalog, log)
   const dispatcher = createDispatcher(config)
@@ -69,7 +72,6 @@ export async function openCore(parts: {
   const { memory } = bounds
   const watched = { ledger, memory, inFlight, health, spending, sweeper, dispatcher, readiness }
   const metrics = openMeters({ config, sql: inBackground(sql), ...watched })
-  const outbound = openGuard(config)
   if (config.objectStore) await checkObjectStore(config.objectStore, log)
   const storage = await watchStorage({ config, sql: inBackground(sql), ownerId, log })
   const assets = await openMedia({ config, sql, outbound, memory, metrics, storage, log })
@@ -132,16 +134,26 @@ function openRecords(sql: OpenedDatabase['sql'], log: Log) {
 }
 
 /** Opens the cache of API keys and the catalog. */
-async function openCatalog(
-  sql: OpenedDatabase['sql'],
-  secrets: SecretBox,
-  log: Log,
-  onWoken: (channelId: string) => void,
-) {
+async function openCatalog({
+  sql,
+  log,
+  guard,
+  ...reading
+}: {
+  readonly sql: OpenedDatabase['sql']
+  readonly secrets: SecretBox
+  readonly log: Log
+  readonly guard: Guard
+  readonly onWoken: (channelId: string) => void
+}) {
   const settings = Object.fromEntries(UPSTREAMS)
-  const reading = { sql: inBackground(sql), upstreams: settings, secrets }
-  const catalog = await createCatalog({ ...reading, log, onWoken })
-  return { settings, accounts: createAccounts({ sql, log }), catalog }
+  const own = { sql: inBackground(sql), upstreams: settings, log }
+  const catalog = await createCatalog({ ...reading, ...own })
+  const tokens = {
+    issuers: () => catalog.snapshot().issuers,
+    fetchJson: (url: string) => fetchJson(guard, url),
+  }
+  return { settings, accounts: createAccounts({ sql, log, tokens }), catalog }
 }
 
 /** Reads what channels with a spending cap have spent, before the first call. */

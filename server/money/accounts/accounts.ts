@@ -35,14 +35,16 @@ export interface Caller {
   readonly tagging?: KeyTags
   /** The charge stands in the body of every answer that can have it. */
   readonly costInAnswers?: true
-  /** A key that any member of the account can create: it can make calls but reads no secrets. */
+  /** A key that any member of the account can have: it can make calls but reads no secrets. */
   readonly isPlayground?: true
+  /** The person behind its calls, whomever they name. */
+  readonly endUser?: string
 }
 
-/** The result of looking up a presented key. */
+/** The result of looking up a presented key; `left`: its member is no member any more. */
 export type Identified = (
   | { readonly caller: Caller }
-  | { readonly refused: 'unknown' | 'disabled' | 'expired' | 'suspended' }
+  | { readonly refused: 'unknown' | 'disabled' | 'expired' | 'suspended' | 'left' }
 ) & {
   /** The address of a call must be in each of them: the key's, and its account's. */
   readonly allowed?: readonly Networks[]

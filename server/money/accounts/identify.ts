@@ -1,7 +1,7 @@
 /**
- * Identifies callers by API key, from a cache. Notifications evict an account's keys at once; since
- * they can be lost, entries older than four seconds are read again before use. A revoked key is
- * therefore refused everywhere within five seconds.
+ * Identifies callers by API key or token, from a cache. Notifications evict an account's keys at
+ * once; since they can be lost, entries older than four seconds are read again before use. A
+ * revoked key is therefore refused everywhere within five seconds.
  */
 import type { Sql } from 'postgres'
 import { GatewayError } from '../../base/lib/errors.ts'
@@ -10,18 +10,22 @@ import type { PresentedKey } from '../../base/lib/secrets/api-key.ts'
 import type { Identified } from './accounts.ts'
 import { type CachedKey, createKeyCache } from './key-cache.ts'
 import { createLookUps } from './look-ups.ts'
+import { createTokens, type TokensOptions } from './tokens/tokens.ts'
 
 export interface AccountsOptions {
   readonly sql: Sql
   readonly log: Log
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number
+  /** The source of tokens; without it, keys alone are taken. */
+  readonly tokens?: Pick<TokensOptions, 'issuers' | 'dateMs' | 'fetchJson'>
 }
 
 export interface Accounts {
   /**
-   * Returns the caller of a key, or the reason for its refusal. Rejects with GatewayError
-   * `unavailable` if the database does not respond and the cached entry is older than five seconds.
+   * Returns the caller of a key, or the reason for its refusal. Rejects with GatewayError for a
+   * token that is refused, and with `unavailable` if the database does not respond and the cached
+   * entry is older than five seconds.
    * A cached caller is returned at once, without a promise.
    */
   identify(key: PresentedKey): Identified | Promise<Identified>
@@ -36,29 +40,32 @@ const TRUSTED_MS = 4_000
 const SERVED_MS = 5_000
 const WARN_EVERY_MS = 5_000
 const NOTIFICATIONS = 'tributary_account'
+const NO_TOKENS = { issuers: () => [], fetchJson: () => Promise.reject(new Error('no issuers')) }
 
 export function createAccounts(options: AccountsOptions): Accounts {
   const { sql, log } = options
   const nowMs = options.nowMs ?? (() => performance.now())
   const cache = createKeyCache()
   const lookUps = createLookUps(sql, nowMs)
+  const tokens = createTokens({ ...NO_TOKENS, ...options.tokens, sql, log, lookUps, nowMs })
   const warn = createWarner(log, nowMs)
   /** Counts notifications: a look-up that began before the latest one is used but not cached. */
   let changes = 0
 
-  async function read(hash: Buffer, name: string): Promise<CachedKey> {
+  async function read({ hash, name, token }: PresentedKey): Promise<CachedKey> {
     const before = changes
-    const entry = await lookUps.find(hash, name)
+    const entry = await (token === undefined ? lookUps.find(hash, name) : tokens.find(token, name))
     if (changes === before) cache.set(name, entry)
     return entry
   }
 
-  async function readOrStale(hash: Buffer, name: string): Promise<CachedKey> {
+  async function readOrStale(key: PresentedKey): Promise<CachedKey> {
     try {
-      return await read(hash, name)
+      return await read(key)
     } catch (cause) {
+      if (cause instanceof GatewayError) throw cause
       warn(cause)
-      const stale = cache.get(name)
+      const stale = cache.get(key.name)
       if (stale && nowMs() - stale.readAtMs <= SERVED_MS) return stale
       throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause })
     }
@@ -82,16 +89,20 @@ export function createAccounts(options: AccountsOptions): Accounts {
       (error) => void log.warn({ error }, 'account notifications are unavailable, polling only'),
     )
 
-  async function lookUp({ hash, name }: PresentedKey): Promise<Identified> {
-    return judge(await readOrStale(hash, name), nowMs())
+  async function lookUp(key: PresentedKey): Promise<Identified> {
+    return judge(await readOrStale(key), nowMs())
   }
+
+  /** A token that is refused is refused to its next caller: nothing is wrong with the database. */
+  const readQuietly = (key: PresentedKey) =>
+    void read(key).catch((error) => error instanceof GatewayError || warn(error))
 
   return {
     identify(key) {
       const cached = cache.get(key.name)
       const now = nowMs()
       if (!cached || now - cached.readAtMs > TRUSTED_MS) return lookUp(key)
-      if (now - cached.readAtMs > REFRESH_AFTER_MS) read(key.hash, key.name).catch(warn)
+      if (now - cached.readAtMs > REFRESH_AFTER_MS) readQuietly(key)
       return judge(cached, now)
     },
     async stop() {

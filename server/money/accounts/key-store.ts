@@ -84,7 +84,7 @@ export function selectKeys(
       on s.key_id = coalesce(k.counter_key_id, k.id) and k.spend_limit is not null
     where true
       ${filter.accountId === undefined ? sql`` : sql`and k.account_id = ${filter.accountId}`}
-      ${filter.id === undefined ? sql`` : sql`and k.id = ${filter.id}`}
+      ${filter.id === undefined ? sql`and k.purpose <> 'subject'` : sql`and k.id = ${filter.id}`}
     order by k.created_at, k.id`
 }
 

@@ -67,6 +67,7 @@ function identified(row: IdentifiedKeyRow): Identified {
   if (row.expires_in_ms !== null && row.expires_in_ms <= 0) return { refused: 'expired' }
   const lists = [row.allowed_ips, row.account_allowed_ips].filter((list) => list.length > 0)
   const allowed = lists.length === 0 ? {} : { allowed: lists.map(createNetworks) }
+  if (!row.is_member) return { refused: 'left' }
   if (row.status !== 'active') return { refused: 'suspended', ...allowed }
   return {
     ...allowed,
@@ -82,7 +83,7 @@ function identified(row: IdentifiedKeyRow): Identified {
       spendLimitNanos: row.spend_limit,
       ...taggingOf(row),
       ...(row.cost_in_answers ? { costInAnswers: true } : {}),
-      ...(row.purpose === 'playground' ? { isPlayground: true } : {}),
+      ...(row.purpose === 'calls' ? {} : { isPlayground: true }),
     },
   }
 }

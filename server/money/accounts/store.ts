@@ -25,7 +25,9 @@ export interface IdentifiedKeyRow {
   readonly status: 'active' | 'suspended'
   readonly currency: string
   readonly price_list: string | null
-  readonly purpose: 'calls' | 'playground'
+  /** False for a subject whose member has left, is locked out, or has a role without keys. */
+  readonly is_member: boolean
+  readonly purpose: 'calls' | 'playground' | 'subject'
 }
 
 /** Returns the keys with these hashes, in one query; unknown ones are missing from the result. */
@@ -36,6 +38,11 @@ export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<Identifie
       k.limits as key_limits, k.models, k.spend_limit, k.purpose,
       k.tags, k.allow_tags, k.required_tags, k.cost_in_answers, k.allowed_ips,
       a.allowed_ips as account_allowed_ips,
+      k.purpose <> 'subject' or k.created_by is null or exists (
+        select 1 from membership m join person p on p.id = m.person_id
+        where m.person_id = k.created_by and m.account_id = k.account_id
+          and p.disabled_at is null
+          and (m.role = 'owner' or m.member_role = 'developer')) as is_member,
       k.disabled_at is not null as disabled,
       (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,
       a.id as account_id, a.limits as account_limits, a.status, a.currency,

@@ -3,6 +3,7 @@
  * works on an immutable snapshot, so a catalog change never affects a call in progress.
  */
 import type { Nanos } from '../../base/lib/money.ts'
+import type { TokenIssuer } from '../../base/lib/token-issuer.ts'
 import type { Unit } from '../../base/lib/units.ts'
 import type { ModelType } from './model-types.ts'
 
@@ -165,6 +166,7 @@ export interface CatalogSnapshot {
   /** The time that the prices are those of, by the database's clock. */
   readonly pricedAtMs: number
   readonly lists: ReadonlyMap<string, StoredList>
+  readonly issuers: readonly TokenIssuer[]
   readonly models: ReadonlyMap<string, Model>
   readonly channels: ReadonlyMap<string, Channel>
 }

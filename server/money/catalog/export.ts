@@ -4,6 +4,7 @@ import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import { openSettings } from './channel-settings.ts'
 import { definitionOf, pricePlanOf } from './definition.ts'
 import { variableNameOf } from './environment.ts'
+import { selectIssuers } from './issuers/issuer-store.ts'
 import { BASE, type ListDefinition, type PriceListRow } from './list.ts'
 import { selectLists } from './lists/list-store.ts'
 import {
@@ -32,6 +33,7 @@ export interface ExportedCatalog {
   readonly models: readonly object[]
   /** Absent without any. */
   readonly price_lists?: readonly object[]
+  readonly token_issuers?: readonly object[]
 }
 
 /** A source that a file may have; an entry of the console has one of its own. */
@@ -45,9 +47,10 @@ export async function exportCatalog(
   const channels = (await listChannels(sql)).filter(isActive)
   const models = (await selectModels(sql)).filter(isActive)
   const lists = (await selectLists(sql)).filter(isActive)
+  const issuers = (await selectIssuers(sql)).filter(isActive)
   const planned = Map.groupBy(await listPlanned(sql), (row) => row.model_id)
   const source = mostFrequent(
-    [...channels, ...models, ...lists].map((row) => row.source),
+    [...channels, ...models, ...lists, ...issuers].map((row) => row.source),
     FILE_SOURCE,
   )
   const currency = mostFrequent(models.map(currencyOf), /./)
@@ -74,6 +77,11 @@ export async function exportCatalog(
             ...exportList(row, models),
             ...sourceOf(row, source),
           })),
+        }),
+    ...(issuers.length === 0
+      ? {}
+      : {
+          token_issuers: issuers.map((row) => ({ ...row.definition, ...sourceOf(row, source) })),
         }),
   }
   return { catalog, variables: [...variables] }

@@ -1,5 +1,6 @@
 /** Queries of the catalog's tables. All writes run in the transaction of one `apply`. */
 import type { Sql, TransactionSql } from 'postgres'
+import type { TokenIssuer } from '../../base/lib/token-issuer.ts'
 import type { Unit } from '../../base/lib/units.ts'
 import type { Condition, Fallback, ModelLimits, ModelType, StoredList } from './catalog.ts'
 import type { ChannelSettings } from './channel-settings.ts'
@@ -164,6 +165,7 @@ export async function readCatalog(sql: Sql): Promise<{
   readonly models: readonly ModelRow[]
   readonly planned: readonly PlannedRow[]
   readonly lists: readonly StoredList[]
+  readonly issuers: readonly TokenIssuer[]
   /** The database's time at the start of the read. */
   readonly at: Date
 }> {
@@ -173,6 +175,7 @@ export async function readCatalog(sql: Sql): Promise<{
     models: await selectModels(view),
     planned: await listPlanned(view),
     lists: await readLists(view),
+    issuers: await readIssuers(view),
   }))
 }
 
@@ -185,6 +188,12 @@ export function readLists(sql: Sql | TransactionSql): Promise<StoredList[]> {
         order by moment) as moments
     from price_list l left join account a on a.id = l.account_id
     where l.status = 'active'`
+}
+
+async function readIssuers(sql: TransactionSql): Promise<TokenIssuer[]> {
+  const rows = await sql<{ definition: TokenIssuer }[]>`
+    select definition from token_issuer where status = 'active' order by id`
+  return rows.map(({ definition }) => definition)
 }
 
 /** Creates a channel or its next version. */

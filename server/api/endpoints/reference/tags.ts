@@ -31,6 +31,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Console: webhooks': 'The secret, deliveries and test events of an account.',
   'Operators: overview': 'Revenue, cost, margin, errors and health of all accounts.',
   'Operators: accounts': 'Accounts with balances, limits, credits and suspension.',
+  'Operators: tokens of directories':
+    'Issuers whose tokens are taken in place of keys, and who calls with them.',
   'Operators: redeem codes': 'Batches of codes that add to a balance.',
   'Operators: channels': 'Connections to vendors: settings, health, tests, price books.',
   'Operators: models': 'What is sold at which price, from when.',

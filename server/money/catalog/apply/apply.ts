@@ -18,6 +18,7 @@ import {
   selectModels,
 } from '../store.ts'
 import { applyChannels } from './apply-channels.ts'
+import { applyIssuers } from './apply-issuers.ts'
 import { applyLists, derivePrices } from './apply-lists.ts'
 import { applyModels } from './apply-models.ts'
 import type { ApplyOptions, CatalogChange, ConfigurationChange, EntryKind } from './change.ts'
@@ -85,11 +86,15 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   if (idsOf('model').length > 0) await retireModels(sql, idsOf('model'))
   await refuseLostRoutes(sql, files)
   await refuseLostFallbacks(sql, files)
-  const listIds = new Set(files.flatMap(({ content }) => content.price_lists.map(({ id }) => id)))
+  const listIds = new Set(files.flatMap(({ content }) => content.price_lists.map(idOf)))
   const lists = await applyLists(sql, files, (row) => {
     return !partial && !listIds.has(row.id) && (replace || sources.has(row.source))
   })
-  const all = [...changes, ...retired, ...lists]
+  const issuerIds = new Set(files.flatMap(({ content }) => content.token_issuers.map(idOf)))
+  const issuers = await applyIssuers(sql, files, (row) => {
+    return !partial && !issuerIds.has(row.id) && (replace || sources.has(row.source))
+  })
+  const all = [...changes, ...retired, ...lists, ...issuers]
   const further = (await options.alongside?.(sql)) ?? []
   const derived = await derivePrices(sql, files)
   const isChanged = all.length > 0 || derived.changed.length > 0
@@ -99,6 +104,8 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
     revision: isChanged ? await bumpRevision(sql) : await readRevision(sql),
   }
 }
+
+const idOf = ({ id }: { readonly id: string }) => id
 
 /** Throws CatalogError unless the entries to be created are new, under the catalog's lock. */
 function refuseTakenNames(
@@ -114,8 +121,10 @@ function refuseTakenNames(
 
 /** Returns the file's own source and those that its entries name. */
 function listSources({ source, content }: NamedCatalogFile): string[] {
-  const entries = [...content.channels, ...content.models, ...content.price_lists]
-  const named = entries.flatMap((entry) => entry.source ?? [])
+  const { channels, models, price_lists: lists, token_issuers: issuers } = content
+  const named = [...channels, ...models, ...lists, ...issuers].flatMap(
+    (entry) => entry.source ?? [],
+  )
   return [source, ...named]
 }
 

@@ -44,5 +44,5 @@ export interface ConfigurationChange {
 }
 
 export interface CatalogChange extends ConfigurationChange {
-  readonly kind: 'channel' | 'model' | 'price_list'
+  readonly kind: 'channel' | 'model' | 'price_list' | 'token_issuer'
 }

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import { MODEL_TYPES, type ModelType } from '../catalog.ts'
+import { tokenIssuer } from '../issuers/issuer-schema.ts'
 import { priceList } from '../lists/list-schema.ts'
 import { peakHours } from '../price/clock.ts'
 import { checkPrices, type Refuse } from '../price/price-checks.ts'
@@ -259,6 +260,7 @@ export const catalogFile = z.strictObject({
   channels: z.array(channel).max(1000).default([]),
   models: z.array(model).max(10_000).default([]),
   price_lists: z.array(priceList).max(1000).default([]),
+  token_issuers: z.array(tokenIssuer).max(100).default([]),
 })
 
 export type CatalogFile = z.output<typeof catalogFile>

@@ -27,6 +27,7 @@ export async function loadPrices(
     lists: new Map(lists.map((list) => [list.id, list])),
     models: new Map(models.map((model) => [model.id, model])),
     channels: new Map(),
+    issuers: [],
   }
   return { snapshot, rows: new Map(rows.map((row) => [row.id, row])) }
 }

@@ -137,7 +137,7 @@ interface Loaded extends CatalogSnapshot {
 }
 
 async function load(options: CatalogOptions): Promise<Loaded> {
-  const { revision, channels, models, planned, lists, at } = await readCatalog(options.sql)
+  const { revision, channels, models, planned, lists, issuers, at } = await readCatalog(options.sql)
   const problems = new Map<string, ChannelProblem>()
   const usable = channels.filter(isActive).flatMap((row) => loadChannel(row, options, problems))
   const plans = Map.groupBy(planned, (row) => row.model_id)
@@ -145,14 +145,20 @@ async function load(options: CatalogOptions): Promise<Loaded> {
   const channelMap = new Map(usable.map((channel) => [channel.id, channel]))
   const listMap = new Map(lists.map((list) => [list.id, list]))
   return withModels(
-    { revision, problems, channels: channelMap, lists: listMap },
+    { revision, problems, channels: channelMap, lists: listMap, issuers },
     active.map((row) => loadModel(row, plans.get(row.id) ?? [])),
     at.getTime(),
   )
 }
 
 function withModels(
-  { revision, problems, channels, lists }: Omit<Loaded, 'models' | 'nextPriceMs' | 'pricedAtMs'>,
+  {
+    revision,
+    problems,
+    channels,
+    lists,
+    issuers,
+  }: Omit<Loaded, 'models' | 'nextPriceMs' | 'pricedAtMs'>,
   models: readonly Model[],
   pricedAtMs: number,
 ): Loaded {
@@ -165,6 +171,7 @@ function withModels(
     problems,
     channels,
     lists,
+    issuers,
     models: new Map(models.map((model) => [model.id, model])),
     pricedAtMs,
     nextPriceMs: moments.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY),

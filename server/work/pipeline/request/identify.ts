@@ -10,6 +10,7 @@ import {
   presentKey,
 } from '../../../base/lib/secrets/api-key.ts'
 import type { Caller, Identified } from '../../../money/accounts/accounts.ts'
+import { isToken, refuseToken } from '../../../money/accounts/tokens/read-token.ts'
 import type { Services } from '../services.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
@@ -28,16 +29,16 @@ function readKey({ headers, socket }: IncomingMessage): PresentedKey {
   const { authorization, 'x-api-key': apiKey } = headers
   const last = lastPresented.get(socket)
   if (last && last.authorization === authorization && last.apiKey === apiKey) return last.key
-  const key = presentKey(readCredential(headers))
+  const key = readCredential(headers)
   lastPresented.set(socket, { authorization, apiKey, key })
   return key
 }
 
 /**
- * Returns the key in `Authorization: Bearer` or `x-api-key`. Throws 401 if there is none, if they
- * differ, or if it is malformed.
+ * Returns the key or token in `Authorization: Bearer` or `x-api-key`. Throws 401 if there is none,
+ * if they differ, or if it is malformed.
  */
-function readCredential(headers: IncomingHttpHeaders): string {
+function readCredential(headers: IncomingHttpHeaders): PresentedKey {
   const { authorization } = headers
   const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
   const header = headers['x-api-key']
@@ -49,8 +50,9 @@ function readCredential(headers: IncomingHttpHeaders): string {
     })
   }
   const key = bearer ?? apiKey
-  if (key === undefined || !isWellFormedApiKey(key)) throw new GatewayError('unauthenticated')
-  return key
+  if (key !== undefined && isWellFormedApiKey(key)) return presentKey(key)
+  if (key !== undefined && isToken(key)) return presentKey(key, true)
+  throw new GatewayError('unauthenticated')
 }
 
 /**
@@ -78,13 +80,23 @@ export async function identify(
     noteTime(context, 'auth', startedAt)
   }
   if (found.allowed) refuseAddress(context, found.allowed, services)
-  if ('refused' in found) {
-    if (found.refused !== 'suspended') throw new GatewayError('unauthenticated')
-    throw new GatewayError('forbidden', { message: 'this account is suspended' })
-  }
+  if ('refused' in found) throw refusalOf(found.refused, key)
   context.facts.accountId = found.caller.accountId
   context.facts.keyId = found.caller.keyId
   return found.caller
+}
+
+/** The text for a token says more: its subject is proven, while a key may be somebody's guess. */
+function refusalOf(
+  refused: Extract<Identified, { refused: unknown }>['refused'],
+  { token }: PresentedKey,
+): GatewayError {
+  const forbidden = (message: string) => new GatewayError('forbidden', { message })
+  if (refused === 'suspended') return forbidden('this account is suspended')
+  if (token === undefined) return new GatewayError('unauthenticated')
+  if (refused === 'disabled') return forbidden('the subject of this token is disabled')
+  if (refused === 'left') return forbidden('the member of this token has left its account')
+  return refuseToken('has expired')
 }
 
 /**

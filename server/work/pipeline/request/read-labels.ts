@@ -29,10 +29,10 @@ interface LabelledRequest {
 /** Throws 400 for tags that are malformed, not allowed, or required and absent. */
 export function readLabels(
   request: RequestJson,
-  { tagging }: Pick<Caller, 'tagging'>,
+  { tagging, endUser: proven }: Pick<Caller, 'tagging' | 'endUser'>,
   headers: IncomingHttpHeaders,
 ): LabelledRequest {
-  const endUser = readEndUser(request.value)
+  const endUser = readEndUser(proven, request.value)
   const inHeader = headers[HEADER]
   if (!tagging && inHeader === undefined) {
     return endUser === undefined ? { request } : { labels: { end_user: endUser }, request }
@@ -50,10 +50,11 @@ export function readLabels(
   }
 }
 
-function readEndUser(value: Body): string | undefined {
+/** An end user whom a token proves comes before those that its caller names. */
+function readEndUser(proven: string | undefined, value: Body): string | undefined {
   const { user, metadata, safety_identifier: safety } = value
   const inMetadata = isObject(metadata) ? metadata.user_id : undefined
-  for (const name of [user, inMetadata, safety]) {
+  for (const name of [proven, user, inMetadata, safety]) {
     if (typeof name !== 'string' || name === '') continue
     return name.length > END_USER_MAX ? `hash:${pseudonym(name, HASH_LENGTH)}` : name
   }

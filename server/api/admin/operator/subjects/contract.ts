@@ -1,0 +1,57 @@
+/** Operators: the issuers of tokens, and who calls with them. */
+import { z } from 'zod'
+import { count, page, paging, text, time } from '../../common-schemas.ts'
+import { area, type Routes } from '../../route.ts'
+
+const shared = { role: 'operator', tag: 'Operators: tokens of directories' } as const
+
+const issuer = z.object({
+  id: z.string(),
+  issuer: z.string().describe('The `iss` of its tokens.'),
+  audience: z.string(),
+  algorithms: z.array(z.string()),
+  account: z.string().describe('The account of its tokens, or the claim that names it.'),
+  source: z.string().describe('The catalog file that it is from.'),
+  updated_at: time,
+})
+
+const subject = z.object({
+  id: z.string().describe('The id of its key, under which calls are recorded.'),
+  issuer: z.string(),
+  subject: z.string().describe('The `sub` of its tokens.'),
+  account_id: z.string(),
+  member: z.string().nullable().describe('The address of its member.'),
+  state: z.enum(['active', 'disabled']),
+  calls: count.describe('Delayed by up to half a minute, like `last_used_at`.'),
+  last_used_at: time.nullable(),
+  created_at: time,
+})
+
+export const operatorSubjectsContract = area(shared, {
+  'GET /operator/token-issuers': {
+    summary: 'List the issuers whose tokens are taken',
+    description: 'They are part of the catalog: change its files, and apply them.',
+    query: z.object(paging),
+    answer: page(issuer),
+  },
+  'GET /operator/subjects': {
+    summary: 'List the subjects that have called, newest first',
+    query: z.object({
+      ...paging,
+      issuer: text(64).min(1).optional(),
+      search: text(200).optional().describe('Part of the subject or of its member’s address.'),
+    }),
+    answer: page(subject),
+  },
+  'POST /operator/subjects/:key_id/disable': {
+    summary: 'Refuse the tokens of a subject',
+    description: 'Within four seconds, on every gateway.',
+    answer: subject,
+    errors: [404],
+  },
+  'POST /operator/subjects/:key_id/enable': {
+    summary: 'Take the tokens of a subject again',
+    answer: subject,
+    errors: [404],
+  },
+} as const satisfies Routes<keyof typeof shared>)

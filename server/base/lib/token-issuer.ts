@@ -1,0 +1,41 @@
+/** An issuer of tokens that are taken in place of API keys, as the catalog defines it. */
+
+/** The name of a claim, or a path such as `realm_access.roles` where no claim has that name. */
+export interface ClaimRule {
+  readonly claim: string
+}
+
+export interface TokenIssuer {
+  readonly id: string
+  /** The `iss` of its tokens, to the letter. */
+  readonly issuer: string
+  readonly audience: string
+  /** Absent: from its OpenID Connect discovery. */
+  readonly jwks_uri?: string | undefined
+  readonly algorithms: readonly string[]
+  /** An account, or the claim that names it, by id or by the words of `accounts`. */
+  readonly account:
+    | string
+    | (ClaimRule & { readonly accounts?: Readonly<Record<string, string>> | undefined })
+  /** The claim with the address of a member of the account. */
+  readonly member?: ClaimRule | undefined
+  readonly tags?: ClaimRule | undefined
+  readonly end_user?: ClaimRule | undefined
+  /** Null: every model. */
+  readonly models: readonly string[] | null
+  /** Of each subject. */
+  readonly limits: {
+    readonly requests_per_minute?: number
+    readonly tokens_per_minute?: number
+    readonly concurrent_calls?: number
+  }
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/** Returns true for the address of an issuer or of its keys: https, or http on this machine. */
+export function isIssuerUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.hash !== '' || url.username !== '' || url.password !== '') return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))
+}

@@ -1,0 +1,83 @@
+/**
+ * Takes a token apart before its signature is checked: its form, its size and what its header asks
+ * for. Nothing that is read here is trusted; it only says which key the signature is checked with.
+ */
+import { GatewayError } from '../../../base/lib/errors.ts'
+import { isObject } from '../../../base/lib/json.ts'
+
+/** Headers are limited to 16 KB in all. */
+const LENGTH_MAX = 12_288
+const SHAPE = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$/
+
+export interface TokenHeader {
+  readonly alg: string
+  readonly kid: string | undefined
+}
+
+export interface ReadToken {
+  readonly header: TokenHeader
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+/** Returns true for what is meant as a signed token: three parts with dots between them. */
+export function isToken(text: string): boolean {
+  return SHAPE.test(text)
+}
+
+/** Throws 401 unless both parts are objects in which every name stands once. */
+export function takeApart(token: string): ReadToken {
+  if (token.length > LENGTH_MAX) throw refuseToken(`is longer than ${LENGTH_MAX} characters`)
+  const [first = '', second = ''] = token.split('.')
+  const { alg, kid } = readPart(first, 'header')
+  if (typeof alg !== 'string') throw refuseToken('names no algorithm')
+  if (kid !== undefined && typeof kid !== 'string') throw refuseToken('has a "kid" that is no text')
+  return { header: { alg, kid }, claims: readPart(second, 'payload') }
+}
+
+/** Returns a 401 whose text says what is wrong with the token. */
+export function refuseToken(problem: string): GatewayError {
+  return new GatewayError('unauthenticated', { message: `invalid token: it ${problem}` })
+}
+
+function readPart(part: string, name: string): Readonly<Record<string, unknown>> {
+  const text = Buffer.from(part, 'base64url').toString()
+  const value = parse(text)
+  if (!isObject(value)) throw refuseToken(`has a ${name} that is no JSON object`)
+  // Parsers differ in which of two members of one name they take.
+  if (countNames(text) !== countMembers(value))
+    throw refuseToken(`has a ${name} that names a member twice`)
+  return value
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Counts the texts of JSON that a colon follows. */
+function countNames(text: string): number {
+  let names = 0
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
+    at += 1
+    while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+    at += 1
+    while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1
+    if (text[at] === ':') names += 1
+  }
+  return names
+}
+
+function countMembers(top: unknown): number {
+  let count = 0
+  const open = [top]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value !== 'object' || value === null) continue
+    if (!Array.isArray(value)) count += Object.keys(value).length
+    for (const one of Object.values(value)) open.push(one)
+  }
+  return count
+}
