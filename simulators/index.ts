@@ -26,6 +26,7 @@ import { SPEECH_DEFAULTS, type SpeechOptions } from './openspeech/credentials.ts
 import { openspeech } from './openspeech/vendor.ts'
 import { profileVendors } from './profiles/vendor.ts'
 import { receiver } from './receiver/vendor.ts'
+import { rerankers } from './rerank/vendor.ts'
 import { SEARCH_DEFAULTS, type SearchOptions, search } from './search/vendor.ts'
 import { TASK_SCENARIOS } from './tasks/scenario-names.ts'
 
@@ -93,6 +94,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     search({ ...SEARCH_DEFAULTS, ...options.search }),
     mediakit({ ...MEDIAKIT_DEFAULTS, ...options.mediakit }, platform),
     minimax({ ...MINIMAX_DEFAULTS, ...options.minimax }, platform),
+    ...rerankers(),
     ...profileVendors(),
     receiver(),
     shelf.vendor,

@@ -6,7 +6,11 @@ import { until } from '../../tests/support/until.ts'
 
 export const BALANCE = '100'
 /** The chat model behind a channel that translates responses. */
-const PRICED_AS: Readonly<Record<string, string>> = { translated: 'sim-chat' }
+const PRICED_AS: Readonly<Record<string, string>> = {
+  translated: 'sim-chat',
+  'claude-bedrock': 'sim-chat',
+  'claude-vertex': 'sim-chat',
+}
 
 export interface Account {
   readonly key: string

@@ -68,7 +68,7 @@ export function claudeCode(folder: string, mode: readonly string[]): Agent {
   const program = join(folder, 'node_modules', '.bin', 'claude')
   return {
     name: ['Claude Code', ...mode].join(' '),
-    models: ['sim-chat', 'sim-claude'],
+    models: ['sim-chat', 'sim-claude', 'claude-bedrock', 'claude-vertex'],
     shell: (command) => useTool('Bash', { command, description: 'the proof' }),
     viewPicture: (picture) => useTool('Read', { file_path: picture }),
     start(scene) {

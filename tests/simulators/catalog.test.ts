@@ -36,6 +36,11 @@ const PROBES: Record<string, (key: string) => Probe> = {
     { authorization: `Bearer ${key}` },
     { model: 'MiniMax-H3', content: [{ type: 'text', text: 'a' }] },
   ],
+  rerank: (key) => [
+    '/v1/rerank',
+    { authorization: `Bearer ${key}` },
+    { model: 'm', query: 'a', documents: ['a'] },
+  ],
   'volc-search': (key) => [
     '/search_api/web_search',
     { authorization: `Bearer ${key}` },

@@ -278,6 +278,7 @@ export const SHARED_NAMES: readonly {
       'image',
       'imageEdit',
       'interpretation',
+      'rerank',
       'responses',
       'search',
       'speech',

@@ -44,6 +44,7 @@ import { embeddings } from './text/embeddings.ts'
 import { inputTokens } from './text/input-tokens.ts'
 import { messagesEndpoint } from './text/messages.ts'
 import { moderations } from './text/moderations.ts'
+import { rerank } from './text/rerank.ts'
 import { responses } from './text/responses.ts'
 import { responsesSocket } from './text/socket/responses-socket.ts'
 import {
@@ -88,6 +89,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   synthesis,
   transcriptions,
   translations,
+  rerank,
   search,
   imageGenerations,
   imageEdits,

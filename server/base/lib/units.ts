@@ -29,6 +29,8 @@ export const UNITS = [
   'container_minute',
   /** One billionth of the vendor's currency, if the answer states the call's cost. */
   'vendor_cost',
+  /** One query of a reranker with up to 100 documents. */
+  'search_unit',
   'character',
   'call',
   'second',

@@ -31,6 +31,10 @@ export const MODEL_TYPE_ROWS = {
     names: ['Speech', '语音合成'],
     units: ['character', ...TOKENS, 'vendor_cost', 'second', 'call'],
   },
+  rerank: {
+    names: ['Rerank', '重排序'],
+    units: ['search_unit', ...INPUT_UNITS, 'vendor_cost', 'call'],
+  },
   search: { names: ['Search', '搜索'], units: ['call'] },
   minutes: {
     names: ['Minutes', '纪要'],

@@ -10,6 +10,7 @@ import { doubaoSpeech } from './doubao-speech/index.ts'
 import { mediakit } from './mediakit/index.ts'
 import { minimax } from './minimax/index.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
+import { reranker } from './rerank/index.ts'
 import { withSpendingCap } from './spending-cap.ts'
 import type { Upstream } from './upstream.ts'
 import { volcSearch } from './volc-search/index.ts'
@@ -27,6 +28,7 @@ const ALL: readonly Upstream[] = [
   doubaoRecognition,
   doubaoAst,
   volcSearch,
+  reranker,
 ]
 
 export const UPSTREAMS: ReadonlyMap<string, Upstream> = new Map(

@@ -30,6 +30,7 @@ export type Operation =
   | 'embedding'
   | 'moderation'
   | 'speech'
+  | 'rerank'
   | 'search'
   | 'responses'
   | 'messages'

@@ -3,7 +3,7 @@
 export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   Text: 'Chat, messages, responses, completions, embeddings and moderations.',
   Audio: 'Speech from text, text from recordings, and speech from speech.',
-  Search: 'Searches of the web.',
+  Search: 'Searches of the web, and documents by relevance.',
   Images: 'New and edited images, at once or as a task.',
   Minutes: 'Transcripts, summaries and chapters of meetings, as a task.',
   Video: 'New videos and videos without their subtitles, as a task.',

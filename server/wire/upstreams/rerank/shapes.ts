@@ -1,0 +1,85 @@
+/** Rerankers as data: where each one's members are (docs/protocols/rerank.md). */
+import type { IncomingHttpHeaders } from 'node:http'
+import { type JsonObject, member } from '../../../base/lib/json.ts'
+import type { Quantities } from '../../../base/lib/units.ts'
+
+export interface Order {
+  readonly model: string
+  readonly query: string
+  readonly documents: readonly string[]
+  readonly topN: number | undefined
+  readonly tokensPerDocument: number | undefined
+}
+
+export interface Shape {
+  /** Absent for servers of one's own. */
+  readonly baseUrl?: string
+  readonly path: string
+  readonly body: (order: Order) => JsonObject
+  /** Returns the list of results in an answer. */
+  readonly results: (document: unknown) => unknown
+  readonly score: string
+  /** Returns the stated quantities, not yet validated. */
+  readonly usage: (document: unknown, headers: IncomingHttpHeaders) => Stated
+}
+
+type Stated = Readonly<Partial<Record<keyof Quantities, unknown>>>
+
+const totalTokens = (document: unknown): Stated => ({
+  input_token: member(member(document, 'usage'), 'total_tokens'),
+})
+
+/** Leaves out what is undefined. */
+const only = (members: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+
+export const SHAPES = {
+  cohere: {
+    baseUrl: 'https://api.cohere.com',
+    path: '/v2/rerank',
+    body: ({ model, query, documents, topN, tokensPerDocument }) =>
+      only({ model, query, documents, top_n: topN, max_tokens_per_doc: tokensPerDocument }),
+    results: (document) => member(document, 'results'),
+    score: 'relevance_score',
+    usage: (document) => ({
+      search_unit: member(member(member(document, 'meta'), 'billed_units'), 'search_units'),
+    }),
+  },
+  jina: {
+    baseUrl: 'https://api.jina.ai',
+    path: '/v1/rerank',
+    body: ({ model, query, documents, topN }) =>
+      only({ model, query, documents, top_n: topN, return_documents: false }),
+    results: (document) => member(document, 'results'),
+    score: 'relevance_score',
+    usage: totalTokens,
+  },
+  voyage: {
+    baseUrl: 'https://api.voyageai.com',
+    path: '/v1/rerank',
+    body: ({ model, query, documents, topN }) => only({ model, query, documents, top_k: topN }),
+    results: (document) => member(document, 'data'),
+    score: 'relevance_score',
+    usage: totalTokens,
+  },
+  dashscope: {
+    baseUrl: 'https://dashscope.aliyuncs.com',
+    path: '/api/v1/services/rerank/text-rerank/text-rerank',
+    body: ({ model, query, documents, topN }) => ({
+      model,
+      input: { query, documents },
+      parameters: only({ return_documents: false, top_n: topN }),
+    }),
+    results: (document) => member(member(document, 'output'), 'results'),
+    score: 'relevance_score',
+    usage: totalTokens,
+  },
+  tei: {
+    path: '/rerank',
+    // It knows one model, and texts that are too long would refuse all.
+    body: ({ query, documents }) => ({ query, texts: documents, truncate: true }),
+    results: (document) => document,
+    score: 'score',
+    usage: (_, headers) => ({ input_token: Number(headers['x-compute-tokens'] ?? Number.NaN) }),
+  },
+} as const satisfies Readonly<Record<string, Shape>>
