@@ -1,5 +1,5 @@
 /**
- * Models that the example lacks: a chat upstream with translated responses, and Claude on two clouds.
+ * Models that the example lacks: a chat upstream with translated responses, Claude on two clouds.
  */
 import { serviceAccountOf } from '../../simulators/google/tokens.ts'
 

@@ -8,7 +8,7 @@ import type { MeteredEndpoint } from '../endpoint.ts'
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const DOCUMENTS_MAX = 10_000
 const BYTES_PER_TOKEN = 4
-/** What a tokenizer that normalises text may make of a byte. */
+/** Tokens of a byte, at most: a tokenizer may normalise text first. */
 const TOKENS_PER_BYTE_MAX = 11
 /** Marks between the query and a document. */
 const MARKS_PER_PAIR = 64
@@ -118,9 +118,9 @@ export const rerank: MeteredEndpoint = {
   documentation: {
     summary: 'Rank documents by relevance',
     description:
-      'Returns the documents in the order of their relevance to the query, in the form of Cohere’s and ' +
-      'Jina’s APIs. Charged by search unit (a query with 100 documents), by token or by call, as the ' +
-      'model is priced.',
+      'Returns the documents in the order of their relevance to the query, in the form of the ' +
+      'APIs of Cohere and Jina. Charged by search unit (a query with 100 documents), by token ' +
+      'or by call, as the model is priced.',
     tag: 'Search',
     answer: rerankAnswer,
     example: (model) => ({

@@ -1,4 +1,4 @@
-/** Documents in the order of their relevance to a query, over any reranker (docs/protocols/rerank.md). */
+/** Documents in the order of relevance to a query, over any reranker (docs/protocols/rerank.md). */
 import { randomText } from '../../../base/lib/ids.ts'
 import { asString, isObject, writeJson } from '../../../base/lib/json.ts'
 import { joinUrl } from '../../../base/lib/text/base-url.ts'
@@ -6,7 +6,13 @@ import { createBodyTap } from '../../dialects/tap.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { eachKey } from '../key-header.ts'
 import { type CallAdapter, defineUpstream } from '../upstream.ts'
-import { type Answer, readResults, readUsage, toReading, writeAnswer } from './read-answer.ts'
+import {
+  type Answer,
+  readRanking,
+  readRankingUsage,
+  toReading,
+  writeAnswer,
+} from './read-answer.ts'
 import { readRerankFailure } from './read-failure.ts'
 import { type RerankSettings, rerankSettings } from './settings.ts'
 import { type Order, SHAPES, type Shape } from './shapes.ts'
@@ -37,8 +43,8 @@ const rerank: CallAdapter<RerankSettings> = async (wire, { settings, upstreamMod
     body: response.body,
     relay: createBodyTap(
       (document) => {
-        const results = readResults(document, shape, documents.length)
-        const usage = readUsage(document, headers, shape)
+        const results = readRanking(document, shape, documents.length)
+        const usage = readRankingUsage(document, headers, shape)
         answer = results && { results, usage }
         return toReading(results, usage)
       },

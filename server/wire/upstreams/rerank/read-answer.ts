@@ -18,7 +18,7 @@ export interface Answer {
 }
 
 /** Returns undefined for an answer that ranks anything but the documents, each at most once. */
-export function readResults(
+export function readRanking(
   document: unknown,
   { results: listOf, score: name }: Pick<Shape, 'results' | 'score'>,
   count: number,
@@ -40,7 +40,7 @@ export function readResults(
   return results.sort((left, right) => right.score - left.score)
 }
 
-export function readUsage(
+export function readRankingUsage(
   document: unknown,
   headers: IncomingHttpHeaders,
   { usage }: Pick<Shape, 'usage'>,
@@ -57,7 +57,7 @@ export function toReading(results: unknown, usage: Quantities): BodyReading {
   return { outputBytes: 0, usage }
 }
 
-export interface Written {
+interface AnswerParts {
   readonly id: string
   readonly model: string
   readonly documents: readonly string[]
@@ -65,7 +65,7 @@ export interface Written {
   readonly returnsDocuments: boolean
 }
 
-export function writeAnswer({ results, usage }: Answer, written: Written): JsonObject {
+export function writeAnswer({ results, usage }: Answer, written: AnswerParts): JsonObject {
   const { id, model, documents, topN, returnsDocuments } = written
   const { input_token: tokens, search_unit: units } = usage
   return {
