@@ -1,6 +1,7 @@
 /**
  * Measures the cost of a change on the data path. Two checkouts of this repository serve the same
- * upstream in turns: `node benchmarks/before-after.ts --before FOLDER [--rounds 7] [--seconds 4]`.
+ * upstream in turns: `node benchmarks/before-after.ts --before FOLDER [--rounds 7] [--seconds 4]
+ * [--body 300]`, the last for an agent's requests of so many kilobytes.
  * The checkout in FOLDER needs its node_modules. Ratios are after / before.
  */
 
@@ -16,6 +17,7 @@ const values = readOptions(import.meta.filename, {
   label: { type: 'string', default: 'before' },
   rounds: { type: 'string', default: '7' },
   seconds: { type: 'string', default: '4' },
+  body: { type: 'string', default: '1' },
   name: { type: 'string', default: 'before-after' },
 })
 if (values.before === undefined) {
@@ -24,8 +26,9 @@ if (values.before === undefined) {
 }
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
+const kilobytes = Number(values.body)
 const CONNECTIONS = 32
-const KINDS = ['1 KB bodies', '100-chunk streams'] as const
+const KINDS = [`${kilobytes} KB bodies`, '100-chunk streams'] as const
 
 interface Figures {
   readonly perSecond: number
@@ -35,7 +38,8 @@ interface Figures {
 }
 
 const conditions = readConditions(
-  `node benchmarks/before-after.ts --before CHECKOUT --rounds ${rounds} --seconds ${seconds}`,
+  `node benchmarks/before-after.ts --before CHECKOUT --rounds ${rounds} --seconds ${seconds}` +
+    (kilobytes > 1 ? ` --body ${kilobytes}` : ''),
 )
 const older: { startTributary: typeof startTributary } = await import(
   join(resolve(values.before), 'benchmarks/peers/start-peers.ts')
@@ -86,7 +90,12 @@ async function compare(kind: (typeof KINDS)[number]): Promise<void> {
 async function measure(peer: Peer, kind: string, duration: number): Promise<Figures> {
   const own = readCpuSeconds(peer.pid, peer.databasePid)
   const database = peer.databasePid === undefined ? 0 : readCpuSeconds(peer.databasePid)
-  const options = { stream: kind !== KINDS[0], connections: CONNECTIONS, seconds: duration }
+  const options = {
+    stream: kind !== KINDS[0],
+    connections: CONNECTIONS,
+    seconds: duration,
+    kilobytes,
+  }
   const { requests, perSecond, errors } = await runWrk(peer, options)
   const each = (spent: number) => (spent * 1e6) / Math.max(1, requests)
   return {

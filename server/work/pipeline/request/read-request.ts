@@ -90,7 +90,6 @@ async function parseInTurn(context: Context, sent: Buffer, schema: ZodType): Pro
  */
 function parseJson(sent: Buffer, schema: ZodType): RequestJson {
   const parsed = parseObject(sent)
-  if (!sent.includes('null')) return parsed
   const value = dropUnset(parsed.value, schema)
   if (value === parsed.value) return parsed
   const set: Record<string, string> = {}

@@ -18,7 +18,7 @@ export function dropUnset(body: JsonObject, schema: ZodType): JsonObject {
 }
 
 function dropInside(value: unknown, schema: z.core.$ZodType): unknown {
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || !hasOptional(schema)) return value
   const { def } = (schema as z.core.$ZodTypes)._zod
   switch (def.type) {
     case 'object':
@@ -36,6 +36,41 @@ function dropInside(value: unknown, schema: z.core.$ZodType): unknown {
       return dropInside(value, def.in)
     default:
       return value
+  }
+}
+
+const HAVE_OPTIONAL = new WeakMap<z.core.$ZodType, boolean>()
+
+/** Returns true if a schema has optional members: long lists of messages have none to look for. */
+function hasOptional(schema: z.core.$ZodType): boolean {
+  const known = HAVE_OPTIONAL.get(schema)
+  if (known !== undefined) return known
+  // A schema that contains itself is looked into.
+  HAVE_OPTIONAL.set(schema, true)
+  const found = findOptional((schema as z.core.$ZodTypes)._zod.def)
+  HAVE_OPTIONAL.set(schema, found)
+  return found
+}
+
+function findOptional(def: z.core.$ZodTypes['_zod']['def']): boolean {
+  switch (def.type) {
+    case 'object':
+      return Object.values(def.shape).some((member) => {
+        return member._zod.optin === 'optional' || hasOptional(member)
+      })
+    case 'array':
+      return hasOptional(def.element)
+    case 'union':
+      return def.options.some(hasOptional)
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'catch':
+      return hasOptional(def.innerType)
+    case 'pipe':
+      return hasOptional(def.in)
+    default:
+      return false
   }
 }
 
