@@ -60,6 +60,12 @@ describe('price lists', { skip: noBrowser }, () => {
     await page.getByText('Own prices → gold → Base prices').waitFor()
     await page.getByRole('cell', { name: /3 × parent/ }).waitFor()
     await arrive(page, 'What test pays')
+
+    await stage.sql`
+      update model set details = details || '{"routing": "cheapest"}' where id = 'sim-chat'`
+    await page.goto(`${stage.console}/operator/models?id=sim-chat`)
+    await page.getByText('The cheapest first').waitFor()
+    await page.getByText(/the only route · .* for a call of a usual size/).waitFor()
     await leave(watched)
 
     const owner = await stage.signedIn('/models?search=sim-chat')

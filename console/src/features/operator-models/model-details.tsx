@@ -22,6 +22,7 @@ import { messages } from './messages.ts'
 import { ModelForm } from './model-form.tsx'
 import { PlannedPrices } from './planned-prices.tsx'
 import { PriceProblems } from './price-problems.tsx'
+import { RouteOrder } from './route-order.tsx'
 import { shareRoutes } from './route-shares.ts'
 import { OfferedTools } from './taken-out.tsx'
 
@@ -111,6 +112,10 @@ function Facts({ model }: { readonly model: Model }) {
               </div>
             )),
           ],
+        },
+        {
+          label: t('routing'),
+          value: model.route_order.length > 0 ? <RouteOrder model={model} /> : undefined,
         },
         { label: t('source'), value: model.source },
         { label: t('changed'), value: <TimeText time={model.updated_at} form="full" /> },
