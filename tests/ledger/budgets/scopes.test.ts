@@ -57,6 +57,58 @@ test('beyond the most end users all others share one counter, and no row is adde
   assert.deepEqual(await brokenInvariants(sql), [])
 })
 
+test('a call that any budget refuses uses up no name of an end user', async () => {
+  const { sql } = database
+  const caller = await createCaller(sql, 1_000_000n)
+  const { accountId } = caller
+  const users = await giveBudget(sql, accountId, 250n, {
+    scope: 'end_user',
+    end_users_max: 2,
+    thresholds: [100],
+  })
+  const daily = await giveBudget(sql, accountId, 250n, { scope: 'end_user', period: 'day' })
+  const small = await giveBudget(sql, accountId, 150n)
+  const take = async (user: string, amount = '100') => {
+    const row = holdRow(caller, { labels: { end_user: user }, amount })
+    return (await takeHolds(sql, [row])).get(row.id)?.slice(0, 6)
+  }
+  assert.equal(await take('a'), 'held')
+  for (const user of ['x', 'y', 'z']) assert.equal(await take(user), 'budget', user)
+  // One that the budget of the user itself refuses uses up none either, and alerts nobody.
+  await removeBudget(sql, small.id, 'operator')
+  for (const user of ['x', 'y', 'z']) assert.equal(await take(user, '900'), 'budget', user)
+  for (const id of [users.id, daily.id]) assert.deepEqual(await usersOf(id), ['* 0 1', 'u:a 100 0'])
+  assert.equal(await take('b'), 'held')
+  assert.equal(await take('c'), 'held')
+  assert.deepEqual(await usersOf(users.id), ['* 100 2', 'u:a 100 0', 'u:b 100 0'])
+  const [alerts] = await sql`select count(*)::int as count from alert_event
+    where account_id = ${accountId} and subject ->> 'budget_id' = ${users.id}`
+  assert.equal(alerts?.count, 0)
+  assert.deepEqual(await brokenInvariants(sql), [])
+})
+
+test('counters of a deleted budget go in pieces, and open holds end without them', async () => {
+  const { sql } = database
+  const caller = await createCaller(sql, 1_000_000n)
+  const { id } = await giveBudget(sql, caller.accountId, 250n, { scope: 'end_user' })
+  const rows = ['a', 'b', 'c'].map((user) => holdRow(caller, { labels: { end_user: user } }))
+  await takeHolds(sql, rows)
+  await removeBudget(sql, id, 'operator')
+  assert.deepEqual(await brokenInvariants(sql), [])
+  const [first, ...rest] = rows
+  const settled = (some: typeof rows) =>
+    closeHolds(
+      sql,
+      some.map((row) => settleRow(row, 10n)),
+    )
+  await settled(first ? [first] : [])
+  assert.equal(await deleteOldUses(sql, 3), 3)
+  await settled(rest)
+  while ((await deleteOldUses(sql, 3)) > 0);
+  assert.deepEqual(await usersOf(id), [])
+  assert.deepEqual(await brokenInvariants(sql), [])
+})
+
 test('names of end users that an index cannot hold are counted, and old windows go', async () => {
   const { sql } = database
   const caller = await createCaller(sql, 1_000_000n)

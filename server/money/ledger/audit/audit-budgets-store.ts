@@ -21,7 +21,8 @@ export const budgetsAreCounted: Invariant = {
       format('held %s, spent %s', u.held, u.spent) as found,
       format('held %s, spent %s', coalesce(s.held, 0),
         coalesce(s.spent, 0) + coalesce(a.spent, 0)) as expected
-    from budget_use u left join summed s on s.use_id = u.id
+    from budget_use u join budget b on b.id = u.budget_id
+    left join summed s on s.use_id = u.id
     left join archived_budget a on a.use_id = u.id
     where u.held <> coalesce(s.held, 0) or u.spent <> coalesce(s.spent, 0) + coalesce(a.spent, 0)
     union all

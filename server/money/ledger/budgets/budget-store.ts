@@ -40,14 +40,11 @@ export async function updateBudget(
       thresholds = ${thresholds as number[]}::smallint[] where id = ${id}`
 }
 
+/** Its counters, which may be many, are left to housekeeping: the account's calls wait here. */
 export async function deleteBudget(
   transaction: TransactionSql,
   { id, account_id: accountId }: Pick<BudgetRow, 'id' | 'account_id'>,
 ): Promise<void> {
-  await transaction`
-    delete from archived_budget
-    where use_id in (select id from budget_use where budget_id = ${id})`
-  await transaction`delete from budget_use where budget_id = ${id}`
   await transaction`delete from budget where id = ${id}`
   await countBudgets(transaction, accountId)
 }
@@ -264,7 +261,10 @@ export async function isZone(sql: Client, zone: string): Promise<boolean> {
   return found.length > 0
 }
 
-/** Removes counters of end users, of windows that ended long ago; at most `most`. */
+/**
+ * Removes counters of budgets that were deleted, and those of end users of windows that ended long
+ * ago; at most `most`.
+ */
 export async function deleteOldUses(sql: Sql, most: number): Promise<number> {
   const [deleted] = await sql<{ count: number }[]>`
     with gone as (
@@ -273,6 +273,9 @@ export async function deleteOldUses(sql: Sql, most: number): Promise<number> {
         where b.scope = 'end_user' and b.period <> 'total' and u.held = 0
           and u.window_start < now() - case b.period when 'day' then interval '3 days'
             when 'week' then interval '21 days' else interval '93 days' end
+        union all
+        select u.id from budget_use u
+        where not exists (select from budget b where b.id = u.budget_id)
         limit ${most})
       returning id
     ), archived as (delete from archived_budget where use_id in (select id from gone))

@@ -1,4 +1,4 @@
--- revision 2
+-- revision 3
 
 -- Budgets: windows, and the counters that move with holds. Every function that moves counters runs
 -- under the lock of the account's balance, so nothing else moves those of the same account. Budgets
@@ -53,15 +53,6 @@ as $$
       || array(select 'tag:' || t from unnest(k.required_tags) t
         where labels -> 'tags' ? t and not t = any (k.tags))
     from api_key k where k.id = of_key), '{}') || array['end_user', 'account']
-$$;
-
--- The counter of an end user: long names are counted under their hash.
-create or replace function budget_end_user(labels jsonb) returns text
-language sql immutable
-as $$
-  select case when labels ->> 'end_user' is null then ''
-    when octet_length(labels ->> 'end_user') <= 256 then 'u:' || (labels ->> 'end_user')
-    else 'h:' || encode(sha256(convert_to(labels ->> 'end_user', 'UTF8')), 'hex') end
 $$;
 
 -- Whether a unit of a price counts towards a unit of budgets.
@@ -146,24 +137,6 @@ begin
   end loop;
 end $$;
 
--- Opens the counter of an end user without one: its own, or the shared one once `most` have theirs.
-create or replace function budget_open_user(
-  of_budget text, starts timestamptz, of_subject text, most integer
-) returns text
-language plpgsql
-set plan_cache_mode = force_generic_plan
-as $$
-begin
-  insert into budget_use (budget_id, window_start, subject) values (of_budget, starts, '*')
-  on conflict do nothing;
-  if of_subject = '' then
-    return of_subject;
-  end if;
-  update budget_use set subjects = subjects + 1
-  where budget_id = of_budget and window_start = starts and subject = '*' and subjects < most;
-  return case when found then of_subject else '*' end;
-end $$;
-
 -- Counts one hold towards every budget that applies, or towards none: then `refusal` has the nearest
 -- budget that it does not fit, and when that begins anew.
 create or replace function budget_take(
@@ -180,7 +153,7 @@ declare
   asked bigint;
   counted text;
   use_id bigint;
-  is_open boolean;
+  opened bigint[] := '{}';
 begin
   for rule in
     select b.id, b.scope, b.unit, b.amount, b.action, b.end_users_max, w.starts, w.ends
@@ -204,8 +177,12 @@ begin
       if found then
         perform budget_return(counters);
         counters := null;
+        -- Who has spent nothing yet has reached nothing, however much the call may cost.
         perform budget_alert(use_id, 100) from budget b
-        where b.id = rule.id and 100 = any (b.thresholds);
+        where b.id = rule.id and 100 = any (b.thresholds) and not use_id = any (opened);
+        if cardinality(opened) > 0 then
+          perform budget_shut_users(opened);
+        end if;
         refusal := rule.id || ' ' || coalesce(
           to_char(rule.ends at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '');
         return;
@@ -214,7 +191,10 @@ begin
         counted := budget_open_user(rule.id, rule.starts, counted, rule.end_users_max);
       end if;
       insert into budget_use (budget_id, window_start, subject)
-      values (rule.id, rule.starts, counted) on conflict do nothing;
+      values (rule.id, rule.starts, counted) on conflict do nothing returning id into use_id;
+      if found and counted ~ '^[uh]:' then
+        opened := opened || use_id;
+      end if;
     end loop;
     counters := counters || array[use_id, asked];
   end loop;
@@ -233,20 +213,28 @@ declare
   at timestamptz := budget_clock();
 begin
   with operation as materialized (
-    select o.*, budget_names(o.key_id, o.estimate -> 'labels') as names
+    select o.*, o.estimate -> 'labels' -> 'tags' as tags
     from rows from (unnest(ids, key_ids, models, amounts), jsonb_array_elements(estimates))
       as o(id, key_id, model, amount, estimate)
+  ), called as materialized (
+    -- The calls of a batch are those of few keys, most with the same tags.
+    select c.key_id, c.tags,
+      budget_names(c.key_id, jsonb_build_object('tags', coalesce(c.tags, '[]'))) as names
+    from (select distinct key_id, tags from operation) c
   ), rule as materialized (
     select b.*, w.starts from budget b
     cross join lateral budget_window(b.period, b.time_zone, b.week_start, b.created_at, at) w
     where b.account_id = of_account and b.counted_under = any (array(
-      select distinct n from operation o cross join lateral unnest(o.names) n))
+      select distinct n from called c cross join lateral unnest(c.names) n))
   ), asked as materialized (
     select o.id, r.id as budget_id, r.starts, r.amount, r.action,
       case when r.scope = 'end_user' then budget_end_user(o.estimate -> 'labels') else '' end
         as subject,
-      budget_asked(r.unit, o.amount, o.estimate) as asked
-    from operation o join rule r on r.counted_under = any (o.names)
+      case r.unit when 'money' then o.amount when 'call' then 1
+        else budget_asked(r.unit, o.amount, o.estimate) end as asked
+    from operation o
+    join called c on c.key_id = o.key_id and c.tags is not distinct from o.tags
+    join rule r on r.counted_under = any (c.names)
       and (r.models is null or o.model = any (r.models))
   ), summed as materialized (
     select a.budget_id, a.subject, u.id as use_id, sum(a.asked) as total,
@@ -347,7 +335,9 @@ begin
         on b.id = u.budget_id
     ), used as materialized (
       select k.id, k.amount, k.thresholds, sum(p.asked) as freed,
-        sum(budget_used(k.unit, p.charge, p.asked, p.lines)) as used
+        sum(case k.unit when 'money' then coalesce(p.charge, 0)
+          when 'call' then (p.charge is not null)::integer
+          else budget_used(k.unit, p.charge, p.asked, p.lines) end) as used
       from part p join known k on k.id = p.use_id group by k.id, k.amount, k.thresholds
     )
     update budget_use u set held = u.held - x.freed, spent = u.spent + x.used
