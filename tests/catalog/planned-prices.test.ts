@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
+import { planPrices } from '../../server/money/catalog/apply/plan-prices.ts'
 import { createCatalogClock } from '../../server/money/catalog/load/database-clock.ts'
 import { type CatalogOptions, createCatalog } from '../../server/money/catalog/load/snapshot.ts'
+import { expandPlans } from '../../server/money/catalog/price/expand-plans.ts'
+import { listPlanned, type StoredPrice } from '../../server/money/catalog/store.ts'
 import { deaf } from '../accounts/support.ts'
 import { until } from '../support/until.ts'
 import {
@@ -186,4 +189,77 @@ test('the clock is never behind the database’s, and keeps the best sample', as
   assert.equal(clock.now(), 500_153, 'a slow look teaches nothing')
   await look(900_000)
   assert.equal(clock.now(), 900_101, 'unless the clock was set')
+})
+
+test('a plan that ends gives way to what is in force without it', () => {
+  const at = (day: number) => `2030-01-${String(day).padStart(2, '0')}T00:00:00.000Z`
+  const priced = (amount: string): StoredPrice[] => [{ unit: 'call', per: 1, amount }]
+  const expand = (...plans: readonly (readonly [string, number, number?])[]) =>
+    expandPlans(
+      priced('1'),
+      plans.map(([amount, from, until]) => ({
+        effective_from: at(from),
+        ...(until === undefined ? {} : { until: at(until) }),
+        prices: priced(amount),
+      })),
+    ).map(({ effective_from: from, prices: [first] }) => {
+      return [Number(from.slice(8, 10)), first?.amount]
+    })
+  assert.deepEqual(expand(['2', 3]), [[3, '2']])
+  assert.deepEqual(expand(['2', 3, 5]), [
+    [3, '2'],
+    [5, '1'],
+  ])
+  // A rise for good in the middle of a promotion ends it; a promotion after it ends at the rise.
+  assert.deepEqual(expand(['0.5', 3, 9], ['2', 5]), [
+    [3, '0.5'],
+    [5, '2'],
+  ])
+  assert.deepEqual(expand(['2', 3], ['0.5', 5, 9]), [
+    [3, '2'],
+    [5, '0.5'],
+    [9, '2'],
+  ])
+  assert.deepEqual(expand(['0.5', 3, 9], ['0.1', 4, 5], ['1', 9]), [
+    [3, '0.5'],
+    [4, '0.1'],
+    [5, '0.5'],
+    [9, '1'],
+  ])
+})
+
+test('a promotion is planned with its end, in a file and by an operator', async (t) => {
+  const sql = await openDatabase(t)
+  const [from, later, end] = [await inHours(sql, 1), await inHours(sql, 2), await inHours(sql, 3)]
+  const promotion = { from: from.toISOString(), until: end.toISOString(), prices: call('0.5') }
+  const rows = async () =>
+    (await listPlanned(sql)).map(({ effective_from: at, prices: [first] }) => {
+      return [at.getTime(), first?.amount]
+    })
+  await apply(sql, { 'shop.json': shop([promotion]) })
+  const planned = [
+    [from.getTime(), '0.5'],
+    [end.getTime(), '1'],
+  ]
+  assert.deepEqual(await rows(), planned)
+  assert.deepEqual(await changes(apply(sql, { 'shop.json': shop([promotion]) })), [])
+  await apply(sql, { 'shop.json': shop([]) })
+  assert.deepEqual(await rows(), [])
+  const until = end.toISOString()
+  await planPrices(sql, 'small', plan(later, '2'))
+  await planPrices(sql, 'small', { ...plan(from, '0.5'), until })
+  assert.deepEqual(await rows(), [
+    [from.getTime(), '0.5'],
+    [later.getTime(), '2'],
+    [end.getTime(), '2'],
+  ])
+  for (const wrong of [
+    { ...promotion, until: promotion.from },
+    { ...promotion, effective_from: until },
+    { prices: call('1') },
+  ]) {
+    const applied = async () => await apply(sql, { 'shop.json': shop([wrong]) })
+    await assert.rejects(applied, /planned_prices\[0\]/)
+    await assert.rejects(planPrices(sql, 'small', wrong), /effective_from|from|until/)
+  }
 })

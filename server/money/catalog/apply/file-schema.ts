@@ -6,8 +6,9 @@
 import { z } from 'zod'
 import { MODEL_TYPES, type ModelType } from '../catalog.ts'
 import { tokenIssuer } from '../issuers/issuer-schema.ts'
-import { priceList } from '../lists/list-schema.ts'
+import { moment, priceList } from '../lists/list-schema.ts'
 import { peakHours } from '../price/clock.ts'
+import { expandPlans } from '../price/expand-plans.ts'
 import { checkPrices, type Refuse } from '../price/price-checks.ts'
 import type { price } from '../price/price-schema.ts'
 import {
@@ -20,16 +21,26 @@ import {
   prices,
 } from '../price/price-schema.ts'
 
-/** Prices that take effect at a future time. */
-const plannedPrices = z.strictObject({
-  effective_from: z.iso
-    .datetime({
-      offset: true,
-      error: 'must be a time with a zone, for example "2027-01-01T00:00:00+08:00"',
-    })
-    .transform((text) => new Date(text).toISOString()),
-  prices: prices.min(1, 'needs a price'),
-})
+/** Prices that take effect at a future time, for good or until another. */
+const plannedPrices = z
+  .strictObject({
+    effective_from: moment.optional(),
+    /** Means the same, as in price lists. */
+    from: moment.optional(),
+    until: moment.optional(),
+    prices: prices.min(1, 'needs a price'),
+  })
+  .check(({ value, issues }) => {
+    const refuse = (name: string, message: string) =>
+      issues.push({ code: 'custom', input: value, path: [name], message })
+    const { effective_from: begins, from = begins, until } = value
+    if (from === undefined) refuse('effective_from', 'required')
+    else if (begins !== undefined && begins !== from) refuse('from', 'not beside "effective_from"')
+    else if (until !== undefined && until <= from) refuse('until', 'must be after the beginning')
+  })
+  .transform(({ effective_from: begins = '', from = begins, ...plan }) => {
+    return { effective_from: from, ...plan }
+  })
 
 /** A way to a channel, or to another model that is charged at its own price. */
 const route = z.strictObject({
@@ -109,13 +120,15 @@ const model = z
     checkClock(value, refuse)
   })
   .transform(({ routes, unpriced_tools: tools, routing, details: stored, ...rest }) => {
-    const { unpriced_tools: toolsBefore, routing: routingBefore, ...others } = stored
+    const { unpriced_tools: toolsBefore, routing: routingBefore, ...plain } = stored
     const kept = {
-      ...others,
+      ...plain,
       ...((tools ?? toolsBefore) === 'refuse' ? { unpriced_tools: 'refuse' as const } : {}),
       ...((routing ?? routingBefore) === 'cheapest' ? { routing: 'cheapest' as const } : {}),
     }
-    return { ...rest, details: kept, ...splitRoutes(rest.id, routes) }
+    const { planned_prices: plans, ...others } = rest
+    const planned = plans ? { planned_prices: expandPlans(rest.prices, plans) } : {}
+    return { ...others, ...planned, details: kept, ...splitRoutes(rest.id, routes) }
   })
 
 type RouteEntry = z.output<typeof route>

@@ -1,12 +1,14 @@
 /** Planned prices that operators add and withdraw one at a time; see apply-plans.ts for files. */
 import type { Sql, TransactionSql } from 'postgres'
 import { OperatorError } from '../../../base/lib/operator-error.ts'
+import { inOrder, type PricePlan, pricePlanOf } from '../definition.ts'
 import { describeFileProblems } from '../mistakes.ts'
 import {
   bumpRevision,
   listPlanned,
   lockCatalog,
   type ModelRow,
+  type PlannedRow,
   readMoment,
   selectModels,
   withdrawPrice,
@@ -33,15 +35,29 @@ export async function planPrices(sql: Sql, modelId: string, plan: unknown): Prom
       throw new OperatorError('a free model cannot have planned prices: give it prices first')
     const read = readPlan(model, plan)
     await refusePast(transaction, read)
-    const atOnce = (await listPlanned(transaction)).filter(
-      (row) => row.model_id === modelId && isAtOnce(read, row),
-    )
+    const planned = (await listPlanned(transaction)).filter((row) => row.model_id === modelId)
+    const plans = withEnd(read, model, planned)
+    const atOnce = planned.filter((row) => plans.some((plan) => isAtOnce(plan, row)))
     const { currency } = model
-    const desired = { modelId, currency, source: SOURCE, plans: [read] }
+    const desired = { modelId, currency, source: SOURCE, plans }
     await savePlans(transaction, desired, comparePlans(desired, atOnce))
     await derivePrices(transaction, [])
     await bumpRevision(transaction)
   })
+}
+
+/** Returns the plan, and at its end the prices that are in force then without it. */
+function withEnd(
+  { until, ...plan }: FilePlan,
+  model: ModelRow,
+  planned: readonly PlannedRow[],
+): PricePlan[] {
+  if (until === undefined || planned.some((row) => row.effective_from.toISOString() === until)) {
+    return [plan]
+  }
+  const others = planned.filter((row) => !isAtOnce(plan, row)).map(pricePlanOf)
+  const last = inOrder(others).findLast(({ effective_from: from }) => from < until)
+  return [plan, { effective_from: until, prices: last?.prices ?? model.prices ?? [] }]
 }
 
 function readPlan(model: Pick<ModelRow, 'type' | 'details'>, plan: unknown): FilePlan {

@@ -31,7 +31,7 @@ const forAll = z.union([rule, z.literal('hidden')], {
   error: 'must be {"of": "parent" or "cost", "factor": "1.15"} or "hidden"',
 })
 
-const moment = z.iso
+export const moment = z.iso
   .datetime({
     offset: true,
     error: 'must be a time with a zone, for example "2027-01-01T00:00:00+08:00"',

@@ -179,6 +179,7 @@ export const operatorModelsContract = area(shared, {
       'moment is replaced.',
     body: z.object({
       effective_from: text(40).describe('With its zone: 2027-01-01T00:00:00+08:00.'),
+      until: text(40).optional().describe('When the prices of before are in force again.'),
       prices: z.array(z.looseObject({})),
     }),
     stepUp: true,

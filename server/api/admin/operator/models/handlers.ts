@@ -164,7 +164,7 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     const { model_id: id } = params
     await findModel(services, id)
     await withOperatorErrors(planPrices(services.sql, id, body))
-    note({ effective_from: body.effective_from })
+    note({ effective_from: body.effective_from, ...(body.until ? { until: body.until } : {}) })
     await services.catalog.refresh()
     return showStored(services, id)
   },
