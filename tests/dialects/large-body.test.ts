@@ -33,6 +33,30 @@ test('the usage of a large answer is read, its text is not', () => {
   )
 })
 
+test('all that an answer of 100 KB states is what the whole of it states', () => {
+  const content = `${'All work and no play.\\n'.repeat(60)}"`.repeat(80)
+  const calls = [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: content } }]
+  const annotations = [{ type: 'url_citation', url_citation: { url: 'https://a.example' } }]
+  const messages = [{ content }, { content: null, tool_calls: calls }, { content, annotations }]
+  for (const message of messages) {
+    for (const usage of [USAGE, { ...USAGE, prompt_tokens_details: { cached_tokens: 4 } }]) {
+      const choices = [{ index: 0, message: { role: 'assistant', ...message } }]
+      const document = { id: 'x', service_tier: 'flex', choices, usage }
+      const seen: unknown[] = []
+      const tap = createLargeBodyTap((one) => {
+        seen.push(one)
+        return readChatBody(one)
+      })
+      tap.push(Buffer.from(JSON.stringify(document)))
+      tap.end()
+      const { outputBytes: _of, finished: _finished, ...report } = tap.report()
+      const { outputBytes: _bytes, ...whole } = readChatBody(document)
+      assert.deepEqual(report, whole)
+      assert.ok(seen.every((one) => JSON.stringify(one).length < 1_000))
+    }
+  }
+})
+
 test('without a stated output the text is read after all', () => {
   assert.equal(relay(plain, undefined).report.outputBytes, plain.length)
   assert.equal(relay(plain, { prompt_tokens: 10 }).report.outputBytes, plain.length)

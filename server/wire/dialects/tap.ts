@@ -10,8 +10,8 @@ import type { Relay, RelayFailure, RelayReport } from './relay.ts'
 /** The reading of a whole document. `unreadable` is for bytes that are not JSON. */
 export type BodyReading = Omit<RelayReport, 'finished'>
 
-/** Parsing a smaller document takes a few milliseconds. */
-const LARGE_BYTES = 1024 * 1024
+/** A smaller document has no string that is long enough to leave it out. */
+const LARGE_BYTES = 64 * 1024
 
 /**
  * `read` gets the parsed document, or undefined when the bytes are not JSON. `repair` returns what
