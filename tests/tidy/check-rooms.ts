@@ -127,10 +127,10 @@ function judgeRooms(path: string, target: string): string | undefined {
   return undefined
 }
 
-/** A folder's name; at the door a file's own name if the order has it, else `door`. */
+/** A folder's name; directly in it a file's own name if the order has it, else `.`. */
 function roomOf(path: string, folder: string, order: readonly string[]): string {
   const [first = '', ...rest] = path.slice(folder.length + 1).split('/')
-  return rest.length > 0 || order.includes(first) ? first : 'door'
+  return rest.length > 0 || order.includes(first) ? first : '.'
 }
 
 /** Parts with folders in them that have no order of rooms. */

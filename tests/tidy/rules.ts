@@ -60,34 +60,32 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The rooms of a folder, from the lowest to the highest: a file imports from its own room and from
- * those before it, types included. A name with an ending is a file at the door of the folder, and
- * `door` stands for all other files there.
+ * those before it, types included. A name with an ending is a file directly in the folder, and
+ * `.` stands for all other files there.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  'server/base/lib': ['door', 'queues', 'secrets', 'text', 'media', 'memory'],
+  'server/base/lib': ['.', 'queues', 'secrets', 'text', 'media', 'memory'],
   'server/base/lib/media/sound': [
     'unreadable-sound.ts',
     'pieces.ts',
     'codecs',
     'mp4',
     'matroska',
-    'door',
+    '.',
   ],
-  'server/base/http': ['connections', 'door'],
-  'server/base/database': 'door connection claim-loop.ts migrations backup embedded open.ts'.split(
+  'server/base/http': ['connections', '.'],
+  'server/base/database': '. connection claim-loop.ts migrations backup embedded open.ts'.split(
     ' ',
   ),
   'server/wire/dialects':
-    `door usage parts contents chat completions-over-chat messages chat-over-messages messages-over-chat responses
+    `. usage parts contents chat completions-over-chat messages chat-over-messages messages-over-chat responses
     responses-over-chat images interpretation minutes video speech synthesis synthesis-over-speech
     transcription transcription-over-recognition`.split(/\s+/),
-  'server/money/ledger': 'door books audit leases posting holds redeem budgets ledger.ts'.split(
-    ' ',
-  ),
-  'server/money/accounts': ['door', 'tokens', 'identify.ts'],
-  'server/work/alerts': ['alert.ts', 'mail', 'door'],
+  'server/money/ledger': '. books audit leases posting holds redeem budgets ledger.ts'.split(' '),
+  'server/money/accounts': ['.', 'tokens', 'identify.ts'],
+  'server/work/alerts': ['alert.ts', 'mail', '.'],
   'server/money/catalog': [
-    'door',
+    '.',
     'price',
     'load',
     'compare-costs.ts',
@@ -97,26 +95,25 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'export.ts',
   ],
   'server/api/sign-in':
-    `door audit-log rates parts.ts factors sessions passwords passkeys tokens people
+    `. audit-log rates parts.ts factors sessions passwords passkeys tokens people
     sign-in.ts`.split(/\s+/),
   'server/work/assets':
-    'door storage library copies uploads own-content.ts measure-own.ts sound assets.ts'.split(' '),
+    '. storage library copies uploads own-content.ts measure-own.ts sound assets.ts'.split(' '),
   'server/work/pipeline':
-    `door load price metering.ts services.ts refusal.ts request hold answer send settle.ts
+    `. load price metering.ts services.ts refusal.ts request hold answer send settle.ts
     stored-requests.ts
     remember-answer.ts meter.ts`.split(/\s+/),
   'server/work/tasks':
-    'door callbacks finish submit calls background recover poll convert tasks.ts'.split(' '),
+    '. callbacks finish submit calls background recover poll convert tasks.ts'.split(' '),
   'server/api/endpoints':
-    `door account text audio images video minutes files webhooks service reference
+    `. account text audio images video minutes files webhooks service reference
     index.ts`.split(/\s+/),
-  'server/api/endpoints/text': ['tokens', 'billing', 'references', 'socket', 'door'],
-  'server/api/admin':
-    `door live services.ts handler.ts operator account people contract.ts handlers.ts
+  'server/api/endpoints/text': ['tokens', 'billing', 'references', 'socket', '.'],
+  'server/api/admin': `. live services.ts handler.ts operator account people contract.ts handlers.ts
     endpoints.ts`.split(/\s+/),
-  'console/src/components': 'door text state charts page list prices fields form'.split(' '),
+  'console/src/components': '. text state charts page list prices fields form'.split(' '),
   'console/src/features/playground/frame':
-    'door bench.module.css fields call cost task upload send-bar.tsx bench.tsx'.split(' '),
+    '. bench.module.css fields call cost task upload send-bar.tsx bench.tsx'.split(' '),
 }
 
 /** Folders with an order of another kind: vendors never know each other. */

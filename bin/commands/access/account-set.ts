@@ -1,4 +1,4 @@
-/** `tributary account set`: what an account pays, where its calls come from and its alerts go. */
+/** `tributary account set`: an account's prices, networks and alerts. */
 import type { Command } from 'commander'
 import { openGuard } from '../../../server/api/app/open-outbound.ts'
 import { formatAmount, type Nanos } from '../../../server/base/lib/money.ts'

@@ -43,7 +43,7 @@ export async function checkBuild(): Promise<void> {
   location.reload()
 }
 
-/** A reload would lose what is typed, or what is shown only once. */
+/** A reload would lose typed text, or a secret that is shown only once. */
 function isInUse(): boolean {
   return typedOn === location.pathname || document.querySelector('[role="dialog"]') !== null
 }

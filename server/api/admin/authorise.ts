@@ -23,7 +23,7 @@ export function authorise(
 
 /**
  * Throws `step_up_required` if the session must be proved again first: asked once the input is
- * valid, so that nobody confirms a form that is then refused. Access tokens cannot step up.
+ * valid, so that no user steps up for a form that is then refused. Access tokens cannot step up.
  */
 export function requireStepUp(
   { role, stepUp }: Pick<RouteDeclaration, 'role' | 'stepUp'>,

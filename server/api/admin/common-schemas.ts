@@ -27,7 +27,7 @@ export const decimal = z.codec(
 
 const NETWORK_LENGTH_MAX = 64
 
-/** Networks that are sent; an empty list stands for every address. */
+/** Networks in a request; an empty list means every address. */
 export const networks = z
   .array(
     text(NETWORK_LENGTH_MAX).refine((value) => readNetwork(value) !== undefined, NETWORK_PROBLEM),

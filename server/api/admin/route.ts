@@ -55,7 +55,7 @@ export type Routes<Shared extends keyof RouteDeclaration> = Readonly<
   Record<RouteKey, Omit<RouteDeclaration, Shared>>
 >
 
-/** Returns the contract of an area, whose routes all declare what is shared. */
+/** Returns the contract of an area, with the shared members added to each route. */
 export function area<
   Shared extends Partial<RouteDeclaration>,
   Own extends Routes<keyof Shared & keyof RouteDeclaration>,

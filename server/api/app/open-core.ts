@@ -110,7 +110,7 @@ export async function openCore(parts: {
   }
 }
 
-/** Opens what bounds the calls and bytes of each account, and where they may come from. */
+/** Opens the limits on the calls, bytes and addresses of each account. */
 function openBounds({ callsMax, memory, trustedProxies }: Config) {
   const slots = createFairSlots({ slots: callsMax, what: 'calls', retryAfterSeconds: 1 })
   return {
@@ -127,7 +127,7 @@ function openRepeats({ admitWaitMs }: Config) {
   return { retries: createRetryBudget(), whileAway }
 }
 
-/** Opens what is remembered of calls beside their records. */
+/** Opens the store of answers that later calls refer to, and the counter of removed tools. */
 function openRecords(sql: OpenedDatabase['sql'], log: Log) {
   const takenOut = createTakenOutCounter({ sql, log, now: () => performance.now() })
   return { storedAnswers: createStoredAnswers(sql), takenOut }

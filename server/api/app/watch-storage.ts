@@ -1,6 +1,6 @@
 /**
  * Finds out whether live gateways keep files in different places. If they do, those of one place
- * keep them for all: the others would take what nobody else can serve.
+ * keep them for all: the others would accept content that no other gateway can serve.
  */
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

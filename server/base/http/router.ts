@@ -28,7 +28,7 @@ export interface Routable<Target> {
 /** Explains paths of other protocols. */
 export interface PathHint {
   readonly pattern: RegExp
-  /** Names what is not offered, and what to use instead. */
+  /** States what is not offered, and what to use instead. */
   readonly message: string
 }
 

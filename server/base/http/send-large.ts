@@ -1,6 +1,6 @@
 /**
  * Sends a large document at the pace of its reader. What a reader leaves behind waits in a file, so
- * that answers which nobody reads take no memory.
+ * that answers to callers that do not read take no memory.
  */
 import type { ServerResponse } from 'node:http'
 import { accountOf, type Context } from './context.ts'

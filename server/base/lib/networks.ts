@@ -1,4 +1,4 @@
-/** IP addresses and networks such as `10.0.0.0/8`: how they are written, and what is in them. */
+/** IP addresses and networks such as `10.0.0.0/8`: reading, writing and matching. */
 import { BlockList, isIP } from 'node:net'
 
 export interface Networks {

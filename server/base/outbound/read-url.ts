@@ -70,8 +70,8 @@ export function isLoopbackName(host: string): boolean {
 }
 
 /**
- * Refuses what is no address that anybody means: a URL parser reads `1.2.3` as 1.2.0.3, and takes
- * names that no resolver does.
+ * Refuses ambiguous addresses: a URL parser reads `1.2.3` as 1.2.0.3, and takes names that no
+ * resolver does.
  */
 function judgeSpelling(authority: string, host: string, port: number): string | undefined {
   if (port === 0) return 'uses port 0, which is not allowed'

@@ -45,7 +45,7 @@ export async function lockPlayer(
   const [person] = await sql<{ is_operator: boolean; is_locked: boolean }[]>`
     select is_operator, disabled_at is not null as is_locked from person
     where id = ${personId} for share`
-  // The demo's sessions and those of tests may be of nobody.
+  // Sessions of the demo and of tests may belong to no stored user.
   if (!person) return true
   if (person.is_operator) return !person.is_locked
   const role = await lockRole(sql, accountId, personId)

@@ -34,7 +34,7 @@ export async function lockForList(
   return { account, list }
 }
 
-/** Gives an account another list, from now on; the change reaches every gateway at once. */
+/** Assigns another list to an account from now on; every gateway applies it immediately. */
 export async function saveAccountList(
   sql: TransactionSql,
   accountId: string,

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 
 export interface CommandRun {
   readonly command: 'archive' | 'audit' | 'backup'
-  /** The place of the result; empty if that makes no difference. */
+  /** The destination of the result; empty for the audit, which has none. */
   readonly place: string
   readonly hasSucceeded: boolean
   readonly version: string

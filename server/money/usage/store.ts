@@ -7,7 +7,7 @@ import { withList } from './list-amount.ts'
 export interface UsageFilter {
   readonly accountId: string
   readonly limit: number
-  /** A request id: only the records behind it in the order are returned. */
+  /** A request id: only the records after it in the order are returned. */
   readonly after?: string | undefined
   readonly from?: Date | undefined
   readonly to?: Date | undefined

@@ -81,7 +81,7 @@ function cutMembers(
   }
 }
 
-/** Takes members out with the comma and the space before them (at the front: behind them). */
+/** Removes members with the comma and the space before them, or after them for the first one. */
 function cutRemoved(
   cuts: Cut[],
   members: readonly JsonMember[],

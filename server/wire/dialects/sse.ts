@@ -42,7 +42,7 @@ export const ANSWER_EVENT_BYTES_MAX = 64 * 1024 * 1024
 const LF = 10
 const CR = 13
 const FIRST_CAPACITY = 4096
-/** Pieces of up to half of it are gathered, as each costs memory; others stay as they are. */
+/** Pieces of up to half of it are merged, since each costs memory; larger ones are kept alone. */
 const GATHERED_BYTES_MAX = 16 * 1024
 
 /** Bytes that wait for the rest of their event. */

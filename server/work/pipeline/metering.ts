@@ -93,7 +93,7 @@ export interface IdentifiedItem {
   readonly position: number
   /** Absent for an id that is no text. */
   readonly id?: string
-  /** True if its content is there and empty: the vendor may read what it has. */
+  /** True if its content is present but empty: the vendor may read its stored content instead. */
   readonly isEmpty: boolean
 }
 
@@ -148,7 +148,7 @@ export interface Metering extends RequestMetering {
   readonly count?: (request: CallRequest, answer: Buffer | undefined) => Promise<TokensCounted>
   /** True if the part delivered before an upstream broke off is charged. */
   readonly billsBroken: boolean
-  /** Takes what a model has no price for out of a request that only offers it; absent: never. */
+  /** Removes offered tools that the model has no price for from a request; absent: never. */
   readonly takeOut?: (request: TextRequest, offers: readonly ToolOffer[]) => TakenOut
   /** True if an upstream's refusal reaches the caller with its own status and body. */
   readonly passesRefusals: boolean

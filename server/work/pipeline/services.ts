@@ -33,7 +33,7 @@ export interface PipelineLimits {
   /** Limits of reading an upstream's answer after its caller disconnected. */
   readonly drainMs: number
   readonly drainBytes: number
-  /** Maximum number of answers that are read on at once after their callers disconnected. */
+  /** Maximum number of answers that are read to their end after their callers have disconnected. */
   readonly drainSlots: number
   /** A larger answer that is read whole is refused. */
   readonly answerBytesMax: number
@@ -142,7 +142,7 @@ export interface Services {
   readonly spending: ChannelSpending
   readonly retries: RetryBudget
   readonly inFlight: InFlight
-  /** The requests with a key that run at once, by account. */
+  /** The running requests with a key, by account. */
   readonly slots: FairSlots
   readonly memory: Memory
   /** Returns the reason to refuse paid work (disk full, clock skew), or undefined. */

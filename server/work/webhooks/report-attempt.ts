@@ -1,6 +1,6 @@
 /**
- * Tells operators how an attempt ended: a metric for each, and a line for what comes to an end. A
- * line names the receiver's host alone: the URL's path and query may hold secrets of the customer.
+ * Reports how an attempt ended: a metric for each, and a log line when a delivery ends. The line
+ * names the receiver's host alone: the URL's path and query may hold secrets of the customer.
  */
 import type { Log } from '../../base/lib/log.ts'
 

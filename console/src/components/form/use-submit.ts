@@ -1,7 +1,7 @@
 /** Runs one submission at a time and keeps its error. */
 import { useRef, useState } from 'react'
 
-/** A second click of a double click comes before the button is disabled: it is ignored. */
+/** Ignores the second click of a double click, which arrives before the button is disabled. */
 export function useSubmit<Input>(act: (input: Input) => Promise<void>) {
   const isRunning = useRef(false)
   const [isBusy, setBusy] = useState(false)

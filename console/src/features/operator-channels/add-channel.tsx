@@ -1,4 +1,4 @@
-/** Adds a channel: the list of vendors, the form of the chosen one, and what comes next. */
+/** Adds a channel: the list of vendors, the form of the chosen one, and the next steps. */
 import { Button, Group, Loader, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'

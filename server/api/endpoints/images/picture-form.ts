@@ -1,4 +1,4 @@
-/** Turns the form of an image edit into the JSON that it stands for: files become data URLs. */
+/** Turns the form of an image edit into the equivalent JSON: files become data URLs. */
 
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { SNIFFED_BYTES, sniffType } from '../../../base/lib/media/sniff-type.ts'

@@ -1,4 +1,4 @@
-/** POST /v1/responses/compact: a shorter input that stands for a conversation. */
+/** POST /v1/responses/compact: a shorter input that replaces a conversation. */
 import { z } from 'zod'
 import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'

@@ -112,7 +112,7 @@ export async function invite(
     readonly email: string
     readonly to: { readonly accountId: string; readonly role: MemberRole } | 'operators'
     readonly createdBy: string
-    /** Of the mail, for an address that is nobody's yet. */
+    /** The language of the mail, for an address without a user. */
     readonly language?: PersonLanguage
   },
 ): Promise<CreatedInvitation> {

@@ -1,4 +1,4 @@
-/** Finds out whether a pooler stands in front of PostgreSQL, in a mode that loses sessions. */
+/** Detects a connection pooler in front of PostgreSQL whose mode does not keep sessions. */
 import { DatabaseProblem } from '../problem.ts'
 import { readErrorCode } from '../unavailable.ts'
 import type { DatabasePlace } from './open-client.ts'

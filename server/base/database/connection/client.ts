@@ -91,7 +91,7 @@ export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql 
 }
 
 /**
- * Returns the same client for work that nobody waits for: where connections are few, its statements
+ * Returns the same client for background work: where connections are scarce, its statements
  * let those of calls go first. One that has no such face is returned as it is.
  */
 export function inBackground(sql: Sql): Sql {

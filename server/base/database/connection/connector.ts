@@ -45,7 +45,7 @@ export class Connector {
     this.events = events
   }
 
-  /** Rejects at once while nobody is admitted. */
+  /** Rejects immediately while the server accepts no connections. */
   async open(open: Open): Promise<DatabaseSession> {
     return await this.inTurn(async () => {
       if (this.closedBy !== undefined) throw this.closedBy

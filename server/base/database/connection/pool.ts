@@ -82,7 +82,7 @@ export class Pool {
     this.rejectAll(error)
   }
 
-  /** Rejects what waits, unless a session may come to it beside the one refused. */
+  /** Rejects waiting statements, unless another session than the refused one may become free. */
   refuse(error: unknown): void {
     if (this.sessions.length === 0 && this.opening <= 1) this.rejectAll(error)
   }
@@ -213,7 +213,7 @@ export class Pool {
     this.timer ??= setInterval(this.tick, TICK_MS).unref()
   }
 
-  /** While there was no session background work has let nobody go first. */
+  /** Lets calls go before background work that has waited while there was no session. */
   private letCallsGoFirst(): void {
     const soonestMs = performance.now() + YIELDING_MS
     this.yielding = this.yielding.map((one) => {

@@ -1,4 +1,4 @@
-/** The settings of a session, whatever the server, the database and the role have by default. */
+/** The settings of a session, which override the defaults of server, database and role. */
 import type { Sql } from 'postgres'
 
 /**

@@ -60,7 +60,7 @@ export class ServerWatch {
     this.openWatch = openWatch
   }
 
-  /** Opens a session for a client, or rejects at once while the server admits nobody. */
+  /** Opens a session for a client, or rejects immediately while the server accepts none. */
   async open(open: Open): Promise<DatabaseSession> {
     const opened = this.connector.open(open)
     void this.connect()

@@ -24,7 +24,7 @@ export interface KindUse {
 
 /** Accounts without use are dropped above this number, or twice those with use. */
 const ACCOUNTS_KEPT = 10_000
-/** An account uses little up to this part of what is reserved. */
+/** An account counts as small while it uses at most this part of the reserve. */
 const LITTLE = 1 / 16
 /** Further ones are refused at once. */
 const WAITING_MAX = 2_000

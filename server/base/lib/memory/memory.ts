@@ -61,7 +61,7 @@ export function createMemory(
     bytes,
     disk,
     decoders: new Budget(DECODERS, { decoder: { ofFree: 1, takesOne: true } }),
-    /** The event loop's time for what is large. */
+    /** The event loop's time for large bodies. */
     loop: new LoopShare(isShared),
     /** WebSockets of callers. */
     sockets: new Budget(socketsMax, { socket: { ofFree: 1 / 8 } }),

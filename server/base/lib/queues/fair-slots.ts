@@ -28,7 +28,7 @@ export interface FairSlotsOptions {
   /** Names what takes a slot, in the plural. */
   readonly what: string
   readonly retryAfterSeconds: number
-  /** With 0 nobody waits. */
+  /** With 0 a caller without a slot is refused immediately. */
   readonly waitMs?: number
 }
 
@@ -126,7 +126,7 @@ class Pool implements FairSlots {
     }
   }
 
-  /** Returns the first waiter of the owner with the fewest slots: if it gets none, nobody does. */
+  /** Returns the first waiter of the owner with the fewest slots: if it gets none, none does. */
   private findNext(): Waiter | undefined {
     let next: Waiter | undefined
     let fewest = Infinity

@@ -55,8 +55,8 @@ function isSameKey(a: StoredPrice, b: StoredPrice): boolean {
 
 /**
  * Returns what a list may ask at most for the unit under the condition, as an entry of this key:
- * its entry for the same condition, or else the dearest that may apply. Entries that the list has
- * before it, and the result behind it, may apply too.
+ * its entry for the same condition, or else the dearest that may apply. Entries before it in
+ * the list, and those after it in the result, may apply too.
  */
 function costOf(
   list: readonly StoredPrice[],

@@ -7,7 +7,7 @@ import type { Quantities, Unit } from '../../../base/lib/units.ts'
 import type { ModelType, PriceEntry } from '../catalog.ts'
 import { priceCharge, priceUpperBound } from './price.ts'
 
-/** Texts are read three times as long as they are written. */
+/** The assumed mix of a text call: three input tokens for each output token. */
 const OF_TEXTS: Quantities = { input_token: 3_000, output_token: 1_000, call: 1 }
 const OF_MEDIA: Quantities = {
   ...OF_TEXTS,

@@ -116,7 +116,7 @@ interface Place extends BudgetScope {
   readonly counted_under: string
 }
 
-/** Finds whom the budget counts. Throws OperatorError where there is nobody. */
+/** Finds the subject of the budget. Throws OperatorError if it does not exist. */
 async function findPlace(transaction: TransactionSql, budget: NewBudget): Promise<Place> {
   const { accountId, scope, subject } = budget
   if (scope === 'account' || scope === 'end_user') {

@@ -37,7 +37,7 @@ export interface Journal {
   /**
    * Settles what dead processes left in the same folder. A journal with unknown holds, such as
    * those of another database, is set aside. Resolves after ten seconds at the latest; what is not
-   * settled by then, such as a call of a locked account, goes on.
+   * settled by then, such as a call of a locked account, is retried in the background.
    */
   settleOthers(by: Settling): Promise<void>
   /** Counts the journals that were set aside, which only an operator resolves. */

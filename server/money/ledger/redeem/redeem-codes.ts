@@ -32,7 +32,7 @@ export interface CreatedCode {
   readonly code: string
 }
 
-/** Creates a lot of codes. Throws OperatorError for invalid values. */
+/** Creates a batch of codes. Throws OperatorError for invalid values. */
 export async function createRedeemCodes(
   sql: Sql,
   lot: {

@@ -80,7 +80,7 @@ export class BlockWriter {
     this.enqueue(block, text)
   }
 
-  /** Closes everything; calls that never got a name are written as they are. */
+  /** Closes everything; calls that never got a name are written without one. */
   finish(): void {
     while (this.first < this.queue.length) this.writeFirst()
   }

@@ -143,7 +143,7 @@ export class ChatConversation {
   }
 }
 
-/** The chat format has no flag for it. */
+/** Marks a failed tool result in its text, since the chat format has no flag for it. */
 function markFailed(texts: string[]): void {
   const [first = ''] = texts
   if (first === '') texts[0] = CALL_FAILED

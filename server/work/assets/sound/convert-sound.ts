@@ -110,7 +110,7 @@ function check(bytes: number): void {
   throw new SoundFault('recording_too_long', 'the recording is longer than two hours')
 }
 
-/** Fetches the recording: from our own storage where it is there, else through the guard. */
+/** Fetches the recording, from our own storage if it is stored there, else through the guard. */
 async function fetchInto(
   file: SpillFile,
   { url, signal }: SoundJob,

@@ -14,7 +14,7 @@ export class TooManyBytes extends Error {}
 /** Storage is full or unavailable, through no fault of the content's owner. */
 export class StorageUnavailable extends Error {}
 
-/** Content that its storage does not have, although the storage itself is there. */
+/** Content that is missing from its storage although the storage itself is available. */
 export class ContentMissing extends Error {}
 
 /** A range of bytes, both ends inclusive. */

@@ -1,6 +1,6 @@
 /**
- * Rate limits of this process alone, for what has no account. Limits of accounts, keys and models
- * are decided in the database, with the hold.
+ * Rate limits within this process, for requests without an account. Limits of accounts, keys and
+ * models are decided in the database, with the hold.
  */
 export interface Limiter {
   /** Admits a request of `subject`: returns 0, or the seconds until a retry may succeed. */

@@ -13,7 +13,7 @@ export function createWhileAway(
   admitWaitMs: number,
   isUnavailable: (error: unknown) => boolean,
 ): WhileAway {
-  /** A statement that took too long has no cause; a queue that is full has another one. */
+  /** A statement that took too long has no cause and counts; a full queue has another cause. */
   function isAway(error: unknown): boolean {
     if (!(error instanceof GatewayError)) return isUnavailable(error)
     const { cause } = error.details

@@ -167,7 +167,7 @@ class ResponseBody extends Readable {
   /** The connection broke. */
   fail(error: Error): void {
     this.failure = error
-    // Who waits for more than has arrived would wait for ever.
+    // A reader that waits for more bytes than have arrived would wait forever.
     const isWaiting = this.listenerCount('readable') > 0
     if (isWaiting || !this.isPaused() || this.readableLength === 0) this.failSoon()
   }

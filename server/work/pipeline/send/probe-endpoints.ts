@@ -45,7 +45,7 @@ async function readServedEndpoints(
 }
 
 /**
- * A 404 tells that nothing is there only if the vendor answers a wrong method elsewhere with 405:
+ * A 404 proves that an endpoint does not exist only if the vendor answers wrong methods with 405:
  * other routers answer both with 404.
  */
 function judge(

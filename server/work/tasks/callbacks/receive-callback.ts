@@ -118,8 +118,8 @@ async function write(
 }
 
 /**
- * Decides about a callback. keep: its id identifies the submission. poll: it has news of a known
- * task. Any other value is the reason why it is ignored; undefined if it has no news.
+ * Decides about a callback. keep: its id identifies the submission. poll: it reports a known
+ * task. Any other value is the reason why it is ignored; undefined if it reports nothing new.
  */
 function judge(
   { state, upstream_id: knownId, is_current: isCurrent, has_ended: hasEnded }: LockedAttempt,

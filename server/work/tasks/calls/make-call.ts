@@ -197,7 +197,7 @@ async function conclude(
 
 /**
  * Ends the task as `finish` does, and tries again while the database is slow or away: the answer is
- * paid for, and nobody else has it. False when the lease is lost and nothing was kept.
+ * paid for, and no other process has it. False when the lease is lost and nothing was kept.
  */
 async function finishPatiently(
   engine: Engine,

@@ -135,7 +135,7 @@ async function submitConverted(
   if ('failure' in submitted) await failRefused(engine, claimed, submitted.failure)
 }
 
-/** Plans the submission by today's catalog, with the task's own route first where it is there. */
+/** Plans the submission by the current catalog; the task's own route comes first if it exists. */
 function planConverted(
   { services }: Engine,
   task: ClaimedTask,

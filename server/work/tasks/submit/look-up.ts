@@ -13,7 +13,7 @@ import { type Finding, findLostSubmission } from './find-lost.ts'
 import type { PlannedRoute } from './plan.ts'
 import { type RecoveryMethod, recoveryMethodOf } from './recovery-method.ts'
 
-/** Pauses before each look, in poll intervals: a new task may not be listed at once. */
+/** Pauses before each lookup, in poll intervals: a new task may not be listed immediately. */
 const PAUSES = [0, 0.5, 1]
 /** The methods that state for certain that there is no task. */
 const ASKS: ReadonlySet<RecoveryMethod> = new Set(['own_id', 'repeated', 'list'])

@@ -7,7 +7,7 @@ export interface ConditionDraft {
   /** Of a range; at least `min`, less than `below`. */
   readonly min: string
   readonly below: string
-  /** As it was read: what is not edited is sent as it was. */
+  /** The value as read: a condition that is not edited is sent unchanged. */
   readonly stored?: unknown
 }
 

@@ -1,4 +1,4 @@
-/** A text model to add: what is typed, and the model of a request. */
+/** A text model to add: the form's values, and the request made from them. */
 
 import { NEW_PRICE, type PriceDraft } from '../../../components/form/prices/price-draft.ts'
 import { plainNumber } from '../../../lib/nanos.ts'

@@ -38,7 +38,7 @@ function setterOf({ session }: Signed): SetBy {
   return session.user.operator ? 'operator' : 'owner'
 }
 
-/** Throws a 400 for what is no amount of the unit. */
+/** Throws a 400 for a value that is not an amount of the unit. */
 function readQuantity(unit: BudgetUnit, text: string): bigint {
   if (unit !== 'money' && /^\d+$/.test(text)) return BigInt(text)
   const nanos = unit === 'money' ? parseAmount(text) : undefined

@@ -1,4 +1,4 @@
-/** The tools that were taken out of a model's requests, and what their vendor asks for them. */
+/** The tools that were removed from a model's requests, and what their vendor charges for them. */
 import type { Sql } from 'postgres'
 import { UNITS } from '../../../../base/lib/units.ts'
 import { findListPrices } from '../../../../money/catalog/apply/list-prices.ts'

@@ -1,4 +1,4 @@
-/** Price lists, who has them, and the prices that they come to. */
+/** Price lists, their accounts, and the resulting prices. */
 import type { z } from 'zod'
 import { toPage } from '../../../../base/http/page.ts'
 import { invalidField } from '../../../../base/lib/errors.ts'

@@ -1,4 +1,4 @@
-/** Signing in and out, and stepping up. The session is only ever in cookies, never in an answer. */
+/** Signing in and out, and stepping up. The session is in a cookie alone, never in a body. */
 import { z } from 'zod'
 import { text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'

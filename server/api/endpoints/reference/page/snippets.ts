@@ -4,7 +4,7 @@ import { type Credential, credentialOf, extraHeaders } from './credential.ts'
 
 interface ExampleRequest {
   readonly method: string
-  /** `{account_id}` stands for a variable of the shell. */
+  /** `{account_id}` becomes a shell variable. */
   readonly url: string
   readonly credential: Credential | undefined
   readonly headers: readonly (readonly [string, string])[]

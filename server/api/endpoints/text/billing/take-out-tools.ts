@@ -104,7 +104,7 @@ function findDemanded(
   })
 }
 
-/** True for an option that leaves the search not to the model. */
+/** True for an option that makes the search mandatory. */
 function isSwitchedOn(value: JsonObject, name: string): boolean {
   if (name === 'enable_search') return isOn(member(value.search_options, 'forced_search'))
   const mode = member(value.search_parameters, 'mode')

@@ -25,7 +25,7 @@ const OF_REASONING = ['content', 'encrypted_content']
 /** An output of this kind may be empty. */
 const OF_PATCH = [...CONTENT, 'call_id']
 
-/** `stored`: the item stands for what the vendor has under its id. */
+/** `stored`: the item refers to what the vendor has stored under its id. */
 export type ItemContent = 'own' | 'empty' | 'stored'
 
 export function judgeContent(item: JsonObject): ItemContent {

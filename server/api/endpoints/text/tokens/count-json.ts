@@ -24,7 +24,7 @@ const OUTPUT = ['choices', 'content', 'output']
 
 interface Texts {
   readonly texts: string[]
-  /** Tokens of what is no text. */
+  /** Tokens of media. */
   others: number
 }
 

@@ -22,7 +22,7 @@ const IDLE_MS = 60_000
 const WAIT_MS_MAX = 3_000
 /** More counts than this at once are replaced by estimates. */
 const WAITING_MAX = 100
-/** Counts that callers ask for, which are free, leave the thread to charges beyond this. */
+/** Beyond this, counts that callers request are estimated, to leave the thread to charges. */
 export const FREE_WAITING_MAX = 4
 
 let worker: Worker | undefined

@@ -66,7 +66,7 @@ export const SNIFFED_SOUND_BYTES = 200
 
 /**
  * Returns the kind, or the name of a recording that has no reader. Undefined for MPEG audio, which
- * has no mark, and for what is no recording.
+ * has no mark, and for anything but a recording.
  */
 export function sniffSound(head: Buffer): SoundKind | (string & {}) | undefined {
   const text = head.toString('latin1')
