@@ -5,9 +5,11 @@ import type { Sql } from 'postgres'
 import { formatAmount } from '../../server/base/lib/money.ts'
 import { planPrices, withdrawPlan } from '../../server/money/catalog/apply/plan-prices.ts'
 import { exportCatalog } from '../../server/money/catalog/export.ts'
+import { catchUpLists } from '../../server/money/catalog/lists/catch-up.ts'
 import { createCatalogClock } from '../../server/money/catalog/load/database-clock.ts'
 import { soldTo } from '../../server/money/catalog/load/load-lists.ts'
 import { createCatalog } from '../../server/money/catalog/load/snapshot.ts'
+import { readMoment, savePrice } from '../../server/money/catalog/store.ts'
 import {
   apply,
   changes,
@@ -274,4 +276,21 @@ test('an export is applied elsewhere as it is', async (t: TestContext) => {
   assert.deepEqual((await exported(other)).price_lists, file.price_lists)
   assert.deepEqual((await apply(sql, { 'shop.json': file })).changes, [])
   assert.deepEqual(await prices(other, 'vip'), await prices(sql, 'vip'))
+})
+
+test('a gateway that starts follows base prices that an earlier version has changed', async (t) => {
+  const sql = await openDatabase(t)
+  await apply(sql, { 'shop.json': shop([VIP, GOLD]) })
+  const tenCalls = [{ unit: 'call', per: 1, amount: '10' }] as const
+  await sql.begin(async (transaction) => {
+    const from = { effectiveFrom: new Date(), currency: 'USD', source: 'shop' }
+    await savePrice(transaction, { ...from, modelId: 'm1', prices: tenCalls })
+  })
+  assert.equal((await prices(sql, 'vip')).m1, '0.45 vip')
+  await catchUpLists(sql, silent)
+  assert.equal((await prices(sql, 'gold')).m1, '9 gold')
+  assert.equal((await prices(sql, 'vip')).m1, '4.5 vip')
+  const { revision } = await readMoment(sql)
+  await catchUpLists(sql, silent)
+  assert.equal((await readMoment(sql)).revision, revision, 'nothing is left to do')
 })

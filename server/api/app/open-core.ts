@@ -12,6 +12,7 @@ import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import { fetchJson } from '../../base/outbound/fetch-json.ts'
 import type { Guard } from '../../base/outbound/guard.ts'
 import { createAccounts } from '../../money/accounts/identify.ts'
+import { catchUpLists } from '../../money/catalog/lists/catch-up.ts'
 import { type Catalog, createCatalog } from '../../money/catalog/load/snapshot.ts'
 import type { Continuity } from '../../money/ledger/leases/continuity.ts'
 import { readChannelSpending } from '../../money/usage/channel-spending-store.ts'
@@ -147,6 +148,7 @@ async function openCatalog({
   readonly onWoken: (channelId: string) => void
 }) {
   const settings = Object.fromEntries(UPSTREAMS)
+  await catchUpLists(sql, log)
   const own = { sql: inBackground(sql), upstreams: settings, log }
   const catalog = await createCatalog({ ...reading, ...own })
   const tokens = {

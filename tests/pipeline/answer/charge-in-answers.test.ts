@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../../support/in-process.ts'
 import { type LocalServer, startServer } from '../../support/servers/local-server.ts'
 
@@ -324,4 +326,32 @@ test('an answer whose settlement is late states no charge, nor the vendor’s', 
   assert.equal(late.headers.get('x-tributary-charge'), null)
   assert.deepEqual(late.json.usage, USAGE)
   assert.equal((await gateway.record(late, key)).charged, CHARGED)
+})
+
+test('the SDKs of OpenAI and Anthropic read the charge beside the usage', async () => {
+  const { key: apiKey } = await gateway.tenant()
+  const shared = { apiKey, maxRetries: 0, defaultHeaders: { 'x-tributary-cost': 'true' } }
+  const openai = new OpenAI({ ...shared, baseURL: `${gateway.url}/v1` })
+  const anthropic = new Anthropic({ ...shared, baseURL: gateway.url })
+  const messages = [{ role: 'user' as const, content: 'hi' }]
+  const request = { model: 'chat', max_tokens: 16, messages }
+  const stated: unknown[] = []
+  const note = (usage: object | null | undefined) =>
+    stated.push(usage && 'cost' in usage ? usage.cost : usage)
+  answer(WHOLE)
+  note((await openai.chat.completions.create(request)).usage)
+  note((await anthropic.messages.create(request)).usage)
+  answer(TEXT + END + LAST + DONE, EVENTS)
+  const chat = openai.chat.completions.stream({
+    ...request,
+    stream_options: { include_usage: true },
+  })
+  note((await chat.finalChatCompletion()).usage)
+  const streamed = anthropic.messages.stream(request)
+  streamed.on('streamEvent', (one) => {
+    if (one.type === 'message_delta') note(one.usage)
+  })
+  const [content] = (await streamed.finalMessage()).content
+  assert.equal(content?.type === 'text' && content.text, 'hello')
+  assert.deepEqual(stated, Array(4).fill(Number(CHARGED)))
 })
