@@ -109,11 +109,14 @@ function startProbes(laboratory: Laboratory, options: CycleOptions): Load {
   })
 }
 
+/** Asks often at first, to measure well, then seldom: each call takes a key for itself. */
 async function waitForService(load: Load): Promise<void> {
+  let pauseMs = 20
   await until('a paid answer', async () => {
     const { outcome } = await load.send('search')
     if (outcome === 'complete') return true
-    await sleep(20)
+    await sleep(pauseMs)
+    pauseMs = Math.min(pauseMs * 1.2, 1_000)
     return undefined
   })
 }

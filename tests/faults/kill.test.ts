@@ -12,7 +12,7 @@ import type { GatewayProcess } from '../support/gateway.ts'
 let laboratory: Laboratory
 let gateway: GatewayProcess
 before(async () => {
-  laboratory = await openLaboratory({ accounts: 2, keys: 400 })
+  laboratory = await openLaboratory({ accounts: 2, keys: 800 })
   gateway = await laboratory.startGateway()
 })
 after(async () => {
