@@ -27,6 +27,8 @@ const PREFIX = 'tributary-tests-'
 const SHARED_FILES_MAX = 6
 const UNIT_FILES_MAX = 40
 const BROWSER_FILES_MAX = 4
+/** To bundle the program takes as long as five starts of it save. */
+const BUNDLED_FILES_MIN = 5
 /** A process that takes longer is considered hung: it is killed and counts as failed. */
 const FILE_MS_MAX = 1_200_000
 /** Started first, each in its own process, so that none of them delays the end of the run. */
@@ -75,6 +77,7 @@ async function runAll(): Promise<number> {
   const sorted = sortTests(files)
   const scratch = makeScratch()
   const stop = chosen.isUnit ? undefined : await startDatabase()
+  if (files.length - sorted.unit.length >= BUNDLED_FILES_MIN) await bundle()
   const outcome: Outcome = {
     failed: new Set(),
     failures: [],
@@ -162,6 +165,12 @@ async function startDatabase(): Promise<() => Promise<void>> {
   process.env.TEST_POSTGRES = JSON.stringify(server.place)
   allowFastServer()
   return () => server.stop()
+}
+
+/** Bundles the program, for all tests that start it as a process. */
+async function bundle(): Promise<void> {
+  const { bundleProgram } = await import('./tests/bundle-program.ts')
+  process.env.TEST_PROGRAM = await bundleProgram()
 }
 
 /** The result of a run: what failed, and the duration of each process. */

@@ -10,7 +10,7 @@ import type { Sql } from 'postgres'
 import { createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
 import type { Order } from '../support/command-thread.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { programEnvironment } from '../support/processes.ts'
+import { PROGRAM, programEnvironment } from '../support/processes.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -58,8 +58,7 @@ export async function runWith(environment: NodeJS.ProcessEnv, words: readonly st
 /** Runs a command as people do, in a process of its own. */
 export function runProgram(environment: NodeJS.ProcessEnv, words: readonly string[]) {
   return new Promise<Finished>((resolve, reject) => {
-    const script = join(ROOT, 'bin', 'tributary.ts')
-    const child = spawn(process.execPath, [script, ...words], { env: environment, cwd: ROOT })
+    const child = spawn(process.execPath, [PROGRAM, ...words], { env: environment, cwd: ROOT })
     let out = ''
     let err = ''
     child.stdout.setEncoding('utf8').on('data', (text) => {

@@ -7,7 +7,12 @@ import { after, before, test } from 'node:test'
 import { findFreePort } from '../support/free-port.ts'
 import { type Stage, startStage } from '../support/gateway.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { programEnvironment, type RunningProcess, startProcess } from '../support/processes.ts'
+import {
+  PROGRAM,
+  programEnvironment,
+  type RunningProcess,
+  startProcess,
+} from '../support/processes.ts'
 import { startS3Server } from '../support/s3-server.ts'
 import { until } from '../support/until.ts'
 
@@ -31,7 +36,7 @@ interface Started extends RunningProcess {
 
 async function start(environment: NodeJS.ProcessEnv): Promise<Started> {
   const port = await findFreePort()
-  const command = [process.execPath, join(ROOT, 'bin', 'tributary.ts'), 'serve'] as const
+  const command = [process.execPath, PROGRAM, 'serve'] as const
   const child = await startProcess(command, {
     cwd: ROOT,
     env: {
@@ -84,19 +89,16 @@ test('another SECRET_KEY, and a variable that is not set: not ready, and the log
     const settings = { base_url: 'http://127.0.0.1:9/v1', api_key: 'env:START_TEST_KEY' }
     const channels = [{ id: 'main', upstream: 'openai-compatible', settings }]
     writeFileSync(catalog, JSON.stringify({ channels, models: [] }))
-    const apply = await startProcess(
-      [process.execPath, join(ROOT, 'bin', 'tributary.ts'), 'apply', catalog],
-      {
-        env: {
-          ...programEnvironment(),
-          TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
-          DATABASE_URL: database.url,
-          SECRET_KEY: 'a-secret-key-of-tests-which-is-long-enough',
-          DATA_DIR: folder,
-          START_TEST_KEY: 'k',
-        },
+    const apply = await startProcess([process.execPath, PROGRAM, 'apply', catalog], {
+      env: {
+        ...programEnvironment(),
+        TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
+        DATABASE_URL: database.url,
+        SECRET_KEY: 'a-secret-key-of-tests-which-is-long-enough',
+        DATA_DIR: folder,
+        START_TEST_KEY: 'k',
       },
-    )
+    })
     assert.equal((await apply.exited).code, 0, apply.log())
     const without = await start({ DATABASE_URL: database.url })
     assert.match(await reasonOf(without), /a channel cannot be used by this process/)

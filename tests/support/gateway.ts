@@ -22,7 +22,7 @@ import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 import { type SimulatorOptions, type Simulators, startSimulators } from '../../simulators/index.ts'
 import { findFreePort } from './free-port.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
-import { programEnvironment, type RunningProcess, startProcess } from './processes.ts'
+import { PROGRAM, programEnvironment, type RunningProcess, startProcess } from './processes.ts'
 import { until } from './until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -56,12 +56,13 @@ export interface GatewayPlace {
 /** Starts `tributary serve` and waits for /readyz. Throws with its log when it does not come up. */
 export async function startGateway(place: GatewayPlace): Promise<GatewayProcess> {
   const port = place.port ?? (await findFreePort())
-  const { host = '127.0.0.1', root = ROOT } = place
+  const { host = '127.0.0.1', root } = place
   const url = `http://${host}:${port}`
   const start = performance.now()
-  const command = [process.execPath, ...ENGINE_FLAGS, join(root, 'bin', 'tributary.ts'), 'serve']
+  const program = root === undefined ? PROGRAM : join(root, 'bin', 'tributary.ts')
+  const command = [process.execPath, ...ENGINE_FLAGS, program, 'serve']
   const env = gatewayEnvironment(place, port)
-  const child = await startProcess(command as [string, ...string[]], { cwd: root, env })
+  const child = await startProcess(command as [string, ...string[]], { cwd: root ?? ROOT, env })
   await until('a gateway that is ready', () => look(child, url), READY_MS).catch((error) => {
     child.signal('SIGKILL')
     throw new Error(`${error.message}\n${child.log()}`, { cause: error })

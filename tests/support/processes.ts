@@ -1,6 +1,13 @@
 /** Child processes as tests need them: their output kept, their end awaited, none left behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
+
+/**
+ * The program. A run of many tests bundles it; tests of installations start what is in the tree.
+ */
+export const PROGRAM =
+  process.env.TEST_PROGRAM ?? join(import.meta.dirname, '..', '..', 'bin', 'tributary.ts')
 
 /**
  * What a program under test takes over from this process: nothing of its configuration, and the

@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { programEnvironment } from '../../support/processes.ts'
+import { PROGRAM, programEnvironment } from '../../support/processes.ts'
 import { until } from '../../support/until.ts'
-import { ROOT, runWith } from '../support.ts'
+import { runWith } from '../support.ts'
 
 export interface Running {
   readonly child: ChildProcess
@@ -27,8 +27,7 @@ export function start(t: TestContext, settings: NodeJS.ProcessEnv, ...words: str
     LOG_LEVEL: 'info',
     ...settings,
   }
-  const script = join(ROOT, 'bin', 'tributary.ts')
-  const child = spawn(process.execPath, [script, 'serve', ...words], { env: environment })
+  const child = spawn(process.execPath, [PROGRAM, 'serve', ...words], { env: environment })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (part) => {

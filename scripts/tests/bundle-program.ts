@@ -1,0 +1,53 @@
+/**
+ * Bundles the program for tests that start it as a process: to load its modules one by one takes
+ * more than half of the processor time of a start.
+ */
+import { readdirSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'vite'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+/** Always the same, for the cache of compiled modules, and below the packages, which it imports. */
+const FOLDER = join(ROOT, 'node_modules', '.cache', 'program')
+/** Another run in this tree may start processes of the bundle before. */
+const KEPT_MS = 3_600_000
+
+/** Returns the path of the bundle. */
+export async function bundleProgram(): Promise<string> {
+  await build({
+    configFile: false,
+    root: ROOT,
+    publicDir: false,
+    logLevel: 'error',
+    plugins: [{ name: 'places', transform: keepPlaces }],
+    // Its tables of some megabytes are imported by the thread that counts tokens alone.
+    ssr: { noExternal: true, external: ['gpt-tokenizer'] },
+    build: {
+      ssr: true,
+      outDir: FOLDER,
+      emptyOutDir: false,
+      minify: false,
+      target: 'node26',
+      rolldownOptions: { input: join(ROOT, 'bin', 'tributary.ts') },
+    },
+  })
+  removeOld(join(FOLDER, 'assets'))
+  return join(FOLDER, 'tributary.js')
+}
+
+/** Modules read files beside them, and start threads, where their sources are. */
+function keepPlaces(code: string, id: string): string | undefined {
+  if (id.includes('node_modules') || !code.includes('import.meta.')) return undefined
+  return code
+    .replaceAll('import.meta.dirname', JSON.stringify(dirname(id)))
+    .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+}
+
+/** The names have a hash of the content: files that are still needed have just been written. */
+function removeOld(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    if (Date.now() - statSync(path).mtimeMs > KEPT_MS) rmSync(path, { force: true })
+  }
+}
