@@ -184,11 +184,8 @@ function addLimits(account: Command): void {
     )
 }
 
-function list(rows: readonly AccountRow[], options: JsonOption): void {
-  if (options.json) {
-    printJson(rows)
-    return
-  }
+function list(rows: readonly AccountRow[], options: JsonOption) {
+  if (options.json) return printJson(rows)
   printTable(
     rows,
     [
@@ -206,11 +203,8 @@ function list(rows: readonly AccountRow[], options: JsonOption): void {
   )
 }
 
-function show(row: AccountRow, options: JsonOption): void {
-  if (options.json) {
-    printJson(row)
-    return
-  }
+function show(row: AccountRow, options: JsonOption) {
+  if (options.json) return printJson(row)
   printFields({
     id: row.id,
     name: row.name,

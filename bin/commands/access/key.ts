@@ -228,11 +228,8 @@ async function refuseUnknownModels(sql: Sql, models: string[] | None = 'none'): 
   throw new OperatorError(`the catalog has no model ${names}: tributary model list has their ids`)
 }
 
-function printKeys(rows: readonly ApiKeyRow[], options: JsonOption): void {
-  if (options.json) {
-    printJson(rows)
-    return
-  }
+function printKeys(rows: readonly ApiKeyRow[], options: JsonOption) {
+  if (options.json) return printJson(rows)
   printTable(
     rows,
     [
@@ -254,11 +251,8 @@ function describeSpend({ spend_limit, spent, currency }: ApiKeyRow): string {
   return `${formatAmount(spent ?? 0n)} of ${formatAmount(spend_limit)} ${currency}`
 }
 
-function show(row: ApiKeyRow & { readonly key?: string }, options: JsonOption): void {
-  if (options.json) {
-    printJson(row)
-    return
-  }
+function show(row: ApiKeyRow & { readonly key?: string }, options: JsonOption) {
+  if (options.json) return printJson(row)
   printFields({
     id: row.id,
     key: row.key ?? row.display,

@@ -74,11 +74,8 @@ function asOperatorError(error: unknown): never {
   throw error instanceof GatewayError ? new OperatorError(error.message) : error
 }
 
-function list(rows: readonly MemberRow[], json = false): void {
-  if (json) {
-    printJson(rows.map(({ person_id: id, ...row }) => ({ id, ...row })))
-    return
-  }
+function list(rows: readonly MemberRow[], json = false) {
+  if (json) return printJson(rows.map(({ person_id: id, ...row }) => ({ id, ...row })))
   printTable(
     rows,
     [

@@ -68,11 +68,8 @@ tributary subject list --issuer ${issuer}`,
     )
 }
 
-function show(rows: readonly SubjectRow[], json = false): void {
-  if (json) {
-    printJson(rows)
-    return
-  }
+function show(rows: readonly SubjectRow[], json = false) {
+  if (json) return printJson(rows)
   printTable(
     rows,
     [

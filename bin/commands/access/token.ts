@@ -113,11 +113,8 @@ function addRevoke(token: Command): void {
     )
 }
 
-function list(rows: readonly TokenRow[], options: JsonOption): void {
-  if (options.json) {
-    printJson(rows)
-    return
-  }
+function list(rows: readonly TokenRow[], options: JsonOption) {
+  if (options.json) return printJson(rows)
   printTable(
     rows,
     [
@@ -138,11 +135,8 @@ function describeScope({ scope, is_sensitive }: TokenRow): string {
   return is_sensitive ? `${scope}, sensitive` : scope
 }
 
-function show(row: TokenRow & { readonly token?: string }, options: JsonOption): void {
-  if (options.json) {
-    printJson(row)
-    return
-  }
+function show(row: TokenRow & { readonly token?: string }, options: JsonOption) {
+  if (options.json) return printJson(row)
   printFields({
     id: row.id,
     token: row.token ?? row.display,

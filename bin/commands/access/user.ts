@@ -159,7 +159,7 @@ function note(
   return writeAudit(sql, { actor: actor(), action, target, details })
 }
 
-function list(rows: readonly PersonRow[], options: JsonOption): void {
+function list(rows: readonly PersonRow[], options: JsonOption) {
   const shown = rows.map(({ id, email, name, created_at, ...row }) => ({
     id,
     email,
@@ -169,10 +169,7 @@ function list(rows: readonly PersonRow[], options: JsonOption): void {
     second_factor: row.totp_secret !== null || row.passkeys > 0,
     disabled: row.disabled_at !== null,
   }))
-  if (options.json) {
-    printJson(shown)
-    return
-  }
+  if (options.json) return printJson(shown)
   printTable(
     shown,
     [
@@ -192,11 +189,8 @@ function showLink(
   about: Readonly<Record<string, string | boolean>>,
   { link, expiresAt }: CreatedLink,
   options: JsonOption,
-): void {
-  if (options.json) {
-    printJson({ ...about, link, expires_at: expiresAt })
-    return
-  }
+) {
+  if (options.json) return printJson({ ...about, link, expires_at: expiresAt })
   printFields({ ...about, link, expires: `${printTime(expiresAt)} UTC` })
   console.log('\nHand the link on: it works once.')
 }

@@ -31,15 +31,12 @@ Examples:
     .action((names: readonly string[], flags: ApplyFlags) => apply(findPaths(names), flags))
 }
 
-function list(asJson: boolean): void {
+function list(asJson: boolean) {
   const vendors = listVendors().map(({ name, content, variables }) => {
     const { aliases = [], currency, models } = content
     return { name, aliases, currency, models: models.length, variables }
   })
-  if (asJson) {
-    printJson(vendors)
-    return
-  }
+  if (asJson) return printJson(vendors)
   printTable(
     vendors,
     [

@@ -258,12 +258,9 @@ function addDelete(budget: Command): void {
     )
 }
 
-function show(row: BudgetRow, { json }: JsonOption): void {
+function show(row: BudgetRow, { json }: JsonOption) {
   const budget = describeBudget(row)
-  if (json) {
-    printJson(budget)
-    return
-  }
+  if (json) return printJson(budget)
   printFields({
     id: budget.id,
     counts: describeScope(budget),

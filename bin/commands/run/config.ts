@@ -27,13 +27,10 @@ export function addConfigCommand(program: Command): void {
     })
 }
 
-function show({ json = false }: Options): void {
+function show({ json = false }: Options) {
   loadConfig()
   const rows = showConfig()
-  if (json) {
-    printJson(rows)
-    return
-  }
+  if (json) return printJson(rows)
   printTable(
     rows,
     [
@@ -56,10 +53,7 @@ async function showMail({ json = false }: Options): Promise<void> {
 async function showDatabase({ json = false }: Options): Promise<void> {
   const findings = await readFindings()
   if (findings.some(({ verdict }) => verdict === 'refused')) process.exitCode = 1
-  if (json) {
-    printJson(findings)
-    return
-  }
+  if (json) return printJson(findings)
   printTable(
     findings,
     [

@@ -22,11 +22,8 @@ export function unknown(id: string): never {
   throw new OperatorError(`there is no delivery ${id}`)
 }
 
-export function showOne(row: DeliveryRow, { json }: JsonOption): void {
-  if (json) {
-    printJson(row)
-    return
-  }
+export function showOne(row: DeliveryRow, { json }: JsonOption) {
+  if (json) return printJson(row)
   printFields({
     delivery: row.id,
     status: row.state,
