@@ -64,6 +64,16 @@ function channelsAt(url: string) {
       settings: { base_url: `${url}/google`, service_account: serviceAccountOf(url) },
     },
     {
+      id: 'pp-rerank',
+      upstream: 'rerank',
+      settings: { shape: 'jina', base_url: `${url}/rerank`, api_key: 'none' },
+    },
+    {
+      id: 'pp-rerank-units',
+      upstream: 'rerank',
+      settings: { shape: 'cohere', base_url: `${url}/rerank`, api_key: 'none' },
+    },
+    {
       id: 'pp-ark',
       upstream: 'ark',
       settings: { base_url: `${url}/ark`, api_key: 'none', callbacks: false },

@@ -11,6 +11,7 @@ export type Dialect =
   | 'responses'
   | 'messages'
   | 'embeddings'
+  | 'rerank'
   | 'images'
   | 'speech'
   /** A form, whose bytes the body has as Latin-1. */

@@ -40,7 +40,7 @@ export interface Card extends Partial<Served> {
 
 export interface Sheet {
   readonly id: string
-  readonly type: 'chat' | 'embedding' | 'image' | 'speech' | 'transcription' | 'video'
+  readonly type: 'chat' | 'embedding' | 'image' | 'rerank' | 'speech' | 'transcription' | 'video'
   readonly channel: string
   readonly upstreamModel?: string
   readonly cards: readonly Card[]
@@ -333,6 +333,18 @@ const MEDIA: readonly Sheet[] = [
     type: 'embedding',
     channel: 'pp-openai',
     cards: [{ rates: perMillion({ input_token: '0.02' }) }],
+  },
+  {
+    id: 'pp-rerank',
+    type: 'rerank',
+    channel: 'pp-rerank',
+    cards: [{ rates: perMillion({ input_token: '0.05' }) }],
+  },
+  {
+    id: 'pp-rerank-units',
+    type: 'rerank',
+    channel: 'pp-rerank-units',
+    cards: [{ rates: { search_unit: ['2.5', THOUSAND] } }],
   },
   {
     id: 'pp-image-tokens',

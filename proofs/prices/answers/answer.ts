@@ -9,6 +9,7 @@ import {
   answerEmbeddings,
   answerImages,
   answerImageTokens,
+  answerRerank,
   answerSizedImages,
   answerSpeech,
 } from './media.ts'
@@ -55,6 +56,9 @@ function plainAnswer(
       return answerMessages(testCase, work, stream, model)
     case '/v1/embeddings':
       return answerEmbeddings(testCase, work, model)
+    case '/rerank/v1/rerank':
+    case '/rerank/v2/rerank':
+      return answerRerank(work)
     case '/v1/images/generations':
       return testCase.model === 'pp-image-sizes'
         ? answerSizedImages(testCase, work)

@@ -14,6 +14,16 @@ function bent(testCase: Case, usage: Json): Json {
   return stated === ABSENT ? {} : { usage: stated }
 }
 
+/** Tokens as Jina states them, and search units as Cohere does. */
+export function answerRerank({ counts }: Work): Script {
+  const { input_token: tokens, search_unit: units } = counts
+  return jsonScript({
+    results: [{ index: 0, relevance_score: 0.5 }],
+    usage: { total_tokens: tokens },
+    meta: { billed_units: { search_units: units } },
+  })
+}
+
 export function answerEmbeddings(testCase: Case, work: Work, model: string): Script {
   const tokens = work.counts.input_token ?? 0
   const data = [{ object: 'embedding', index: 0, embedding: [0.01, -0.02] }]

@@ -20,7 +20,8 @@ const BROKEN_SHARE = 0.15
 
 export function generateMedia(random: Random, id: number): Case {
   const share = random.next()
-  if (share < 0.4) return embeddings(random, id)
+  if (share < 0.3) return embeddings(random, id)
+  if (share < 0.4) return rerank(random, id)
   if (share < 0.55) return imageTokens(random, id)
   if (share < 0.65) return images(random, id)
   if (share < 0.7) return random.next() < 0.5 ? sizedImages(random, id) : otherSizes(random, id)
@@ -87,6 +88,29 @@ function embeddings(random: Random, id: number): Case {
     work: { tokensPerThousandBytes: random.pick([250, 300, 1_000]) },
     tricks: [`embeddings: ${name}`],
   })
+}
+
+/** Every document is read with the query, whose size the caller chooses. */
+function rerank(random: Random, id: number): Case {
+  const isByUnit = random.next() < 0.5
+  const model = isByUnit ? 'pp-rerank-units' : 'pp-rerank'
+  const count = random.pick([1, 3, 99, 101, 250])
+  const text = () => anyText(random, random.pick([1, 40, 400]))
+  const documents = Array.from({ length: count }, () =>
+    random.next() < 0.5 ? text() : { text: text(), note: 'x' },
+  )
+  const planned = build(random, id, {
+    dialect: 'rerank',
+    model,
+    path: random.pick(['/v1/rerank', '/v2/rerank']),
+    body: { model, query: `${markerOf(id)} ${prose(40)}`, documents, top_n: 1 },
+    work: isByUnit
+      ? { fixed: { search_unit: Math.ceil(count / 100) } }
+      : { tokensPerThousandBytes: random.pick([250, 1_000]) },
+    tricks: [`rerank: ${isByUnit ? 'by search units' : 'by tokens'}`],
+  })
+  const tricks = planned.tricks.filter((name) => !name.startsWith('broken'))
+  return { ...planned, answer: PLAIN, expected: 'full', tricks }
 }
 
 function imageTokens(random: Random, id: number): Case {

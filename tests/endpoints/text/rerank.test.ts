@@ -1,6 +1,7 @@
 /** POST /v1/rerank and /v2/rerank over rerankers of every shape, black box. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { CohereClientV2 } from 'cohere-ai'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 import { testCommonStatuses } from '../common-statuses.ts'
 
@@ -77,6 +78,19 @@ test('a unit for each 100 documents, and for each piece of a long one', async ()
   const answer = await gateway.post(PATH, key, ask('cohere', { documents }))
   const { lines, charged, held } = await gateway.record(answer, key)
   assert.deepEqual([lines[0]?.quantity, charged, held], [2, '0.004', '0.004'])
+})
+
+test('the client of Cohere reads answers over every shape', async () => {
+  const { key } = await gateway.tenant()
+  const client = new CohereClientV2({ token: key, environment: gateway.url })
+  const documents = DOCUMENTS.map((one) => (typeof one === 'string' ? one : one.text))
+  for (const model of SHAPES) {
+    const { results } = await client.rerank({ model, query: 'long river', documents, topN: 1 })
+    assert.deepEqual(
+      results.map(({ index, relevanceScore }) => [index, relevanceScore]),
+      [[1, 1]],
+    )
+  }
 })
 
 test('sold by call; tokens are then information', async () => {
