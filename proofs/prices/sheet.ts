@@ -133,6 +133,12 @@ const CLAUDE: Sheet = {
   others: { 'pp-advisor': claudeRates(['5', '0.5', '6.25', '10', '25']) },
 }
 
+function onCloud(cloud: string, upstreamModel: string): Sheet {
+  const cards = [{ rates: claudeRates(['3', '0.3', '3.75', '6', '15']) }]
+  const id = `pp-claude-${cloud}`
+  return { id, type: 'chat', channel: `pp-${cloud}`, upstreamModel, maxOutput: 64_000, cards }
+}
+
 const PEAK = perMillion({ input_token: '2', cached_input_token: '0.04', output_token: '8' })
 const OFF_PEAK = perMillion({ input_token: '1', cached_input_token: '0.02', output_token: '4' })
 
@@ -242,22 +248,8 @@ const TEXT: readonly Sheet[] = [
       { from: 100_001, rates: claudeRates(['0.5', '0.05', '0.625', '1', '2.5']) },
     ],
   },
-  {
-    id: 'pp-claude-bedrock',
-    type: 'chat',
-    channel: 'pp-bedrock',
-    upstreamModel: 'global.anthropic.pp-claude-v1:0',
-    maxOutput: 64_000,
-    cards: [{ rates: claudeRates(['3', '0.3', '3.75', '6', '15']) }],
-  },
-  {
-    id: 'pp-claude-vertex',
-    type: 'chat',
-    channel: 'pp-vertex',
-    upstreamModel: 'pp-claude@20260101',
-    maxOutput: 64_000,
-    cards: [{ rates: claudeRates(['3', '0.3', '3.75', '6', '15']) }],
-  },
+  onCloud('bedrock', 'global.anthropic.pp-claude-v1:0'),
+  onCloud('vertex', 'pp-claude@20260101'),
   {
     id: 'pp-region',
     type: 'chat',
