@@ -1,6 +1,6 @@
 /**
  * Proves that a balance for exactly N calls lets exactly N of 2,000 concurrent ones pass, through
- * one gateway and through two. `npm run prove:race -- [--repeats 50] [--calls 2000] [--seed N]`.
+ * one gateway and through two, and that tokens of a directory stop in time. `npm run prove:race -- [--repeats 50] [--calls 2000] [--seed N]`.
  */
 
 import { Agent } from 'undici'
@@ -13,6 +13,7 @@ import { priceOf } from '../testbed/prices.ts'
 import { createRandom } from '../testbed/random.ts'
 import { median, readConditions, report } from '../testbed/results.ts'
 import { createTestAccount } from '../tests/support/gateway.ts'
+import { raceTokens, type TokenRace } from './race-tokens.ts'
 
 const values = readOptions(import.meta.filename, {
   postgres: POSTGRES_OPTION,
@@ -48,7 +49,9 @@ const laboratory = await openLaboratory({
 })
 const races: Race[] = []
 let audited = false
-const gateways = [await laboratory.startGateway(), await laboratory.startGateway()]
+const LOOPBACK = { ALLOW_PRIVATE_TARGETS: '1' }
+const gateways = [await laboratory.startGateway(LOOPBACK), await laboratory.startGateway(LOOPBACK)]
+let tokens: TokenRace | undefined
 const agent = new Agent({ connections: calls, pipelining: 1, headersTimeout: 60_000 })
 try {
   for (const count of [1, 2]) {
@@ -59,6 +62,9 @@ try {
       console.log(describeRace(race))
     }
   }
+  const both = gateways.map(({ url }) => url)
+  tokens = await raceTokens(laboratory, both, PRICE_NANOS, call)
+  console.log(tokens.line)
   audited = (await laboratory.withDatabase((sql) => audit(sql))).ok
 } finally {
   await agent.destroy()
@@ -130,7 +136,8 @@ function describeRace(race: Race): string {
 
 function finish(): void {
   const exact = races.filter(isExact).length
-  const ok = exact === races.length && races.length === 2 * repeats && audited
+  const isExactInAll = exact === races.length && races.length === 2 * repeats
+  const ok = isExactInAll && audited && tokens?.ok === true
   const perSecond = Math.round((calls * 1000) / median(races.map((race) => race.milliseconds)))
   const lines = [1, 2].map((count) => {
     const group = races.filter((race) => race.gateways === count)
@@ -143,8 +150,8 @@ function finish(): void {
   report(
     'prove-race',
     conditions,
-    { ok, seed, repeats, calls, exact, audited, perSecond, failed },
-    [...lines, ...failed, ...verdicts],
+    { ok, seed, repeats, calls, exact, audited, perSecond, failed, tokens },
+    [...lines, tokens?.line ?? '', ...failed, ...verdicts],
   )
   if (!ok) process.exitCode = 1
 }

@@ -44,6 +44,8 @@ interface State {
   keys: readonly SetKey[] | undefined
   fetchedAtMs: number
   triedAtMs: number
+  /** The last fetch for a key that was not in the set. */
+  soughtAtMs: number
   hasFailed: boolean
   flight: Promise<void> | undefined
 }
@@ -76,16 +78,16 @@ export function createIssuerKeys({ fetchJson, nowMs, log }: IssuerKeysOptions): 
     const known = states.get(issuer.id)
     if (known?.source === source) return known
     const never = Number.NEGATIVE_INFINITY
-    const times = { fetchedAtMs: never, triedAtMs: never }
+    const times = { fetchedAtMs: never, triedAtMs: never, soughtAtMs: never }
     const state: State = { source, keys: undefined, hasFailed: false, flight: undefined, ...times }
     states.set(issuer.id, state)
     return state
   }
 
-  /** Shares a fetch under way; begins one unless the last began less than 30 seconds ago. */
+  /** Shares a fetch under way; begins none within 30 seconds of one that failed. */
   function refresh(issuer: TokenIssuer, state: State): Promise<void> {
     if (state.flight) return state.flight
-    if (nowMs() - state.triedAtMs < ATTEMPT_EVERY_MS) return Promise.resolve()
+    if (state.hasFailed && nowMs() - state.triedAtMs < ATTEMPT_EVERY_MS) return Promise.resolve()
     state.triedAtMs = nowMs()
     state.flight = fetchSet(issuer, fetchJson)
       .then(
@@ -107,6 +109,13 @@ export function createIssuerKeys({ fetchJson, nowMs, log }: IssuerKeysOptions): 
     return state.flight
   }
 
+  /** Fetches for an unknown key, which may have been published just now, or never. */
+  async function seek(issuer: TokenIssuer, state: State): Promise<void> {
+    if (!state.flight && nowMs() - state.soughtAtMs < ATTEMPT_EVERY_MS) return
+    state.soughtAtMs = nowMs()
+    await refresh(issuer, state)
+  }
+
   async function current(issuer: TokenIssuer, state: State): Promise<readonly SetKey[]> {
     const ageMs = nowMs() - state.fetchedAtMs
     if (ageMs > WAIT_AFTER_MS) await refresh(issuer, state)
@@ -119,7 +128,7 @@ export function createIssuerKeys({ fetchJson, nowMs, log }: IssuerKeysOptions): 
     async find(issuer, header) {
       const state = stateOf(issuer)
       const found = pick(await current(issuer, state), header)
-      if (!found) await refresh(issuer, state)
+      if (!found) await seek(issuer, state)
       const key = found ?? pick(await current(issuer, state), header)
       if (key) return { key: await imported(key, header.alg), name: key.name }
       if (state.hasFailed) throw away(issuer, nowMs() - state.triedAtMs)
