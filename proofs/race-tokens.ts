@@ -121,7 +121,10 @@ async function judge(
   const isKnown = Object.keys(statuses).every((status) => ['200', '401', '403'].includes(status))
   const others = calls.filter((one) => !isLeaver(one) && one.status === '403').length
   const ok = spent === passed * priceNanos && lateCalls === 0 && isKnown && others === 0
-  const line = `two gateways, a key rotated and a subject disabled: ${JSON.stringify(statuses)}, \
-${lateCalls} of the subject after ${OUT_MS / 1000} s, ${spent === passed * priceNanos ? 'exact' : 'NOT EXACT'}`
+  const line = [
+    `two gateways, a key rotated and a subject disabled: ${JSON.stringify(statuses)}`,
+    `${lateCalls} of the subject after ${OUT_MS / 1000} s`,
+    spent === passed * priceNanos ? 'exact' : 'NOT EXACT',
+  ].join(', ')
   return { ok, statuses, lateCalls, line }
 }

@@ -1,6 +1,7 @@
 /**
  * Proves that a balance for exactly N calls lets exactly N of 2,000 concurrent ones pass, through
- * one gateway and through two, and that tokens of a directory stop in time. `npm run prove:race -- [--repeats 50] [--calls 2000] [--seed N]`.
+ * one gateway and through two, and that tokens of a directory stop in time.
+ * `npm run prove:race -- [--repeats 50] [--calls 2000] [--seed N]`.
  */
 
 import { Agent } from 'undici'
