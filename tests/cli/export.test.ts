@@ -60,6 +60,7 @@ const dollars = {
     { id: 'big', type: 'chat', prices: [{ unit: 'call', amount: '1' }], routes: routesTo('main') },
     { id: 'gift', type: 'chat', free: true, routes: routesTo('main') },
   ],
+  price_lists: [{ id: 'gold', default: { of: 'parent', factor: '0.9' } }],
 }
 
 function routesTo(channel: string) {
@@ -81,6 +82,7 @@ async function openShop(t: Parameters<typeof openCommandLine>[0]) {
   await json('key', 'disable', off.id)
   const other = await json('account', 'create', '--name', '二号', '--currency', 'USD')
   await json('account', 'suspend', other.id)
+  await run('account', 'set', other.id, '--price-list', 'gold')
   const exported = async () => (await run('export')).out
   return { ...commandLine, account, key, rotated, off, other, exported }
 }
@@ -104,6 +106,8 @@ test('what export prints changes nothing where it came from', async (t) => {
       ['small', 'CNY'],
     ],
   )
+  const other = accounts.find((one: { name: string }) => one.name === '二号')
+  assert.equal(other.price_list, 'gold')
   const acme = accounts.find((one: { name: string }) => one.name === 'Acme')
   assert.equal(acme.keys.length, 3)
   assert.match(acme.keys[0].hash, /^[0-9a-f]{64}$/)

@@ -9,6 +9,7 @@ import { findDifferences, type LeafDifference } from '../../base/lib/differences
 import { OperatorError } from '../../base/lib/operator-error.ts'
 import type { FileAccount, FileKey } from './account-file.ts'
 import { insertAccount } from './account-store.ts'
+import { assignPriceList } from './assign-price-list.ts'
 import { describeAccount, describeKey } from './export-accounts.ts'
 import {
   type ConfiguredAccount,
@@ -54,14 +55,17 @@ export async function applyAccounts(
 
 async function applyAccount(
   sql: TransactionSql,
-  { keys: _, ...account }: FileAccount,
+  { keys: _, ...file }: FileAccount,
   row: ConfiguredAccount | undefined,
 ): Promise<AccountChange[]> {
-  const { id } = account
+  const { id } = file
+  const list = file.price_list === undefined ? (row?.price_list ?? null) : file.price_list
+  const account = { ...file, price_list: list }
   const differences = row ? findDifferences(describeAccount(row), describeAccount(account)) : []
   if (row && differences.length === 0) return []
   if (!row) await insertAccount(sql, account)
   await saveAccountColumns(sql, account)
+  if (list !== (row?.price_list ?? null)) await assignPriceList(sql, id, list, 'apply')
   return [row ? changed('account', id, differences) : added('account', id)]
 }
 

@@ -32,7 +32,7 @@ function showKeyEntry(key: ConfiguredKey): object {
 /** Returns what an apply may change of an account, without the defaults. */
 export function describeAccount(account: Omit<FileAccount, 'keys'>): object {
   const { name, status, limits, stored_bytes_max: bytes, low_balance_at: low } = account
-  const { allowed_ips: ips } = account
+  const { allowed_ips: ips, price_list: list } = account
   return {
     name,
     ...(status === 'active' ? {} : { status }),
@@ -41,6 +41,7 @@ export function describeAccount(account: Omit<FileAccount, 'keys'>): object {
     ...(bytes === null ? {} : { stored_bytes_max: bytes }),
     ...(account.keeps_prompts ? {} : { keeps_prompts: false }),
     ...(low === null ? {} : { low_balance_at: formatAmount(low) }),
+    ...(list ? { price_list: list } : {}),
   }
 }
 

@@ -12,7 +12,7 @@ export type ConfiguredKey = FileKey & {
 export function selectConfiguredAccounts(sql: Sql | TransactionSql): Promise<ConfiguredAccount[]> {
   return sql<ConfiguredAccount[]>`
     select id, name, currency, status, limits, stored_bytes_max::float8 as stored_bytes_max,
-      keeps_prompts, low_balance_at, allowed_ips
+      keeps_prompts, low_balance_at, allowed_ips, price_list
     from account order by id`
 }
 

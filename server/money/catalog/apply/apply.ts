@@ -97,7 +97,9 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
   const all = [...changes, ...retired, ...lists, ...issuers]
   const further = (await options.alongside?.(sql)) ?? []
   const derived = await derivePrices(sql, files)
-  const isChanged = all.length > 0 || derived.changed.length > 0
+  // Gateways load what an own list builds on with the catalog.
+  const isSwitched = further.some(({ what }) => what.includes('price_list'))
+  const isChanged = all.length > 0 || derived.changed.length > 0 || isSwitched
   return {
     changes: [...all, ...further],
     warnings: derived.warnings,
