@@ -7,7 +7,7 @@ import { Agent } from 'undici'
 import type { CreatedKey } from '../../server/money/accounts/manage-keys.ts'
 import { type FinishedCall, type PlannedCall, planCall, sendCall } from '../../testbed/calls.ts'
 import type { Random } from '../../testbed/random.ts'
-import type { Stage } from './stage.ts'
+import type { Gateway } from './stage.ts'
 
 /** One request of a caller with all its attempts; each has its own API key. */
 export interface CallerRequest {
@@ -25,7 +25,10 @@ const TRIES = 3
 const PATIENCE_MS = 180_000
 
 export function startLoad(
-  stage: Stage,
+  stage: {
+    readonly gateways: readonly Pick<Gateway, 'process' | 'isUp'>[]
+    readonly keys: readonly CreatedKey[]
+  },
   random: Random,
   { perSecond, streamMsMax = STREAM_MS_MAX }: { perSecond: number; streamMsMax?: number },
 ): { end(): Promise<readonly CallerRequest[]> } {

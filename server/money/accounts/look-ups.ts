@@ -94,12 +94,19 @@ function taggingOf(row: IdentifiedKeyRow): Pick<Caller, 'tagging'> {
   return { tagging: { tags, allowTags, requiredTags } }
 }
 
+/** Has the code of a connection that is silent: the same look-up may succeed later. */
+class LookUpTimeout extends Error {
+  readonly code = 'ETIMEDOUT'
+
+  constructor() {
+    super(`the database did not answer within ${TIME_LIMIT_MS} ms`)
+  }
+}
+
 /** Rejects if the work takes too long; the work continues and its outcome is ignored. */
 function withTimeLimit<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new Error(`the database did not answer within ${TIME_LIMIT_MS} ms`))
-    }, TIME_LIMIT_MS)
+    const timer = setTimeout(() => reject(new LookUpTimeout()), TIME_LIMIT_MS)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
