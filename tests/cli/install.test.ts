@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { until } from '../support/until.ts'
+import { CONSOLE_TABLES } from '../tidy/rules.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const NPM_FAILS = 'echo ci >> "$CALLS"; rm -rf node_modules; exit 7'
@@ -62,11 +63,7 @@ function makeClone(t: TestContext, npm: string): Clone {
   const folder = mkdtempSync(join(tmpdir(), 'tributary clone '))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const scripts = ['scripts/install', 'scripts/install.mjs', 'scripts/build-console.mjs']
-  for (const path of [
-    ...scripts,
-    'server/money/catalog/model-types.ts',
-    'server/base/lib/units.ts',
-  ]) {
+  for (const path of [...scripts, ...CONSOLE_TABLES]) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true })
   }
   const [bin, calls, gate] = ['bin', 'calls', 'gate'].map((name) => join(folder, name))

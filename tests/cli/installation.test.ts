@@ -9,6 +9,8 @@ import { pathToFileURL } from 'node:url'
 
 import { ENGINE_ENVIRONMENT, ENGINE_FLAGS } from '../../bin/lib/engine-flags.ts'
 
+import { CONSOLE_TABLES } from '../tidy/rules.ts'
+
 const ROOT = join(import.meta.dirname, '..', '..')
 
 interface BuildConsole {
@@ -22,11 +24,7 @@ async function makeCopy(t: TestContext) {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'console', 'src'), { recursive: true })
   writeFileSync(join(folder, 'console', 'src', 'page.tsx'), 'export const page = 1')
-  for (const path of [
-    'package-lock.json',
-    'server/money/catalog/model-types.ts',
-    'server/base/lib/units.ts',
-  ]) {
+  for (const path of ['package-lock.json', ...CONSOLE_TABLES]) {
     cpSync(join(ROOT, path), join(folder, path))
   }
   const script = join(folder, 'scripts', 'build-console.mjs')

@@ -113,7 +113,6 @@ test('a path of an unsupported protocol names an alternative that exists', async
     '/v1/threads/thread_1/runs',
     '/v1/messages/batches',
     '/v1/realtime/sessions',
-    '/v1/rerank',
     '/v1/fine_tuning/jobs',
     '/v1/credits',
   ]) {

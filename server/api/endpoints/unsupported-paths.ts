@@ -43,7 +43,6 @@ export const UNSUPPORTED_PATHS: readonly PathHint[] = [
     'send single calls, or POST /v1/responses with background: true',
   ),
   hint(/^\/v1\/realtime\b/, 'realtime sessions are not offered', 'use the paths below /v1/audio'),
-  hint(/^\/v[12]\/rerank\b/, 'ranking is not offered', 'compare vectors of POST /v1/embeddings'),
   hint(
     /^\/v1\/(?:fine_tuning|fine-tunes|evals|vector_stores|uploads|containers|skills|chatkit)\b/,
     'this service of a vendor is not offered',

@@ -68,7 +68,7 @@ describe('new models', { concurrency: false }, () => {
     assert.equal(none.status, 404)
     const { data } = await stage.read('GET /operator/upstreams', AS)
     const listing = data.filter((one) => one.lists_models).map(({ name }) => name)
-    assert.deepEqual(listing, ['openai-compatible', 'anthropic'])
+    assert.deepEqual(listing, ['openai-compatible', 'anthropic', 'bedrock', 'anthropic-vertex'])
   })
 
   test('every mistake is named before a step-up, and nothing is recorded', async () => {
