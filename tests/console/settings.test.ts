@@ -154,6 +154,9 @@ describe('settings, for all', { skip: noBrowser }, () => {
     const { value = '' } = (await context.cookies())[0] ?? {}
     const home = stage.console.replace('127.0.0.1', 'localhost')
     await context.addCookies([{ name: 'tributary_session', value, url: home }])
+    // Another origin may get another process, and an authenticator from before stays behind.
+    await page.goto(`${home}/settings`)
+    await page.getByRole('button', { name: 'Add a passkey' }).waitFor()
     const devTools = await context.newCDPSession(page)
     await devTools.send('WebAuthn.enable')
     const options = { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true }
@@ -161,7 +164,6 @@ describe('settings, for all', { skip: noBrowser }, () => {
     await devTools.send('WebAuthn.addVirtualAuthenticator', {
       options: { ...options, ...abilities } as never,
     })
-    await page.goto(`${home}/settings`)
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByLabel('Passkey name').fill('this laptop')
     await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
