@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import {
   createTokenCache,
+  readGoogleFailure,
   refuseTokenUri,
   serviceAccount,
 } from '../../server/wire/upstreams/google-service.ts'
@@ -90,5 +91,17 @@ test('what is signed goes to a public host over TLS, or to the channel’s own',
     'https://intranet/token',
   ]) {
     assert.equal(refuse(uri), true, uri)
+  }
+})
+
+test('a status that no table names is read by its number', async () => {
+  const kindOf = async (name: string, status: number) => {
+    const body = Readable.from([Buffer.from(JSON.stringify({ error: { status: name } }))])
+    return (await readGoogleFailure({ status, headers: {}, body }, {})).kind
+  }
+  assert.equal(await kindOf('RESOURCE_EXHAUSTED', 400), 'busy')
+  for (const name of ['ODD', 'constructor', 'toString', '__proto__']) {
+    assert.equal(await kindOf(name, 400), 'rejected')
+    assert.equal(await kindOf(name, 504), 'unknown')
   }
 })

@@ -213,7 +213,8 @@ export async function readGoogleFailure(
 
 function classifyError(error: GoogleError, status: number, value: unknown): UpstreamFailure {
   const { message, retryAfterSeconds } = error
-  const stated = KINDS[error.status ?? ''] ?? classifyStatus(status)
+  const { status: name = '' } = error
+  const stated = (Object.hasOwn(KINDS, name) ? KINDS[name] : undefined) ?? classifyStatus(status)
   const kind = isOfAccount(error) ? 'channel_fault' : refineRejection(stated, message, value)
   return new UpstreamFailure(kind, { status, message, retryAfterSeconds })
 }

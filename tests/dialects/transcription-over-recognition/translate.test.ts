@@ -67,6 +67,7 @@ test('languages are the vendor’s own; what it knows by itself is not named', (
     [undefined, 'zh', 'zh-CN', 'yue', 'en', 'EN-gb', 'ja', 'pt_PT', 'tl'].map(languageOf),
     [undefined, undefined, undefined, undefined, 'en-US', 'en-US', 'ja-JP', 'pt-BR', 'fil-PH'],
   )
+  assert.throws(() => languageOf('constructor'), { param: 'language' })
   assert.throws(() => languageOf('ru'), {
     message: /^language: this model understands zh, en, .*, ar; not ru$/,
   })

@@ -91,7 +91,7 @@ function refuseUntaken(value: Readonly<Record<string, unknown>>): void {
 function readLanguage(requested: string | undefined): string | undefined {
   const main = mainLanguage(requested ?? '')
   if (main === '' || NATIVE.includes(main)) return undefined
-  const known = LANGUAGES[main]
+  const known = Object.hasOwn(LANGUAGES, main) ? LANGUAGES[main] : undefined
   if (known) return known
   const all = ['zh', ...Object.keys(LANGUAGES)].join(', ')
   throw new InvalidRequest('language', `this model understands ${all}; not ${requested}`)

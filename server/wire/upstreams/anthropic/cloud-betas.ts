@@ -20,9 +20,9 @@ const TAKEN: ReadonlySet<string> = new Set([
 ])
 const TAKEN_FAMILY = /^dev-full-thinking-\d{4}-\d{2}-\d{2}$/
 /** The vendor's own API has one beta for what are two here. */
-const BY_ANOTHER_NAME: Readonly<Record<string, readonly string[]>> = {
-  'advanced-tool-use-2025-11-20': ['tool-search-tool-2025-10-19', 'tool-examples-2025-10-29'],
-}
+const BY_ANOTHER_NAME: ReadonlyMap<string, readonly string[]> = new Map([
+  ['advanced-tool-use-2025-11-20', ['tool-search-tool-2025-10-19', 'tool-examples-2025-10-29']],
+])
 
 /** `stated` is a header with commas, or the body's list. */
 export function selectBetas(stated: unknown, allowed: readonly string[]) {
@@ -32,7 +32,7 @@ export function selectBetas(stated: unknown, allowed: readonly string[]) {
   const ignored = new Set<string>()
   for (const value of values.filter((one) => one !== '')) {
     const isTaken = TAKEN.has(value) || TAKEN_FAMILY.test(value) || allowed.includes(value)
-    const names = isTaken ? [value] : BY_ANOTHER_NAME[value]
+    const names = isTaken ? [value] : BY_ANOTHER_NAME.get(value)
     if (names) for (const name of names) forwarded.add(name)
     else ignored.add(value)
   }

@@ -29,6 +29,12 @@ const totalTokens = (document: unknown): Stated => ({
   input_token: member(member(document, 'usage'), 'total_tokens'),
 })
 
+const DIGITS = /^\d{1,16}$/
+
+/** An empty header states nothing: it is no count of zero, which would be a free call. */
+const readDigits = (header: string | string[] | undefined): number | undefined =>
+  DIGITS.test(String(header)) ? Number(header) : undefined
+
 /** Leaves out what is undefined. */
 const only = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
@@ -80,6 +86,6 @@ export const SHAPES = {
     body: ({ query, documents }) => ({ query, texts: documents, truncate: true }),
     results: (document) => document,
     score: 'score',
-    usage: (_, headers) => ({ input_token: Number(headers['x-compute-tokens'] ?? Number.NaN) }),
+    usage: (_, headers) => ({ input_token: readDigits(headers['x-compute-tokens']) }),
   },
 } as const satisfies Readonly<Record<string, Shape>>

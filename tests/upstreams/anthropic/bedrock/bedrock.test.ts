@@ -172,6 +172,16 @@ describe('Claude on Bedrock', () => {
     ])
   })
 
+  test('a beta named like what every object has is one that nobody knows', async () => {
+    for (const name of ['constructor', '__proto__', 'toString']) {
+      const answer = await ask('over-key', 'hi', {}, { 'anthropic-beta': name })
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal(answer.headers.get('x-tributary-ignored'), `anthropic-beta=${name}`)
+      const inside = await ask('over-key', 'hi', { anthropic_beta: [name, 1, {}] })
+      assert.equal(inside.status, 200, inside.text)
+    }
+  })
+
   test('a deferred tool is loaded where nothing searches for tools', async () => {
     const tools = [{ name: 'one', input_schema: TOOL, defer_loading: true }]
     const answer = await ask('over-key', 'hi', { tools })

@@ -1,0 +1,27 @@
+/** What an answer of a reranker states about its bill, and what states nothing. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readRankingUsage } from '../../server/wire/upstreams/rerank/read-answer.ts'
+import { SHAPES } from '../../server/wire/upstreams/rerank/shapes.ts'
+
+test('a header of digits is a count; any other states nothing, not zero', () => {
+  const read = (header?: string) => {
+    const headers = header === undefined ? {} : { 'x-compute-tokens': header }
+    return readRankingUsage([], headers, SHAPES.tei)
+  }
+  assert.deepEqual(read('17'), { input_token: 17 })
+  assert.deepEqual(read('0'), { input_token: 0 })
+  for (const header of [undefined, '', ' ', '-1', '1e3', '0x10', '5, 6', '1.5', 'NaN']) {
+    assert.deepEqual(read(header), {}, String(header))
+  }
+  assert.deepEqual(read('9'.repeat(17)), {})
+})
+
+test('a count in the body is a whole number from zero on', () => {
+  const read = (search_units: unknown) =>
+    readRankingUsage({ meta: { billed_units: { search_units } } }, {}, SHAPES.cohere)
+  assert.deepEqual(read(2), { search_unit: 2 })
+  for (const stated of [undefined, null, '2', '', -1, 0.5, 2 ** 53, [], {}]) {
+    assert.deepEqual(read(stated), {})
+  }
+})
