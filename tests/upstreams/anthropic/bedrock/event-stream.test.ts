@@ -153,6 +153,28 @@ test('a damaged frame ends the stream with an error, and nothing of what follows
   assert.equal(report.finished, false)
 })
 
+test('what came before a damaged frame counts, however the bytes are cut', () => {
+  const usage = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 7 } })
+  const stop = event({ type: 'message_stop' })
+  const garbage = Buffer.from('ffffffff00000000deadbeef', 'hex')
+  const bytes = Buffer.concat([START, event(TEXT), usage, stop, garbage])
+  const whole = relayed(bytes)
+  assert.match(whole.text, /Hi ü[\s\S]*event: message_stop[\s\S]*event: error/)
+  assert.deepEqual(whole.report.usage, { input_token: 3, output_token: 7 })
+  const sizes = fc.array(fc.integer({ min: 1, max: bytes.length }), { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(sizes, (cuts) => {
+      const chunks: Buffer[] = []
+      for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+        const end = at + (cuts[turn % cuts.length] ?? 1)
+        chunks.push(bytes.subarray(at, end))
+        at = end
+      }
+      assert.deepEqual(relayed(...chunks), whole)
+    }),
+  )
+})
+
 test('a stream that ends inside a frame is broken', () => {
   const { text, report } = relayed(
     START,

@@ -11,8 +11,11 @@ export interface EventFrame {
 }
 
 export interface FrameDecoder {
-  /** Feeds bytes. Throws at the first frame that is damaged or too large. */
-  push(chunk: Buffer): EventFrame[]
+  /**
+   * Feeds bytes. Throws at the first frame that is damaged or too large, behind those before it in
+   * the same chunk, which the vendor may bill.
+   */
+  push(chunk: Buffer): Iterable<EventFrame>
   /** Bytes of an unfinished frame. */
   heldBytes(): number
 }
@@ -28,8 +31,7 @@ export function createFrameDecoder(): FrameDecoder {
   let frame: Buffer | undefined
   let filled = 0
   return {
-    push(chunk) {
-      const frames: EventFrame[] = []
+    *push(chunk) {
       let position = 0
       while (position < chunk.length) {
         const target: Buffer = frame ?? prelude
@@ -38,7 +40,7 @@ export function createFrameDecoder(): FrameDecoder {
         position += copied
         if (filled < target.length) break
         if (frame) {
-          frames.push(readFrame(frame))
+          yield readFrame(frame)
           frame = undefined
           filled = 0
         } else {
@@ -46,7 +48,6 @@ export function createFrameDecoder(): FrameDecoder {
           prelude.copy(frame)
         }
       }
-      return frames
     },
     heldBytes: () => (frame ? frame.length : filled),
   }
