@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { isUnavailable } from '../../server/base/database/unavailable.ts'
 import { newId, newRequestId } from '../../server/base/lib/ids.ts'
+import { QueueFull } from '../../server/base/lib/queues/batcher.ts'
 import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
 import { audit } from '../../server/money/ledger/audit/audit.ts'
 import type { Hold } from '../../server/money/ledger/holds/hold.ts'
@@ -140,6 +141,25 @@ describe('moves', () => {
       assert.ok(late.every(({ status }) => status === 'rejected'))
     })
     await Promise.all(Array.from({ length: 3 }, take))
+  })
+
+  test('a hold whose commit was lost is released, though its repetition met a full queue', async () => {
+    const { sql } = database
+    const log = { warn: () => undefined, error: () => undefined }
+    const leakCheckMs = 3_600_000
+    const own = createLedger({ sql, ownerId: newId('own'), isUnavailable, log, leakCheckMs })
+    const asked = request()
+    const taking = own.hold(asked, async (attempt) => {
+      await attempt()
+      const lost = async () => await Promise.reject(new QueueFull('queue is full'))
+      return await lost()
+    })
+    await assert.rejects(taking, { row: 'unavailable' })
+    const state = async () =>
+      (await sql`select state from hold where request_id = ${asked.requestId}`)[0]?.state
+    assert.equal(await state(), 'open')
+    await until('its release', async () => (await state()) === 'released')
+    await own.stop()
   })
 
   test('the audit is clean', async () => {

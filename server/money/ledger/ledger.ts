@@ -182,10 +182,24 @@ async function takeHold(
   const id = holdIdOf(request.requestId)
   endings.track(id)
   let verdict: HoldVerdict
+  let isSent = false
+  const take = () =>
+    moves.take(toHoldRow(id, request, { ownerId, taskId: null })).then(
+      (taken) => {
+        isSent = true
+        return taken
+      },
+      (error: unknown) => {
+        isSent ||= !(error instanceof QueueFull)
+        throw error
+      },
+    )
   try {
-    verdict = await repeat(() => moves.take(toHoldRow(id, request, { ownerId, taskId: null })))
+    verdict = await repeat(take)
   } catch (error) {
-    refuseHold(error, id, request, endings, options)
+    if (isSent) endings.releaseLater(id, request)
+    else endings.untrack(id)
+    refuseHold(error, options)
   }
   if (verdict === 'late' || verdict === 'already') {
     endings.report('hold', verdict, request, request.amountNanos)
@@ -199,16 +213,8 @@ async function takeHold(
   throw new GatewayError('unavailable', { retryAfterSeconds: 2 })
 }
 
-/** Gives up a hold whose statement failed: it may still commit. */
-function refuseHold(
-  error: unknown,
-  id: string,
-  request: HoldRequest,
-  endings: Endings,
-  { isUnavailable }: LedgerOptions,
-): never {
-  if (error instanceof QueueFull) endings.untrack(id)
-  else endings.releaseLater(id, request)
+/** Throws the error of a hold whose statement failed. */
+function refuseHold(error: unknown, { isUnavailable }: LedgerOptions): never {
   const known = error instanceof GatewayError || error instanceof QueueFull
   if (!known && !isUnavailable(error)) throw error
   throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
