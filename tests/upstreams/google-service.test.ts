@@ -58,6 +58,21 @@ test('while a token is good, a failed renewal is no failure; after its end it is
   })
 })
 
+test('calls that wait for another one’s token get their own if that call is cancelled', async () => {
+  const { state, wire } = endpoint()
+  const cancelled = { ...wire, send: () => Promise.reject(new Error('cancelled')) } as Wire
+  const tokens = createTokenCache()
+  const first = tokens.get(cancelled, ACCOUNT)
+  const others = [tokens.get(wire, ACCOUNT), tokens.get(wire, ACCOUNT)]
+  await assert.rejects(first, { kind: 'not_sent' })
+  assert.deepEqual(await Promise.all(others), ['t1', 't1'])
+  state.status = 503
+  state.now = 61 * 60_000
+  const failing = await Promise.allSettled([1, 2, 3].map(() => tokens.get(wire, ACCOUNT)))
+  assert.ok(failing.every(({ status }) => status === 'rejected'))
+  assert.equal(state.asked, 3)
+})
+
 test('a short token is not asked for at every call; a dropped one is asked for again', async () => {
   const { state, wire } = endpoint(60)
   const tokens = createTokenCache()

@@ -96,12 +96,17 @@ export function createTokenCache(): TokenCache {
   return {
     async get(wire, account) {
       const entry = entryOf(account)
-      if (entry.token !== undefined && wire.now() < entry.staleAtMs) return entry.token
-      entry.flight ??= refresh(wire, account, entry).finally(() => {
-        entry.flight = undefined
-      })
-      try {
+      const ask = async () => {
+        entry.flight ??= refresh(wire, account, entry).finally(() => {
+          entry.flight = undefined
+        })
         await entry.flight
+      }
+      if (entry.token !== undefined && wire.now() < entry.staleAtMs) return entry.token
+      // The call that asks for all may be cancelled: those that waited for it ask once themselves.
+      const isShared = entry.flight !== undefined
+      try {
+        await ask().catch((error) => (isShared ? ask() : Promise.reject(error)))
       } catch (error) {
         if (entry.token === undefined || wire.now() >= entry.endsAtMs) throw error
       }
