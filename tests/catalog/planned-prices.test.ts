@@ -253,6 +253,19 @@ test('a promotion is planned with its end, in a file and by an operator', async 
     [later.getTime(), '2'],
     [end.getTime(), '2'],
   ])
+  // Planned again, its end moves with it; what is planned in between stays.
+  const longer = await inHours(sql, 4)
+  await planPrices(sql, 'small', {
+    ...plan(from, '0.4'),
+    until: new Date(from.getTime() + 1_800_000).toISOString(),
+  })
+  await planPrices(sql, 'small', { ...plan(from, '0.3'), until: longer.toISOString() })
+  assert.deepEqual(await rows(), [
+    [from.getTime(), '0.3'],
+    [later.getTime(), '2'],
+    [end.getTime(), '2'],
+    [longer.getTime(), '2'],
+  ])
   for (const wrong of [
     { ...promotion, until: promotion.from },
     { ...promotion, effective_from: until },

@@ -1,8 +1,10 @@
 /** `"routing": "cheapest"`: the order of routes by cost, and what is the same as without it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadRoutes } from '../../../server/money/catalog/load/load-model.ts'
+import { loadRoutes, readPrices } from '../../../server/money/catalog/load/load-model.ts'
 import { describeOrder } from '../../../server/money/catalog/load/route-order.ts'
+import { MODEL_TYPES, unitsOfType } from '../../../server/money/catalog/model-types.ts'
+import { expectedCost } from '../../../server/money/catalog/price/expected-cost.ts'
 import type { ModelRow, StoredPrice } from '../../../server/money/catalog/store.ts'
 import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
 import { orderRoutes } from '../../../server/work/pipeline/send/dispatch.ts'
@@ -128,4 +130,14 @@ test('what is not comparable is unknown, and the order says why', () => {
       ['priority', null],
     ],
   )
+})
+
+test('what a model is sold by has a usual amount, so that its costs can be compared', () => {
+  const main = /^(?:input_token|output_token|character|second|image|task|call|search_unit)$/
+  for (const type of MODEL_TYPES) {
+    for (const unit of unitsOfType(type).filter((one) => main.test(one))) {
+      const entries = readPrices([{ unit, per: 1, amount: '1' }], type)
+      assert.notEqual(expectedCost(entries, type), undefined, `${type} by ${unit}`)
+    }
+  }
 })

@@ -1,4 +1,5 @@
 /** Planned prices that operators add and withdraw one at a time; see apply-plans.ts for files. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Sql, TransactionSql } from 'postgres'
 import { OperatorError } from '../../../base/lib/operator-error.ts'
 import { inOrder, type PricePlan, pricePlanOf } from '../definition.ts'
@@ -35,15 +36,34 @@ export async function planPrices(sql: Sql, modelId: string, plan: unknown): Prom
       throw new OperatorError('a free model cannot have planned prices: give it prices first')
     const read = readPlan(model, plan)
     await refusePast(transaction, read)
-    const planned = (await listPlanned(transaction)).filter((row) => row.model_id === modelId)
-    const plans = withEnd(read, model, planned)
-    const atOnce = planned.filter((row) => plans.some((plan) => isAtOnce(plan, row)))
+    const all = (await listPlanned(transaction)).filter((row) => row.model_id === modelId)
+    const before = findEnd(read, model, all)
+    const plans = withEnd(
+      read,
+      model,
+      all.filter((row) => row !== before),
+    )
+    const atOnce = all.filter((row) => row === before || plans.some((plan) => isAtOnce(plan, row)))
     const { currency } = model
     const desired = { modelId, currency, source: SOURCE, plans }
     await savePlans(transaction, desired, comparePlans(desired, atOnce))
     await derivePrices(transaction, [])
     await bumpRevision(transaction)
   })
+}
+
+/** Returns the end of the plan that is replaced: from then on it is as if there were neither. */
+function findEnd(
+  plan: FilePlan,
+  model: ModelRow,
+  planned: readonly PlannedRow[],
+): PlannedRow | undefined {
+  const rows = planned.toSorted((a, b) => a.effective_from.getTime() - b.effective_from.getTime())
+  const index = rows.findIndex((row) => isAtOnce(plan, row))
+  if (index === -1) return undefined
+  const before = rows[index - 1]?.prices ?? model.prices ?? []
+  const next = rows[index + 1]
+  return next && isDeepStrictEqual(next.prices, before) ? next : undefined
 }
 
 /** Returns the plan, and at its end the prices that are in force then without it. */

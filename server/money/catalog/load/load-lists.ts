@@ -46,6 +46,7 @@ function loadList(
   snapshot: CatalogSnapshot,
   parent: CatalogSnapshot['models'],
 ): CatalogSnapshot['models'] {
+  // Not kept: the models that come of it stay, and lists of a running gateway are many.
   const compiled: CompiledList = JSON.parse(list.compiled)
   const models = new Map<string, Model>()
   for (const [id, base] of snapshot.models) {
@@ -55,6 +56,17 @@ function loadList(
     if (model) models.set(id, model)
   }
   return models
+}
+
+/** Of views, which ask for each of many models. */
+const compiledLists = new WeakMap<StoredList, CompiledList>()
+
+function compiledOf(list: StoredList): CompiledList {
+  const known = compiledLists.get(list)
+  if (known) return known
+  const compiled: CompiledList = JSON.parse(list.compiled)
+  compiledLists.set(list, compiled)
+  return compiled
 }
 
 /** The first has begun, whatever the clock of this gateway says. */
@@ -75,9 +87,9 @@ export function hiddenBy(
   priceList: string | null,
   modelId: string,
 ): string | undefined {
-  for (const { id, compiled } of chainOf(snapshot, priceList)) {
-    const own = inForce(JSON.parse(compiled), modelId, snapshot.pricedAtMs)
-    if (own && !('inherit' in own.origin)) return own.prices ? undefined : id
+  for (const list of chainOf(snapshot, priceList)) {
+    const own = inForce(compiledOf(list), modelId, snapshot.pricedAtMs)
+    if (own && !('inherit' in own.origin)) return own.prices ? undefined : list.id
   }
   return undefined
 }

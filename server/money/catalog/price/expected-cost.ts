@@ -14,6 +14,7 @@ const OF_MEDIA: Quantities = {
   audio_input_token: 1_000,
   audio_output_token: 1_000,
   image_output_token: 1_000,
+  search_unit: 1,
   character: 1_000,
   second: 10,
   image: 1,
