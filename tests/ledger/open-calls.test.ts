@@ -61,6 +61,15 @@ test('a refusal of another kind, a release and a repetition leave nothing behind
   assert.deepEqual(await take(open(caller, 900)), ['held'])
 })
 
+test('a repetition is found beside other open calls that leave nothing', async () => {
+  const caller = await createCaller(database.sql, 1_000n)
+  const [first, second] = [open(caller, 480), open(caller, 480)]
+  assert.deepEqual(await take(first, second), ['held', 'held'])
+  await take(holdRow(caller, { amount: '400' }))
+  assert.deepEqual(await take(second), ['already'])
+  assert.deepEqual(await take(first, second), ['already', 'already'])
+})
+
 test('what is refused counts towards no limit, and no Idempotency-Key is taken', async () => {
   const caller = await createCaller(database.sql, 100n)
   const subjects = [{ name: `account:${caller.accountId}`, requests: 2, calls: 2 }]

@@ -102,6 +102,21 @@ test('a budget counts the same however holds and settlements travel', async () =
   assert.deepEqual(await brokenInvariants(database.sql), [])
 })
 
+test('a hold that is taken again has its part of a budget that it used up', async () => {
+  const { sql } = database
+  for (const way of WAYS) {
+    const caller = await createCaller(sql, 1_000_000n)
+    const budget = await giveBudget(sql, caller.accountId, 400n, { thresholds: [100] })
+    const row = holdRow(caller, { amount: '400' })
+    const verdicts = [await take(way, row), await take(way, row)]
+    assert.deepEqual(verdicts, ['held', 'already'], way)
+    assert.equal(await readUse(sql, budget.id), '0+400', way)
+    const alerts = await sql`select from alert_event where account_id = ${caller.accountId}`
+    assert.equal(alerts.length, 0, way)
+  }
+  assert.deepEqual(await brokenInvariants(sql), [])
+})
+
 test('of one batch as many pass as fit, and each gateway decides the same', async () => {
   const { sql } = database
   const caller = await createCaller(sql, 1_000_000n)

@@ -1,4 +1,4 @@
--- revision 3
+-- revision 4
 -- Cheaper forms of ledger_take and ledger_close for one hold and for one account: the same moves,
 -- without what those need for refusals, overruns, limits of keys and holds that are closed already.
 -- What a form does not decide is left to those.
@@ -31,6 +31,9 @@ begin
   -- Read once the balance is locked, as in ledger_take.
   if clock_timestamp() > deadline then
     verdict := 'late';
+  elsif budgeted > 0 and exists (select from hold h where h.id = hold_id) then
+    -- Its part of the budgets is counted: what is left of them says nothing about it.
+    verdict := 'already';
   elsif budgeted > 0 then
     select t.counters, t.refusal into pinned, refusal
     from budget_take(account, key, of_model, nanos, estimated) t;

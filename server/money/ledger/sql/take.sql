@@ -1,4 +1,4 @@
--- revision 5
+-- revision 6
 -- Taking holds. A batch comes as arrays, one for each field, and is written with one statement once
 -- the balances are locked; a loop decides only about the batches in which a hold may be refused, or a
 -- key's limit or an Idempotency-Key is at stake. Only refusals are returned, so a batch without
@@ -318,14 +318,16 @@ declare
   remaining numeric;
   uncovered text[] := '{}';
   refused text[];
+  existing text[];
 begin
   perform 1 from balance where account_id = any (account_ids) order by account_id for update;
+  existing := array(select id from hold where id = any (ids));
   delete from open_call c where c.account_id = any (account_ids)
     and not exists (select from hold h where h.id = c.hold_id and h.state = 'open');
   for operation in
     select o.* from unnest(ids, account_ids, excesses) with ordinality
       as o(id, account_id, excess, position)
-    where o.excess is not null order by o.position
+    where o.excess is not null and not o.id = any (existing) order by o.position
   loop
     select count(*) as calls, coalesce(sum(c.nanos), 0) as nanos into running
     from open_call c where c.account_id = operation.account_id and c.hold_id <> operation.id;
