@@ -1,7 +1,7 @@
 /**
  * A faulty proxy in front of PostgreSQL, as a socket that a gateway uses like its database's. It
  * can hold back a gateway's bytes and deliver them later, even after the gateway has given up; drop
- * the answers to executed statements; and cut all connections.
+ * the answers to executed statements, or that to one commit; and cut all connections.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
@@ -20,6 +20,11 @@ export interface FaultyProxy {
    * function ends this.
    */
   dropAnswers(): () => void
+  /**
+   * Drops the next answer with `end` to statements about a hold, which are committed, together with
+   * their connection. Resolves when it is dropped.
+   */
+  loseAnswer(end: 'SELECT' | 'COMMIT'): Promise<void>
   /** Cuts all connections until the returned function is called. */
   cut(): () => void
   close(): Promise<void>
@@ -27,6 +32,7 @@ export interface FaultyProxy {
 
 const PORT = 5432
 const LEDGER = /ledger_(take|close|correct)/
+const HOLD_ID = /hold_\w{16}/
 
 export async function openProxy(place: DatabasePlace): Promise<FaultyProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-proxy-'))
@@ -60,6 +66,11 @@ export async function openProxy(place: DatabasePlace): Promise<FaultyProxy> {
         state.isDropping = false
       }
     },
+    loseAnswer(end) {
+      const lost = Promise.withResolvers<void>()
+      state.losing = { end, lost: lost.resolve }
+      return lost.promise
+    },
     cut() {
       isCut = true
       for (const pair of [...pairs]) pair.destroy()
@@ -78,6 +89,7 @@ export async function openProxy(place: DatabasePlace): Promise<FaultyProxy> {
 interface State {
   isHeld: boolean
   isDropping: boolean
+  losing?: { readonly end: string; readonly lost: () => void } | undefined
 }
 
 class Pair {
@@ -87,6 +99,8 @@ class Pair {
   private readonly state: State
   private held: Buffer[] = []
   private isMoney = false
+  /** True once a hold was named since an answer may be lost. */
+  private isNamed = false
 
   constructor(client: Socket, server: Socket, state: State) {
     this.client = client
@@ -117,12 +131,18 @@ class Pair {
   private readonly onRequest = (bytes: Buffer): void => {
     // Statements are prepared once: a batch is recognised by its text or by the ids of its holds.
     this.isMoney = LEDGER.test(bytes.toString('latin1')) || bytes.includes('hold_')
+    if (this.state.losing && HOLD_ID.test(bytes.toString('latin1'))) this.isNamed = true
     if (this.state.isHeld) this.held.push(bytes)
     else this.server.write(bytes)
   }
 
   private readonly onAnswer = (bytes: Buffer): void => {
-    if (this.state.isDropping && this.isMoney) this.destroy()
+    const { isDropping, losing } = this.state
+    if (losing && this.isNamed && bytes.includes(losing.end)) {
+      this.state.losing = undefined
+      this.destroy()
+      losing.lost()
+    } else if (isDropping && this.isMoney) this.destroy()
     else this.client.write(bytes)
   }
 

@@ -1,16 +1,17 @@
 /** Leaked holds are released once, and a process that was wrongly taken for dead charges once. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
 import { openProxy } from '../../proofs/outage/proxy.ts'
 import { connect } from '../../server/base/database/connection/client.ts'
 import { isUnavailable } from '../../server/base/database/unavailable.ts'
-import { newId, newRequestId } from '../../server/base/lib/ids.ts'
+import { holdIdOf, newId, newRequestId } from '../../server/base/lib/ids.ts'
 import type { Hold } from '../../server/money/ledger/holds/hold.ts'
 import { createContinuity } from '../../server/money/ledger/leases/continuity.ts'
 import { startSweeper } from '../../server/money/ledger/leases/sweeper.ts'
 import { createLedger, type Ledger } from '../../server/money/ledger/ledger.ts'
 import { closeHolds, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import type { HoldRequest } from '../../server/money/ledger/requests.ts'
 import { findAnswer, readBalance } from '../../server/money/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -39,21 +40,37 @@ describe('leaked holds', () => {
   const open = (over: Sql, ownerId: string, more: object = {}): Ledger =>
     createLedger({ sql: over, ownerId, isUnavailable, log: quiet, leakCheckMs: 50, ...more })
 
+  const request = (more: Partial<HoldRequest> = {}): HoldRequest => ({
+    requestId: newRequestId(),
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    endpoint: 'test',
+    model: 'm',
+    priceVersion: null,
+    amountNanos: 100n,
+    estimate: {},
+    spendLimitNanos: null,
+    idempotency: null,
+    ...more,
+  })
+
   async function take(ledger: Ledger): Promise<Hold> {
-    const taken = await ledger.hold({
-      requestId: newRequestId(),
-      accountId: caller.accountId,
-      keyId: caller.keyId,
-      endpoint: 'test',
-      model: 'm',
-      priceVersion: null,
-      amountNanos: 100n,
-      estimate: {},
-      spendLimitNanos: null,
-      idempotency: null,
-    })
+    const taken = await ledger.hold(request())
     assert.ok('hold' in taken)
     return taken.hold
+  }
+
+  /** Opens a ledger that releases a hold of unknown outcome at once, behind a proxy. */
+  async function openUnheard(t: TestContext) {
+    const proxy = await openProxy(database.place)
+    const proxied = connect({ url: proxy.url })
+    const ledger = open(proxied, newId('own'), { releaseAfterMs: 0, leakCheckMs: 3_600_000 })
+    t.after(async () => {
+      await ledger.stop()
+      await proxied.end({ timeout: 1 })
+      await proxy.close()
+    })
+    return { ledger, proxy }
   }
 
   const settle = (ledger: Ledger, hold: Hold) =>
@@ -153,6 +170,39 @@ describe('leaked holds', () => {
     const [row] =
       await sql`select status, charged, lost_charge from call where hold_id = ${hold.id}`
     assert.deepEqual({ ...row }, { status: 'succeeded', charged: 60n, lost_charge: 0n })
+  })
+
+  test('a hold that was committed unheard is released, and frees its Idempotency-Key', async (t) => {
+    const { ledger, proxy } = await openUnheard(t)
+    const idempotency = { key: 'unheard', route: 'r', fingerprint: Buffer.from('aa') }
+    const unheard = request({ idempotency })
+    const lost = proxy.loseAnswer('SELECT')
+    await assert.rejects(ledger.hold(unheard), /temporarily unavailable/)
+    await lost
+    const holdId = holdIdOf(unheard.requestId)
+    await untilClosed(holdId)
+    assert.deepEqual(await steps(holdId), ['hold 100', 'return 100'])
+    assert.equal(await findAnswer(sql, caller.accountId, 'unheard'), undefined)
+  })
+
+  test('a hold that a retry finds is not released', async (t) => {
+    const { ledger, proxy } = await openUnheard(t)
+    const unheard = request()
+    const lost = proxy.loseAnswer('SELECT')
+    const attempts: unknown[] = []
+    const taken = await ledger.hold(unheard, (attempt) =>
+      attempt().catch(async (error) => {
+        attempts.push(error)
+        // A release, which is due at once, would be sent before the retry.
+        await readBalance(sql, caller.accountId)
+        return await attempt()
+      }),
+    )
+    await lost
+    assert.equal(attempts.length, 1)
+    assert.ok('hold' in taken)
+    assert.equal(await settle(ledger, taken.hold), 'closed')
+    assert.deepEqual(await steps(taken.hold.id), ['hold 100', 'charge 60', 'return 40'])
   })
 
   test('the audit is clean', async () => {

@@ -98,6 +98,8 @@ interface LedgerOptions {
   readonly settleQueueMax?: number
   /** Time between two checks for leaked holds. */
   readonly leakCheckMs?: number
+  /** Time after which a hold of unknown outcome is released. */
+  readonly releaseAfterMs?: number
   /** Sets the deadline of each batch of holds. */
   readonly clock?: DatabaseClock
   /** Notified of holds that the database acknowledged and no longer has. */

@@ -51,11 +51,14 @@ interface Options {
   readonly continuity?: Continuity
   readonly onSurprise?: LedgerSurprise
   readonly log: SettlementLog
+  /** The wait of `releaseLater`. */
+  readonly releaseAfterMs?: number
 }
 
 export function createEndings(options: Options): Endings {
   const report = createReport(options)
   const { moves, settlements, corrections, journal, log } = options
+  const { releaseAfterMs = RELEASE_AFTER_MS } = options
   /** Holds until their end is committed, with their settlement once it is known. */
   const tracked = new KeyedRoster<SettleRow | undefined>()
 
@@ -103,7 +106,7 @@ export function createEndings(options: Options): Endings {
     },
     settleRow: async (row) => conclude(row, await settlements.add(row)),
     releaseLater(holdId, request) {
-      setTimeout(() => void release(holdId, request), RELEASE_AFTER_MS).unref()
+      setTimeout(() => void release(holdId, request), releaseAfterMs).unref()
     },
     async settle(closing, settlement) {
       const row = toSettleRow(closing.id, settlement, closing)
