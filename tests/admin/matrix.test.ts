@@ -76,8 +76,26 @@ describe('access by role', () => {
       reads.map(({ role, key }) => [role, key]),
       [['owner', 'GET /accounts/:account_id/invitations']],
     )
-    const invite = ROUTES.find(({ key }) => key === 'POST /accounts/:account_id/invitations')
-    assert.equal(invite?.role, 'owner')
+    const owned = of('owner').map((key) => key.replace('/accounts/:account_id', ''))
+    assert.deepEqual(owned.sort(), [
+      'DELETE /budgets/:budget_id',
+      'DELETE /invitations/:invitation_id',
+      'DELETE /members/:user_id',
+      'PATCH ',
+      'PATCH /budgets/:budget_id',
+      'PATCH /members/:user_id',
+      'POST /budgets',
+      'POST /invitations',
+      'POST /keys/:key_id/enable',
+      'POST /webhooks/secret/reveal',
+      'POST /webhooks/secret/rotate',
+      'POST /webhooks/test',
+    ])
+    for (const { key, role } of ROUTES) {
+      assert.equal(/\/operator\//.test(key), role === 'operator', key)
+      const isPublic = /^\S+ \/(top-ups$|session\b)/.test(key)
+      if (role === 'public') assert.ok(isPublic, `${key} is public`)
+    }
   })
 
   test('an owner must prove their identity where the route requires it', async () => {
