@@ -4,11 +4,13 @@ import type { JsonObject } from '../../../server/base/lib/json.ts'
 import { DEFAULT_CHAT_QUIRKS } from '../../../server/wire/dialects/chat/quirks.ts'
 import { parseRequestJson } from '../../../server/wire/dialects/json-scan.ts'
 import { DEFAULT_MESSAGES_QUIRKS } from '../../../server/wire/dialects/messages/quirks.ts'
+import { createMessagesTap } from '../../../server/wire/dialects/messages/tap.ts'
+import { SHAPES } from '../../../server/wire/upstreams/rerank/shapes.ts'
 import { answerOptions as messageOptions } from '../../dialects/messages-over-chat/answer-options.ts'
 import { answerOptions as responseOptions } from '../../dialects/responses-over-chat/answer-options.ts'
 import type { Note } from './count-work.ts'
 import type { Reader } from './find-readers.ts'
-import { pumpBodies, pumpValues } from './pump-values.ts'
+import { pumpBodies, pumpFrames, pumpValues } from './pump-values.ts'
 
 /** Bytes of a chunk: events are cut at any place. */
 const CHUNK_BYTES = 100
@@ -22,6 +24,12 @@ const ARGUMENTS: Readonly<Record<string, (value: unknown) => readonly unknown[]>
   createUnfolder: () => [(body: Buffer) => body.toString()],
   createBodyTap: () => [() => ({ outputBytes: 0 })],
   createLargeBodyTap: () => [() => ({ outputBytes: 0 })],
+  unframe: () => [createMessagesTap()],
+  readBetas: (header) => [header, []],
+  selectBetas: (stated) => [stated, []],
+  editCloudBody: (body) => [body, { version: 'v', allowed: [], inPath: ['model'] }],
+  readRanking: (value) => [value, { results: (list: unknown) => list, score: 'index' }, 2000],
+  readRankingUsage: (value) => [value, {}, SHAPES.jina],
   cutJson: (value) => [accept(value).body, [['messages'], ['tools', 3], ['input', 0, 'content']]],
   scanMembers: (value) => [accept(value).body, 0],
   spliceJson: (value) => [accept(value).body, accept(value).fields, { remove: ['messages'] }],
@@ -77,7 +85,9 @@ export type Inputs = Readonly<Record<Reader['takes'], Groups>>
 /** Returns the inputs of each kind, made once for a size. */
 export function createInputs(size: number): Inputs {
   const value = pumpValues(size)
-  const chunks: Groups = new Map([...pumpBodies(size)].map(([name, body]) => [name, [body]]))
+  const alone = (bodies: ReadonlyMap<string, Buffer>): Groups =>
+    new Map([...bodies].map(([name, body]) => [name, [body]]))
+  const chunks = alone(pumpBodies(size))
   const text: Groups = new Map([...value].map(([name, group]) => [name, group.map(print)]))
   const bytes = new Map(chunks)
   for (const [name, group] of value) {
@@ -86,7 +96,7 @@ export function createInputs(size: number): Inputs {
       group.map((one) => Buffer.from(print(one))),
     )
   }
-  return { value, chunks, text, bytes }
+  return { value, chunks, text, bytes, frames: alone(pumpFrames(size)) }
 }
 
 function print(value: unknown): string {
@@ -106,7 +116,8 @@ export function readAll(reader: Reader, inputs: Inputs, note: Note = nothing): n
 function isRead({ place, takes, run }: Reader, input: unknown): boolean {
   try {
     const given = ARGUMENTS[place.split(' ').at(-1) ?? '']?.(input)
-    if (takes === 'chunks') pushAll(run(...(given ?? [GIVEN])) as Pushed, input as Buffer)
+    if (takes === 'chunks' || takes === 'frames')
+      pushAll(run(...(given ?? [GIVEN])) as Pushed, input as Buffer)
     else run(...(given ?? [input, GIVEN, {}]))
     return true
   } catch {
@@ -116,7 +127,9 @@ function isRead({ place, takes, run }: Reader, input: unknown): boolean {
 
 function pushAll(relay: Pushed, body: Buffer): void {
   for (let at = 0; at < body.length; at += CHUNK_BYTES) {
-    relay.push(body.subarray(at, at + CHUNK_BYTES))
+    const read = relay.push(body.subarray(at, at + CHUNK_BYTES))
+    // Decoders give one message after the other.
+    if (typeof read === 'object') Array.from(read as Iterable<unknown>)
   }
   relay.end?.()
 }

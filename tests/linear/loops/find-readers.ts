@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { listFiles, ROOT } from '../../tidy/read-tree.ts'
 
 export type AnyFunction = (...values: unknown[]) => unknown
-export type Takes = 'bytes' | 'text' | 'value' | 'chunks'
+export type Takes = 'bytes' | 'text' | 'value' | 'chunks' | 'frames'
 
 export interface Reader {
   readonly place: string
@@ -15,7 +15,14 @@ export interface Reader {
   readonly run: AnyFunction
 }
 
-const FOLDERS = ['server/wire/dialects/', 'server/api/endpoints/text/']
+/** Folders, and single files. */
+const PLACES = [
+  'server/wire/dialects/',
+  'server/wire/upstreams/anthropic/',
+  'server/wire/upstreams/rerank/',
+  'server/api/endpoints/text/',
+  'server/base/lib/text/shorten-json.ts',
+]
 const TYPES: Readonly<Record<string, Takes>> = {
   Buffer: 'bytes',
   string: 'text',
@@ -25,6 +32,7 @@ const TYPES: Readonly<Record<string, Takes>> = {
   'readonly JsonObject[]': 'value',
   'Readonly<Record<string, unknown>>': 'value',
 }
+const BY_NAME: Readonly<Record<string, Takes>> = { createFrameDecoder: 'frames', unframe: 'frames' }
 const EXPORTED =
   /^export function (\w+)(?:<[^(]{0,80}>)?\(\s*(?:[\w{},\s]{1,80}?\??:\s*([^=,)]{1,60}))?/gm
 
@@ -35,12 +43,13 @@ export async function findReaders(
   const unused = new Set(Object.keys(leftOut))
   const found: Reader[] = []
   for (const path of listFiles('server')) {
-    if (!path.endsWith('.ts') || !FOLDERS.some((folder) => path.startsWith(folder))) continue
+    if (!path.endsWith('.ts') || !PLACES.some((place) => path.startsWith(place))) continue
     const source = readFileSync(`${ROOT}/${path}`, 'utf8')
     let module: object | undefined
     for (const [, name = '', type = ''] of source.matchAll(EXPORTED)) {
       unused.delete(name)
-      const takes = TYPES[type.trim()] ?? (/^create/.test(name) ? 'chunks' : undefined)
+      const takes =
+        BY_NAME[name] ?? TYPES[type.trim()] ?? (/^create/.test(name) ? 'chunks' : undefined)
       if (!takes || leftOut[name] !== undefined) continue
       module ??= await import(pathToFileURL(`${ROOT}/${path}`).href)
       const run = Reflect.get(module as object, name) as AnyFunction

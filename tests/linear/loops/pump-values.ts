@@ -1,5 +1,6 @@
 /** Values of a size that grows with `n`, in the shapes of requests, answers and events. */
 import type { JsonObject } from '../../../server/base/lib/json.ts'
+import { chunkFrame, frameOf } from '../../../simulators/bedrock/frames.ts'
 
 type Make<T> = (index: number) => T
 
@@ -155,4 +156,17 @@ export function pumpBodies(n: number): ReadonlyMap<string, Buffer> {
     returns: '\r'.repeat(n),
   }
   return new Map(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]))
+}
+
+/** Returns bodies in frames by name. */
+export function pumpFrames(n: number): ReadonlyMap<string, Buffer> {
+  const delta = { type: 'text_delta', text: 'x' }
+  const event = JSON.stringify({ type: 'content_block_delta', index: 0, delta })
+  const header = (at: number): [string, string] => [`h${at}`, 'x']
+  return new Map([
+    ['events', Buffer.concat(many(n, () => chunkFrame(event, 'ab')))],
+    ['empty frames', Buffer.concat(many(n, () => frameOf([], Buffer.alloc(0))))],
+    ['headers of a frame', frameOf(many(n, header), Buffer.alloc(0))],
+    ['a long frame', chunkFrame(event, 'x'.repeat(n * 50))],
+  ])
 }
