@@ -10,6 +10,11 @@ import { build } from 'vite'
 const ROOT = join(import.meta.dirname, '..', '..')
 /** Always the same, for the cache of compiled modules, and below the packages, which it imports. */
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'program')
+/**
+ * Packages that stay where they are: the tables of the tokenizer are imported by the thread that
+ * counts tokens alone, and the order of the modules that read passkeys matters.
+ */
+const LEFT_OUT = ['gpt-tokenizer', '@simplewebauthn/server']
 /** Another run in this tree may start processes of the bundle before. */
 const KEPT_MS = 3_600_000
 
@@ -21,8 +26,7 @@ export async function bundleProgram(): Promise<string> {
     publicDir: false,
     logLevel: 'error',
     plugins: [{ name: 'places', transform: keepPlaces }],
-    // Its tables of some megabytes are imported by the thread that counts tokens alone.
-    ssr: { noExternal: true, external: ['gpt-tokenizer'] },
+    ssr: { noExternal: true, external: [...LEFT_OUT] },
     build: {
       ssr: true,
       outDir: FOLDER,
