@@ -108,7 +108,7 @@ async function assemble(config: Config, database: OpenedDatabase, options: Start
     endpoints: () => endpoints,
   }
   const pages = { sql: pagesSql, secrets }
-  const openedSignIn = openSignIn({ ...pages, config, sessions, port })
+  const openedSignIn = openSignIn({ ...pages, config, sessions, port, guard })
   const live = createLive({ sql, log })
   const { catalog } = core
   const system = systemOf(config, ownerId, core.storage.isShared)

@@ -49,7 +49,7 @@ function expectedOf(route: Route, { holder, scope, isSensitive }: Tried): 'pass'
   if (route.signInOnly) return 403
   if (isChange && scope === 'read') return 403
   if (route.stepUp && !isSensitive) return 403
-  if (route.role === 'user' || holder === 'operator') return 'pass'
+  if (['public', 'user'].includes(route.role) || holder === 'operator') return 'pass'
   if (route.role === 'operator') return 403
   if (holder === 'stranger') return 404
   if (holder === 'owner') return 'pass'
@@ -83,7 +83,7 @@ describe('permissions of a token', () => {
   })
 
   test('sign-ins, factors, passwords, tokens and changes of people are for people alone', () => {
-    const ofPeople = /\/(?:session|profile|members|invitations|users|tokens)\b/
+    const ofPeople = /\/(?:session|profile|members|invitations|users|tokens|sign-in-providers)\b/
     const isListOfPeople = /^GET .*\/(?:members|invitations|users)$/
     for (const { key, signInOnly = false } of ROUTES) {
       assert.equal(signInOnly, ofPeople.test(key) && !isListOfPeople.test(key), key)

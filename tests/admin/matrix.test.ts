@@ -93,7 +93,7 @@ describe('access by role', () => {
     ])
     for (const { key, role } of ROUTES) {
       assert.equal(/\/operator\//.test(key), role === 'operator', key)
-      const isPublic = /^\S+ \/(top-ups$|session\b)/.test(key)
+      const isPublic = /^\S+ \/(top-ups$|session\b|sign-in\/oidc\b)/.test(key)
       if (role === 'public') assert.ok(isPublic, `${key} is public`)
     }
   })

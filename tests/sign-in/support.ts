@@ -140,6 +140,7 @@ function createBrowser(url: string): Browser {
       const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
       const response = await fetch(`${url}/admin/v1${path}`, {
         method,
+        redirect: 'manual',
         headers: {
           'x-tributary-console': '1',
           ...(cookie ? { cookie } : {}),
@@ -150,7 +151,8 @@ function createBrowser(url: string): Browser {
       })
       for (const line of response.headers.getSetCookie()) keep(jar, line)
       const text = await response.text()
-      const json = text === '' ? undefined : JSON.parse(text)
+      const isPage = response.headers.get('content-type')?.startsWith('text/html')
+      const json = text === '' || isPage ? undefined : JSON.parse(text)
       return { status: response.status, headers: response.headers, json }
     },
   }

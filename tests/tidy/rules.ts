@@ -19,7 +19,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   usage: ['lib', 'database'],
   accounts: ['lib', 'database'],
   catalog: ['lib', 'database'],
-  'sign-in': ['lib', 'database', 'http'],
+  'sign-in': ['lib', 'database', 'http', 'outbound'],
   assets: ['lib', 'database', 'outbound'],
   archive: ['lib', 'database', 'ledger', 'usage', 'assets'],
   webhooks: ['lib', 'database', 'outbound'],
@@ -27,7 +27,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   upstreams: ['lib', 'dialects'],
   pipeline: ['lib', 'dialects', 'http', 'accounts', 'catalog', 'ledger', 'upstreams'],
   metrics: ['lib', 'workers', 'usage', 'pipeline'],
-  config: ['lib', 'http', 'pipeline'],
+  config: ['lib', 'http', 'pipeline', 'sign-in'],
   tasks:
     `lib database dialects pipeline ledger usage catalog http accounts upstreams webhooks assets
     outbound`.split(/\s+/),
@@ -50,7 +50,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'app/open-outbound.ts': ['lib', 'config', 'outbound', 'pipeline'],
   'app/open-own-database.ts': ['config', 'database', 'app/log.ts'],
   'app/supervise.ts': 'lib config metrics workers app/log.ts app/open-own-database.ts'.split(' '),
-  'app/open-sign-in.ts': ['lib', 'config', 'sign-in', 'alerts'],
+  'app/open-sign-in.ts': ['lib', 'config', 'sign-in', 'alerts', 'outbound'],
   'app/open-tasks.ts':
     `lib config database assets catalog endpoints outbound pipeline tasks upstreams webhooks
     app/open-callbacks.ts`.split(/\s+/),
@@ -171,6 +171,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   commander: ['bin/'],
   'csv-parse': ['bin/lib/invoices/cut-csv.ts'],
   jose: ['server/money/accounts/tokens/'],
+  'openid-client': ['server/api/sign-in/relying-party.ts'],
   nodemailer: ['server/work/alerts/mail/transport.ts'],
   'find-my-way': ['server/base/http/router.ts'],
   'gpt-tokenizer/encoding/o200k_base': ['server/api/endpoints/text/tokens/thread.ts'],

@@ -4,6 +4,7 @@
 import type { Command } from 'commander'
 import { openSecretBox } from '../../../server/api/config/secret-key-file.ts'
 import { rekeyTotp } from '../../../server/api/sign-in/factors/factors.ts'
+import { rekeyProviders } from '../../../server/api/sign-in/people/providers/providers.ts'
 import { rekeyCatalog } from '../../../server/money/catalog/rekey.ts'
 import { rekeySigningKeys } from '../../../server/money/ledger/books/signing-key.ts'
 import { rekeyWebhookSecrets } from '../../../server/work/webhooks/secrets.ts'
@@ -26,7 +27,8 @@ the same value, then set SECRET_KEY=NEW.`,
         const box = openSecretBox(config)
         const channels = await rekeyCatalog(sql, box)
         const others = [await rekeyWebhookSecrets(sql, box), await rekeyTotp(sql, box)]
-        const all = [channels, ...others, await rekeySigningKeys(sql, box)]
+        const signIn = await rekeyProviders(sql, box)
+        const all = [channels, ...others, signIn, await rekeySigningKeys(sql, box)]
         const done = {
           changed: all.reduce((sum, { changed }) => sum + changed, 0),
           kept: all.reduce((sum, { kept }) => sum + kept, 0),

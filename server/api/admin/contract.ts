@@ -27,6 +27,7 @@ import { operatorVendorsContract } from './operator/vendors/contract.ts'
 import { operatorWorkContract } from './operator/work/contract.ts'
 import { membersContract } from './people/members/contract.ts'
 import { profileContract } from './people/profile/contract.ts'
+import { providersContract } from './people/providers/contract.ts'
 import { signInContract } from './people/sign-in/contract.ts'
 import { tokensContract } from './people/tokens/contract.ts'
 import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
@@ -34,6 +35,7 @@ import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
 export const ADMIN_CONTRACT = {
   ...signInContract,
   ...profileContract,
+  ...providersContract,
   ...tokensContract,
   ...membersContract,
   ...accountContract,

@@ -32,12 +32,14 @@ import { operatorVendorsHandlers } from './operator/vendors/handlers.ts'
 import { operatorWorkHandlers } from './operator/work/handlers.ts'
 import { membersHandlers } from './people/members/handlers.ts'
 import { profileHandlers } from './people/profile/handlers.ts'
+import { providersHandlers } from './people/providers/handlers.ts'
 import { signInHandlers } from './people/sign-in/handlers.ts'
 import { tokensHandlers } from './people/tokens/handlers.ts'
 
 export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...signInHandlers,
   ...profileHandlers,
+  ...providersHandlers,
   ...tokensHandlers,
   ...membersHandlers,
   ...accountHandlers,

@@ -43,7 +43,7 @@ export interface RouteDeclaration {
   readonly body?: ZodType
   /** If absent, the answer is 204, or the handler writes it itself if `answerType` is set. */
   readonly answer?: ZodType
-  readonly answerType?: 'text/csv' | 'text/event-stream' | 'application/json'
+  readonly answerType?: 'text/csv' | 'text/event-stream' | 'text/html' | 'application/json'
   /** Error statuses beyond those that follow from the declaration. */
   readonly errors?: readonly number[]
 }

@@ -6,10 +6,14 @@ import type { Sql } from 'postgres'
 import type { Log } from '../../base/lib/log.ts'
 import { makePrivateFolder } from '../../base/lib/secrets/private-files.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
+import type { Guard } from '../../base/outbound/guard.ts'
 import { enqueueLink } from '../../work/alerts/mail/link-mail.ts'
 import { type Config, localUrl } from '../config/config.ts'
-import type { DemoIdentity } from '../sign-in/parts.ts'
+import { judgeIssuer } from '../sign-in/issuer.ts'
+import type { DemoIdentity, OidcParts } from '../sign-in/parts.ts'
 import { openSetUp } from '../sign-in/people/links.ts'
+import { DEFAULT_SCOPES, ENVIRONMENT_PROVIDER } from '../sign-in/provider.ts'
+import { createRelyingParty } from '../sign-in/relying-party.ts'
 import type { Sessions } from '../sign-in/sessions/session.ts'
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts'
 
@@ -28,6 +32,8 @@ export function openSignIn(parts: {
   readonly config: Config
   readonly sql: Sql
   readonly secrets: SecretBox
+  /** Guards requests to sign-in providers; absent on the command line. */
+  readonly guard?: Guard
   /** Replaces people's sessions in tests. */
   readonly sessions?: Sessions | undefined
   /** Returns the port the gateway listens on; called only for requests and links. */
@@ -43,6 +49,7 @@ export function openSignIn(parts: {
     baseUrl: () => (config.isPublicUrlSet ? config.publicUrl : localUrl(config.host, parts.port())),
     isBaseUrlFixed: config.isPublicUrlSet,
     operatorsNeedFactor: () => config.operatorSecondFactor === 'required' && !isDemo,
+    ...(parts.guard ? { oidc: openOidc(config, parts.guard) } : {}),
     ...(config.mail ? { mailLink: (on, mail) => enqueueLink(on, secrets, mail) } : {}),
     demo: () => readDemo(),
   })
@@ -72,5 +79,20 @@ export function openSignIn(parts: {
       }
       return setUpLink?.link
     },
+  }
+}
+
+function openOidc({ signIn, allowPrivateTargets }: Config, guard: Guard): OidcParts {
+  const { oidc, isSignUpOpen } = signIn
+  return {
+    relyingParty: createRelyingParty({ guard, nowMs: () => performance.now() }),
+    provider: oidc && {
+      ...oidc,
+      id: ENVIRONMENT_PROVIDER,
+      name: new URL(oidc.issuer).hostname,
+      scopes: DEFAULT_SCOPES,
+    },
+    refuseIssuer: (issuer) => judgeIssuer(issuer, allowPrivateTargets),
+    isSignUpOpen,
   }
 }

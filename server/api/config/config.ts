@@ -10,6 +10,7 @@ import type { MemoryLimits } from '../../base/lib/memory/memory.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
 import { maskSecret } from '../../base/lib/secrets/secrets.ts'
 import { describeProblem } from '../../base/lib/text/describe-problem.ts'
+import { judgeIssuer } from '../sign-in/issuer.ts'
 import { BODIES_MIN, defaultMemoryBytes } from './memory-default.ts'
 import { SECRET_VARIABLES, VARIABLES } from './variables.ts'
 
@@ -164,6 +165,7 @@ function assemble(values: Values, loadsTelemetry: boolean) {
       values.SMTP_URL && values.MAIL_FROM
         ? { server: values.SMTP_URL, from: values.MAIL_FROM }
         : undefined,
+    signIn: { oidc: assembleOidc(values), isSignUpOpen: values.SIGN_UP === 'on' },
     trustedProxies: values.TRUSTED_PROXIES,
     operatorSecondFactor: values.OPERATOR_SECOND_FACTOR,
     databaseUrl: values.DATABASE_URL,
@@ -256,6 +258,10 @@ function refuseContradictions(values: Values): void {
       (values.SMTP_URL
         ? 'MAIL_FROM: is required with SMTP_URL'
         : 'SMTP_URL: is required with MAIL_FROM'),
+    values.OIDC_ISSUER !== undefined &&
+      values.OIDC_CLIENT_ID === undefined &&
+      'OIDC_CLIENT_ID: is required with OIDC_ISSUER',
+    values.OIDC_ISSUER !== undefined && refuseIssuer(values),
     least > most && 'TASK_POLL_INTERVAL_MIN_MS: must not exceed TASK_POLL_INTERVAL_MAX_MS',
     values.PORT !== 0 &&
       values.PORT === values.METRICS_PORT &&
@@ -263,6 +269,23 @@ function refuseContradictions(values: Values): void {
       'METRICS_PORT: must differ from PORT; 0 disables it',
   ].filter((line) => line !== false)
   if (lines.length > 0) throw new ConfigError(lines.join('\n'))
+}
+
+/** Undefined without a provider in the environment. */
+function assembleOidc(values: Values) {
+  if (values.OIDC_ISSUER === undefined) return undefined
+  return {
+    issuer: values.OIDC_ISSUER,
+    clientId: values.OIDC_CLIENT_ID ?? '',
+    clientSecret: values.OIDC_CLIENT_SECRET,
+    rules: values.OIDC_RULES,
+    trustsEmail: values.OIDC_TRUST_EMAIL,
+  }
+}
+
+function refuseIssuer(values: Values): string | false {
+  const problem = judgeIssuer(values.OIDC_ISSUER ?? '', values.ALLOW_PRIVATE_TARGETS)
+  return problem !== undefined && `OIDC_ISSUER: ${problem}`
 }
 
 /** Returns the URL at which this machine reaches a gateway listening on `host`. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { readNetwork } from '../../base/lib/networks.ts'
 import { SECRET_KEY_LENGTH_MIN } from '../../base/lib/secrets/secrets.ts'
 import { trimEnd } from '../../base/lib/text/trim-end.ts'
+import { readRules } from '../sign-in/claim-rules.ts'
 
 const SIZE = /^(\d{1,12})(|B|KB|MB|GB)$/i
 const FACTORS: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }
@@ -81,6 +82,22 @@ export function readBy<T extends object>(read: (text: string) => T | { readonly 
     context.addIssue({ code: 'custom', message: value.problem })
     return z.NEVER
   })
+}
+
+/** Rules that give roles by claims, as JSON. */
+export const claimRules = z.string().transform((text, context) => {
+  const rules = readRules(parseJson(text))
+  if (!('problem' in rules)) return rules
+  context.addIssue({ code: 'custom', message: rules.problem })
+  return z.NEVER
+})
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 export const ports = z

@@ -14,6 +14,8 @@ export interface ConsoleAddressOptions {
 }
 
 export interface ConsoleAddress {
+  /** Returns the configured address, or the one listened on. */
+  base(): string
   /** Returns true if cookies can be `__Host-` and Secure. */
   isSecure(): boolean
   /**
@@ -24,6 +26,8 @@ export interface ConsoleAddress {
   isOwnOrigin(origin: string, request: IncomingMessage): boolean
   /** Returns the origin of the pages on which passkeys are used. */
   passkeyOrigin(): string
+  /** Returns the address of a page of the console. */
+  page(path: string): string
   /**
    * Returns a link to a page of the console, with the token in the fragment, which is never sent.
    */
@@ -50,6 +54,7 @@ export function createConsoleAddress({ baseUrl, isFixed }: ConsoleAddressOptions
   }
 
   return {
+    base: baseUrl,
     isSecure: () => base().protocol === 'https:',
     passkeyDomain,
     isOwnOrigin(origin, request) {
@@ -59,6 +64,7 @@ export function createConsoleAddress({ baseUrl, isFixed }: ConsoleAddressOptions
       return !isFixed && URL.canParse(origin) && new URL(origin).host === request.headers.host
     },
     passkeyOrigin,
+    page: (path) => `${trimEnd(baseUrl(), '/')}/console${path}`,
     link: (page, token) => `${trimEnd(baseUrl(), '/')}/console/${page}#token=${token}`,
   }
 }

@@ -6,7 +6,9 @@ import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import type { ConsoleAddress } from './console-address.ts'
 import type { Passwords } from './password-hashes.ts'
 import type { PersonLanguage } from './person-store.ts'
+import type { Provider } from './provider.ts'
 import type { Throttle } from './rates/throttle.ts'
+import type { RelyingParty } from './relying-party.ts'
 
 export interface SignInParts {
   readonly sql: Sql
@@ -21,8 +23,20 @@ export interface SignInParts {
   readonly operatorsNeedFactor: () => boolean
   /** Enqueues mail with a link, within a transaction; undefined where no mail is set. */
   readonly mailLink: MailLink | undefined
+  /** Signing in with OpenID Connect; undefined on the command line. */
+  readonly oidc: OidcParts | undefined
   /** Returns the demo while this gateway has no channels but the simulators'. */
   readonly demo: () => DemoIdentity | undefined
+}
+
+export interface OidcParts {
+  readonly relyingParty: RelyingParty
+  /** The provider that environment variables name. */
+  readonly provider: Provider | undefined
+  /** Returns why an issuer must not be used, or undefined. */
+  readonly refuseIssuer: (issuer: string) => string | undefined
+  /** True if everybody may become a person, and not only those who are invited or have a rule. */
+  readonly isSignUpOpen: boolean
 }
 
 /** Returns false if the address gets too much mail. */

@@ -112,7 +112,7 @@ export async function rehash(sql: Sql, id: string, old: string, fresh: string): 
 }
 
 export async function makeOperator(sql: TransactionSql, id: string): Promise<void> {
-  await sql`update person set is_operator = true where id = ${id}`
+  await sql`update person set is_operator = true, operator_by = null where id = ${id}`
 }
 
 export async function updatePersonDisabled(
@@ -125,17 +125,26 @@ export async function updatePersonDisabled(
     where id = ${id}`
 }
 
+export interface NewMembership {
+  readonly personId: string
+  readonly accountId: string
+  readonly role: MemberRole
+  /** The provider whose rules give it; absent for one given by hand. */
+  readonly grantedBy?: string
+}
+
 /** Adds a membership or changes its role. */
 export async function putMembership(
   sql: Sql | TransactionSql,
-  membership: { readonly personId: string; readonly accountId: string; readonly role: MemberRole },
+  membership: NewMembership,
 ): Promise<void> {
   const { role, member_role } = roleColumns(membership.role)
   await sql`
-    insert into membership (person_id, account_id, role, member_role)
-    values (${membership.personId}, ${membership.accountId}, ${role}, ${member_role})
+    insert into membership (person_id, account_id, role, member_role, granted_by)
+    values (${membership.personId}, ${membership.accountId}, ${role}, ${member_role},
+      ${membership.grantedBy ?? null})
     on conflict (person_id, account_id) do update set role = excluded.role,
-      member_role = excluded.member_role,
+      member_role = excluded.member_role, granted_by = excluded.granted_by,
       role_since = case when (membership.role, membership.member_role)
         = (excluded.role, excluded.member_role) then membership.role_since else now() end`
 }

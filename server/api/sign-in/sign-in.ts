@@ -8,7 +8,7 @@ import { createAddresses } from '../../base/http/connections/client-address.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import { writeAudit } from './audit-log/audit-log.ts'
 import { createConsoleAddress, requireCsrf } from './console-address.ts'
-import type { DemoIdentity, MailLink, SignInParts } from './parts.ts'
+import type { DemoIdentity, MailLink, OidcParts, SignInParts } from './parts.ts'
 import { createPasswords, type Derive } from './password-hashes.ts'
 import { createThrottle } from './rates/throttle.ts'
 import type { AuditRow, Session, Sessions } from './sessions/session.ts'
@@ -25,6 +25,7 @@ export interface SignInOptions {
   /** Addresses or networks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
   readonly operatorsNeedFactor: () => boolean
+  readonly oidc?: OidcParts | undefined
   readonly mailLink?: MailLink | undefined
   readonly demo?: () => DemoIdentity | undefined
   /** Replacements in tests. */
@@ -71,6 +72,7 @@ function createParts(options: SignInOptions): SignInParts {
     secrets,
     operatorsNeedFactor,
     mailLink: options.mailLink,
+    oidc: options.oidc,
     demo: demo ?? (() => undefined),
     consoleAddress: createConsoleAddress({ baseUrl, isFixed: isBaseUrlFixed }),
     passwords: createPasswords(options.derive),

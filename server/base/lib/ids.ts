@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 
 export type IdPrefix =
   | 'acct'
+  | 'idp'
   | 'key'
   | 'req'
   | 'hold'

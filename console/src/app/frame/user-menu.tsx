@@ -80,10 +80,12 @@ function useSignOut(): () => void {
   const navigate = useNavigate()
   return () => {
     const leave = async () => {
-      await callAdmin('DELETE /session', {}).catch(() => undefined)
+      const ended = await callAdmin('POST /session/end', {}).catch(() => undefined)
       // Clears the user's data for the next one to sign in.
       client.clear()
-      await navigate({ to: '/sign-in' })
+      // The session at the provider ends there, which leads back here.
+      if (ended?.location) window.location.assign(ended.location)
+      else await navigate({ to: '/sign-in' })
     }
     void leave()
   }

@@ -25,6 +25,15 @@ export const VARIABLES_IN_CHINESE: Readonly<Record<string, string>> = {
     '告警邮件的服务器：smtps://user:password@host:465，或使用 STARTTLS 的 smtp://host:587；' +
     '不支持 TLS 的中继用 ?starttls=off。未设置时不发送邮件。',
   MAIL_FROM: '邮件的发件人：Tributary <gateway@example.com>；设置 SMTP_URL 时必填。',
+  OIDC_ISSUER:
+    '用于登录的 OpenID Connect 提供方，按其发现文档中的写法填写；更多提供方可在控制台添加。',
+  OIDC_CLIENT_ID: '网关在 OIDC_ISSUER 的客户端标识。',
+  OIDC_CLIENT_SECRET: '该客户端的密钥；未设置时仅由 PKCE 保护。',
+  OIDC_RULES:
+    '按声明授予角色的 JSON 列表：[{"when":{"groups":"ai-admins"},"operator":true}, ' +
+    '{"when":{"hd":"acme.com"},"account":"acct_…","role":"developer"}]。',
+  OIDC_TRUST_EMAIL: 'OIDC_ISSUER 未说明时是否视邮箱为已验证；仅用于人员无法自选邮箱的提供方。',
+  SIGN_UP: '登录提供方确认身份的任何人，是否无需邀请或规则即可加入。',
   TOP_UP_SECRET: '验证 POST /admin/v1/top-ups 的付款；未设置时不接受任何付款。',
   ALLOW_PRIVATE_TARGETS: '调用方提供的网址是否可以指向私有网络。',
   TARGET_PORTS: '调用方提供的网址允许使用的端口，以逗号分隔。',

@@ -6,7 +6,8 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
 import { AccountSection } from './account-section.tsx'
 import { Factors } from './factors.tsx'
-import { Members } from './members.tsx'
+import { Linked } from './linked.tsx'
+import { Members } from './members/members.tsx'
 import { messages } from './messages.ts'
 import { Profile } from './profile.tsx'
 import { SessionsTable } from './sessions.tsx'
@@ -22,6 +23,7 @@ export function Page() {
         <InOrder>
           <Profile />
           <Factors />
+          <Linked />
           <OwnTokens />
         </InOrder>
         <InOrder>

@@ -33,3 +33,28 @@ async function sign(options: RequestOptions) {
 export function readToken(): string {
   return new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
 }
+
+const METHODS: readonly SignInMethod[] = ['totp', 'passkey', 'recovery_code']
+const REFUSALS = [
+  'expired',
+  'denied',
+  'invalid',
+  'unavailable',
+  'no_email',
+  'known_address',
+  'not_invited',
+  'locked',
+  'linked_elsewhere',
+  'other_person',
+  'not_fresh',
+  'bad_invitation',
+] as const
+
+/** Reads what a provider's sign-in came back with: a refusal, or factors that are asked for. */
+export function readReturn() {
+  const hash = new URLSearchParams(location.hash.slice(1))
+  const factors = hash.get('factors')?.split(',') ?? []
+  const methods = METHODS.filter((method) => factors.includes(method))
+  const refusal = REFUSALS.find((reason) => reason === hash.get('refused'))
+  return { refusal, methods: methods.length > 0 ? methods : undefined }
+}

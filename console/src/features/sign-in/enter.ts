@@ -7,9 +7,13 @@ export function useEnter(): () => Promise<void> {
   const router = useRouter()
   return async () => {
     client.clear()
-    const next = new URLSearchParams(location.search).get('next') ?? '/'
-    // Only a path of this console: never another site.
-    const isOwn = next.startsWith('/') && !next.startsWith('//') && !next.includes('\\')
-    await router.navigate({ href: isOwn ? next : '/' })
+    await router.navigate({ href: readNext() })
   }
+}
+
+/** Returns the path that was requested before: one of this console, never another site. */
+export function readNext(): string {
+  const next = new URLSearchParams(location.search).get('next') ?? '/'
+  const isOwn = next.startsWith('/') && !next.startsWith('//') && !next.includes('\\')
+  return isOwn ? next : '/'
 }

@@ -11,6 +11,7 @@ import { useEnter } from './enter.ts'
 import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
+import { ProviderButtons } from './provider-buttons.tsx'
 
 type Invitation = AdminAnswer<'POST /session/invitation/view'>
 
@@ -68,6 +69,14 @@ function Accept({ invitation, token }: AcceptProps) {
           </>
         )}
       </SubmitForm>
+      {invitation.known ? null : (
+        <ProviderButtons
+          onUse={async (provider) => {
+            const body = { token, provider }
+            return (await callAdmin('POST /session/invitation/oidc', { body })).location
+          }}
+        />
+      )}
     </SignInFrame>
   )
 }

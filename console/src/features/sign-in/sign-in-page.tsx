@@ -1,21 +1,23 @@
 /** Sign-in with e-mail and password or a passkey, then a second factor if set up. */
-import { Text, TextInput } from '@mantine/core'
+import { Alert, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { SecretInput } from '../../components/form/secret-input.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { type SignInAnswer, type SignInMethod, signInWithPasskey } from './api.ts'
+import { readReturn, type SignInAnswer, signInWithPasskey } from './api.ts'
 import { DemoButton } from './demo-button.tsx'
-import { useEnter } from './enter.ts'
+import { readNext, useEnter } from './enter.ts'
 import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { PasskeyButton } from './passkey-button.tsx'
+import { ProviderButtons, startAddress } from './provider-buttons.tsx'
 import { SecondFactor } from './second-factor.tsx'
 
 export function Page() {
   const t = useMessages(messages)
-  const [methods, setMethods] = useState<readonly SignInMethod[]>()
+  const [came] = useState(readReturn)
+  const [methods, setMethods] = useState(came.methods)
   const enter = useEnter()
   const proceed = async (outcome: SignInAnswer) => {
     if (outcome.status === 'signed_in') await enter()
@@ -26,6 +28,11 @@ export function Page() {
   }
   return (
     <SignInFrame title={t('signIn')} text={t('about')}>
+      {came.refusal ? (
+        <Alert color="red.8" mb="md" role="alert">
+          {t(came.refusal)}
+        </Alert>
+      ) : null}
       <DemoButton onUse={proceed} />
       <SubmitForm
         act={t('signIn')}
@@ -51,6 +58,7 @@ export function Page() {
         />
       </SubmitForm>
       <PasskeyButton onUse={async () => proceed(await signInWithPasskey())} />
+      <ProviderButtons onUse={(provider) => startAddress(provider, readNext())} />
       <Text size="xs" c="dimmed" mt="md">
         {t('forgot')}
       </Text>

@@ -6,9 +6,11 @@ import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { registerStepUp } from '../../lib/step-up.ts'
+import { useAdmin } from '../../lib/use-admin.ts'
 import { stepUpWithPasskey } from './api.ts'
 import { messages } from './messages.ts'
 import { PasskeyButton } from './passkey-button.tsx'
+import { ProviderButtons } from './provider-buttons.tsx'
 
 /** Mounted once. The refused call waits for `finish`. */
 export function StepUpDialog() {
@@ -63,7 +65,24 @@ export function StepUpDialog() {
           finish(true)
         }}
       />
+      {isOpen ? <OwnProviders /> : null}
     </Modal>
+  )
+}
+
+/** Confirms at a provider of one's own: the page is left, and opened again afterwards. */
+function OwnProviders() {
+  const { data } = useAdmin('GET /profile/identities', {})
+  if (!data || data.data.length === 0) return null
+  const { pathname, search } = window.location
+  const body = { return_to: `${pathname.replace(/^\/console/, '')}${search}` || '/' }
+  return (
+    <ProviderButtons
+      only={data.data.map(({ provider }) => provider)}
+      onUse={async (provider) =>
+        (await callAdmin('POST /session/step-up/oidc', { body: { ...body, provider } })).location
+      }
+    />
   )
 }
 

@@ -135,3 +135,19 @@ export async function deleteUnused(
     delete from console_link where kind = ${kind} and used_at is null
       and person_id is not distinct from ${personId}`
 }
+
+/** Returns an open invitation. */
+export async function findOpenInvitation(
+  sql: TransactionSql,
+  id: string,
+): Promise<LinkRow | undefined> {
+  const [row] = await sql<LinkRow[]>`${open(sql)} and l.kind = 'invitation' and l.id = ${id}`
+  return row
+}
+
+/** Returns the open invitations of an address. */
+export function selectInvitationsOf(sql: TransactionSql, email: string): Promise<LinkRow[]> {
+  return sql<LinkRow[]>`
+    ${open(sql)} and l.kind = 'invitation' and lower(l.email) = ${email.toLowerCase()}
+    order by l.created_at, l.id limit 50`
+}

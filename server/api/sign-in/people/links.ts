@@ -242,7 +242,7 @@ async function createInvited(
   return id
 }
 
-async function grantInvitation(
+export async function grantInvitation(
   transaction: TransactionSql,
   link: LinkRow,
   personId: string,
@@ -290,7 +290,7 @@ export async function resetPassword(
   })
 }
 
-async function readLink(
+export async function readLink(
   parts: SignInParts,
   kind: LinkRow['kind'],
   token: string,

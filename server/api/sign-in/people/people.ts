@@ -17,6 +17,7 @@ import {
   insertPerson,
   lockMembers,
   type MemberRow,
+  type NewMembership,
   type PersonLanguage,
   type PersonRow,
   putMembership,
@@ -58,7 +59,7 @@ export async function changeMember(
 /** Gives a person a role in an account, and ends what it does not allow. */
 export async function setRole(
   transaction: TransactionSql,
-  membership: { readonly personId: string; readonly accountId: string; readonly role: MemberRole },
+  membership: NewMembership,
 ): Promise<void> {
   const { personId, accountId, role } = membership
   await putMembership(transaction, membership)
@@ -67,7 +68,7 @@ export async function setRole(
 }
 
 /** Removes a person, and ends all that they had by being a member. */
-async function endMembership(
+export async function endMembership(
   transaction: TransactionSql,
   accountId: string,
   { person_id: personId, email }: Pick<MemberRow, 'person_id' | 'email'>,

@@ -21,6 +21,8 @@ const RATES = {
   factor: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
   /** Other attempts without a session from one network address: links, passkeys. */
   anonymous: { burst: 60, everySeconds: 5 },
+  /** Sign-ins at a provider from one network address, which a whole company may share. */
+  provider: { burst: 300, everySeconds: 1 },
   /** Invalid access tokens from one network address. */
   token: { burst: 60, everySeconds: 5 },
   /** Invitations that one person has mailed. */

@@ -2,10 +2,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ConsoleAddress } from '../console-address.ts'
 
-export type CookieName = 'session' | 'step'
+export type CookieName = 'session' | 'step' | 'provider'
 
 /** Upper limits: the database decides whether the session or step is still valid. */
-const AGE_SECONDS: Readonly<Record<CookieName, number>> = { session: 12 * 3600, step: 600 }
+const AGE_SECONDS: Readonly<Record<CookieName, number>> = {
+  session: 12 * 3600,
+  step: 600,
+  provider: 600,
+}
 
 function fullName(name: CookieName, address: ConsoleAddress): string {
   return `${address.isSecure() ? '__Host-' : ''}tributary_${name}`

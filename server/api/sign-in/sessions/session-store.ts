@@ -45,7 +45,8 @@ export const selectMemberships = (sql: Sql | TransactionSql, condition: PendingQ
 export async function findSession(sql: Sql, tokenHash: Buffer): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow[]>`
     select s.id, s.person_id, p.email, p.name, p.language, p.is_operator,
-      ${hasFactor(sql)} as has_factor, ${selectMemberships(sql, sql`true`)} as memberships,
+      ${hasFactor(sql)} or s.has_factor as has_factor,
+      ${selectMemberships(sql, sql`true`)} as memberships,
       s.stepped_up_until, s.seen_at < now() - interval '1 minute' as is_stale
     from console_session s join person p on p.id = s.person_id
     where s.token_hash = ${tokenHash} and p.disabled_at is null and ${isLive(sql)}`
@@ -66,13 +67,27 @@ export async function insertSession(
     readonly steppedUpSeconds: number
     readonly ip: string
     readonly userAgent: string
+    /** The provider that opened it, and its ID token, sealed. */
+    readonly providerId?: string | null
+    readonly idToken?: Buffer | null
+    readonly hasFactor?: boolean
   },
 ): Promise<void> {
   const { id, personId, tokenHash, steppedUpSeconds, ip, userAgent } = session
+  const { providerId = null, idToken = null, hasFactor: isProved = false } = session
   await sql`
-    insert into console_session (id, person_id, token_hash, stepped_up_until, ip, user_agent)
+    insert into console_session (id, person_id, token_hash, stepped_up_until, ip, user_agent,
+      provider_id, id_token, has_factor)
     values (${id}, ${personId}, ${tokenHash},
-      now() + make_interval(secs => ${steppedUpSeconds}), ${ip}, ${userAgent})`
+      now() + make_interval(secs => ${steppedUpSeconds}), ${ip}, ${userAgent}, ${providerId},
+      ${idToken}, ${isProved})`
+}
+
+/** Returns the provider that opened a session, with its sealed ID token. */
+export async function findSessionProvider(sql: Sql, id: string) {
+  const [row] = await sql<{ provider_id: string | null; id_token: Buffer | null }[]>`
+    select provider_id, id_token from console_session where id = ${id}`
+  return row
 }
 
 export interface SessionView {

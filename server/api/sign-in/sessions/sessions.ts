@@ -27,6 +27,7 @@ export type AuthenticationMethod =
   | 'passkey'
   | 'set-up'
   | 'invitation'
+  | 'provider'
   | 'demo'
 
 const STEP_UP_SECONDS = 600
@@ -78,6 +79,21 @@ export function describePerson(
   }
 }
 
+/** The provider that proved who the person is. */
+export interface ProvedBy {
+  readonly providerId: string
+  readonly idToken: string
+  /** True if the provider stated a second factor. */
+  readonly hasFactor: boolean
+  /** False if the provider states that the proof is old: then the session must step up. */
+  readonly isFresh: boolean
+}
+
+/** The context in which the ID token of a session is sealed. */
+export function idTokenContext(sessionId: string): string {
+  return `id_token:${sessionId}`
+}
+
 /**
  * Signs a person in. The token is always new, so that it cannot have been planted; the browser's
  * previous session ends.
@@ -87,6 +103,7 @@ export async function openSession(
   personId: string,
   { request, response }: Exchange,
   proof: AuthenticationMethod,
+  by?: ProvedBy,
 ): Promise<void> {
   const { sql, consoleAddress, addresses } = parts
   const before = await identifySession(parts, request)
@@ -97,12 +114,21 @@ export async function openSession(
     id,
     personId,
     tokenHash,
-    steppedUpSeconds: STEP_UP_SECONDS,
+    steppedUpSeconds: by?.isFresh === false ? 0 : STEP_UP_SECONDS,
+    providerId: by?.providerId ?? null,
+    idToken: by?.idToken ? parts.secrets.seal(by.idToken, idTokenContext(id)) : null,
+    hasFactor: by?.hasFactor ?? false,
     ip: addresses.of(request),
     userAgent: String(request.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX),
   })
   const ip = addresses.of(request)
-  await writeAudit(sql, { actor: personId, ip, action: 'sign-in', target: id, details: { proof } })
+  await writeAudit(sql, {
+    actor: personId,
+    ip,
+    action: 'sign-in',
+    target: id,
+    details: { proof, provider: by?.providerId },
+  })
   setCookie(response, 'session', token, consoleAddress)
   await deleteEnded(sql)
 }

@@ -1,11 +1,11 @@
 /** Open invitations. */
-import { notifyFailed } from '../../components/state/notify.ts'
-import { formatTime } from '../../lib/format.ts'
-import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { messages } from './messages.ts'
-import { SettingRow } from './row.tsx'
-import { SmallButton } from './small-button.tsx'
+import { notifyFailed } from '../../../components/state/notify.ts'
+import { formatTime } from '../../../lib/format.ts'
+import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
+import { useAdmin, useAdminChange } from '../../../lib/use-admin.ts'
+import { messages } from '../messages.ts'
+import { SettingRow } from '../row.tsx'
+import { SmallButton } from '../small-button.tsx'
 
 export function Invitations({ accountId }: { readonly accountId: string }) {
   const t = useMessages(messages)

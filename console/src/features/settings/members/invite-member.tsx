@@ -1,14 +1,14 @@
 /** Dialog that creates an invitation link, which is mailed where mail is set. */
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { Dialog } from '../../components/form/dialog.tsx'
-import { SubmitForm } from '../../components/form/submit-form.tsx'
-import { CodeSnippet } from '../../components/text/code-snippet.tsx'
-import { formatTime } from '../../lib/format.ts'
-import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { ASSIGNABLE_ROLES, type Role } from '../../lib/session.tsx'
-import { useAdminChange } from '../../lib/use-admin.ts'
-import { messages } from './messages.ts'
+import { Dialog } from '../../../components/form/dialog.tsx'
+import { SubmitForm } from '../../../components/form/submit-form.tsx'
+import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
+import { formatTime } from '../../../lib/format.ts'
+import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
+import { ASSIGNABLE_ROLES, type Role } from '../../../lib/session.tsx'
+import { useAdminChange } from '../../../lib/use-admin.ts'
+import { messages } from '../messages.ts'
 
 interface InviteMemberProps {
   readonly isOpen: boolean

@@ -1,0 +1,56 @@
+/** Buttons that lead to the providers that people can sign in with. */
+import { Button, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { notifyFailed } from '../../components/state/notify.ts'
+import { callAdmin } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from './messages.ts'
+
+interface ProviderButtonsProps {
+  /** Returns where the browser goes for a provider. */
+  readonly onUse: (provider: string) => string | Promise<string>
+  /** Offers these alone; absent: all. */
+  readonly only?: readonly string[]
+}
+
+export function ProviderButtons({ onUse, only }: ProviderButtonsProps) {
+  const t = useMessages(messages)
+  const [busy, setBusy] = useState<string>()
+  const { data } = useQuery({
+    queryKey: ['sign-in providers'],
+    queryFn: () => callAdmin('GET /sign-in/oidc', {}),
+  })
+  const offered = (data?.data ?? []).filter(({ id }) => only?.includes(id) ?? true)
+  if (offered.length === 0) return null
+  const go = async (id: string) => {
+    setBusy(id)
+    try {
+      window.location.assign(await onUse(id))
+    } catch (error) {
+      setBusy(undefined)
+      notifyFailed(error)
+    }
+  }
+  return (
+    <Stack gap="xs" mt="sm">
+      {offered.map(({ id, name }) => (
+        <Button
+          key={id}
+          variant="default"
+          fullWidth
+          loading={busy === id}
+          onClick={() => void go(id)}
+        >
+          {t('withProvider', { name })}
+        </Button>
+      ))}
+    </Stack>
+  )
+}
+
+/** Returns the address that begins a sign-in, and comes back to `next`. */
+export function startAddress(provider: string, next: string): string {
+  const query = new URLSearchParams({ return_to: next })
+  return `/admin/v1/sign-in/oidc/${encodeURIComponent(provider)}?${query}`
+}

@@ -1,0 +1,34 @@
+/** The providers that can be reached, for the pages that offer them. */
+import type { SignInParts } from '../../parts.ts'
+import type { Provider } from '../../provider.ts'
+import { listProviders } from './providers.ts'
+
+const PATIENCE_MS = 3_000
+
+/** Returns why a provider cannot be used now, or undefined. Waits some seconds at most. */
+export async function problemOf(
+  { oidc }: Pick<SignInParts, 'oidc'>,
+  provider: Provider,
+): Promise<string | undefined> {
+  if (!oidc) return 'this process signs nobody in'
+  const late = Promise.withResolvers<string>()
+  const timer = setTimeout(() => late.resolve('it does not answer'), PATIENCE_MS)
+  const discovery = oidc.relyingParty.discover(provider).then(
+    () => undefined,
+    (error: Error) => describe(error),
+  )
+  return await Promise.race([discovery, late.promise]).finally(() => clearTimeout(timer))
+}
+
+/** The library wraps what the guard says. */
+function describe({ message, cause }: Error): string {
+  const inner = cause instanceof Error ? `: ${cause.message}` : ''
+  return `${message}${inner}`.slice(0, 300)
+}
+
+/** Lists the providers to offer: one that cannot be reached has no button. */
+export async function listAvailable(parts: SignInParts): Promise<Provider[]> {
+  const providers = await listProviders(parts)
+  const problems = await Promise.all(providers.map((provider) => problemOf(parts, provider)))
+  return providers.filter((_, index) => problems[index] === undefined)
+}

@@ -1,0 +1,37 @@
+/** Refusals of a sign-in at a provider, with the word by which the console explains each. */
+import { GatewayError } from '../../base/lib/errors.ts'
+
+/** The reasons for which a browser that comes back from a provider is not signed in. */
+const REFUSALS = {
+  expired: [
+    'invalid_request',
+    'this took too long, or was begun in another browser: sign in again',
+  ],
+  denied: ['unauthenticated', 'the provider did not sign you in'],
+  invalid: ['unauthenticated', 'the provider’s answer is not valid: sign in again'],
+  unavailable: ['unavailable', 'the provider cannot be reached: try again, or sign in otherwise'],
+  no_email: ['forbidden', 'the provider states no verified e-mail address of yours'],
+  known_address: [
+    'conflict',
+    'somebody signs in with this address already: sign in as you did, then link the provider',
+  ],
+  not_invited: ['forbidden', 'nobody has invited you: ask an owner of your account'],
+  locked: ['forbidden', 'you are locked out: ask an operator'],
+  linked_elsewhere: ['conflict', 'this identity belongs to another person'],
+  other_person: ['conflict', 'this is another person than the one who began'],
+  not_fresh: ['forbidden', 'the provider gave no new proof: use your own factor'],
+  bad_invitation: ['not_found', 'this invitation is no longer valid'],
+} as const
+
+export type ProviderRefusal = keyof typeof REFUSALS
+
+/** A refusal that the console's page explains. */
+export class RefusedAtProvider extends GatewayError {
+  readonly reason: ProviderRefusal
+
+  constructor(reason: ProviderRefusal, cause?: unknown) {
+    const [row, message] = REFUSALS[reason]
+    super(row, { message, ...(cause === undefined ? {} : { cause }) })
+    this.reason = reason
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * The gateway's side of OpenID Connect, by `openid-client`: discovery, the address of the
+ * provider's page, and the exchange of a code for checked claims. All that knows the library.
+ */
+import { hash } from 'node:crypto'
+import type { Configuration, CustomFetch } from 'openid-client'
+import type { Guard } from '../../base/outbound/guard.ts'
+import type { StatedClaims } from './claim-rules.ts'
+import { createGuardedFetch } from './guarded-fetch.ts'
+import type { Provider } from './provider.ts'
+
+/** Discovery is repeated daily; a failure is remembered for so long. */
+const DISCOVERED_MS = 24 * 3_600_000
+const FAILED_MS = 30_000
+const SKEW_SECONDS = 60
+const REMEMBERED_MAX = 100
+/** The guard's own limits are shorter. */
+const TIMEOUT_SECONDS = 25
+const BASIC = 'client_secret_basic'
+
+export interface RelyingPartyOptions {
+  readonly guard: Pick<Guard, 'request'>
+  readonly nowMs: () => number
+}
+
+/** The values that one browser has to bring back, derived from the token in its cookie. */
+export interface Checks {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+export interface ProviderAnswer {
+  readonly claims: StatedClaims
+  readonly idToken: string
+}
+
+export interface RelyingParty {
+  /** Rejects if the provider cannot be reached, or is another than its issuer says. */
+  discover(provider: Provider): Promise<Configuration>
+  /** Returns the address of the provider's page. `isFresh` asks for a new proof. */
+  authorizationUrl(
+    provider: Provider,
+    request: Checks & { readonly redirectUri: string; readonly isFresh: boolean },
+  ): Promise<string>
+  /** Exchanges the code in `url` for claims, all of them checked. */
+  exchange(
+    provider: Provider,
+    url: URL,
+    checks: Checks & { readonly isFresh: boolean },
+  ): Promise<ProviderAnswer>
+  /** Returns the address that ends the session at the provider, if it has one. */
+  endSessionUrl(
+    provider: Provider,
+    session: { readonly idToken: string | undefined; readonly returnTo: string },
+  ): Promise<string | undefined>
+}
+
+export function deriveChecks(token: string): Checks {
+  const derive = (use: string) => hash('sha256', `${use}:${token}`, 'base64url')
+  return { state: derive('state'), nonce: derive('nonce'), verifier: derive('verifier') }
+}
+
+interface Known {
+  readonly found: Promise<Configuration>
+  readonly untilMs: number
+}
+
+export function createRelyingParty({ guard, nowMs }: RelyingPartyOptions): RelyingParty {
+  const known = new Map<string, Known>()
+  const guarded = createGuardedFetch(guard)
+
+  function discover(provider: Provider): Promise<Configuration> {
+    const { issuer, clientId, clientSecret = '' } = provider
+    const key = hash('sha256', JSON.stringify([issuer, clientId, clientSecret]))
+    const before = known.get(key)
+    if (before && nowMs() < before.untilMs) return before.found
+    const found = discoverNow(provider, guarded)
+    const [oldest] = known.keys()
+    if (known.size >= REMEMBERED_MAX && oldest) known.delete(oldest)
+    known.set(key, { found, untilMs: nowMs() + DISCOVERED_MS })
+    found.catch(() => known.set(key, { found, untilMs: nowMs() + FAILED_MS }))
+    return found
+  }
+
+  return {
+    discover,
+    async authorizationUrl(provider, { state, nonce, verifier, redirectUri, isFresh }) {
+      const client = await import('openid-client')
+      const url = client.buildAuthorizationUrl(await discover(provider), {
+        redirect_uri: redirectUri,
+        scope: provider.scopes,
+        state,
+        nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        ...(isFresh ? { max_age: '0', prompt: 'login' } : {}),
+      })
+      return url.href
+    },
+    async exchange(provider, url, { state, nonce, verifier, isFresh }) {
+      const client = await import('openid-client')
+      const configuration = await discover(provider)
+      const tokens = await client.authorizationCodeGrant(configuration, url, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+        ...(isFresh ? { maxAge: 0 } : {}),
+      })
+      const stated = tokens.claims()
+      if (!stated || tokens.id_token === undefined) throw new Error('there is no ID token')
+      checkStated(stated, provider)
+      const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
+      const info =
+        endpoint === undefined
+          ? {}
+          : await client.fetchUserInfo(configuration, tokens.access_token, stated.sub)
+      return { claims: mergeClaims(stated, info), idToken: tokens.id_token }
+    },
+    async endSessionUrl(provider, { idToken, returnTo }) {
+      const client = await import('openid-client')
+      const configuration = await discover(provider)
+      if (!configuration.serverMetadata().end_session_endpoint) return undefined
+      const url = client.buildEndSessionUrl(configuration, {
+        post_logout_redirect_uri: returnTo,
+        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+      })
+      return url.href
+    },
+  }
+}
+
+type GuardedFetch = ReturnType<typeof createGuardedFetch>
+
+async function discoverNow(provider: Provider, guarded: GuardedFetch): Promise<Configuration> {
+  const client = await import('openid-client')
+  const { issuer, clientId, clientSecret } = provider
+  const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : []
+  const ask: CustomFetch = (url, init) => guarded(url, init as RequestInit)
+  const found = await client.discovery(new URL(issuer), clientId, undefined, client.None(), {
+    [client.customFetch]: ask,
+    timeout: TIMEOUT_SECONDS,
+    execute: insecure,
+  })
+  const metadata = found.serverMetadata()
+  // The library compares addresses, for which a slash at the end makes no difference.
+  if (metadata.issuer !== issuer) {
+    throw new Error(`the provider is ${metadata.issuer}: write the issuer as it does`)
+  }
+  const methods = metadata.token_endpoint_auth_methods_supported ?? [BASIC]
+  const how =
+    clientSecret === undefined
+      ? client.None()
+      : methods.includes(BASIC)
+        ? client.ClientSecretBasic(clientSecret)
+        : client.ClientSecretPost(clientSecret)
+  const tolerance = { [client.clockTolerance]: SKEW_SECONDS }
+  const configuration = new client.Configuration(metadata, clientId, tolerance, how)
+  configuration[client.customFetch] = ask
+  configuration.timeout = TIMEOUT_SECONDS
+  for (const apply of [client.enableNonRepudiationChecks, ...insecure]) apply(configuration)
+  return configuration
+}
+
+/** Checks what the library leaves to its user. */
+function checkStated(stated: StatedClaims, { clientId }: Provider): void {
+  const { azp, iat, sub } = stated
+  if (azp !== undefined && azp !== clientId) throw new Error('the ID token is for another client')
+  if (typeof iat === 'number' && iat > Date.now() / 1000 + SKEW_SECONDS) {
+    throw new Error('the ID token is of the future')
+  }
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255 || sub.includes('\0')) {
+    throw new Error('the ID token has no subject of at most 255 characters')
+  }
+}
+
+/**
+ * Adds what only the provider's user info states. An address and whether it is verified belong
+ * together: they are of one source.
+ */
+function mergeClaims(stated: StatedClaims, info: StatedClaims): StatedClaims {
+  const ofAddress = stated.email === undefined ? info : stated
+  const isSame = stated.email === info.email
+  const { email } = ofAddress
+  const verified = ofAddress.email_verified ?? (isSame ? info.email_verified : undefined)
+  return { ...info, ...stated, email, email_verified: verified }
+}

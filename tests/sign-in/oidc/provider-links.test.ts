@@ -1,0 +1,111 @@
+/** Linking an identity to a person, and the operators' providers. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openStage } from './stage.ts'
+
+const stage = openStage()
+const { comeBack, goThrough, operator, sessionOf, settings, somebody } = stage
+
+describe('linking', () => {
+  test('is an act of the person who is signed in, in one browser', async () => {
+    const { email, id } = await stage.console.person()
+    const browser = await stage.console.signedIn(email)
+    const claims = somebody({ email: 'elsewhere@acme.example', email_verified: false })
+    const begin = async () =>
+      (await browser.send('POST', '/profile/identities', { provider: 'env' })).json.location
+    const stolen = stage.provider.signIn(await begin(), claims)
+    const other = stage.console.browser()
+    other.setCookie('tributary_provider', browser.cookie('tributary_provider') ?? '')
+    assert.equal((await comeBack(other, stolen)).reason, 'expired')
+    const back = stage.provider.signIn(await begin(), claims)
+    assert.equal(
+      (await comeBack(browser, back)).location,
+      `${stage.console.url}/console/settings#linked`,
+    )
+    const { json } = await browser.send('GET', '/profile/identities')
+    assert.deepEqual(
+      json.data.map((one: { provider: string; name: string }) => [one.provider, one.name]),
+      [['env', 'Acme']],
+    )
+    const later = stage.console.browser()
+    assert.equal((await goThrough(later, claims)).status, 303)
+    assert.equal((await sessionOf(later)).user.id, id)
+    // Nobody else gets the identity, and without a password nobody loses their last way in.
+    const second = await stage.console.signedIn((await stage.console.person()).email)
+    const third = await second.send('POST', '/profile/identities', { provider: 'env' })
+    const taken = stage.provider.signIn(third.json.location, claims)
+    assert.equal((await comeBack(second, taken)).reason, 'linked_elsewhere')
+    await stage.console.sql`update person set password_hash = null where id = ${id}`
+    assert.equal((await browser.send('DELETE', '/profile/identities/env')).status, 409)
+    await stage.console.sql`update person set password_hash = 'x' where id = ${id}`
+    assert.equal((await browser.send('DELETE', '/profile/identities/env')).status, 204)
+    assert.equal((await goThrough(stage.console.browser(), claims)).reason, 'no_email')
+  })
+
+  test('a stranger’s account under a victim’s address is not the victim’s', async () => {
+    settings.isSignUpOpen = true
+    const stranger = await stage.console.person({ email: 'victim@acme.example' })
+    const victim = somebody({ email: stranger.email })
+    assert.equal((await goThrough(stage.console.browser(), victim)).reason, 'known_address')
+    const identities = await stage.console.sql`
+      select 1 from person_identity where person_id = ${stranger.id}`
+    assert.equal(identities.length, 0)
+  })
+})
+
+describe('providers of operators', () => {
+  const PATH = '/operator/sign-in-providers'
+
+  test('are added, changed, offered while they can be reached, and removed', async () => {
+    const browser = await operator()
+    const body = {
+      name: 'Second',
+      issuer: stage.provider.issuer,
+      client_id: 'second',
+      client_secret: 'a secret of the second client',
+    }
+    const { json: created, status } = await browser.send('POST', PATH, body)
+    assert.equal(status, 200, JSON.stringify(created))
+    assert.deepEqual([created.has_secret, created.problem], [true, null])
+    assert.ok(!JSON.stringify(created).includes('a secret of'))
+    const [row] = await stage.console.sql`
+      select encode(client_secret, 'escape') as secret from identity_provider`
+    assert.ok(!row?.secret.includes('a secret of'))
+    const offered = async () =>
+      (await stage.console.browser().send('GET', '/sign-in/oidc')).json.data.map(
+        (one: { name: string }) => one.name,
+      )
+    assert.deepEqual(await offered(), ['Acme', 'Second'])
+    const change = (what: object) => browser.send('PATCH', `${PATH}/${created.id}`, what)
+    assert.equal((await change({ name: 'Renamed' })).json.has_secret, true)
+    const moved = (await change({ issuer: `${stage.provider.issuer}/` })).json
+    assert.match(moved.problem, /write the issuer as it does/)
+    assert.deepEqual(await offered(), ['Acme'])
+    await change({ issuer: stage.provider.issuer, disabled: true })
+    assert.deepEqual(await offered(), ['Acme'])
+    const path = `/sign-in/oidc/${created.id}`
+    assert.equal((await stage.console.browser().send('GET', path)).status, 404)
+    for (const wrong of [
+      { issuer: 'http://login.example.com' },
+      { issuer: 'https://a:b@login.example.com' },
+      { issuer: 'ftp://login.example.com' },
+      { scopes: 'email' },
+      { rules: [{ when: {}, operator: true }] },
+    ]) {
+      assert.equal((await change(wrong)).status, 400, JSON.stringify(wrong))
+    }
+    assert.equal((await browser.send('DELETE', `${PATH}/${created.id}`)).status, 204)
+    assert.equal((await browser.send('DELETE', `${PATH}/${created.id}`)).status, 404)
+  })
+
+  test('are tried out with claims', async () => {
+    const browser = await operator()
+    const tried = await browser.send('POST', `${PATH}/try`, {
+      rules: [{ when: { groups: 'proj-*' }, account_by: 'groups', role: 'billing' }],
+      claims: { groups: ['proj-a'] },
+    })
+    assert.deepEqual(tried.json, { operator: false, accounts: ['proj-a'], role: 'billing' })
+    const wrong = { rules: [{ when: {} }], claims: {} }
+    assert.equal((await browser.send('POST', `${PATH}/try`, wrong)).status, 400)
+  })
+})
