@@ -82,7 +82,8 @@ function parseAccounts(file: string, raw: unknown): readonly FileAccount[] {
   return parsed.data
 }
 
-function readText(file: string): string {
+/** Throws CatalogError for a file that cannot be read. */
+export function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {

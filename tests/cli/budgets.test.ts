@@ -34,8 +34,15 @@ test('budgets: create, list, set, delete', async (t) => {
   const refusals: readonly (readonly [readonly string[], RegExp])[] = [
     [['set', key.id, '--amount', '1'], /tributary key update/],
     [['create', ...of, '--amount', '1.5', '--unit', 'call', ...day], /whole number/],
+    [['create', ...of, '--amount', '12345678901', ...day], /at most nine digits/],
+    [['create', ...of, '--amount', '5', ...day, '--week-start', '3'], /only with --period week/],
+    [['create', ...of, '--amount', '5', ...day, '--max-end-users', '3'], /--each-end-user/],
+    [['create', ...of, '--amount', '5', ...day, '--models', 'gtp-5'], /no model gtp-5/],
+    [['list', '--account', 'acct_none'], /no account acct_none/],
     [['create', ...of, '--key', key.id, '--tag', 'x', '--amount', '1', ...day], /cannot be used/],
   ]
+  const tokens = ['--amount', '50000000000', '--unit', 'output_token', '--period', 'month']
+  assert.equal((await json('budget', 'create', ...of, ...tokens)).amount, '50000000000')
   for (const [words, expected] of refusals) {
     const { code, err } = await run('budget', ...words)
     assert.notEqual(code, 0)

@@ -60,6 +60,32 @@ test('apply names every mistake with its file and path, and writes nothing', asy
   assert.deepEqual(await json('model', 'list'), [])
 })
 
+test('own prices of an account come from a file', async (t) => {
+  const { run, json, file } = await openCommandLine(t)
+  await run('apply', file('shop.json', { channels: [channel], models: [model] }))
+  const { id } = await json('account', 'create', '--name', 'a')
+  const own = file('own.json', { default: { of: 'parent', factor: '2' } })
+  const [price] = await json('account', 'prices', id, '--set', own)
+  assert.deepEqual(price.prices[0].amount, '0.3')
+  const refusals: readonly (readonly [string, RegExp])[] = [
+    ['/nowhere.json', /\/nowhere\.json: there is no such file\n$/],
+    [file('broken.json', '{"prices": '), /broken\.json: .*JSON/],
+    [file('list.json', '[]'), /list\.json: must be an object with "default"/],
+    [
+      file('wrong.json', { default: { of: 'parent', factor: 'half' } }),
+      /wrong\.json: default\.factor: /,
+    ],
+    [file('unknown.json', { prices: { none: 'hidden' } }), /unknown\.json: prices\.none: .*none/],
+  ]
+  for (const [path, expected] of refusals) {
+    const { code, err } = await run('account', 'prices', id, '--set', path)
+    assert.equal(code, 1)
+    assert.match(err, expected)
+  }
+  const [kept] = await json('account', 'prices', id)
+  assert.equal(kept.prices[0].amount, '0.3')
+})
+
 test('models and channels are listed and shown, secrets masked', async (t) => {
   const { run, json, file } = await openCommandLine(t)
   await run('apply', file('shop.json', { channels: [channel], models: [model] }))

@@ -1,13 +1,14 @@
 /** `tributary account prices`: what an account pays, and its own prices. */
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
 import { selectPayer } from '../../../server/money/accounts/price-list-store.ts'
 import { clearOwnPrices, setOwnPrices } from '../../../server/money/catalog/apply/edit-lists.ts'
+import { CatalogError } from '../../../server/money/catalog/apply/file.ts'
 import { type ShownPrice, showPrices } from '../../../server/money/catalog/lists/show-prices.ts'
 import { describePrice } from '../../lib/price-words.ts'
 import { printJson, printTable } from '../../lib/print.ts'
+import { readText } from '../../lib/read-configuration.ts'
 import { type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
 interface JsonOption {
@@ -59,14 +60,24 @@ async function change({ sql }: CommandSession, id: string, options: PricesOption
   if (set === undefined) return
   const { currency } = await showAccount(sql, id)
   const definition = readDefinition(set)
-  const { warnings } = await setOwnPrices({ sql }, { id, currency }, definition)
+  const { warnings } = await setOwnPrices({ sql }, { id, currency }, definition).catch((error) => {
+    throw error instanceof CatalogError ? inFile(set, error) : error
+  })
   for (const warning of warnings) console.error(`warning: ${warning}`)
   await recordAct(sql, `PUT ${path}`, ofAccount(id), definition)
 }
 
+/** The mistakes by the names of the file, which has the members of one list alone. */
+function inFile(file: string, { mistakes }: CatalogError): CatalogError {
+  return new CatalogError(
+    mistakes.map((one) => ({ ...one, file, path: one.path.replace(/^price_lists\[0\]\.?/, '') })),
+  )
+}
+
 function readDefinition(path: string): Readonly<Record<string, unknown>> {
+  const text = readText(path)
   try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

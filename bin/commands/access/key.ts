@@ -2,7 +2,6 @@
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { formatAmount, type Nanos } from '../../../server/base/lib/money.ts'
-import { OperatorError } from '../../../server/base/lib/operator-error.ts'
 import { readMember } from '../../../server/money/accounts/key-holder-store.ts'
 import { mergeLimits } from '../../../server/money/accounts/manage-accounts.ts'
 import {
@@ -15,7 +14,7 @@ import {
   setKeyDisabled,
   showKey,
 } from '../../../server/money/accounts/manage-keys.ts'
-import { listModelSummaries } from '../../../server/money/catalog/describe.ts'
+import { refuseUnknownModels } from '../../lib/known-models.ts'
 import {
   addLimitOptions,
   describeLimits,
@@ -106,7 +105,7 @@ Examples:
     )
     .action((options: ContentOptions & { readonly account: string }) =>
       withSession(async ({ sql }) => {
-        await refuseUnknownModels(sql, options.models)
+        await refuseUnknownModels(sql, noneToNull(options.models ?? 'none'))
         const created = await createKey(sql, {
           accountId: options.account,
           name: options.name ?? '',
@@ -184,7 +183,7 @@ function addUpdate(key: Command): void {
     .action((id: string, options: ContentOptions) =>
       withSession(async ({ sql }) => {
         const { name, models, spendLimit, expires, member, allowedIps } = options
-        await refuseUnknownModels(sql, models)
+        await refuseUnknownModels(sql, noneToNull(models ?? 'none'))
         const { account_id: accountId } = await showKey(sql, id)
         const changed = await changeKey(sql, id, {
           personId: await readHolder(sql, accountId, member),
@@ -216,16 +215,6 @@ function readLabelOptions(options: ContentOptions): Partial<KeyLabels> {
     ...(allowTags === undefined ? {} : { allow_tags: allowTags }),
     ...(costInAnswers === undefined ? {} : { cost_in_answers: costInAnswers }),
   }
-}
-
-/** A key for a typing error could call nothing. Throws OperatorError. */
-async function refuseUnknownModels(sql: Sql, models: string[] | None = 'none'): Promise<void> {
-  if (models === 'none') return
-  const modelIds = new Set((await listModelSummaries(sql, false)).map(({ id }) => id))
-  const unknown = models.filter((model) => !modelIds.has(model))
-  if (unknown.length === 0) return
-  const names = unknown.join(', ')
-  throw new OperatorError(`the catalog has no model ${names}: tributary model list has their ids`)
 }
 
 function printKeys(rows: readonly ApiKeyRow[], options: JsonOption) {

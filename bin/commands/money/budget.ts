@@ -1,8 +1,9 @@
 /** `tributary budget …`: what may be spent within a day, week, month or ever. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Sql } from 'postgres'
-import type { Nanos } from '../../../server/base/lib/money.ts'
+import { parseAmount } from '../../../server/base/lib/money.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { showAccount } from '../../../server/money/accounts/manage-accounts.ts'
 import {
   ACTIONS,
   BUDGET_UNITS,
@@ -25,6 +26,7 @@ import {
   describeBudget,
 } from '../../../server/money/ledger/budgets/describe.ts'
 import { listSpendLimits } from '../../../server/money/ledger/budgets/spend-limits.ts'
+import { refuseUnknownModels } from '../../lib/known-models.ts'
 import { list, positiveAmount, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { recordAct, withSession } from '../../lib/session.ts'
@@ -42,7 +44,7 @@ interface CreateOptions extends JsonOption {
   readonly tag?: string
   readonly eachEndUser?: boolean
   readonly maxEndUsers?: number
-  readonly amount: Nanos
+  readonly amount: string
   readonly unit: BudgetUnit
   readonly period: BudgetTerms['period']
   readonly timeZone?: string
@@ -53,7 +55,7 @@ interface CreateOptions extends JsonOption {
 }
 
 interface SetOptions extends JsonOption {
-  readonly amount?: Nanos
+  readonly amount?: string
   readonly action?: BudgetTerms['action']
   readonly thresholds?: number[]
 }
@@ -68,15 +70,33 @@ export function addBudgetCommands(program: Command): void {
   addDelete(budget)
 }
 
-const NANOS_PER_UNIT = 1_000_000_000n
+const COUNT = /^\d{1,18}$/
+
+/** Accepts an amount of any unit: counts of tokens are longer than amounts of money. */
+function quantity(text: string): string {
+  if (!COUNT.test(text)) positiveAmount(text)
+  return text
+}
 
 /** Reads an amount as it was typed: money has nine decimals, counts have none. */
-function toQuantity(unit: BudgetUnit, amount: Nanos): bigint {
-  if (unit === 'money') return amount
-  if (amount % NANOS_PER_UNIT !== 0n) {
-    throw new OperatorError(`--amount: a number of ${unit}s is a whole number`)
+function toQuantity(unit: BudgetUnit, text: string): bigint {
+  if (unit !== 'money') {
+    if (COUNT.test(text)) return BigInt(text)
+    throw new OperatorError(`--amount: a number of ${unit.replace('_', ' ')}s is a whole number`)
   }
-  return amount / NANOS_PER_UNIT
+  const amount = parseAmount(text)
+  if (amount !== undefined) return amount
+  throw new OperatorError('--amount: money has at most nine digits before the point')
+}
+
+/** An option that would be ignored is a mistake. */
+function refuseIdle({ maxEndUsers, eachEndUser, weekStart, period }: CreateOptions): void {
+  if (maxEndUsers !== undefined && !eachEndUser) {
+    throw new OperatorError('--max-end-users: only with --each-end-user')
+  }
+  if (weekStart !== undefined && period !== 'week') {
+    throw new OperatorError('--week-start: only with --period week')
+  }
 }
 
 /** Reads percentages, or `none`. */
@@ -116,7 +136,7 @@ function addScopeOptions(create: Command): Command {
 
 function addTermOptions(create: Command): Command {
   return create
-    .requiredOption('--amount <amount>', 'an amount of money, or a whole number', positiveAmount)
+    .requiredOption('--amount <amount>', 'an amount of money, or a whole number', quantity)
     .addOption(
       new Option('--unit <unit>', 'what is counted').choices(BUDGET_UNITS).default('money'),
     )
@@ -154,6 +174,8 @@ Examples:
     )
     .action((options: CreateOptions) =>
       withSession(async ({ sql }) => {
+        refuseIdle(options)
+        await refuseUnknownModels(sql, options.models)
         const created = await addBudget(sql, toBudget(options))
         const { id, account_id: accountId } = created
         await recordAct(sql, `POST ${PATH}`, { target: accountId, accountId }, { budget_id: id })
@@ -196,6 +218,7 @@ function addList(budget: Command): void {
     .action((options: JsonOption & { readonly account: string }) =>
       withSession(async ({ sql }) => {
         const { account: accountId } = options
+        await showAccount(sql, accountId)
         const budgets = (await listBudgets(sql, { accountId })).map(describeBudget)
         const rows = [...budgets, ...(await listSpendLimits(sql, accountId))]
         if (options.json) printJson(rows)
@@ -208,7 +231,7 @@ function addSet(budget: Command): void {
   budget
     .command('set <budget>')
     .description('change a budget; it binds the next call on every gateway')
-    .option('--amount <amount>', 'an amount of money, or a whole number', positiveAmount)
+    .option('--amount <amount>', 'an amount of money, or a whole number', quantity)
     .addOption(new Option('--action <action>', 'what happens beyond it').choices(ACTIONS))
     .option('--thresholds <percent>', 'when to tell, or none', percentages)
     .option('--json', 'as JSON')
