@@ -68,6 +68,23 @@ describe('forms', { skip: noBrowser }, () => {
     await networks.fill('10.1.2.3/8')
     await save.click()
     await form.getByText('10.0.0.0/8', { exact: true }).waitFor()
+    // Another owner changes a field that this one leaves alone.
+    const stored = () => stage.sql`
+      select a.name, b.low_balance_at from account a join balance b on b.account_id = a.id
+      where a.id = ${stage.account.id}`
+    await stage.sql`
+      update balance set low_balance_at = 3000000000 where account_id = ${stage.account.id}`
+    await form.getByLabel('Webhook for alerts').fill('example.com')
+    await save.click()
+    await expectMarked(page, form.getByLabel('Webhook for alerts'), /must be an address such as/)
+    await form.getByLabel('Webhook for alerts').fill('')
+    await form.getByLabel('Account name').fill('test renamed')
+    await save.click()
+    await page.getByText('test renamed').first().waitFor()
+    assert.deepEqual(
+      { ...(await stored())[0] },
+      { name: 'test renamed', low_balance_at: 3_000_000_000n },
+    )
     await leave(watched)
   })
 

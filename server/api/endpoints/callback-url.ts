@@ -15,5 +15,5 @@ export const callbackUrl = webhookUrl
 
 function hasUser(url: string): boolean {
   const parsed = URL.parse(url)
-  return parsed === null || parsed.username !== '' || parsed.password !== ''
+  return parsed !== null && (parsed.username !== '' || parsed.password !== '')
 }

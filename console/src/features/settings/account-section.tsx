@@ -1,6 +1,8 @@
 /** The account's name, its low-balance warning, its networks, and where its alerts go. */
 import { Skeleton, TagsInput, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { CheckedField } from '../../components/form/checked-form.tsx'
+import { onlyChanged } from '../../components/form/list-changes.ts'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
@@ -14,46 +16,73 @@ import { LimitsTable } from './limits.tsx'
 import { messages } from './messages.ts'
 import { SettingRow } from './row.tsx'
 
+type Settings = AdminAnswer<'GET /accounts/:account_id'>
+
 export function AccountSection({ account }: { readonly account: Selected }) {
   const t = useMessages(messages)
   const params = { account_id: account.id }
   const { data, isPending } = useAdmin('GET /accounts/:account_id', { params })
-  const change = useAdminChange('PATCH /accounts/:account_id')
   if (!data) return isPending ? <Skeleton height={320} aria-busy /> : null
-  const save = async (fields: Readonly<Record<string, string>>) => {
-    const { name = '', low = '', networks = '', url = '' } = fields
-    const body = {
-      name,
-      low_balance_at: plainNumber(low) || null,
-      alert_url: url.trim() || null,
-      allowed_ips: networks.split(',').filter((network) => network !== ''),
-    }
-    await change.mutateAsync({ params, body })
-    notifyDone(t('saved'))
-  }
-  const id = <SettingRow title="ID" text={<CopyText value={data.id} />} />
-  if (!account.isOwner) {
-    return (
-      <Panel title={t('account')}>
-        <SettingRow title={t('accountName')} text={data.name} />
-        {id}
-        <LimitsTable limits={data.limits} />
-      </Panel>
-    )
-  }
+  const facts = (
+    <>
+      <SettingRow title="ID" text={<CopyText value={data.id} />} />
+      <LimitsTable limits={data.limits} />
+    </>
+  )
   return (
     <Panel title={t('account')}>
-      <SubmitForm act={t('save')} onSend={save} isInline>
-        <AccountFields settings={data} />
-        {id}
-        <LimitsTable limits={data.limits} />
-      </SubmitForm>
+      {account.isOwner ? (
+        <AccountForm settings={data}>{facts}</AccountForm>
+      ) : (
+        <>
+          <SettingRow title={t('accountName')} text={data.name} />
+          {facts}
+        </>
+      )}
     </Panel>
   )
 }
 
+interface AccountFormProps {
+  readonly settings: Settings
+  readonly children: ReactNode
+}
+
+function AccountForm({ settings, children }: AccountFormProps) {
+  const t = useMessages(messages)
+  const change = useAdminChange('PATCH /accounts/:account_id')
+  // As the form was opened or saved: what others change meanwhile is not a change of this form.
+  const [opened, setOpened] = useState(() => toBody(settings))
+  const save = async ({ low = '', networks = '', ...fields }: Readonly<Record<string, string>>) => {
+    const body = {
+      name: fields.name ?? '',
+      low_balance_at: plainNumber(low) || null,
+      alert_url: fields.url?.trim() || null,
+      allowed_ips: networks.split(',').filter((network) => network !== ''),
+    }
+    // The field of networks shows what is stored now.
+    const before = { ...opened, allowed_ips: settings.allowed_ips }
+    await change.mutateAsync({
+      params: { account_id: settings.id },
+      body: onlyChanged(before, body),
+    })
+    setOpened(body)
+    notifyDone(t('saved'))
+  }
+  return (
+    <SubmitForm act={t('save')} onSend={save} isInline>
+      <AccountFields settings={settings} />
+      {children}
+    </SubmitForm>
+  )
+}
+
+function toBody({ name, low_balance_at, alert_url, allowed_ips }: Settings) {
+  return { name, low_balance_at, alert_url, allowed_ips }
+}
+
 interface FieldsProps {
-  readonly settings: AdminAnswer<'GET /accounts/:account_id'>
+  readonly settings: Settings
 }
 
 function AccountFields({ settings }: FieldsProps) {

@@ -34,6 +34,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   date: 'a time in ISO 8601',
   datetime: 'a time in ISO 8601',
+  email: 'an e-mail address such as kim@example.com',
   int: 'a whole number',
   number: 'a number',
   object: 'an object',

@@ -1,6 +1,7 @@
 /** Dialog that creates an invitation link, which is mailed where mail is set. */
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { CheckedField } from '../../../components/form/checked-form.tsx'
 import { Dialog } from '../../../components/form/dialog.tsx'
 import { SubmitForm } from '../../../components/form/submit-form.tsx'
 import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
@@ -45,7 +46,18 @@ export function InviteMember({ isOpen, accountId, onClose }: InviteMemberProps) 
         </Stack>
       ) : (
         <SubmitForm act={t('inviteAct')} onSend={send} onCancel={close}>
-          <TextInput name="email" type="email" label={t('email')} required data-autofocus />
+          <CheckedField param="email">
+            {(error) => (
+              <TextInput
+                name="email"
+                type="email"
+                label={t('email')}
+                error={error}
+                required
+                data-autofocus
+              />
+            )}
+          </CheckedField>
           <Select
             label={t('role')}
             description={t('rolesText')}
