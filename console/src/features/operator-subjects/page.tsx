@@ -7,7 +7,7 @@ import { EmptyState } from '../../components/list/empty-state.tsx'
 import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { InOrder } from '../../components/page/in-order.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
-import { notifyDone } from '../../components/state/notify.ts'
+import { notifyDone, notifyFailed } from '../../components/state/notify.ts'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
@@ -62,7 +62,9 @@ export function Page() {
         <Button
           variant="subtle"
           size="compact-xs"
-          onClick={() => (row.state === 'active' ? setStopping(row) : void change(row))}
+          onClick={() =>
+            row.state === 'active' ? setStopping(row) : change(row).catch(notifyFailed)
+          }
         >
           {t(row.state === 'active' ? 'disable' : 'enable')}
         </Button>
