@@ -16,7 +16,7 @@ export async function assignPriceList(
   const { account, list } = await lockForList(sql, accountId, listId)
   if (!account) throw new OperatorError(`there is no account ${accountId}`)
   if (listId !== null && list?.status !== 'active') {
-    throw new OperatorError(`there is no price list ${listId}: apply a file that has it`)
+    throw new OperatorError(`there is no price list ${listId}: choose another, or make it first`)
   }
   if (list && list.currency !== account.currency) {
     const problem = `${listId} is in ${list.currency}, this account pays in ${account.currency}`

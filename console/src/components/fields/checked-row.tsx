@@ -6,14 +6,19 @@ import { useFieldErrors } from './refused-fields.ts'
 
 interface CheckedRowProps extends Pick<GroupProps, 'grow' | 'gap'> {
   /** The fields of the row: the server's names, each with its label. */
-  readonly fields: readonly { readonly param: string; readonly label: string }[]
+  readonly fields: readonly {
+    readonly param: string
+    readonly label: string
+    /** See useFieldErrors. */
+    readonly isExact?: boolean
+  }[]
   readonly children: ReactNode
 }
 
 export function CheckedRow({ fields, children, gap = 'xs', grow = false }: CheckedRowProps) {
   const errorOf = useFieldErrors()
-  const refused = fields.flatMap(({ param, label }) => {
-    const text = errorOf(param)
+  const refused = fields.flatMap(({ param, label, isExact }) => {
+    const text = errorOf(param, isExact)
     return text === undefined ? [] : [{ param, label, text }]
   })
   return (

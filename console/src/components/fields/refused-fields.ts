@@ -9,10 +9,14 @@ export interface RefusedField {
 
 export const RefusedFieldsContext = createContext<readonly RefusedField[]>([])
 
-/** Returns a function with the first refusal that names a field or a part of it. */
-export function useFieldErrors(): (param: string) => string | undefined {
+/**
+ * Returns a function with the first refusal that names a field or a part of it; with `isExact`, the
+ * field alone: the name of one model can begin with that of another, `gpt-5.1` with `gpt-5`.
+ */
+export function useFieldErrors(): (param: string, isExact?: boolean) => string | undefined {
   const refused = useContext(RefusedFieldsContext)
-  return (param) => refused.find((one) => names(one.param, param))?.text
+  return (param, isExact = false) =>
+    refused.find((one) => (isExact ? one.param === param : names(one.param, param)))?.text
 }
 
 function names(refused: string, param: string): boolean {

@@ -3,13 +3,12 @@ import { Box, Select, Stack, Text } from '@mantine/core'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { useFieldError } from '../../components/form/checked-form.tsx'
 import {
-  AddRow,
   PriceRows,
-  RemoveRow,
   type RowsProps,
   replaceAt,
   SmallField,
 } from '../../components/form/prices/price-rows.tsx'
+import { AddRow, RemoveRow } from '../../components/form/prices/row-buttons.tsx'
 import { formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { NEW_ROUTE, type RouteDraft } from './draft.ts'

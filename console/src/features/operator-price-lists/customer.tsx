@@ -1,7 +1,6 @@
 /** The price list of one account, and its own prices. */
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { CheckedField } from '../../components/form/checked-form.tsx'
 import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
@@ -12,10 +11,11 @@ import { notifyDone } from '../../components/state/notify.ts'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { useAdminChange } from '../../lib/use-admin.ts'
 import { BelowCost } from './below-cost.tsx'
 import { checkList, NO_TERMS, toListBody, toListDraft } from './draft.ts'
 import { ListFields } from './list-fields.tsx'
+import { ListSelect } from './list-select.tsx'
 import { messages } from './messages.ts'
 import { BASE_LIST } from './price-cell.tsx'
 
@@ -98,12 +98,8 @@ interface AssignmentProps {
   readonly onClose: () => void
 }
 
-const LISTS_OFFERED = 500
-
 function Assignment({ account, onClose }: AssignmentProps) {
   const t = useMessages(messages)
-  const query = { own: 'false', limit: LISTS_OFFERED } as const
-  const { data } = useAdmin('GET /operator/price-lists', { query })
   const [id, setId] = useState(account.price_list ?? BASE_LIST)
   const assign = useAdminChange('PUT /operator/accounts/:account_id/price-list')
   const send = async () => {
@@ -112,26 +108,16 @@ function Assignment({ account, onClose }: AssignmentProps) {
     notifyDone(t('assigned', { list: id === BASE_LIST ? t('base') : id }))
     onClose()
   }
-  const lists = (data?.data ?? []).filter(({ currency }) => currency === account.currency)
   return (
     <CheckedSubmitForm act={t('save')} onSend={send} onCancel={onClose}>
-      <CheckedField param="price_list">
-        {(error) => (
-          <Select
-            label={t('assign')}
-            description={t('assignHint')}
-            searchable
-            allowDeselect={false}
-            data={[
-              { value: BASE_LIST, label: t('base') },
-              ...lists.map((list) => ({ value: list.id, label: list.id })),
-            ]}
-            error={error}
-            value={id}
-            onChange={(chosen) => setId(chosen ?? BASE_LIST)}
-          />
-        )}
-      </CheckedField>
+      <ListSelect
+        param="price_list"
+        label={t('assign')}
+        description={t('assignHint')}
+        currency={account.currency}
+        value={id}
+        onChange={setId}
+      />
     </CheckedSubmitForm>
   )
 }

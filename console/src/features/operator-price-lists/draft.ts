@@ -141,12 +141,12 @@ function checkPlan(plan: PlanDraft, index: number): Mistake[] {
 function checkTerms({ default: rule, entries }: TermsDraft, at: string): Mistake[] {
   const names = entries.map(({ model }) => model)
   return [
-    ...(isWrongFactor(rule) ? [[`${at}default`, 'badFactor'] as const] : []),
+    ...(isWrongFactor(rule) ? [[`${at}default.factor`, 'badFactor'] as const] : []),
     ...entries.flatMap((entry, index): Mistake[] => {
       const place = entryParam(at, entry.model, index)
       if (entry.model === '') return [[place, 'needed']]
       if (names.indexOf(entry.model) < index) return [[place, 'twice']]
-      if (isWrongFactor(entry)) return [[place, 'badFactor']]
+      if (isWrongFactor(entry)) return [[`${place}.factor`, 'badFactor']]
       if (entry.kind !== 'prices') return []
       if (entry.prices.length === 0) return [[place, 'noPrices']]
       return entry.prices.flatMap(({ amount }, row): Mistake[] =>

@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { useFieldErrors } from '../../components/fields/refused-fields.ts'
 import { replaceAt } from '../../components/form/prices/price-rows.tsx'
-import { Icon } from '../../components/icon.tsx'
+import { AddRow } from '../../components/form/prices/row-buttons.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type ListDraft, NEW_PLAN, type PlanDraft } from './draft.ts'
 import { messages } from './messages.ts'
@@ -41,16 +41,10 @@ export function ListFields({ list, onChange }: ListFieldsProps) {
             }
           />
         ))}
-        <Group>
-          <Button
-            variant="subtle"
-            size="compact-xs"
-            leftSection={<Icon name="plus" size={13} />}
-            onClick={() => onChange({ ...list, plans: [...plans, NEW_PLAN] })}
-          >
-            {t('addPlan')}
-          </Button>
-        </Group>
+        <AddRow
+          label={t('addPlan')}
+          onAdd={() => onChange({ ...list, plans: [...plans, NEW_PLAN] })}
+        />
       </Stack>
     </>
   )

@@ -1,17 +1,17 @@
 /** Creates a price list, or changes one. */
-import { Select, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { CheckedSubmitForm } from '../../components/form/checked-submit-form.tsx'
 import { InvalidFields } from '../../components/form/invalid-field.ts'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { useAdminChange } from '../../lib/use-admin.ts'
 import { checkList, type EditedList, NEW_LIST, toListBody, toListDraft } from './draft.ts'
 import { ListFields } from './list-fields.tsx'
+import { ListSelect } from './list-select.tsx'
 import { messages } from './messages.ts'
-
-const BASE_LIST = 'base'
+import { BASE_LIST } from './price-cell.tsx'
 
 /** A list that was saved, and its prices below cost. */
 export interface SavedList {
@@ -76,44 +76,17 @@ export function ListForm({ stored, onSaved, onClose }: ListFormProps) {
               />
             )}
           </CheckedField>
-          <ParentField currency={currency} value={parent} onChange={setParent} />
+          <ListSelect
+            param="parent"
+            label={t('parent')}
+            description={t('parentHint')}
+            currency={currency}
+            value={parent}
+            onChange={setParent}
+          />
         </>
       )}
       <ListFields list={list} onChange={setList} />
     </CheckedSubmitForm>
-  )
-}
-
-interface ParentFieldProps {
-  readonly currency: string
-  readonly value: string
-  readonly onChange: (parent: string) => void
-}
-
-const LISTS_OFFERED = 500
-
-function ParentField({ currency, value, onChange }: ParentFieldProps) {
-  const t = useMessages(messages)
-  const query = { own: 'false', limit: LISTS_OFFERED } as const
-  const { data } = useAdmin('GET /operator/price-lists', { query })
-  const lists = (data?.data ?? []).filter((list) => list.currency === currency)
-  return (
-    <CheckedField param="parent">
-      {(error) => (
-        <Select
-          label={t('parent')}
-          description={t('parentHint')}
-          searchable
-          allowDeselect={false}
-          data={[
-            { value: BASE_LIST, label: t('base') },
-            ...lists.map((list) => ({ value: list.id, label: list.id })),
-          ]}
-          error={error}
-          value={value}
-          onChange={(parent) => onChange(parent ?? BASE_LIST)}
-        />
-      )}
-    </CheckedField>
   )
 }

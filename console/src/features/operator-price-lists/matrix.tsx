@@ -11,7 +11,8 @@ import { useModelTypeName } from '../../components/text/model-type.ts'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
-import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
+import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
+import { useSharedLists } from './list-select.tsx'
 import { messages } from './messages.ts'
 import { BASE_LIST, LINES_SHOWN, PriceCell, PriceMargin } from './price-cell.tsx'
 import { PriceDetails } from './price-details.tsx'
@@ -19,7 +20,6 @@ import { PriceDetails } from './price-details.tsx'
 const KEY = 'GET /operator/prices'
 type Row = RowOf<typeof KEY>
 
-const LISTS_OFFERED = 500
 const COMPARED_MAX = 20
 
 export function Matrix() {
@@ -135,10 +135,8 @@ interface ListChoiceProps {
 
 function ListChoice({ value, onChange }: ListChoiceProps) {
   const t = useMessages(messages)
-  const query = { own: 'false', limit: LISTS_OFFERED } as const
-  const { data } = useAdmin('GET /operator/price-lists', { query })
   const chosen = value === '' ? [] : value.split(',')
-  const offered = [BASE_LIST, ...(data?.data ?? []).map(({ id }) => id)]
+  const offered = [BASE_LIST, ...useSharedLists().map(({ id }) => id)]
   return (
     <MultiSelect
       aria-label={t('compare')}

@@ -1,10 +1,10 @@
 /** The entries of a list: a rule for all models, and one for each that it names. */
-import { ActionIcon, Button, Group, Select, Stack, TextInput } from '@mantine/core'
+import { Select, Stack, TextInput } from '@mantine/core'
 import { CheckedRow } from '../../components/fields/checked-row.tsx'
 import { useFieldErrors } from '../../components/fields/refused-fields.ts'
 import { NEW_PRICE } from '../../components/form/prices/price-draft.ts'
 import { PriceRows, replaceAt } from '../../components/form/prices/price-rows.tsx'
-import { Icon } from '../../components/icon.tsx'
+import { AddRow, RemoveRow } from '../../components/form/prices/row-buttons.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import {
   type EntryDraft,
@@ -52,16 +52,7 @@ export function TermsFields({ at, terms, onChange }: TermsFieldsProps) {
           onRemove={() => onChange({ entries: entries.filter((_, place) => place !== index) })}
         />
       ))}
-      <Group>
-        <Button
-          variant="subtle"
-          size="compact-xs"
-          leftSection={<Icon name="plus" size={13} />}
-          onClick={() => onChange({ entries: [...entries, NEW_ENTRY] })}
-        >
-          {t('addEntry')}
-        </Button>
-      </Group>
+      <AddRow label={t('addEntry')} onAdd={() => onChange({ entries: [...entries, NEW_ENTRY] })} />
     </Stack>
   )
 }
@@ -75,10 +66,16 @@ interface EntryFieldsProps {
 
 function EntryFields({ param, entry, onChange, onRemove }: EntryFieldsProps) {
   const t = useMessages(messages)
-  const error = useFieldErrors()(param)
+  const error = useFieldErrors()(param, true)
   return (
     <>
-      <CheckedRow fields={[{ param, label: entry.model || t('model') }]} gap={6}>
+      <CheckedRow
+        fields={[
+          { param, label: entry.model || t('model'), isExact: true },
+          { param: `${param}.factor`, label: t('factor') },
+        ]}
+        gap={6}
+      >
         <ModelSelect
           label={t('model')}
           error={error}
@@ -86,7 +83,7 @@ function EntryFields({ param, entry, onChange, onRemove }: EntryFieldsProps) {
           onChange={(model) => onChange({ model })}
         />
         <RuleFields
-          param={entry.model === '' ? `${param} factor` : param}
+          param={param}
           label={t('prices')}
           rule={entry}
           kinds={KINDS.filter((kind) => kind !== 'same')}
@@ -96,15 +93,7 @@ function EntryFields({ param, entry, onChange, onRemove }: EntryFieldsProps) {
             onChange(isFirst ? { ...change, prices: [NEW_PRICE] } : change)
           }}
         />
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={t('remove')}
-          onClick={onRemove}
-          mb={2}
-        >
-          <Icon name="trash" size={15} />
-        </ActionIcon>
+        <RemoveRow onRemove={onRemove} />
       </CheckedRow>
       {entry.kind === 'prices' ? (
         <PriceRows
@@ -131,7 +120,7 @@ interface RuleFieldsProps {
 
 function RuleFields({ param, label, rule, kinds, same, onChange }: RuleFieldsProps) {
   const t = useMessages(messages)
-  const error = useFieldErrors()(param)
+  const error = useFieldErrors()(`${param}.factor`)
   const words = {
     same,
     parent: t('byParent'),

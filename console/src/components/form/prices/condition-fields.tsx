@@ -1,10 +1,10 @@
 /** The conditions of a price: facts of a call, each with its values or a range. */
-import { ActionIcon, Autocomplete, Button, Group, TextInput } from '@mantine/core'
+import { Autocomplete, Group, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
-import { Icon } from '../../icon.tsx'
 import { useFieldError } from '../checked-form.tsx'
 import { type ConditionDraft, FACTS, NEW_CONDITION, takesRange } from './conditions.ts'
 import { messages } from './messages.ts'
+import { AddRow, RemoveRow } from './row-buttons.tsx'
 
 interface ConditionFieldsProps {
   /** The server's name of the condition, for example `prices[0].when`. */
@@ -29,14 +29,7 @@ export function ConditionFields({ param, rows, onChange }: ConditionFieldsProps)
           onRemove={() => onChange(rows.filter((_, at) => at !== index))}
         />
       ))}
-      <Button
-        variant="subtle"
-        size="compact-xs"
-        leftSection={<Icon name="plus" size={13} />}
-        onClick={() => onChange([...rows, NEW_CONDITION])}
-      >
-        {t('addCondition')}
-      </Button>
+      <AddRow label={t('addCondition')} onAdd={() => onChange([...rows, NEW_CONDITION])} />
     </>
   )
 }
@@ -86,9 +79,7 @@ function ConditionRow({ param, row, onChange, onRemove }: ConditionRowProps) {
           onChange={(values) => onChange({ values })}
         />
       )}
-      <ActionIcon variant="subtle" color="gray" aria-label={t('remove')} onClick={onRemove} mb={2}>
-        <Icon name="trash" size={15} />
-      </ActionIcon>
+      <RemoveRow onRemove={onRemove} />
     </Group>
   )
 }

@@ -1,15 +1,15 @@
 /** Form rows for prices, which can be added and removed. */
-import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Select, Stack, Text, TextInput } from '@mantine/core'
 import { UNITS } from '../../../../../server/base/lib/units.ts'
 import { useMessages } from '../../../lib/i18n.tsx'
 import { CheckedRow } from '../../fields/checked-row.tsx'
-import { Icon } from '../../icon.tsx'
 import { usePriceWords } from '../../prices/price-words.ts'
 import { useFieldError } from '../checked-form.tsx'
 import { ConditionFields } from './condition-fields.tsx'
 import { toConditions } from './conditions.ts'
 import { messages } from './messages.ts'
 import { NEW_PRICE, type PriceDraft } from './price-draft.ts'
+import { AddRow, RemoveRow } from './row-buttons.tsx'
 
 export function replaceAt<Item>(items: readonly Item[], index: number, item: Item): Item[] {
   return items.map((one, at) => (at === index ? item : one))
@@ -18,15 +18,6 @@ export function replaceAt<Item>(items: readonly Item[], index: number, item: Ite
 export interface RowsProps<Row> {
   readonly rows: readonly Row[]
   readonly onChange: (rows: readonly Row[]) => void
-}
-
-export function RemoveRow({ onRemove }: { readonly onRemove: () => void }) {
-  const t = useMessages(messages)
-  return (
-    <ActionIcon variant="subtle" color="gray" aria-label={t('remove')} onClick={onRemove} mb={2}>
-      <Icon name="trash" size={15} />
-    </ActionIcon>
-  )
 }
 
 interface PriceRowsProps extends RowsProps<PriceDraft> {
@@ -151,20 +142,5 @@ export function SmallField(props: SmallFieldProps) {
       value={value}
       onChange={({ currentTarget }) => onChange(currentTarget.value)}
     />
-  )
-}
-
-export function AddRow({ label, onAdd }: { readonly label: string; readonly onAdd: () => void }) {
-  return (
-    <Group>
-      <Button
-        variant="subtle"
-        size="compact-xs"
-        leftSection={<Icon name="plus" size={13} />}
-        onClick={onAdd}
-      >
-        {label}
-      </Button>
-    </Group>
   )
 }

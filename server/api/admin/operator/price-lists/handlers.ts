@@ -185,7 +185,7 @@ export const operatorPriceListsHandlers: HandlersOf<Contract> = {
 
   async 'DELETE /operator/accounts/:account_id/prices'({ params }, { sql, catalog }) {
     await findAccount(sql, params.account_id)
-    if (!(await clearOwnPrices(sql, params.account_id))) throw noSuch('own prices')
+    if (!(await clearOwnPrices(sql, params.account_id))) throw noSuch('own price list')
     await catalog.refresh()
   },
 
@@ -194,10 +194,11 @@ export const operatorPriceListsHandlers: HandlersOf<Contract> = {
     const { account_id: id } = params
     const { price_list: before } = await findAccount(sql, id)
     note({ price_list: body.price_list, before: { price_list: before } })
-    await withOperatorErrors(
+    await refuseAs(
       switchList(sql, (transaction) => {
         return assignPriceList(transaction, id, body.price_list, session.user.email)
       }),
+      ({ message }) => invalidField('price_list', message),
     )
     await services.catalog.refresh()
     return await findAccount(sql, id)
