@@ -6,6 +6,7 @@ import { ARK_DEFAULTS, type ArkOptions, ark } from './ark/vendor.ts'
 import { IMAGE_SCENARIOS, imageRoute } from './ark-media/images.ts'
 import { VIDEO_TIMES, type VideoTimes, videoRoutes } from './ark-media/video.ts'
 import { BEDROCK_DEFAULTS, type BedrockOptions, bedrock } from './bedrock/vendor.ts'
+import { DASHSCOPE_DEFAULTS, type DashscopeOptions, dashscope } from './dashscope/vendor.ts'
 import { type GoogleOptions, google, googleDefaults } from './google/vendor.ts'
 import { Book } from './kernel/book.ts'
 import { CallLog } from './kernel/calls.ts'
@@ -56,6 +57,7 @@ export interface SimulatorOptions {
   search?: Partial<SearchOptions>
   mediakit?: Partial<MediaKitOptions>
   minimax?: Partial<MinimaxOptions>
+  dashscope?: Partial<DashscopeOptions>
   /** Waiting and running times of a video, before the time scale. */
   video?: Partial<VideoTimes>
 }
@@ -94,6 +96,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     search({ ...SEARCH_DEFAULTS, ...options.search }),
     mediakit({ ...MEDIAKIT_DEFAULTS, ...options.mediakit }, platform),
     minimax({ ...MINIMAX_DEFAULTS, ...options.minimax }, platform),
+    dashscope({ ...DASHSCOPE_DEFAULTS, ...options.dashscope }, platform),
     ...rerankers(),
     ...profileVendors(),
     receiver(),

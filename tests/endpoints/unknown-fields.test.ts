@@ -25,7 +25,13 @@ const MODELS: Readonly<Record<string, readonly string[]>> = {
   ast: ['sim-interpretation'],
   search: ['vendor-web-search', 'vendor-global-search'],
   image: ['sim-image', 'doubao-seedream-4-0-250828'],
-  video: ['doubao-seedance-2-0-260128', 'doubao-seedance-1-0-pro-250528', 'MiniMax-H3', 'hailuo'],
+  video: [
+    'doubao-seedance-2-0-260128',
+    'doubao-seedance-1-0-pro-250528',
+    'MiniMax-H3',
+    'hailuo',
+    'wan3.0-video',
+  ],
   minutes: ['service-minutes', 'vendor-minutes'],
   erase: ['subtitle-erase'],
 }

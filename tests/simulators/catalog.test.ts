@@ -36,6 +36,11 @@ const PROBES: Record<string, (key: string) => Probe> = {
     { authorization: `Bearer ${key}` },
     { model: 'MiniMax-H3', content: [{ type: 'text', text: 'a' }] },
   ],
+  dashscope: (key) => [
+    '/api/v1/services/aigc/video-generation/video-synthesis',
+    { authorization: `Bearer ${key}`, 'x-dashscope-async': 'enable' },
+    { model: 'wan3.0-video', input: { prompt: 'a' } },
+  ],
   rerank: (key) => [
     '/v1/rerank',
     { authorization: `Bearer ${key}` },

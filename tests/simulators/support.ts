@@ -10,6 +10,7 @@ export const KEYS = {
   search: { authorization: 'Bearer sim-search-key' },
   mediakit: { authorization: 'Bearer sim-mediakit-key' },
   minimax: { authorization: 'Bearer sim-minimax-key' },
+  dashscope: { authorization: 'Bearer sim-dashscope-key', 'x-dashscope-async': 'enable' },
   minutes: { 'x-api-key': 'sim-speech-key', 'x-api-resource-id': 'volc.lark.minutes' },
   recognition: { 'x-api-key': 'sim-speech-key', 'x-api-resource-id': 'volc.seedasr.auc' },
   anthropic: { 'x-api-key': 'sim-anthropic-key', 'anthropic-version': '2023-06-01' },

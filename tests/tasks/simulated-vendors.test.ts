@@ -22,6 +22,8 @@ const MODELS: readonly [string, string, object[]][] = [
   ['doubao-seedance-2-0-fast-260128', 'a', TOKENS],
   ['doubao-seedance-2-5-260628', 'a', TOKENS],
   ['MiniMax-H3', 'm', SECONDS],
+  ['wan3.0-video', 'd', SECONDS],
+  ['wan2.7-t2v', 'd', SECONDS],
 ]
 const image = { type: 'image_url', image_url: { url: 'https://media.example/a.png' } }
 
@@ -42,6 +44,11 @@ describe('video against simulated vendors', () => {
           id: 'm',
           upstream: 'minimax',
           settings: { base_url: `${vendors.url}/minimax`, api_key: 'sim-minimax-key' },
+        },
+        {
+          id: 'd',
+          upstream: 'dashscope',
+          settings: { base_url: `${vendors.url}/dashscope`, api_key: 'sim-dashscope-key' },
         },
       ],
       models: MODELS.map(([model, channel, prices]) => ({
@@ -81,7 +88,7 @@ describe('video against simulated vendors', () => {
       assert.equal(record.basis, 'usage')
       const [line] = record.lines
       const { usage } = done.json
-      assert.equal(line?.quantity, usage.completion_tokens ?? usage.total_seconds)
+      assert.equal(line?.quantity, usage.completion_tokens ?? usage.total_seconds ?? usage.duration)
       assert.equal(record.charged, record.held, 'the hold was the exact price')
     })
   }
@@ -147,7 +154,7 @@ describe('video against simulated vendors', () => {
   test('input video is billed by the vendor and covered by the hold', async () => {
     const video = { type: 'video_url', video_url: { url: 'https://media.example/v.mp4' } }
     const content = [{ type: 'text', text: 'a river' }, video]
-    for (const model of ['t-doubao-seedance-2-0-260128', 't-MiniMax-H3']) {
+    for (const model of ['t-doubao-seedance-2-0-260128', 't-MiniMax-H3', 't-wan3.0-video']) {
       const { created, done, key } = await run({ model, content })
       assert.equal(done.json.status, 'succeeded', done.text)
       const record = await gateway.record(created, key)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { readImagesResult } from '../../server/wire/dialects/images/read-result.ts'
 import { arkVideo } from '../../server/wire/upstreams/ark/video.ts'
+import { dashscopeVideo } from '../../server/wire/upstreams/dashscope/video.ts'
 import { mediakitErase } from '../../server/wire/upstreams/mediakit/erase.ts'
 import { minimaxVideo } from '../../server/wire/upstreams/minimax/video.ts'
 import { startRecorded, wire } from './recording-vendor.ts'
@@ -35,6 +36,12 @@ const VENDORS = {
     }))
     const settings = { base_url: url, api_key: 'none', callbacks: false }
     return arkVideo.poll(wire, { settings, upstreamModel: 'doubao-seedance', upstreamId: '1' })
+  },
+  async dashscope(t: TestContext, link: unknown) {
+    const output = { task_id: '1', task_status: 'SUCCEEDED', video_url: link }
+    const { url } = await startRecorded(t, () => ({ '/api/v1/tasks/1': { body: { output } } }))
+    const settings = { base_url: url, api_key: 'none' }
+    return dashscopeVideo.poll(wire, { settings, upstreamModel: 'wan3.0-video', upstreamId: '1' })
   },
   async mediakit(t: TestContext, link: unknown) {
     const task = { success: true, status: 'completed', result: { video_url: link } }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { arkVideo } from '../../server/wire/upstreams/ark/video.ts'
+import { dashscopeVideo } from '../../server/wire/upstreams/dashscope/video.ts'
 import { doubaoMinutesDriver } from '../../server/wire/upstreams/doubao-minutes/minutes.ts'
 import { doubaoRecognitionDriver } from '../../server/wire/upstreams/doubao-recognition/recognition.ts'
 import type { UpstreamFailure } from '../../server/wire/upstreams/failure.ts'
@@ -56,6 +57,15 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     submit: (url) => minimaxVideo.submit(wire, orderOf(url, 'MiniMax-H3', VIDEO).order, ATTEMPT),
     poll: (url) => minimaxVideo.poll(wire, orderOf(url, 'MiniMax-H3', VIDEO).reference),
     accepted: { task_id: ID, error: { message: '' } },
+    byStatus: true,
+  },
+  dashscope: {
+    submitAt: '/api/v1/services/aigc/video-generation/video-synthesis',
+    pollAt: `/api/v1/tasks/${ID}`,
+    submit: (url) =>
+      dashscopeVideo.submit(wire, orderOf(url, 'wan3.0-video', VIDEO).order, ATTEMPT),
+    poll: (url) => dashscopeVideo.poll(wire, orderOf(url, 'wan3.0-video', VIDEO).reference),
+    accepted: { output: { task_id: ID, task_status: 'PENDING' }, code: '', message: '' },
     byStatus: true,
   },
   mediakit: {

@@ -3,6 +3,7 @@ import { bedrock } from './anthropic/bedrock/index.ts'
 import { anthropic } from './anthropic/index.ts'
 import { anthropicVertex } from './anthropic/vertex/index.ts'
 import { ark } from './ark/index.ts'
+import { dashscope } from './dashscope/index.ts'
 import { doubaoAst } from './doubao-ast/index.ts'
 import { doubaoMinutes } from './doubao-minutes/index.ts'
 import { doubaoRecognition } from './doubao-recognition/index.ts'
@@ -22,6 +23,7 @@ const ALL: readonly Upstream[] = [
   anthropicVertex,
   ark,
   minimax,
+  dashscope,
   mediakit,
   doubaoSpeech,
   doubaoMinutes,

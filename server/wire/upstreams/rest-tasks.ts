@@ -1,26 +1,42 @@
 /**
- * The kit of drivers for vendors with a bearer key and JSON: one request creates a task, another
- * reads it. A driver names its paths and what its documents mean; a method of its own may replace
+ * The kit of drivers for vendors with a key and JSON: one request creates a task, another reads
+ * it. A driver names its paths and what its documents mean; a method of its own may replace
  * any that this builds.
  */
 import { asString, type JsonObject, member } from '../../base/lib/json.ts'
 import { readResultUrl } from '../../base/lib/result-url.ts'
+import type { VideoRules } from '../dialects/video/content.ts'
+import { readVideoOrder, type VideoOrder } from '../dialects/video/order.ts'
 import { UpstreamFailure } from './failure.ts'
 import { type KeyedChannel, sendWithKey } from './send-with-key.ts'
 import { isUnknownTask, readTaskStatus, submittedAs } from './task-answer.ts'
-import type { TaskAttempt, TaskDriver, TaskOrder, TaskPoll, TaskReference } from './task-driver.ts'
+import type {
+  ListedTask,
+  PreparedTask,
+  TaskAttempt,
+  TaskDriver,
+  TaskOrder,
+  TaskPoll,
+  TaskReference,
+} from './task-driver.ts'
 import type { Wire, WireResponse } from './wire.ts'
+
+/** The settings of a channel: with a key, or with something that makes keys. */
+type TaskChannel = Omit<KeyedChannel, 'api_key'> & { readonly api_key?: string | undefined }
 
 /** A task that was read, and the wire for requests about its result. */
 export interface FoundTask<Settings> extends TaskReference<Settings> {
   readonly wire: Wire
 }
 
-export interface RestTasks<Settings extends KeyedChannel> {
+export interface RestTasks<Settings extends TaskChannel> {
   readonly prepare: TaskDriver<Settings>['prepare']
+  /** Returns the key of a request, where it is not the setting `api_key`. */
+  readonly channel?: (settings: Settings, wire: Wire) => KeyedChannel
   /** The request that creates a task; an attempt's callback URL joins its body. */
   readonly submit: {
     readonly path: (order: TaskOrder<Settings>) => string
+    readonly headers?: KeyedChannel['headers']
     readonly body: (order: TaskOrder<Settings>, attempt: TaskAttempt) => JsonObject
     /** The member of the answer with the task's id. */
     readonly id: string
@@ -30,7 +46,7 @@ export interface RestTasks<Settings extends KeyedChannel> {
   /** The request that reads a task. */
   readonly poll: {
     /** `id` is encoded for a path or a query. */
-    readonly path: (id: string) => string
+    readonly path: (id: string, reference: TaskReference<Settings>) => string
     /** Returns the document of the answer. Throws the refusal of the query. */
     readonly read: (response: WireResponse) => Promise<JsonObject>
     /** Returns an end that the document states in place of a status. */
@@ -43,8 +59,9 @@ export interface RestTasks<Settings extends KeyedChannel> {
 }
 
 /** Returns the driver's methods. */
-export function restTasks<Settings extends KeyedChannel>({
+export function restTasks<Settings extends TaskChannel>({
   prepare,
+  channel = (settings) => ({ ...settings, api_key: settings.api_key ?? '' }),
   submit,
   poll,
   result,
@@ -54,13 +71,16 @@ export function restTasks<Settings extends KeyedChannel>({
     async submit(wire, order, attempt) {
       const callback = { callback_url: attempt.vendorCallbackUrl }
       const body = Buffer.from(JSON.stringify({ ...submit.body(order, attempt), ...callback }))
-      const response = await sendWithKey(wire, order.settings, 'POST', submit.path(order), body)
+      const keyed = channel(order.settings, wire)
+      const target = submit.headers ? { ...keyed, headers: submit.headers } : keyed
+      const response = await sendWithKey(wire, target, 'POST', submit.path(order), body)
       const answer = await submit.read(response, order.parameters)
       return submittedAs(answer[submit.id], response, answer)
     },
     async poll(wire, reference) {
-      const path = poll.path(encodeURIComponent(reference.upstreamId))
-      const response = await sendWithKey(wire, reference.settings, 'GET', path)
+      const path = poll.path(encodeURIComponent(reference.upstreamId), reference)
+      const keyed = channel(reference.settings, wire)
+      const response = await sendWithKey(wire, keyed, 'GET', path)
       if (await isUnknownTask(response)) return { state: 'gone' }
       const document = await poll.read(response)
       const verdict = poll.verdict?.(document)
@@ -120,4 +140,41 @@ export function pickStated(task: JsonObject, names: readonly string[]): Record<s
 export function refuseField(found: { readonly param: string; readonly problem: string }) {
   const { param, problem } = found
   return new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
+}
+
+/** Reads an order under a model's rules. Throws the refusal of what the model does not take. */
+export function takeVideoOrder(order: TaskOrder<unknown>, rules: VideoRules): VideoOrder {
+  const read = readVideoOrder(order, rules)
+  if ('problem' in read) throw refuseField(read)
+  return read
+}
+
+/** Returns an order as most vendors of videos take it: by seconds, resolution and sound. */
+export function prepareVideo(
+  { parameters: { duration, ratio } }: TaskOrder<unknown>,
+  { seconds, resolution, audio, hasVideo }: VideoOrder,
+): PreparedTask {
+  return {
+    quantities: { second: seconds },
+    facts: { resolution, audio, video_input: hasVideo },
+    effective: { resolution, duration, ratio, generate_audio: audio },
+  }
+}
+
+/** A vendor's list never has more pages than this within the time of a lost answer. */
+const PAGES_MAX = 20
+
+/** Reads a list page by page. Throws `failed` for an endless one. */
+export async function listPages(
+  readPage: (page: number) => Promise<{ tasks: readonly ListedTask[]; isLast: boolean }>,
+  since: Date,
+): Promise<readonly ListedTask[]> {
+  const found: ListedTask[] = []
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const { tasks, isLast } = await readPage(page)
+    found.push(...tasks.filter(({ createdAt }) => createdAt >= since))
+    if (isLast) return found
+  }
+  // The unread pages may contain the task, so its absence is not known.
+  throw new UpstreamFailure('failed', { message: 'the list has more pages than are read' })
 }

@@ -1,4 +1,4 @@
-/** Sends requests to vendors that take JSON and a bearer key. */
+/** Sends requests to vendors that take JSON and a key. */
 import { joinUrl } from '../../base/lib/text/base-url.ts'
 import type { Wire, WireRequest, WireResponse } from './wire.ts'
 
@@ -6,12 +6,15 @@ import type { Wire, WireRequest, WireResponse } from './wire.ts'
 export interface KeyedChannel {
   readonly base_url: string
   readonly api_key: string
+  /** The word before the key; `Bearer` by default. */
+  readonly scheme?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Sends one request. `path` follows the channel's base URL; `body` is JSON. */
 export function sendWithKey(
   wire: Wire,
-  { base_url: baseUrl, api_key: apiKey }: KeyedChannel,
+  { base_url: baseUrl, api_key: apiKey, scheme = 'Bearer', headers }: KeyedChannel,
   method: WireRequest['method'],
   path: string,
   body?: Buffer,
@@ -20,7 +23,8 @@ export function sendWithKey(
     method,
     url: joinUrl(baseUrl, path),
     headers: {
-      authorization: `Bearer ${apiKey}`,
+      ...headers,
+      authorization: `${scheme} ${apiKey}`,
       ...(body ? { 'content-type': 'application/json' } : {}),
     },
     body,

@@ -48,7 +48,7 @@ export function readUpstreamId(id: unknown): string | undefined {
 export type TaskStatus = 'queued' | 'processing' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
 
 const WORDS: Readonly<Record<TaskStatus, string>> = {
-  queued: 'queued queueing queuing pending preparing waiting submitted created',
+  queued: 'queued queueing queuing pending suspended preparing waiting submitted created',
   processing: 'running processing in_progress generating',
   succeeded: 'succeeded success succeed completed complete done finished',
   failed: 'failed fail failure error',

@@ -64,6 +64,7 @@ for (const path of [SYNC_PATH, ASYNC_PATH]) {
       { model: 'sim-image', n: 2 },
       { model: 'sim-dall-e', n: 3 },
       { model: SEEDREAM },
+      { model: 'qwen-image-3.0', n: 3 },
       { model: SEEDREAM, n: 2 },
       { model: SEEDREAM, sequential_image_generation: 'auto', words: '[[fault:fail-images=1]]' },
     ]

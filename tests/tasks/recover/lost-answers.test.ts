@@ -55,6 +55,7 @@ describe('a creation whose answer was lost', () => {
       return [path, video('doubao-seedance-1-0-pro-250528'), path, true]
     }),
     [VIDEO_PATH, video('MiniMax-H3'), VIDEO_PATH, false],
+    [VIDEO_PATH, video('wan3.0-video'), VIDEO_PATH, true],
     ['/v1/audio/minutes', minutes('service-minutes'), '/v1/audio/minutes', true],
     ['/v1/audio/minutes', minutes('vendor-minutes'), '/v1/audio/minutes', false],
   ]

@@ -30,6 +30,15 @@ export interface VideoRules {
   readonly drafts?: boolean
   /** Schemes of the vendor's own handles for media; other handles are refused. */
   readonly handles?: readonly string[]
+  /** Most characters of the text. */
+  readonly characters?: number
+  /** The ratios that a caller may name beside `adaptive`; absent: all of the request's schema. */
+  readonly ratios?: readonly string[]
+  /** Fields that are passed on, beside those of every model. */
+  readonly fields?: readonly string[]
+  /** Most seconds of input videos that are billed, and most seconds of both together. */
+  readonly inputSeconds?: number
+  readonly secondsWithVideo?: number
 }
 
 export interface SortedContent {
@@ -53,7 +62,7 @@ const COUNTED: Readonly<Record<string, 'images' | 'videos' | 'audios'>> = {
   reference_video: 'videos',
   reference_audio: 'audios',
 }
-const ROLE_OF_TYPE: Readonly<Record<string, string>> = {
+export const ROLE_OF_TYPE: Readonly<Record<string, string>> = {
   image_url: 'first_frame',
   video_url: 'reference_video',
   audio_url: 'reference_audio',
@@ -82,6 +91,11 @@ export function sortContent(content: readonly unknown[]): SortedContent {
   return sorted
 }
 
+/** Returns the items of a request's content. */
+export function contentOf({ content }: JsonObject): readonly unknown[] {
+  return Array.isArray(content) ? content : []
+}
+
 /** Adds the only role of videos and audios, which callers may leave out and vendors require. */
 export function nameRoles(content: readonly unknown[]): readonly unknown[] {
   return content.map((item) => {
@@ -97,7 +111,7 @@ export function judgeVideo(
   sentFields: ReadonlySet<string>,
   rules: VideoRules,
 ): ContentProblem | undefined {
-  const content = Array.isArray(parameters.content) ? parameters.content : []
+  const content = contentOf(parameters)
   const sorted = sortContent(content)
   return (
     judgeContent(sorted, rules) ??

@@ -4,15 +4,16 @@ import { asString, isObject, type JsonObject, member } from '../../../base/lib/j
 import { readResultUrl } from '../../../base/lib/result-url.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import {
+  contentOf,
   correctRules,
   findUntaken,
   judgeVideo,
   nameRoles,
   sortContent,
 } from '../../dialects/video/content.ts'
-import { readErrorBody, UpstreamFailure } from '../failure.ts'
+import { readErrorBody } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
-import { pickStated, refuseField, requireUrl, restTasks } from '../rest-tasks.ts'
+import { listPages, pickStated, refuseField, requireUrl, restTasks } from '../rest-tasks.ts'
 import { sendWithKey } from '../send-with-key.ts'
 import { readTaskStatus } from '../task-answer.ts'
 import type {
@@ -34,7 +35,6 @@ type SucceededTask = Extract<TaskPoll, { state: 'succeeded' }>
 
 const PATH = '/contents/generations/tasks'
 const PAGE_SIZE = 500
-const PAGES_MAX = 20
 /** Fields that every generation takes, with the vendor's defaults. */
 const COMMON = ['return_last_frame', 'watermark', 'safety_identifier', 'execution_expires_after']
 /** Members of a task with the values that took effect. */
@@ -128,10 +128,6 @@ function effectiveOf(parameters: JsonObject, sized: JsonObject): JsonObject {
 /** The length and the sound of a draft are those of the video made of it. */
 function isOfDraft(parameters: JsonObject): boolean {
   return sortContent(contentOf(parameters)).drafts > 0
-}
-
-function contentOf({ content }: JsonObject): readonly unknown[] {
-  return Array.isArray(content) ? content : []
 }
 
 /** Keeps the fields that this generation takes, without defaults that it would refuse. */
@@ -252,12 +248,11 @@ async function cancel(wire: Wire, reference: TaskReference<ArkSettings>): Promis
   throw failure
 }
 
-async function list(
+function list(
   wire: Wire,
   query: { settings: ArkSettings; upstreamModel: string; since: Date },
 ): Promise<readonly ListedTask[]> {
-  const found: ListedTask[] = []
-  for (let page = 1; page <= PAGES_MAX; page += 1) {
+  return listPages(async (page) => {
     const search = new URLSearchParams({
       page_num: String(page),
       page_size: String(PAGE_SIZE),
@@ -267,12 +262,10 @@ async function list(
     if (response.status >= 400) throw await readArkFailure(response)
     const { items } = await readJsonAnswer(response)
     const tasks = (Array.isArray(items) ? items : []).flatMap(readListed)
-    found.push(...tasks.filter(({ createdAt }) => createdAt >= query.since))
+    // Newest first.
     const isOlder = tasks.some(({ createdAt }) => createdAt < query.since)
-    if (tasks.length < PAGE_SIZE || isOlder) return found
-  }
-  // The unread pages may contain the task, so its absence is not known.
-  throw new UpstreamFailure('failed', { message: 'the list has more pages than are read' })
+    return { tasks, isLast: tasks.length < PAGE_SIZE || isOlder }
+  }, query.since)
 }
 
 function readListed(item: unknown): ListedTask[] {

@@ -3,14 +3,16 @@
  * seconds; the film is a file with an id of its own; no usage, no list and no cancellation.
  */
 
-import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { asString, type JsonObject, member } from '../../../base/lib/json.ts'
 import {
   type ContentProblem,
+  contentOf,
   correctRules,
   findUntaken,
   judgeVideo,
   sortContent,
 } from '../../dialects/video/content.ts'
+import { findUntakenInside, judgeText, listMedia } from '../../dialects/video/order.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { type FoundTask, refuseField, requireUrl, restTasks } from '../rest-tasks.ts'
 import { sendWithKey } from '../send-with-key.ts'
@@ -69,11 +71,8 @@ function resolutionOf(order: Order): string {
 /** Checks the rules of this protocol alone. */
 function judgeOwn(order: Order, duration: number): ContentProblem | undefined {
   const { parameters, sentFields } = order
-  const { texts } = sortContent(contentOf(parameters))
-  if (texts.some((text) => text.length > TEXT_LENGTH_MAX)) {
-    const problem = `this model takes at most ${TEXT_LENGTH_MAX} characters`
-    return { param: 'content', problem }
-  }
+  const long = judgeText(parameters, TEXT_LENGTH_MAX)
+  if (long) return long
   if (sentFields.has('ratio') && parameters.ratio !== 'adaptive') {
     return { param: 'ratio', problem: "this model takes only 'adaptive'" }
   }
@@ -88,35 +87,11 @@ function judgeOwn(order: Order, duration: number): ContentProblem | undefined {
   return undefined
 }
 
-/** Only texts and addresses of images are taken from the content. */
-function findUntakenInside(parameters: JsonObject): ContentProblem | undefined {
-  for (const [index, item] of contentOf(parameters).filter(isObject).entries()) {
-    const type = String(item.type)
-    const media = isObject(item[type]) ? item[type] : {}
-    const untaken = [
-      ...Object.keys(item).filter((name) => !['type', 'role', type].includes(name)),
-      ...Object.keys(media).flatMap((name) => (name === 'url' ? [] : [`${type}.${name}`])),
-    ]
-    const [first] = untaken
-    if (first === undefined) continue
-    return { param: `content[${index}].${first}`, problem: 'this model does not take it' }
-  }
-  return undefined
-}
-
-function contentOf({ content }: JsonObject): readonly unknown[] {
-  return Array.isArray(content) ? content : []
-}
-
 function buildBody(order: Order): JsonObject {
   const { parameters, sentFields, upstreamModel } = order
   const content = contentOf(parameters)
-  const urlsOf = (role: string) =>
-    content.flatMap((item) => {
-      const url = asString(member(member(item, 'image_url'), 'url'))
-      const own = asString(member(item, 'role')) ?? 'first_frame'
-      return url !== undefined && own === role ? [url] : []
-    })
+  const media = listMedia(content)
+  const urlsOf = (name: string) => media.flatMap(({ role, url }) => (role === name ? [url] : []))
   const [first] = urlsOf('first_frame')
   const [last] = urlsOf('last_frame')
   const subjects = urlsOf('reference_image')

@@ -7,12 +7,14 @@ import { isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import { addCounts, readCount } from '../../dialects/usage/read-count.ts'
 import {
+  contentOf,
   correctRules,
   findUntaken,
   judgeVideo,
   nameRoles,
   sortContent,
 } from '../../dialects/video/content.ts'
+import { judgeText } from '../../dialects/video/order.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { pickStated, refuseField, requireUrl, restTasks } from '../rest-tasks.ts'
 import type { PreparedTask, TaskOrder, TaskPoll } from '../task-driver.ts'
@@ -36,7 +38,7 @@ function prepare(order: Order): PreparedTask {
   const rules = correctRules(rulesOf(order.upstreamModel), order.details)
   const found =
     judgeVideo(parameters, sentFields, rules) ??
-    judgeText(parameters) ??
+    judgeText(parameters, TEXT_LENGTH_MAX) ??
     findUntaken(parameters, sentFields, TAKEN)
   if (found) throw refuseField(found)
   const { videos, images } = sortContent(contentOf(parameters))
@@ -50,18 +52,6 @@ function prepare(order: Order): PreparedTask {
     facts: { resolution, audio: true, video_input: videos > 0 },
     effective: { resolution, ratio: ratioOf(parameters) },
   }
-}
-
-function judgeText(parameters: JsonObject) {
-  const { texts } = sortContent(contentOf(parameters))
-  const isLong = texts.some((text) => text.length > TEXT_LENGTH_MAX)
-  return isLong
-    ? { param: 'content', problem: `this model takes at most ${TEXT_LENGTH_MAX} characters` }
-    : undefined
-}
-
-function contentOf({ content }: JsonObject): readonly unknown[] {
-  return Array.isArray(content) ? content : []
 }
 
 function resolutionOf({ parameters, sentFields, upstreamModel, details }: Order): string {

@@ -1,0 +1,43 @@
+/** Classifies the vendor's errors (docs/protocols/dashscope.md#errors). */
+import { asString, type JsonObject, member, tryParseJson } from '../../../base/lib/json.ts'
+import { refineRejection } from '../account-refusal.ts'
+import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from '../failure.ts'
+import { readJsonAnswer } from '../read-json.ts'
+import type { WireResponse } from '../wire.ts'
+
+/** Codes by what they say; all others go by their status. */
+const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
+  // The vendor may have made the task before it gave up.
+  [/^(?:InternalError\.Timeout|RequestTimeOut|ResponseTimeout)/, 'unknown'],
+  [/^(?:Throttling|limit_|LimitRequests|insufficient_quota|ServiceUnavailable|ModelUnav)/, 'busy'],
+  [/^(?:InvalidApiKey|(?:\w+\.)?AccessDenied|Arrearage|AllocationQuota)/, 'channel_fault'],
+  [/^(?:CommodityNotPurchased|\w+BillOverdue|\w*NotFound|model_not_)/, 'channel_fault'],
+  [/^(?:DataInspectionFailed|IPInfringement|Invalid(?:Parameter|URL|File))/, 'rejected'],
+]
+
+/** Returns the document. Throws the error that it states, whatever its status. */
+export async function readDashscope(
+  response: WireResponse,
+  request?: unknown,
+): Promise<JsonObject> {
+  if (response.status >= 400) {
+    throw describeDashscopeFailure(
+      response.status,
+      tryParseJson(await readErrorBody(response)),
+      request,
+    )
+  }
+  const document = await readJsonAnswer(response)
+  if (asString(document.code)) throw describeDashscopeFailure(response.status, document, request)
+  return document
+}
+
+/** `request` is what the vendor may repeat: its words prove nothing about the channel. */
+export function describeDashscopeFailure(status: number, document: unknown, request?: unknown) {
+  const code = asString(member(document, 'code'))
+  const message = asString(member(document, 'message'))
+  const named = KINDS.find(([pattern]) => pattern.test(code ?? ''))?.[1]
+  const kind = named ?? refineRejection(classifyStatus(status), message, request)
+  const isStated = named !== 'unknown' && Boolean(code || message)
+  return new UpstreamFailure(kind, { status, isStated, code, message })
+}

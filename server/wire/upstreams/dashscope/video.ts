@@ -1,0 +1,140 @@
+/** Video tasks (docs/protocols/dashscope.md#videos): polled and listed; there are no callbacks. */
+import {
+  asString,
+  isObject,
+  type JsonObject,
+  member,
+  tryParseJson,
+} from '../../../base/lib/json.ts'
+import { UpstreamFailure } from '../failure.ts'
+import { listPages, prepareVideo, requireUrl, restTasks, takeVideoOrder } from '../rest-tasks.ts'
+import { sendWithKey } from '../send-with-key.ts'
+import type { ListedTask, TaskDriver, TaskOrder, TaskPoll } from '../task-driver.ts'
+import type { Wire, WireResponse } from '../wire.ts'
+import { videoFamilyOf } from './families.ts'
+import { readDashscope } from './read-failure.ts'
+import type { DashscopeSettings } from './settings.ts'
+
+const CREATE = '/api/v1/services/aigc/video-generation/video-synthesis'
+const TASKS = '/api/v1/tasks/'
+type Order = TaskOrder<DashscopeSettings>
+
+const rulesOf = ({ upstreamModel }: Order) => videoFamilyOf(upstreamModel)
+
+function buildBody(order: Order): JsonObject {
+  const { ratio, duration } = order.parameters
+  const rules = rulesOf(order)
+  const { prompt, media, resolution, sent } = takeVideoOrder(order, rules)
+  const { negative_prompt, generate_audio: audio, ...own } = sent
+  const word = (role: string) => (role === 'reference_video' ? rules.videoWord : role)
+  return {
+    model: order.upstreamModel,
+    input: {
+      prompt,
+      negative_prompt,
+      ...(media.length > 0
+        ? { media: media.map(({ role, url }) => ({ type: word(role), url })) }
+        : {}),
+    },
+    // The resolution is always sent: the vendor's own default is the dearest.
+    parameters: {
+      resolution: resolution.toUpperCase(),
+      duration,
+      ...(ratio === 'adaptive' ? {} : { ratio }),
+      audio,
+      ...own,
+      seed: own.seed === -1 ? undefined : own.seed,
+    },
+  }
+}
+
+const outputOf = (document: JsonObject) => (isObject(document.output) ? document.output : document)
+
+/** A task's code and message stand beside its status, its usage beside the task. */
+function taskOf(document: JsonObject): JsonObject {
+  const { task_status: status, code, message, video_url: url } = outputOf(document)
+  return { status, error: { code, message }, url, usage: document.usage }
+}
+
+/** An id that is unknown, or older than a day, is stated under HTTP 200. */
+function readUnknown(document: JsonObject): TaskPoll | undefined {
+  return outputOf(document).task_status === 'UNKNOWN' ? { state: 'gone' } : undefined
+}
+
+function readSuccess({ url, usage }: JsonObject): TaskPoll {
+  const stated = typeof usage === 'string' ? tryParseJson(Buffer.from(usage)) : usage
+  const [second, output, side] = [
+    secondsOf(stated),
+    Number(member(stated, 'output_video_duration')),
+    Number(member(stated, 'SR')),
+  ]
+  const ratio = asString(member(stated, 'ratio'))
+  return {
+    state: 'succeeded',
+    result: {
+      video_url: requireUrl(url, 'a video_url'),
+      ...(output > 0 ? { duration: output } : {}),
+      ...(side > 0 ? { resolution: `${side}p` } : {}),
+      ...(ratio === undefined ? {} : { ratio }),
+      ...(isObject(stated) ? { usage: stated } : {}),
+    },
+    ...(second === undefined ? {} : { usage: { second } }),
+    ...(side > 0 ? { facts: { resolution: `${side}p` } } : {}),
+  }
+}
+
+/** Reads the billed seconds, input and output together; a begun second counts. */
+function secondsOf(usage: unknown): number | undefined {
+  const read = (name: string) => member(usage, name)
+  const [input = 0, output] = [read('input_video_duration'), read('output_video_duration')]
+  const sum = typeof input === 'number' && typeof output === 'number' ? input + output : undefined
+  const stated = [read('duration'), sum, read('video_duration')]
+  const seconds = stated.find((one) => typeof one === 'number' && one > 0)
+  return typeof seconds === 'number' ? Math.ceil(seconds) : undefined
+}
+
+function readListed(row: unknown): ListedTask[] {
+  const [upstreamId, at] = [asString(member(row, 'task_id')), member(row, 'gmt_create')]
+  if (upstreamId === undefined || typeof at !== 'number') return []
+  return [{ upstreamId, createdAt: new Date(at) }]
+}
+
+export const dashscopeVideo: TaskDriver<DashscopeSettings> = {
+  ...restTasks<DashscopeSettings>({
+    prepare: (order) => prepareVideo(order, takeVideoOrder(order, rulesOf(order))),
+    submit: {
+      path: () => CREATE,
+      headers: { 'x-dashscope-async': 'enable' },
+      body: buildBody,
+      id: 'task_id',
+      read: async (response, request) => outputOf(await readDashscope(response, request)),
+    },
+    poll: { path: (id) => TASKS + id, read: readDashscope, verdict: readUnknown, task: taskOf },
+    result: readSuccess,
+  }),
+  /** Resolves with false for a task that runs: the next poll states how it ends. */
+  async cancel(wire, { settings, upstreamId }) {
+    const path = `${TASKS}${encodeURIComponent(upstreamId)}/cancel`
+    const response = await sendWithKey(wire, settings, 'POST', path)
+    const refused = await readDashscope(response).then(
+      () => undefined,
+      (failure: unknown) => failure,
+    )
+    if (refused === undefined) return true
+    if (refused instanceof UpstreamFailure && response.status === 400) return false
+    throw refused
+  },
+  list: (wire, { settings, upstreamModel, since }) =>
+    listPages(async (page) => {
+      const query = `?model_name=${encodeURIComponent(upstreamModel)}&page_no=${page}&page_size=100`
+      const response = await sendWithKey(wire, settings, 'GET', TASKS + query)
+      const { data, total_page: pages } = await readDashscope(response)
+      const rows = Array.isArray(data) ? data : []
+      return { tasks: rows.flatMap(readListed), isLast: rows.length === 0 || page >= Number(pages) }
+    }, since),
+}
+
+/** Lists at most one task of the account, which costs nothing. */
+export function probeTasks(wire: Wire, settings: DashscopeSettings): Promise<WireResponse> {
+  return sendWithKey(wire, settings, 'GET', `${TASKS}?page_no=1&page_size=1`)
+}
