@@ -27,7 +27,7 @@ const DETAILS: Record<string, object[]> = {
   ],
 }
 
-function errorBody({ status, code = '', message }: Failure) {
+export function googleError({ status, code = '', message }: Failure) {
   const details = DETAILS[code]
   const name = details || code === '' ? (NAMES[status] ?? 'UNKNOWN') : code
   return {
@@ -47,7 +47,7 @@ export function googleFailure(exchange: Exchange, failure: Failure): WholeReply 
   const retry = failure.retryAfterSeconds
   if (retry !== undefined) headers['retry-after'] = String(retry)
   const reason = `HTTP ${failure.status}`
-  return whole(failure.status, errorBody(failure), { headers, reason })
+  return whole(failure.status, googleError(failure), { headers, reason })
 }
 
 export const invalid = (message: string): Refused => new Refused({ status: 400, message })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_CHAT_QUIRKS } from '../../server/wire/dialects/chat/quirks.ts'
+import { translateToContents } from '../../server/wire/dialects/chat-over-contents/request.ts'
 import { translateChatRequest } from '../../server/wire/dialects/chat-over-messages/request.ts'
 import { InvalidRequest } from '../../server/wire/dialects/invalid-request.ts'
 import { countMessagesTokens } from '../../server/wire/dialects/messages/count-tokens.ts'
@@ -63,7 +64,7 @@ const messagesRequest = some({
 })
 
 const part = some({
-  type: fc.constantFrom('text', 'image_url', 'file', 'x'),
+  type: fc.constantFrom('text', 'image_url', 'file', 'input_audio', 'video_url', 'x'),
   text: word,
   image_url: some({ url: word }),
   file: some({ filename: word, file_data: word }),
@@ -138,6 +139,21 @@ for (const reasoning of ['off', 'budget', 'adaptive'] as const) {
     const quirks = { ...DEFAULT_MESSAGES_QUIRKS, reasoning, structured_output: reasoning !== 'off' }
     expectBoth(chatRequest, (request) => {
       return translateChatRequest(request, { upstreamModel: 'm', stream: true, quirks }).body
+    })
+  })
+}
+
+for (const number of [2.5, 3, 4]) {
+  test(`chat for an upstream of contents, generation ${number}`, () => {
+    const generation = { number, thinks: true, isPro: false }
+    expectBoth(chatRequest, (request) => {
+      return translateToContents(request, {
+        generation,
+        stream: true,
+        sellsSearch: true,
+        hasIds: true,
+        replacesSignatures: false,
+      }).body
     })
   })
 }

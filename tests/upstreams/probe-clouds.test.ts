@@ -55,6 +55,17 @@ test('Bedrock: the signature of a GET with a query, and the profiles as models',
   )
 })
 
+test('Gemini: by a key, and by a service account', async () => {
+  const base_url = `${simulators.url}/google`
+  const service_account = serviceAccountOf(simulators.url)
+  for (const settings of [{ api_key: 'sim-google-key' }, { service_account }]) {
+    const channel = open('gemini', { base_url, ...settings })
+    assert.match(await channel.probe(), /accepts the key/)
+    assert.ok((await channel.models()).models.includes('sim-gemini-3'))
+  }
+  await assert.rejects(open('gemini', { base_url, api_key: 'x' }).probe(), /API key not valid/)
+})
+
 test('Vertex AI: a wire that only reads may ask for a token', async () => {
   assert.match(await vertex().probe(), /accepts the key/)
   await assert.rejects(vertex('other@project').probe(), /invalid_grant: Invalid account/)
@@ -90,5 +101,7 @@ test('settings that cannot work are refused where they are', () => {
   assert.equal(problemOf('bedrock', half), 'secret_access_key')
   const account = { ...serviceAccountOf(''), token_uri: 'http://metadata.internal/token' }
   assert.equal(problemOf('anthropic-vertex', { service_account: account }), 'service_account')
+  assert.equal(problemOf('gemini', { service_account: account }), 'service_account')
+  assert.equal(problemOf('gemini', {}), 'api_key')
   assert.equal(problemOf('rerank', { shape: 'tei' }), 'base_url')
 })

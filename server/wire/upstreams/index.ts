@@ -8,6 +8,7 @@ import { doubaoAst } from './doubao-ast/index.ts'
 import { doubaoMinutes } from './doubao-minutes/index.ts'
 import { doubaoRecognition } from './doubao-recognition/index.ts'
 import { doubaoSpeech } from './doubao-speech/index.ts'
+import { gemini } from './gemini/index.ts'
 import { mediakit } from './mediakit/index.ts'
 import { minimax } from './minimax/index.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
@@ -21,6 +22,7 @@ const ALL: readonly Upstream[] = [
   anthropic,
   bedrock,
   anthropicVertex,
+  gemini,
   ark,
   minimax,
   dashscope,

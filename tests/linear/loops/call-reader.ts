@@ -42,6 +42,9 @@ const ARGUMENTS: Readonly<Record<string, (value: unknown) => readonly unknown[]>
   translateCompletionRequest: (value) => {
     return [{ ...(value as JsonObject), messages: undefined, input: undefined }, 'max_tokens']
   },
+  translateToContents: (value) => [value, { ...GIVEN, ...CONTENTS }],
+  translateChatMessages: (value) => [value],
+  createContentsChat: () => [{ ...GIVEN, reading: { billsQueries: true, isGrounded: true } }],
   listIgnored: (value) => [value, new Set()],
   findUntaken: (value) => [value, new Set(Object.keys(value as JsonObject)), []],
   createLargeObjectReader: () => [2],
@@ -71,6 +74,13 @@ const GIVEN = {
   onEvent: nothing,
   onObject: nothing,
   onOverflow: nothing,
+}
+
+const CONTENTS = {
+  generation: { number: 3, thinks: true, isPro: false },
+  sellsSearch: true,
+  hasIds: true,
+  replacesSignatures: false,
 }
 
 interface Pushed {

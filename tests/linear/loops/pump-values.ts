@@ -122,6 +122,15 @@ const events = (n: number, make: Make<object>, name?: string): string =>
 /** Returns bodies of vendors by name: streams of many events, and of large ones. */
 export function pumpBodies(n: number): ReadonlyMap<string, Buffer> {
   const chunk = (delta: object) => ({ id: 'c', choices: [{ index: 0, delta }] })
+  const piece = (candidate: object) => ({ candidates: [candidate] })
+  const calling = (at: number) => ({ functionCall: { id: `c${at}`, name: 'f', args: { a: at } } })
+  const sources = (at: number) => ({ web: { uri: `u:${at}` } })
+  const support = (at: number) => ({
+    segment: { startIndex: at, endIndex: at },
+    groundingChunkIndices: [0],
+  })
+  const grounded = (groundingMetadata: object) =>
+    piece({ content: { parts: [{ text: 'x' }] }, groundingMetadata, finishReason: 'STOP' })
   const texts: Readonly<Record<string, string>> = {
     content: events(n, () => chunk({ role: 'assistant', content: 'x' })),
     reasoning: events(n, () => chunk({ reasoning_content: 'x' })),
@@ -146,6 +155,19 @@ export function pumpBodies(n: number): ReadonlyMap<string, Buffer> {
       (at) => ({ type: 'response.output_item.done', output_index: at, item: item(at) }),
       'response.output_item.done',
     ),
+    contents: events(n, (at) => piece({ content: { parts: [{ text: 'x' }, calling(at)] } })),
+    'contents in one event': events(1, () => piece({ content: { parts: many(n, calling) } })),
+    'passages of one source': events(1, () => {
+      return grounded({ groundingChunks: [sources(0)], groundingSupports: many(n, support) })
+    }),
+    'queries and sources': events(1, () => {
+      const webSearchQueries = many(n, (at) => `q${at}`)
+      return grounded({ webSearchQueries, groundingChunks: many(n, sources) })
+    }),
+    'sources again and again': events(n, (at) => {
+      return grounded({ groundingChunks: [sources(at)], groundingSupports: [support(at)] })
+    }),
+    'counts so far': events(n, (at) => ({ usageMetadata: { promptTokenCount: at } })),
     objects: many(n, (at) => JSON.stringify({ reqid: at, code: 0, data: 'AAAA' })).join('\n'),
     comments: ': x\n\n'.repeat(n),
     'lines without an end': 'data: x\n'.repeat(n),

@@ -17,7 +17,27 @@ export interface MessagesConversation {
   readonly messages: readonly MessagesTurn[]
 }
 
-export function translateChatMessages(messages: unknown): MessagesConversation {
+/** Makes blocks of the parts of messages: for another format they may be other ones. */
+export interface ContentReading {
+  readonly content: (content: unknown, param: string) => MessagesBlock[]
+  /** Return the blocks of an assistant message that stand in members of their own. */
+  readonly before: (message: JsonObject) => readonly MessagesBlock[]
+  readonly after: (message: JsonObject, param: string) => readonly MessagesBlock[]
+  /** Returns further members of a call's block. */
+  readonly call: (call: unknown) => JsonObject
+}
+
+const OF_MESSAGES: ContentReading = {
+  content: translateChatContent,
+  before: readThinking,
+  after: ({ refusal }) => translateChatContent(asString(refusal), 'refusal'),
+  call: () => ({}),
+}
+
+export function translateChatMessages(
+  messages: unknown,
+  reading: ContentReading = OF_MESSAGES,
+): MessagesConversation {
   if (!Array.isArray(messages)) throw new InvalidRequest('messages', 'must be an array')
   const turns = new Turns()
   const system: MessagesBlock[] = []
@@ -27,8 +47,8 @@ export function translateChatMessages(messages: unknown): MessagesConversation {
     if (!isObject(message)) throw new InvalidRequest(param, 'must be an object')
     const isSystem = message.role === 'system' || message.role === 'developer'
     isLeading &&= isSystem
-    if (isLeading) system.push(...readContent(message, param))
-    else addMessage(turns, message, param)
+    if (isLeading) system.push(...readContent(message, param, reading))
+    else addMessage(turns, message, param, reading)
   }
   const translated = trimPrefill(turns.finish())
   // The format requires a user turn.
@@ -38,16 +58,21 @@ export function translateChatMessages(messages: unknown): MessagesConversation {
   return { system, messages: translated }
 }
 
-function addMessage(turns: Turns, message: JsonObject, param: string): void {
-  const content = readContent(message, param)
+function addMessage(
+  turns: Turns,
+  message: JsonObject,
+  param: string,
+  reading: ContentReading,
+): void {
+  const content = readContent(message, param, reading)
   switch (message.role) {
     case 'user':
       turns.addUser(content)
       return
     case 'assistant':
       turns.addAssistant(
-        [...readThinking(message), ...content, ...readRefusal(message)],
-        readCalls(message, param),
+        [...reading.before(message), ...content, ...reading.after(message, param)],
+        readCalls(message, param, reading),
       )
       return
     case 'tool':
@@ -73,8 +98,8 @@ function addMessage(turns: Turns, message: JsonObject, param: string): void {
 }
 
 /** Some chat clients mark a whole message for caching: the format marks its last block. */
-function readContent(message: JsonObject, param: string): MessagesBlock[] {
-  const blocks = translateChatContent(message.content, `${param}.content`)
+function readContent(message: JsonObject, param: string, reading: ContentReading): MessagesBlock[] {
+  const blocks = reading.content(message.content, `${param}.content`)
   const last = blocks.at(-1)
   const { cache_control: mark } = message
   return last && isObject(mark)
@@ -94,17 +119,13 @@ function readThinking({ thinking_blocks: signed }: JsonObject): MessagesBlock[] 
   })
 }
 
-function readRefusal({ refusal }: JsonObject): MessagesBlock[] {
-  return translateChatContent(asString(refusal), 'refusal')
-}
-
 function readId(value: unknown, param: string): string {
   if (typeof value !== 'string' || value === '') throw new InvalidRequest(param, 'is required')
   return value
 }
 
 /** A legacy `function_call` has no id: its function's name stands in on both sides. */
-function readCalls(message: JsonObject, param: string): ToolUse[] {
+function readCalls(message: JsonObject, param: string, reading: ContentReading): ToolUse[] {
   const { tool_calls: calls, function_call: legacy } = message
   if (isObject(legacy)) {
     const name = readId(legacy.name, `${param}.function_call.name`)
@@ -118,13 +139,15 @@ function readCalls(message: JsonObject, param: string): ToolUse[] {
     const id = readId(member(call, 'id'), `${at}.id`)
     if (isObject(custom)) {
       const name = readId(custom.name, `${at}.custom.name`)
-      return { id, name, input: { input: asString(custom.input) ?? '' } }
+      const input = { input: asString(custom.input) ?? '' }
+      return { id, name, input, more: reading.call(call) }
     }
     const functionCall = member(call, 'function')
     return {
       id,
       name: readId(member(functionCall, 'name'), `${at}.function.name`),
       input: parseInput(member(functionCall, 'arguments')),
+      more: reading.call(call),
     }
   })
 }

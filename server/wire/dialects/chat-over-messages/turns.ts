@@ -2,6 +2,7 @@
  * Builds a conversation of the messages format: user and assistant in turn, each call answered
  * at the beginning of the next user turn. The chat format requires none of that.
  */
+import type { JsonObject } from '../../../base/lib/json.ts'
 import { fitToolId } from '../messages/tool-id.ts'
 import { type MessagesBlock, textBlock } from './translate-part.ts'
 
@@ -14,6 +15,8 @@ export interface ToolUse {
   readonly id: string
   readonly name: string
   readonly input: unknown
+  /** Further members of its block. */
+  readonly more?: JsonObject
 }
 
 const INTERRUPTED = 'The tool call was interrupted: there is no result.'
@@ -46,8 +49,8 @@ export class Turns {
 
   addAssistant(blocks: readonly MessagesBlock[], calls: readonly ToolUse[]): void {
     this.closeCalls()
-    const uses = calls.map(({ id, name, input }) => {
-      return { type: 'tool_use', id: this.openCall(id), name, input }
+    const uses = calls.map(({ id, name, input, more }) => {
+      return { type: 'tool_use', id: this.openCall(id), name, input, ...more }
     })
     // Those of one id are answered in order, and taken from the end.
     for (const ids of this.openByCallId.values()) ids.reverse()

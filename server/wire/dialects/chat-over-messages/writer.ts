@@ -5,11 +5,19 @@
  */
 import { type JsonObject, writeJson } from '../../../base/lib/json.ts'
 import { estimateTokensOfBytes } from '../../../base/lib/text/estimate-tokens.ts'
-import { CompletionContent } from '../chat/collect-stream.ts'
+import { CompletionContent, describeImage } from '../chat/collect-stream.ts'
 import { buildChatError, encodeChatError } from '../chat/error.ts'
 import { readFreeText } from '../chat/free-text-tool.ts'
+import { carrySignature } from '../contents/signature.ts'
 import { MessagesReader } from '../messages/read-parts.ts'
-import type { CallPart, ContentPart, Ending, PartCall, PartWriter } from '../parts/part.ts'
+import type {
+  CallPart,
+  ContentPart,
+  Ending,
+  PartCall,
+  PartReader,
+  PartWriter,
+} from '../parts/part.ts'
 import { translateAnswer } from '../parts/translate-answer.ts'
 import type { Relay } from '../relay.ts'
 import type { ReportedError } from '../reported-error.ts'
@@ -18,12 +26,22 @@ import { type ChatAnswerOptions, encodeTier, mintCallId, toChatUsage } from './a
 
 /** Translates a message to chunks. */
 export function createChatStream(options: ChatAnswerOptions): Relay {
-  return translateAnswer(new MessagesReader(options.usage), new ChunkWriter(options), 'stream')
+  return writeChat(new MessagesReader(options.usage), options, 'stream')
 }
 
 /** Translates a message to a completion, at its end. */
 export function createChatBody(options: ChatAnswerOptions): Relay {
-  return translateAnswer(new MessagesReader(options.usage), new CompletionWriter(options), 'whole')
+  return writeChat(new MessagesReader(options.usage), options, 'whole')
+}
+
+/** Translates an answer of any dialect to chunks, or to a completion at its end. */
+export function writeChat(
+  reader: PartReader,
+  options: ChatAnswerOptions,
+  form: 'stream' | 'whole',
+): Relay {
+  const writer = form === 'stream' ? new ChunkWriter(options) : new CompletionWriter(options)
+  return translateAnswer(reader, writer, form)
 }
 
 /** The common part of both forms. */
@@ -82,6 +100,7 @@ class ChunkWriter extends ChatWriter implements PartWriter {
   /** The beginning of each chunk. */
   private readonly head: string
   private hasStarted = false
+  private imageCount = 0
   /** Calls that were opened; with the input of tools of free text, sent once it is whole. */
   private readonly calls = new Map<PartCall, string>()
 
@@ -106,6 +125,13 @@ class ChunkWriter extends ChatWriter implements PartWriter {
         return
       case 'sources':
         this.writeDelta(writeJson({ annotations: part.annotations }))
+        return
+      case 'image':
+        this.writeDelta(writeJson({ images: [describeImage(part, this.imageCount)] }))
+        this.imageCount += 1
+        return
+      case 'mark':
+        this.writeDelta(writeJson(carrySignature(part.signature)))
         return
       case 'call':
         if (this.hasRoomFor(part.call)) this.addCall(part)
@@ -134,7 +160,7 @@ class ChunkWriter extends ChatWriter implements PartWriter {
     this.writeDelta('{"role":"assistant","content":""}')
   }
 
-  private addCall({ call, arguments: text, isComplete }: CallPart): void {
+  private addCall({ call, arguments: text, isComplete, signature }: CallPart): void {
     const isCustom = this.isCustom(call)
     const { name } = call
     const waiting = this.calls.get(call)
@@ -143,7 +169,7 @@ class ChunkWriter extends ChatWriter implements PartWriter {
       const opened = isCustom
         ? { id, type: 'custom', custom: { name, input: '' } }
         : { id, type: 'function', function: { name, arguments: '' } }
-      this.writeCall(call, opened)
+      this.writeCall(call, { ...opened, ...carrySignature(signature) })
     }
     this.calls.set(call, isCustom ? (waiting ?? '') + text : '')
     if (!isCustom && text !== '') this.writeCall(call, { function: { arguments: text } })
@@ -200,17 +226,20 @@ class CompletionWriter extends ChatWriter implements PartWriter {
   private buildMessage(): JsonObject {
     const { legacyFunctions = false } = this.options
     const { text } = this.content.texts
-    const calls = [...this.content.calls].map(([call, input]) => this.buildCall(call, input))
+    const calls = [...this.content.calls].map(([call, input]) => ({
+      ...this.buildCall(call, input),
+      ...carrySignature(this.content.signatures.get(call)),
+    }))
     return {
       role: 'assistant',
       content: text === '' && calls.length > 0 ? null : text,
       ...this.content.describe(),
       ...(legacyFunctions || calls.length === 0 ? {} : { tool_calls: calls }),
-      ...(legacyFunctions && calls[0] ? { function_call: calls[0].function } : {}),
+      ...(legacyFunctions && calls[0]?.function ? { function_call: calls[0].function } : {}),
     }
   }
 
-  private buildCall(call: PartCall, text: string): JsonObject {
+  private buildCall(call: PartCall, text: string): CalledTool {
     const id = this.idOf(call)
     const { name } = call
     if (this.isCustom(call)) {
@@ -218,4 +247,8 @@ class CompletionWriter extends ChatWriter implements PartWriter {
     }
     return { id, type: 'function', function: { name, arguments: text } }
   }
+}
+
+interface CalledTool extends JsonObject {
+  readonly function?: JsonObject
 }

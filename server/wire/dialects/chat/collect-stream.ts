@@ -1,6 +1,7 @@
 /** Collects a chat stream into one whole completion, with the upstream's own id and usage. */
 import { type JsonObject, writeJson } from '../../../base/lib/json.ts'
-import type { ContentPart, Ending, PartCall, PartWriter } from '../parts/part.ts'
+import { carrySignature } from '../contents/signature.ts'
+import type { ContentPart, Ending, ImagePart, PartCall, PartWriter } from '../parts/part.ts'
 import { translateAnswer } from '../parts/translate-answer.ts'
 import type { Relay } from '../relay.ts'
 import type { ReportedError } from '../reported-error.ts'
@@ -22,7 +23,10 @@ export class CompletionContent {
   readonly texts = { text: '', reasoning: '', refusal: '' }
   /** The arguments of each call. */
   readonly calls = new Map<PartCall, string>()
+  readonly signatures = new Map<PartCall, string>()
   private readonly annotations: JsonObject[] = []
+  private readonly images: JsonObject[] = []
+  private mark: string | undefined
 
   add(part: ContentPart): void {
     switch (part.kind) {
@@ -34,8 +38,15 @@ export class CompletionContent {
       case 'sources':
         for (const annotation of part.annotations) this.annotations.push(annotation)
         return
+      case 'image':
+        this.images.push(describeImage(part, this.images.length))
+        return
+      case 'mark':
+        this.mark = part.signature
+        return
       case 'call':
         this.calls.set(part.call, (this.calls.get(part.call) ?? '') + part.arguments)
+        if (part.signature) this.signatures.set(part.call, part.signature)
     }
   }
 
@@ -46,8 +57,16 @@ export class CompletionContent {
       refusal: refusal === '' ? null : refusal,
       ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
       ...(this.annotations.length > 0 ? { annotations: this.annotations } : {}),
+      ...(this.images.length > 0 ? { images: this.images } : {}),
+      ...carrySignature(this.mark),
     }
   }
+}
+
+/** An image of an answer, as routers write it into chat. */
+export function describeImage({ media, data, signature }: ImagePart, index: number): JsonObject {
+  const url = `data:${media};base64,${data}`
+  return { type: 'image_url', index, image_url: { url }, ...carrySignature(signature) }
 }
 
 class CollectedWriter implements PartWriter {

@@ -70,8 +70,8 @@ export interface ChatModes {
   /** True after a refusal of calls without the vendor's signature: its stand-in is sent. */
   readonly signsCalls?: boolean
   /**
-   * True if the chat request is translated once more, to the messages format: results of tools keep
-   * their media and their failure, and reasoning its signature.
+   * True if the chat request is translated once more, to a format that can say more: results of
+   * tools keep their media and their failure, and reasoning and calls their signatures.
    */
   readonly beforeMessages?: boolean
   /** True if `web_search_options` make the vendor search, with a price for each search. */

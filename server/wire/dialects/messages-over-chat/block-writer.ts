@@ -5,10 +5,10 @@
  * which they first appeared; the first is written live, the others wait until it is complete.
  */
 import { isObject, type JsonObject, tryParseJson, writeJson } from '../../../base/lib/json.ts'
-import type { CallPart, PartCall } from '../parts/part.ts'
+import type { CallPart, ImagePart, PartCall } from '../parts/part.ts'
 import { encodeSseEvent } from '../sse.ts'
 
-type Block = TextBlock | ToolBlock
+type Block = TextBlock | ToolBlock | ImageBlock
 
 interface TextBlock {
   readonly kind: 'text' | 'thinking'
@@ -16,6 +16,15 @@ interface TextBlock {
   waiting: string
   /** Sources of a text that are not written yet. */
   readonly citations: JsonObject[]
+  /** Of thinking: it ends with it. */
+  signature: string
+}
+
+/** Written whole, at its start. */
+interface ImageBlock {
+  readonly kind: 'image'
+  readonly source: JsonObject
+  waiting: string
 }
 
 interface ToolBlock {
@@ -54,8 +63,23 @@ export class BlockWriter {
   addText(kind: 'text' | 'thinking', text: string): void {
     if (text === '') return
     const last = this.queue.at(-1)
-    if (last?.kind === kind) this.fill(last, text)
-    else this.enqueue({ kind, waiting: '', citations: [] }, text)
+    if (last?.kind === kind && last.signature === '') this.fill(last, text)
+    else this.enqueue(emptyText(kind), text)
+  }
+
+  /** Signs the thinking that came last, or an empty one. */
+  sign(signature: string): void {
+    const last = this.queue.at(-1)
+    if (last?.kind === 'thinking' && last.signature === '') {
+      last.signature = signature
+      return
+    }
+    this.enqueue({ ...emptyText('thinking'), signature }, '')
+  }
+
+  addImage({ media, data }: ImagePart): void {
+    const source = { type: 'base64', media_type: media, data }
+    this.enqueue({ kind: 'image', source, waiting: '' }, '')
   }
 
   /** Adds a source to the last text; without one there is nothing that it belongs to. */
@@ -90,7 +114,10 @@ export class BlockWriter {
     return this.queue.map((block) => {
       const { waiting: text } = block
       if (block.kind === 'tool') return { ...this.head(block), input: parseInput(text) }
-      if (block.kind === 'thinking') return { ...this.head(block), thinking: text }
+      if (block.kind === 'image') return this.head(block)
+      if (block.kind === 'thinking') {
+        return { ...this.head(block), thinking: text, signature: block.signature }
+      }
       const { citations } = block
       return { ...this.head(block), text, ...(citations.length > 0 ? { citations } : {}) }
     })
@@ -147,7 +174,7 @@ export class BlockWriter {
   }
 
   private writeText(block: Block): void {
-    if (block.waiting === '') return
+    if (block.waiting === '' || block.kind === 'image') return
     const { index } = this
     const text = JSON.stringify(block.waiting)
     this.waitingLength -= block.waiting.length
@@ -182,12 +209,15 @@ export class BlockWriter {
   /** Clients append to these fields, so each must be present, empty. */
   private head(block: Block): JsonObject {
     if (block.kind === 'thinking') return { type: 'thinking', thinking: '', signature: '' }
+    if (block.kind === 'image') return { type: 'image', source: block.source }
     return block.kind === 'tool' ? this.describeCall(block.call) : { type: 'text', text: '' }
   }
 
   private close(): void {
     const closed = this.queue[this.first]
     if (closed?.kind === 'tool') closed.isClosed = true
+    if (closed?.kind === 'thinking' && closed.signature !== '')
+      this.writeSignature(closed.signature)
     this.first += 1
     if (this.first > this.queue.length / 2) {
       this.queue = this.queue.slice(this.first)
@@ -198,9 +228,19 @@ export class BlockWriter {
     this.index += 1
   }
 
+  private writeSignature(signature: string): void {
+    const delta = { type: 'signature_delta', signature }
+    const event = { type: 'content_block_delta', index: this.index, delta }
+    this.write('content_block_delta', writeJson(event))
+  }
+
   private write(event: string, data: string): void {
     this.events += encodeSseEvent(event, data)
   }
+}
+
+function emptyText(kind: TextBlock['kind']): TextBlock {
+  return { kind, waiting: '', citations: [], signature: '' }
 }
 
 /** The beginning of a delta, up to its text: written by hand, once per token. */

@@ -39,6 +39,10 @@ export interface ChatMessage {
   reasoning?: string
   /** Reasoning with signatures, for a translation to the messages format. */
   thinking_blocks?: readonly SignedThinking[]
+  /** Images of an earlier answer, for a translation to the format of their vendor. */
+  images?: readonly ChatPart[]
+  /** The signature of an earlier text, for a translation to the format of its vendor. */
+  extra_content?: unknown
   /** True for a result of a call that failed, for a translation to the messages format. */
   is_error?: true
   prefix?: true

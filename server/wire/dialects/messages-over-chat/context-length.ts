@@ -4,8 +4,9 @@
  */
 const CODE = 'context_length_exceeded'
 const WORDS =
-  /maximum context length|context (?:window|length)|prompt is too long|max message tokens/i
-const MAX_TOKENS = /(?:maximum context length|context window|context length)[^0-9]{0,40}(\d{3,9})/i
+  /(?:maximum )?context (?:window|length)|input token count|prompt is too long|max message tokens/i
+const MAX_TOKENS =
+  /(?:maximum context length|tokens allowed|context window|context length)[^0-9]{0,40}(\d{3,9})/i
 const REQUESTED =
   /(?:resulted in|requested|contains?|has|is)[^0-9.]{0,30}(\d{3,9}) (?:input )?tokens/gi
 

@@ -33,6 +33,10 @@ export interface TranslatedMessageRequest {
   readonly ignored: readonly string[]
 }
 
+export interface MessageAsChat extends Omit<TranslatedMessageRequest, 'body'> {
+  readonly chat: JsonObject
+}
+
 export interface MessageAnswerContext {
   readonly toolNames: ToolNames
   /** The beginning of the answer that an upstream may repeat and the caller has already. */
@@ -46,6 +50,15 @@ export function translateMessageRequest(
   request: JsonObject,
   options: MessageRequestOptions,
 ): TranslatedMessageRequest {
+  const { chat, ...rest } = toChatMessageRequest(request, options)
+  return { body: Buffer.from(stringifyWellFormed(chat)), ...rest }
+}
+
+/** Returns the chat request before it is written. Throws `InvalidRequest`. */
+export function toChatMessageRequest(
+  request: JsonObject,
+  options: MessageRequestOptions,
+): MessageAsChat {
   const { upstreamModel, stream, quirks } = options
   const toolNames = createToolNames()
   const tools = translateMessageTools(request, quirks, toolNames)
@@ -55,7 +68,7 @@ export function translateMessageRequest(
   const prefill = markPrefill(messages, quirks)
   const parameters = translateMessageParameters(request, quirks)
   const asksUsage = stream && quirks.stream_options
-  const body = {
+  const chat = {
     model: upstreamModel,
     messages,
     ...tools,
@@ -66,13 +79,16 @@ export function translateMessageRequest(
   }
   const repeats = quirks.prefill === 'keep'
   return {
-    body: Buffer.from(stringifyWellFormed(body)),
+    chat,
     context: {
       toolNames,
       prefill: repeats ? prefill : '',
       showsThinking: asksThinking(request),
     },
-    ignored: [...listIgnoredByChat(request, parameters, quirks), ...listIgnoredTools(request)],
+    ignored: [
+      ...listIgnoredByChat(request, parameters, quirks),
+      ...listIgnoredTools(request, quirks),
+    ],
   }
 }
 

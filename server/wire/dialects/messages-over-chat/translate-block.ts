@@ -92,8 +92,11 @@ function translateDocument(
       return [...heading, textPart(asString(member(source, 'data')) ?? '')]
     case 'content':
       return [...heading, ...translateBlocks(member(source, 'content'), param, quirks)]
-    case 'url':
-      return [textPart(`[document at ${asString(member(source, 'url')) ?? ''}]`)]
+    case 'url': {
+      const url = asString(member(source, 'url')) ?? ''
+      if (!quirks.beforeMessages) return [textPart(`[document at ${url}]`)]
+      return [...heading, { type: 'file', file: { filename: title ?? url, file_data: url } }]
+    }
     default:
       refuseFileId(source, param)
       return [translateFile(source, title ?? 'document.pdf', quirks)]

@@ -2,6 +2,7 @@
 import { asString, isObject, type JsonObject } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
+import { carrySignature, readMarked } from '../contents/signature.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import {
   addReasoning,
@@ -105,6 +106,9 @@ interface AssistantTurn {
   text: string
   reasoning: string
   readonly calls: ChatToolCall[]
+  readonly images: ChatPart[]
+  /** The signature that belongs to what comes next, or to the text. */
+  mark: string | undefined
 }
 
 function addAssistant(
@@ -114,18 +118,32 @@ function addAssistant(
   quirks: ChatQuirks,
   names: ToolNames,
 ): void {
-  const turn: AssistantTurn = { text: '', reasoning: '', calls: [] }
+  const turn: AssistantTurn = { text: '', reasoning: '', calls: [], images: [], mark: undefined }
   const blocks = typeof content === 'string' ? [textPart(content)] : (content ?? [])
   if (!Array.isArray(blocks)) throw new InvalidRequest(param, 'must be a string or an array')
   for (const [position, value] of blocks.entries()) {
     const at = `${param}[${position}]`
     const block = readBlock(value, at)
-    if (block.type === 'tool_use') turn.calls.push(translateToolUse(block, at, names))
-    else if (block.type === 'thinking') turn.reasoning += asString(block.thinking) ?? ''
-    else turn.text += readTexts(translateBlock(block, at, quirks))
+    if (block.type === 'tool_use') {
+      turn.calls.push({ ...translateToolUse(block, at, names), ...takeMark(turn, quirks) })
+    } else if (block.type === 'thinking') {
+      turn.reasoning += asString(block.thinking) ?? ''
+      turn.mark = readMarked(block.signature) ?? turn.mark
+    } else if (block.type === 'image' && quirks.beforeMessages) {
+      const carried = takeMark(turn, quirks)
+      for (const part of translateBlock(block, at, quirks))
+        turn.images.push({ ...part, ...carried })
+    } else turn.text += readTexts(translateBlock(block, at, quirks))
   }
   const message = buildAssistant(turn, quirks)
   if (message) conversation.addAssistant(message)
+}
+
+/** Only a request that is translated once more may have members of other vendors. */
+function takeMark(turn: AssistantTurn, quirks: ChatQuirks): JsonObject {
+  const { mark } = turn
+  turn.mark = undefined
+  return quirks.beforeMessages ? carrySignature(mark) : {}
 }
 
 function readTexts(parts: readonly ChatPart[]): string {
@@ -134,11 +152,13 @@ function readTexts(parts: readonly ChatPart[]): string {
 
 /** Returns undefined for a turn without content for the model. */
 function buildAssistant(turn: AssistantTurn, quirks: ChatQuirks): ChatMessage | undefined {
-  const { text, reasoning, calls } = turn
-  if (text === '' && calls.length === 0) return undefined
+  const { text, reasoning, calls, images } = turn
+  if (text === '' && calls.length === 0 && images.length === 0) return undefined
   const none = quirks.content_beside_tool_calls === 'null' ? null : ''
   const message: ChatMessage = { role: 'assistant', content: text === '' ? none : text }
   if (calls.length > 0) message.tool_calls = calls
+  if (images.length > 0) message.images = images
+  Object.assign(message, takeMark(turn, quirks))
   addReasoning(message, reasoning, quirks)
   return message
 }

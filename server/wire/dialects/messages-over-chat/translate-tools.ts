@@ -9,6 +9,7 @@ export interface MessageChatTools {
   readonly tools?: readonly JsonObject[]
   readonly tool_choice?: unknown
   readonly parallel_tool_calls?: false
+  readonly web_search_options?: JsonObject
 }
 
 /**
@@ -29,7 +30,10 @@ export function translateMessageTools(
   const { tool_choice: choice } = request
   const definitions = listTools(request)
   const tools = definitions.flatMap((tool, position) => translateTool(tool, position, names))
+  const search = definitions.find((tool) => isTranslatedSearch(tool, quirks))
+  const searching = search && member(choice, 'type') !== 'none' ? translateSearch(search) : {}
   if (tools.length === 0) {
+    if (search && !isForced(choice)) return searching
     if (definitions.length > 0 && isForced(choice)) throw refuseChoice()
     return {}
   }
@@ -38,17 +42,29 @@ export function translateMessageTools(
   const single = member(choice, 'disable_parallel_tool_use') === true && quirks.parallel_tool_calls
   return {
     tools,
+    ...searching,
     tool_choice: toolChoice,
     ...(single ? { parallel_tool_calls: false } : {}),
   }
 }
 
 /** Returns the tools that are left out, by place and type. */
-export function listIgnoredTools(request: JsonObject): string[] {
+export function listIgnoredTools(request: JsonObject, quirks: ChatQuirks): string[] {
   return listTools(request).flatMap((tool, position) => {
     const type = asString(member(tool, 'type')) ?? ''
-    return HOSTED.test(type) ? [`tools[${position}]=${type}`] : []
+    if (!HOSTED.test(type) || isTranslatedSearch(tool, quirks)) return []
+    return [`tools[${position}]=${type}`]
   })
+}
+
+/** True for a search where the vendor behind the chat runs its own. */
+function isTranslatedSearch(tool: unknown, { webSearch = false }: ChatQuirks): boolean {
+  return webSearch && /^web_search_/.test(asString(member(tool, 'type')) ?? '')
+}
+
+function translateSearch(tool: unknown): Pick<MessageChatTools, 'web_search_options'> {
+  const uses = member(tool, 'max_uses')
+  return { web_search_options: typeof uses === 'number' ? { max_uses: uses } : {} }
 }
 
 function listTools({ tools }: JsonObject): readonly unknown[] {

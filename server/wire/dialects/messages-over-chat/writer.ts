@@ -4,6 +4,7 @@
  */
 import { asString, isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
 import { ChatReader } from '../chat/read-parts.ts'
+import { markSignature } from '../contents/signature.ts'
 import { buildMessagesError, encodeMessagesError } from '../messages/error.ts'
 import type { ContentPart, Ending, PartCall, PartWriter } from '../parts/part.ts'
 import { translateAnswer } from '../parts/translate-answer.ts'
@@ -26,7 +27,7 @@ export function createMessagesBody(options: MessageAnswerOptions): Relay {
 
 const NO_STOP = { stop_reason: null, stop_sequence: null }
 
-class MessagesWriter implements PartWriter {
+export class MessagesWriter implements PartWriter {
   private readonly options: MessageAnswerOptions
   private readonly isWhole: boolean
   private readonly blocks: BlockWriter
@@ -65,6 +66,14 @@ class MessagesWriter implements PartWriter {
         this.hasRefusal = true
         this.blocks.addText('text', part.text)
         return
+      case 'image':
+        if (part.signature) this.blocks.sign(markSignature(part.signature))
+        this.blocks.addImage(part)
+        return
+      case 'mark':
+        // Worth returning, but no reason to send thinking to callers who did not ask for it.
+        if (this.options.context.showsThinking) this.blocks.sign(markSignature(part.signature))
+        return
       case 'sources':
         for (const annotation of part.annotations) {
           const citation = toCitation(annotation)
@@ -74,6 +83,7 @@ class MessagesWriter implements PartWriter {
       case 'call':
         this.hasTools = true
         this.blocks.addText('text', this.prefill.end())
+        if (part.signature) this.blocks.sign(markSignature(part.signature))
         this.blocks.addTool(part)
     }
   }

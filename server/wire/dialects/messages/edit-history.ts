@@ -6,6 +6,7 @@
  */
 import { isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
+import { readMarked } from '../contents/signature.ts'
 import type { JsonEdits } from '../splice.ts'
 import { fitToolId } from './tool-id.ts'
 
@@ -32,7 +33,7 @@ function editBlock(block: unknown): unknown {
   if (!isObject(block)) return block
   switch (block.type) {
     case 'thinking':
-      return block.signature ? block : undefined
+      return block.signature && !readMarked(block.signature) ? block : undefined
     case 'text':
       return withOwnCitations(block)
     case 'tool_use':

@@ -27,10 +27,24 @@ export type ContentPart =
   | { readonly kind: 'signature'; readonly signature: string }
   /** Reasoning that only its vendor can read. */
   | { readonly kind: 'sealed'; readonly data: string }
+  /** A signature of the text, which its vendor reads again in the next turn. */
+  | { readonly kind: 'mark'; readonly signature: string }
+  | ImagePart
   /** Sources of the text: `{type: 'url_citation', url_citation}`. */
   | { readonly kind: 'sources'; readonly annotations: readonly JsonObject[] }
   | SearchPart
   | CallPart
+
+/** A picture that the model made. */
+export interface ImagePart {
+  readonly kind: 'image'
+  /** For example `image/png`. */
+  readonly media: string
+  /** In base64. */
+  readonly data: string
+  /** Its vendor's signature, which has to come back with it. */
+  readonly signature?: string | undefined
+}
 
 /** The beginning of a search that the vendor runs, or its end. */
 export interface SearchPart {
@@ -50,6 +64,8 @@ export interface CallPart {
   readonly arguments: string
   /** True if the arguments are whole with this part. */
   readonly isComplete: boolean
+  /** The vendor's signature, which has to come back with the call; in its first part. */
+  readonly signature?: string | undefined
 }
 
 /** The reason of an ending; undefined where it is not stated. */
@@ -77,6 +93,8 @@ export interface PartReader {
   /** True if a whole answer whose stream broke off counts as work: it is not tried elsewhere. */
   readonly countsBroken: boolean
   event(event: SseEvent): readonly Part[]
+  /** Returns the parts that are known once all others are: sources and searches. */
+  last?(): readonly ContentPart[]
   /** Reads the usage of an event after the end. */
   late(event: SseEvent): void
   /** Reads a document in place of events: a whole answer, an error, or undefined for no JSON. */

@@ -9,7 +9,7 @@ import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { ANSWER_EVENT_BYTES_MAX, createSseParser, type SseEvent } from '../sse.ts'
 import type { BodyReading } from '../tap.ts'
-import type { ContentPart, Part, PartReader, PartWriter } from './part.ts'
+import { NO_PARTS, type Part, type PartReader, type PartWriter } from './part.ts'
 
 /** `form` is the form that the writer writes. A whole answer comes at the end or not at all. */
 export function translateAnswer(
@@ -137,6 +137,7 @@ class AnswerTranslator implements Relay {
       return
     }
     const { reader, document, reason, stopSequence } = this
+    for (const part of reader.last?.() ?? NO_PARTS) this.add(part)
     this.writer.finish({
       reason,
       stopSequence,
@@ -168,7 +169,7 @@ class AnswerTranslator implements Relay {
 }
 
 /** UTF-8 bytes that the model wrote: the basis of an estimate without usage. */
-function countBytes(part: ContentPart): number {
+export function countBytes(part: Part): number {
   switch (part.kind) {
     case 'text':
     case 'reasoning':

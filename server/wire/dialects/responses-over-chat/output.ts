@@ -5,8 +5,10 @@
  */
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { countCodePoints } from '../../../base/lib/text/count-code-points.ts'
-import type { CallPart, ContentPart, PartCall, SearchPart } from '../parts/part.ts'
+import { markSignature } from '../contents/signature.ts'
+import type { CallPart, ContentPart, ImagePart, PartCall, SearchPart } from '../parts/part.ts'
 import { CALL_ID_PREFIXES, type CallItem, openCall } from './call-item.ts'
+import { ImageItem } from './image-item.ts'
 import {
   type EventSink,
   type ItemPlace,
@@ -78,6 +80,12 @@ export class Output {
         return
       case 'refusal':
         this.addText('refusal', part.text)
+        return
+      case 'mark':
+        if (this.options.sealsReasoning) this.sign(markSignature(part.signature))
+        return
+      case 'image':
+        this.addImage(part)
         return
       case 'sources':
         for (const annotation of part.annotations) this.annotate(annotation)
@@ -154,8 +162,16 @@ export class Output {
     this.speech.add(kind, text)
   }
 
-  private addCall({ call, arguments: text, isComplete }: CallPart): void {
+  private addImage({ data, media, signature }: ImagePart): void {
+    this.bytes += data.length
+    if (signature) this.sign(markSignature(signature))
+    this.closeBefore()
+    this.close(this.open(new ImageItem(this.nextPlace('ig'), media, data)), 'completed')
+  }
+
+  private addCall({ call, arguments: text, isComplete, signature }: CallPart): void {
     this.bytes += Buffer.byteLength(text)
+    if (signature) this.sign(markSignature(signature))
     const known = this.calls.get(call)
     if (known?.item && this.closed.has(known.item)) return
     const open = known ?? { item: undefined, isComplete, waiting: '' }

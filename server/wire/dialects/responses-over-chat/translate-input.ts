@@ -6,6 +6,7 @@
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { stringifyWellFormed } from '../../../base/lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
+import { carrySignature, readMarked } from '../contents/signature.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import {
   addReasoning,
@@ -50,6 +51,8 @@ class InputReader {
   private texts: string[] = []
   private reasoning = ''
   private thinking: SignedThinking[] = []
+  /** The signature that belongs to the next call of the turn, or to its text. */
+  private mark: string | undefined
   private calls: ChatToolCall[] = []
 
   constructor(quirks: ChatQuirks, map: ToolMap) {
@@ -150,7 +153,9 @@ class InputReader {
   private addReasoning(item: JsonObject): void {
     this.reasoning += readReasoning(item)
     const sealed = openReasoning(item.encrypted_content)
-    if (sealed) this.thinking.push(sealed)
+    const mark = sealed && 'signature' in sealed ? readMarked(sealed.signature) : undefined
+    if (mark !== undefined) this.mark = mark
+    else if (sealed) this.thinking.push(sealed)
   }
 
   private addMessage({ role, content }: JsonObject, param: string): void {
@@ -196,7 +201,7 @@ class InputReader {
     const namespace = asString(item.namespace)
     const tool = { kind, name, ...(namespace === undefined ? {} : { namespace }) }
     const functionCall = { name: this.map.toChat(tool), arguments: text }
-    this.calls.push({ id, type: 'function', function: functionCall })
+    this.calls.push({ id, type: 'function', function: functionCall, ...this.takeMark() })
   }
 
   private addOutput(item: JsonObject, param: string): void {
@@ -215,9 +220,17 @@ class InputReader {
     this.conversation.addToolResult(readCallId(item, param), [found])
   }
 
+  /** Only a request that is translated once more may have members of other vendors. */
+  private takeMark(): JsonObject {
+    const { mark } = this
+    this.mark = undefined
+    return this.quirks.beforeMessages ? carrySignature(mark) : {}
+  }
+
   /** Ends the assistant's turn: its text, reasoning and calls become one message. */
   private endTurn(): void {
     const { texts, reasoning, thinking, calls, quirks } = this
+    const carried = this.takeMark()
     const text = texts.filter((piece) => piece !== '').join('\n')
     this.texts = []
     this.reasoning = ''
@@ -225,7 +238,11 @@ class InputReader {
     this.calls = []
     if (text === '' && calls.length === 0) return
     const none = quirks.content_beside_tool_calls === 'null' ? null : ''
-    const message: ChatMessage = { role: 'assistant', content: text === '' ? none : text }
+    const message: ChatMessage = {
+      role: 'assistant',
+      content: text === '' ? none : text,
+      ...carried,
+    }
     if (calls.length > 0) message.tool_calls = calls
     addReasoning(message, reasoning, quirks)
     if (quirks.beforeMessages && thinking.length > 0) message.thinking_blocks = thinking

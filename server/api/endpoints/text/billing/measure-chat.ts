@@ -80,6 +80,9 @@ function readPart(measure: Measure, part: unknown, at: () => string): void {
       measure.audioAt ??= `${at()}type`
       addMedia(measure, 'audio', member(part.input_audio, 'data'))
       return
+    case 'video_url':
+      addMediaUrl(measure, 'video', member(part.video_url, 'url') ?? part.video_url)
+      return
     case 'file':
       readFile(measure, part.file)
       return

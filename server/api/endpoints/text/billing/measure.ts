@@ -21,6 +21,8 @@ export interface Measure {
   mediaTokens: number
   /** Tokens of recordings, which have their own prices. */
   audioTokens: number
+  /** True if some of `mediaTokens` may be sound, which has its own price. */
+  mayBeAudio: boolean
   /** True if the body does not bound the input: a part is elsewhere, or larger than its bytes. */
   isOpen: boolean
   /** Tokens that such parts may add to the estimate in one pass; Infinity: as many as fit. */
@@ -40,6 +42,7 @@ export function createMeasure(): Measure {
     mediaBytes: 0,
     mediaTokens: 0,
     audioTokens: 0,
+    mayBeAudio: false,
     isOpen: false,
     elsewhereTokens: 0,
     audioAt: undefined,
@@ -49,7 +52,7 @@ export function createMeasure(): Measure {
   }
 }
 
-export type MediaKind = 'image' | 'audio' | 'document'
+export type MediaKind = 'image' | 'audio' | 'video' | 'document'
 
 /** Tokens of the largest image that any vendor takes. */
 const IMAGE_TOKENS_MAX = 36_000
@@ -86,9 +89,13 @@ function tokensOf(kind: MediaKind, bytes: number): number {
 
 const DATA_URL = /^data:[^,]{0,200};base64,/i
 
+/** Documents without sound. */
+const SILENT = /^data:(?:application\/pdf|text\/|image\/)/i
+
 /** Adds media by URL: a data URL contains its content. */
 export function addMediaUrl(measure: Measure, kind: MediaKind, url: unknown): void {
   const head = typeof url === 'string' ? DATA_URL.exec(url) : null
+  measure.mayBeAudio ||= kind === 'video' || (kind === 'document' && !SILENT.test(head?.[0] ?? ''))
   addMedia(measure, kind, head && typeof url === 'string' ? url.slice(head[0].length) : undefined)
 }
 

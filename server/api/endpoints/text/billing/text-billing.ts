@@ -96,9 +96,15 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
     isOpen: options.isHosted || chain?.tokens === null || limits.namesMore,
     elsewhereTokens: measure.elsewhereTokens,
   })
+  const media = measure.mayBeAudio && sells(request, 'audio_input_token') ? measure.mediaTokens : 0
+  const mostUnit = media > 0 ? 'audio_input_token' : inputUnit
   return {
-    quantities: { [inputUnit]: input, [outputUnitOf(options)]: countOutput(request, limits) },
-    ...(most > input ? { most: { [inputUnit]: most } } : {}),
+    quantities: {
+      [inputUnit]: input - media,
+      ...(media > 0 ? { audio_input_token: media } : {}),
+      [outputUnitOf(options, request)]: countOutput(request, limits),
+    },
+    ...(most > input ? { most: { [mostUnit]: most } } : {}),
     ceiling,
     streamTokens: boundStream(limits, ceiling, options),
     dimensions: { alternatives: alternativesOf(options), features: options.features },
@@ -142,10 +148,16 @@ function readLimits({ value, fields }: QuotedRequest, dialect: TextDialect): Out
   }
 }
 
-/** Returns the unit of the output: an answer that may be audio is held for as audio. */
-function outputUnitOf({ features }: PricedOptions): Unit {
+/** Returns the unit of the output: an answer that may be audio or images is held for as such. */
+function outputUnitOf({ features }: PricedOptions, request: QuotedRequest): Unit {
   const isAudio = features.some(({ unit }) => unit === 'audio_output_token')
-  return isAudio ? 'audio_output_token' : 'output_token'
+  if (isAudio) return 'audio_output_token'
+  return sells(request, 'image_output_token') ? 'image_output_token' : 'output_token'
+}
+
+/** True if the model itself has a price for a unit, and not one that it asks for help. */
+function sells({ model: { prices } }: QuotedRequest, unit: Unit): boolean {
+  return prices.some((price) => price.unit === unit && price.when?.model === undefined)
 }
 
 /** Returns the tokens of a body at four bytes each, plus those of its media. */

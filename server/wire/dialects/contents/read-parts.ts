@@ -1,0 +1,176 @@
+/** Reads an answer of the contents format, a stream or a whole one, as parts. */
+import { asString, isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
+import { parseEventData } from '../parse-event-data.ts'
+import {
+  BEGIN,
+  type CallPart,
+  type ContentPart,
+  NO_PARTS,
+  type Part,
+  type PartReader,
+} from '../parts/part.ts'
+import { countBytes } from '../parts/translate-answer.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import type { SseEvent } from '../sse.ts'
+import type { UsageReading } from '../usage/usage-reading.ts'
+import { readBlocked, readEnding } from './endings.ts'
+import { annotate, listSources } from './grounding.ts'
+import { readGoogleError } from './read-error.ts'
+import { ContentsUsage, type ContentsUsageOptions } from './read-usage.ts'
+
+export interface ContentsReaderOptions extends ContentsUsageOptions {
+  /** True if the request lets the vendor search: sources are found in the text again. */
+  readonly isGrounded: boolean
+}
+
+export class ContentsReader implements PartReader {
+  readonly countsBroken = true
+  private readonly options: ContentsReaderOptions
+  private readonly usage: ContentsUsage
+  private readonly callIds = new Set<string>()
+  private callCount = 0
+  private hasBegun = false
+  private hasContent = false
+  /** True once a regular end was stated. */
+  private hasStopped = false
+  private texts: string[] = []
+  private grounding: JsonObject | undefined
+  /** The last signature of a text, which may be on an empty one at the end. */
+  private mark: string | undefined
+
+  constructor(options: ContentsReaderOptions) {
+    this.options = options
+    this.usage = new ContentsUsage(options)
+  }
+
+  event(event: SseEvent): readonly Part[] {
+    const document = parseEventData(event)
+    if (document) return this.readChunk(document)
+    return event.data.trim() === '[DONE]' ? NO_PARTS : [{ kind: 'error', error: UPSTREAM_ERROR }]
+  }
+
+  late(event: SseEvent): void {
+    const document = parseEventData(event)
+    if (document) this.usage.read(document)
+  }
+
+  whole(document: unknown) {
+    const parts = isObject(document) ? this.readChunk(document) : [lost()]
+    let outputBytes = 0
+    let error: ReportedError | undefined = this.hasBegun ? undefined : UPSTREAM_ERROR
+    for (const part of parts) {
+      outputBytes += countBytes(part)
+      if (part.kind === 'error') error = part.error
+    }
+    return { reading: { ...this.usage.reading(), outputBytes, ...(error ? { error } : {}) }, parts }
+  }
+
+  last(): readonly ContentPart[] {
+    const { grounding, mark } = this
+    const parts: ContentPart[] = []
+    if (grounding) {
+      const annotations = annotate(grounding, this.texts.join(''))
+      const urls = listSources(grounding)
+      if (annotations.length > 0) parts.push({ kind: 'sources', annotations })
+      for (const query of this.usage.searches()) {
+        parts.push({ kind: 'search', id: query, query, status: 'completed', urls })
+      }
+    }
+    if (mark !== undefined) parts.push({ kind: 'mark', signature: mark })
+    return parts
+  }
+
+  reading(): UsageReading {
+    return this.usage.reading()
+  }
+
+  reasoningTokens(): number | undefined {
+    return this.usage.thoughts()
+  }
+
+  private readChunk(document: JsonObject): readonly Part[] {
+    this.usage.read(document)
+    const error = readGoogleError(document)
+    if (error) {
+      const { message = UPSTREAM_ERROR.message, status } = error
+      const type = status === 'UNAVAILABLE' ? 'overloaded_error' : UPSTREAM_ERROR.type
+      return [{ kind: 'error', error: { type, message } }]
+    }
+    const candidate = firstCandidate(document)
+    const parts = candidate ? this.readCandidate(candidate) : readBlocked(document.promptFeedback)
+    if (this.hasBegun || (!candidate && parts.length === 0)) return parts
+    this.hasBegun = true
+    return [BEGIN, ...parts]
+  }
+
+  private readCandidate(candidate: JsonObject): Part[] {
+    const parts: Part[] = []
+    const pieces = member(candidate.content, 'parts')
+    for (const piece of Array.isArray(pieces) ? pieces : []) {
+      if (isObject(piece)) parts.push(...this.readPiece(piece))
+    }
+    const pictures = parts.filter(({ kind }) => kind === 'image').length
+    if (parts.length > 0) this.usage.noteOutput(pictures)
+    this.hasContent ||= parts.some(({ kind }) => kind !== 'reasoning')
+    this.noteGrounding(candidate.groundingMetadata)
+    const hasCalls = this.callCount > 0
+    const ending = readEnding(candidate, { hasCalls, hasContent: this.hasContent })
+    const isCalledLate = this.hasStopped && ending.length === 0 && parts.some(isCall)
+    this.hasStopped ||= candidate.finishReason === 'STOP'
+    parts.push(...ending)
+    // The end may stand before the call, in a piece of its own.
+    if (isCalledLate) parts.push({ kind: 'reason', reason: 'tool_calls' })
+    return parts
+  }
+
+  private noteGrounding(metadata: unknown): void {
+    this.usage.noteGrounding(metadata)
+    if (!this.options.isGrounded || !isObject(metadata)) return
+    const { groundingChunks = this.grounding?.groundingChunks } = metadata
+    const { groundingSupports = this.grounding?.groundingSupports } = metadata
+    this.grounding = { groundingChunks, groundingSupports }
+  }
+
+  private readPiece(piece: JsonObject): readonly Part[] {
+    const { functionCall: call, inlineData: data, thought } = piece
+    const signature = asString(piece.thoughtSignature) || undefined
+    if (isObject(call)) return [this.readCall(call, signature)]
+    if (isObject(data)) return thought === true ? NO_PARTS : readImage(data, signature)
+    this.mark = signature ?? this.mark
+    const text = asString(piece.text) ?? ''
+    if (text === '') return NO_PARTS
+    if (thought === true) return [{ kind: 'reasoning', text }]
+    if (this.options.isGrounded) this.texts.push(text)
+    return [{ kind: 'text', text }]
+  }
+
+  private readCall({ id, name, args }: JsonObject, signature: string | undefined): CallPart {
+    const stated = asString(id) ?? ''
+    const position = this.callCount
+    this.callCount += 1
+    const call = {
+      position,
+      id: this.callIds.has(stated) ? '' : stated,
+      name: asString(name) ?? '',
+    }
+    this.callIds.add(stated)
+    const text = writeJson(isObject(args) ? args : {})
+    return { kind: 'call', call, arguments: text, isComplete: true, signature }
+  }
+}
+
+const lost = (): Part => ({ kind: 'error', error: UPSTREAM_ERROR })
+const isCall = ({ kind }: Part) => kind === 'call'
+
+function readImage({ mimeType, data }: JsonObject, signature: string | undefined): readonly Part[] {
+  const media = asString(mimeType) ?? ''
+  if (!media.startsWith('image/') || typeof data !== 'string') return NO_PARTS
+  return [{ kind: 'image', media, data, signature }]
+}
+
+/** An answer has one candidate; further ones would mix into it. */
+function firstCandidate({ candidates }: JsonObject): JsonObject | undefined {
+  if (!Array.isArray(candidates)) return undefined
+  const found: unknown = candidates.find((one) => (member(one, 'index') ?? 0) === 0)
+  return isObject(found) ? found : undefined
+}

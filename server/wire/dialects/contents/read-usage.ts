@@ -1,0 +1,244 @@
+/**
+ * Reads the usage of an answer in units that do not overlap
+ * (docs/protocols/google.md#usage). Its counts are running totals: the last statement counts.
+ */
+import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import type { Quantities } from '../../../base/lib/units.ts'
+import { addCounts, mergeUsage, readCount } from '../usage/read-count.ts'
+import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
+import { NOTHING_STATED, type Tally, tally, type UsageReading } from '../usage/usage-reading.ts'
+
+export interface ContentsUsageOptions {
+  /** True if a search is billed by its queries, not once for the prompt. */
+  readonly billsQueries: boolean
+  /** The tier that a header of the answer states. */
+  readonly servedTier?: string | undefined
+}
+
+/** Tokens of a picture of common size, where the usage does not tell pictures from text. */
+const PICTURE_TOKENS = 1_290
+const QUERIES_MAX = 1_000
+const QUERY_LISTS = ['webSearchQueries', 'imageSearchQueries']
+
+export class ContentsUsage {
+  private readonly options: ContentsUsageOptions
+  private usage: unknown
+  private readonly queries = new Set<string>()
+  private isGrounded = false
+  private pictures = 0
+  private hasOutput = false
+  private known: UsageReading | undefined
+
+  constructor(options: ContentsUsageOptions) {
+    this.options = options
+  }
+
+  /** Reads an answer, or a piece of one. */
+  read({ usageMetadata: usage }: JsonObject): void {
+    if (!isObject(usage)) return
+    this.usage = mergeUsage(this.usage, usage, readTotals)
+    this.known = undefined
+  }
+
+  /** Notes the searches that a candidate rests on. */
+  noteGrounding(metadata: unknown): void {
+    if (!isObject(metadata)) return
+    for (const name of QUERY_LISTS) {
+      const list = metadata[name]
+      if (!Array.isArray(list)) continue
+      for (const query of list) {
+        const text = asString(query)?.trim()
+        if (text && this.queries.size < QUERIES_MAX) this.queries.add(text)
+      }
+    }
+    const { groundingChunks: chunks } = metadata
+    this.isGrounded ||= this.queries.size > 0 || (Array.isArray(chunks) && chunks.length > 0)
+    this.known = undefined
+  }
+
+  noteOutput(pictures: number): void {
+    if (this.hasOutput && pictures === 0) return
+    this.hasOutput = true
+    this.pictures += pictures
+    this.known = undefined
+  }
+
+  /** The different queries, in their order. */
+  searches(): readonly string[] {
+    return [...this.queries]
+  }
+
+  reading(): UsageReading {
+    this.known ??= this.interpret()
+    return this.known
+  }
+
+  /** Tokens of thoughts, which are a part of the output. */
+  thoughts(): number | undefined {
+    return readCount(member(this.usage, 'thoughtsTokenCount'))
+  }
+
+  private interpret(): UsageReading {
+    const { usage, pictures } = this
+    const searches = this.countSearches()
+    const isLost = pictures > 0 && readOutput(usage, true) === undefined
+    const stated = isObject(usage) ? this.readTokens(usage) : {}
+    const tier = this.readTier()
+    const unknown = [
+      ...(isObject(usage) ? listUnknown(usage) : []),
+      ...(tier !== undefined && !isNeutralTier(tier) ? ['service_tier'] : []),
+      // Their tokens cost many times those of text: an estimate by bytes would be wrong.
+      ...(isLost ? ['usageMetadata'] : []),
+    ]
+    const quantities = { ...stated, ...(searches > 0 ? { web_search_call: searches } : {}) }
+    const facts: Record<string, string> = {}
+    if (tier !== undefined) facts.service_tier = tier
+    if ((this.thoughts() ?? 0) > 0) facts.thinking = 'on'
+    if (Object.keys(quantities).length + unknown.length === 0 && tier === undefined) {
+      return NOTHING_STATED
+    }
+    return {
+      ...(Object.keys(quantities).length > 0 ? { usage: quantities } : {}),
+      ...(Object.keys(facts).length > 0 ? { facts } : {}),
+      ...(unknown.length > 0 ? { unknownUsage: unknown } : {}),
+    }
+  }
+
+  private countSearches(): number {
+    if (!this.isGrounded) return 0
+    return this.options.billsQueries ? this.queries.size : 1
+  }
+
+  private readTokens(usage: JsonObject): Quantities {
+    const quantities: Tally = {}
+    addInput(quantities, usage)
+    const output = readOutput(usage, this.hasOutput)
+    if (output !== undefined)
+      addOutput(quantities, usage.candidatesTokensDetails, output, this.pictures)
+    return quantities
+  }
+
+  private readTier(): string | undefined {
+    const { usage } = this
+    const traffic = asString(member(usage, 'trafficType'))?.toUpperCase()
+    if (traffic !== undefined && TRAFFIC.has(traffic)) return TRAFFIC.get(traffic)
+    const stated = asString(member(usage, 'serviceTier')) ?? this.options.servedTier ?? traffic
+    if (stated === undefined || UNSTATED.has(stated.toLowerCase())) return undefined
+    return readServedTier(stated)
+  }
+}
+
+const TRAFFIC: ReadonlyMap<string, string> = new Map([
+  ['ON_DEMAND', 'standard'],
+  ['ON_DEMAND_PRIORITY', 'fast'],
+  ['ON_DEMAND_FLEX', 'flex'],
+  ['PROVISIONED_THROUGHPUT', 'prepaid'],
+])
+const UNSTATED: ReadonlySet<string> = new Set([
+  'unspecified',
+  'service_tier_unspecified',
+  'traffic_type_unspecified',
+])
+
+function readTotals(usage: JsonObject): readonly number[] {
+  const { promptTokenCount: prompt, toolUsePromptTokenCount: tools } = usage
+  return [(readCount(prompt) ?? 0) + (readCount(tools) ?? 0), readOutput(usage, true) ?? 0]
+}
+
+/** Adds up one modality of a list of details. */
+function countOf(details: unknown, modality: string): number {
+  if (!Array.isArray(details)) return 0
+  let sum = 0
+  for (const one of details) {
+    if (member(one, 'modality') === modality) sum += readCount(member(one, 'tokenCount')) ?? 0
+  }
+  return sum
+}
+
+/** Takes parts out of a total: no more than is left of it, however many they are said to be. */
+class Rest {
+  left: number
+
+  constructor(total: number) {
+    this.left = total
+  }
+
+  take(count: number): number {
+    const taken = Math.min(Math.max(0, count), this.left)
+    this.left -= taken
+    return taken
+  }
+}
+
+/** The prompt contains what was cached of it; what tools brought stands beside it. */
+function addInput(quantities: Tally, usage: JsonObject): void {
+  const prompt = readCount(usage.promptTokenCount)
+  const tools = readCount(usage.toolUsePromptTokenCount) ?? 0
+  if (prompt === undefined || addCounts(prompt, tools) === undefined) return
+  const { promptTokensDetails: parts, cacheTokensDetails: hits } = usage
+  const { toolUsePromptTokensDetails: found } = usage
+  const all = new Rest(prompt)
+  const cached = new Rest(all.take(readCount(usage.cachedContentTokenCount) ?? 0))
+  const fresh = new Rest(all.left + tools)
+  const cachedOf = (modality: string) => cached.take(countOf(hits, modality))
+  const freshOf = (modality: string, fromCache: number) =>
+    fresh.take(countOf(parts, modality) - fromCache + countOf(found, modality))
+  const audio = cachedOf('AUDIO')
+  const images = cachedOf('IMAGE')
+  tally(quantities, 'cached_audio_input_token', audio)
+  tally(quantities, 'cached_image_input_token', images)
+  tally(quantities, 'cached_input_token', cached.left)
+  tally(quantities, 'audio_input_token', freshOf('AUDIO', audio))
+  tally(quantities, 'image_input_token', freshOf('IMAGE', images))
+  tally(quantities, 'video_input_token', freshOf('VIDEO', countOf(hits, 'VIDEO')))
+  quantities.input_token = fresh.left
+}
+
+/**
+ * Returns the output with its thoughts; undefined if it is not stated. The total tells whether
+ * thoughts are inside of the candidates, and what is stated nowhere else; for the rest the parts
+ * are billed, whatever the total says.
+ */
+function readOutput(usage: unknown, hasOutput: boolean): number | undefined {
+  if (!isObject(usage)) return undefined
+  const { candidatesTokenCount, thoughtsTokenCount, totalTokenCount } = usage
+  const [candidates, thoughts] = [readCount(candidatesTokenCount), readCount(thoughtsTokenCount)]
+  const sum = addCounts(candidates ?? 0, thoughts ?? 0)
+  if (sum === undefined) return undefined
+  const prompt = readCount(usage.promptTokenCount)
+  const total = readCount(totalTokenCount)
+  const input = (prompt ?? 0) + (readCount(usage.toolUsePromptTokenCount) ?? 0)
+  const rest = prompt === undefined || total === undefined ? undefined : total - input
+  if (candidates !== undefined && thoughts !== undefined) {
+    return thoughts > 0 && candidates >= thoughts && rest === candidates ? candidates : sum
+  }
+  if (rest !== undefined && rest > sum) return rest
+  if (candidates !== undefined || thoughts !== undefined) return sum
+  // A prompt alone, at the beginning of a stream, does not say that what follows is free.
+  return rest === 0 && !hasOutput ? 0 : undefined
+}
+
+function addOutput(quantities: Tally, details: unknown, output: number, pictures: number): void {
+  const rest = new Rest(output)
+  const stated = countOf(details, 'IMAGE')
+  const images = stated > 0 ? stated : pictures * PICTURE_TOKENS
+  tally(quantities, 'image_output_token', rest.take(images))
+  tally(quantities, 'audio_output_token', rest.take(countOf(details, 'AUDIO')))
+  quantities.output_token = rest.left
+}
+
+const KNOWN: ReadonlySet<string> = new Set([
+  'promptTokenCount',
+  'cachedContentTokenCount',
+  'toolUsePromptTokenCount',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+  'totalTokenCount',
+])
+
+/** Names the counts above zero that no unit represents: the vendor may bill them. */
+function listUnknown(usage: JsonObject): string[] {
+  const names = Object.keys(usage).filter((name) => name.endsWith('Count') && !KNOWN.has(name))
+  const filled = names.filter((name) => (readCount(usage[name]) ?? 0) > 0)
+  return filled.map((name) => `usageMetadata.${name}`)
+}

@@ -1,0 +1,147 @@
+/** Answers of the contents format: bytes cut anywhere, and counts that anyone may have made up. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type ContentsChatOptions,
+  createContentsChat,
+} from '../../../server/wire/dialects/chat-over-contents/answer.ts'
+import { ContentsUsage } from '../../../server/wire/dialects/contents/read-usage.ts'
+import { chunkings, run } from '../replay.ts'
+
+const OPTIONS: ContentsChatOptions = {
+  id: 'chatcmpl-1',
+  model: 'm',
+  created: 1,
+  includeUsage: true,
+  inputTokensEstimate: 42,
+  stream: true,
+  reading: { billsQueries: true, isGrounded: true },
+}
+
+const PIECES = [
+  { candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] },
+  { candidates: [{ content: { parts: [{ text: 'dies ', thought: true }] } }] },
+  { candidates: [{ content: { parts: [{ text: 'Flüsse 🌊 ' }, { text: 'fließen' }] } }] },
+  {
+    candidates: [
+      { content: { parts: [{ functionCall: { name: 'f' }, thoughtSignature: 'c2ln' }] } },
+    ],
+  },
+  { candidates: [{ content: { parts: [{ functionCall: { name: 'f', args: { a: 'ü' } } }] } }] },
+  {
+    candidates: [
+      {
+        content: { parts: [{ text: '', thoughtSignature: 'dGV4dA==' }] },
+        finishReason: 'STOP',
+        groundingMetadata: {
+          webSearchQueries: ['a', ' a ', '', 'b'],
+          groundingChunks: [{ web: { uri: 'https://a.example/' } }],
+          groundingSupports: [
+            { segment: { startIndex: 8, endIndex: 12 }, groundingChunkIndices: [0, 9] },
+          ],
+        },
+      },
+    ],
+    usageMetadata: {
+      promptTokenCount: 9,
+      candidatesTokenCount: 5,
+      thoughtsTokenCount: 2,
+      totalTokenCount: 16,
+    },
+  },
+]
+const body = (end: string) =>
+  Buffer.from(PIECES.map((piece) => `data: ${JSON.stringify(piece)}${end}${end}`).join(''))
+
+test('a stream is read alike, however its bytes are cut and its lines end', () => {
+  const relay = createContentsChat(OPTIONS)
+  const expected = run(relay, [body('\r\n')])
+  assert.deepEqual(relay.report().usage, { input_token: 9, output_token: 7, web_search_call: 2 })
+  assert.match(expected, /"content":"Flüsse 🌊 "/)
+  // Four bytes are one code point, and the last source does not exist.
+  assert.match(expected, /"start_index":7,"end_index":8,"url":"https:\/\/a.example\/"/)
+  assert.equal(expected.match(/url_citation":\{/g)?.length, 1)
+  assert.match(expected, /"finish_reason":"tool_calls"/)
+  assert.match(expected, /"extra_content":\{"google":\{"thought_signature":"dGV4dA=="\}\}/)
+  for (const end of ['\r\n', '\n', '\r']) {
+    for (const { name, chunks } of chunkings(body(end))) {
+      assert.equal(run(createContentsChat(OPTIONS), chunks), expected, name)
+    }
+  }
+})
+
+test('a stream without a reason breaks off, and keeps what was stated', () => {
+  const cut = body('\n')
+  const relay = createContentsChat(OPTIONS)
+  const out = run(relay, [cut.subarray(cut.indexOf('data: ', 10), cut.indexOf('thoughtSignature'))])
+  assert.match(out, /"error":/)
+  assert.equal(relay.report().finished, false)
+})
+
+const count = fc.oneof(
+  { weight: 6, arbitrary: fc.nat(5_000) },
+  fc.constantFrom(-1, 0.5, '7', null, 2 ** 60, Number.MAX_SAFE_INTEGER, undefined, {}, [1]),
+)
+const details = fc.oneof(
+  fc.array(
+    fc.record({
+      modality: fc.constantFrom('TEXT', 'AUDIO', 'IMAGE', 'VIDEO', 'DOCUMENT', 'x', 1),
+      tokenCount: count,
+    }),
+    { maxLength: 5 },
+  ),
+  fc.constantFrom(undefined, null, 'x', {}),
+)
+const usage = fc.record({
+  promptTokenCount: count,
+  cachedContentTokenCount: count,
+  toolUsePromptTokenCount: count,
+  candidatesTokenCount: count,
+  thoughtsTokenCount: count,
+  totalTokenCount: count,
+  promptTokensDetails: details,
+  cacheTokensDetails: details,
+  candidatesTokensDetails: details,
+  toolUsePromptTokensDetails: details,
+})
+
+test('whatever is stated: units are counts, and add up to the totals of their sides', () => {
+  const isCount = (value: unknown): value is number =>
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  fc.assert(
+    fc.property(fc.array(usage, { minLength: 1, maxLength: 4 }), fc.nat(3), (stated, pictures) => {
+      const reader = new ContentsUsage({ billsQueries: true })
+      for (const usageMetadata of stated) reader.read({ usageMetadata })
+      if (pictures > 0) reader.noteOutput(pictures)
+      const { usage: units = {} } = reader.reading()
+      for (const quantity of Object.values(units)) assert.ok(isCount(quantity), String(quantity))
+      const sum = (pattern: RegExp) =>
+        Object.entries(units).reduce(
+          (total, [unit, quantity]) => total + (pattern.test(unit) ? quantity : 0),
+          0,
+        )
+      if (stated.length > 1) return
+      const [one] = stated
+      const [prompt, tools] = [one?.promptTokenCount, one?.toolUsePromptTokenCount]
+      const expected = isCount(prompt) ? prompt + (isCount(tools) ? tools : 0) : 0
+      if (Number.isSafeInteger(expected)) assert.equal(sum(/input_token$/), expected)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('counts never shrink: work that was stated was done', () => {
+  const honest = (output: number) => ({
+    promptTokenCount: 10,
+    candidatesTokenCount: output,
+    totalTokenCount: 10 + output,
+  })
+  fc.assert(
+    fc.property(fc.array(fc.nat(1_000), { minLength: 1, maxLength: 6 }), (outputs) => {
+      const reader = new ContentsUsage({ billsQueries: true })
+      for (const output of outputs) reader.read({ usageMetadata: honest(output) })
+      assert.equal(reader.reading().usage?.output_token, Math.max(...outputs))
+    }),
+  )
+})
