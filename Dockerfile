@@ -2,9 +2,8 @@
 # The gateway on a distroless base: no shell, no package manager, no root, a read-only root works.
 # It has no ffmpeg: "Recordings that are converted" in docs/guides/operate.md says how to add one.
 #   docker build -t tributary .
-ARG NODE_VERSION=26.10.0
-
-FROM node:${NODE_VERSION}-bookworm-slim AS build
+# Both bases are indexes of all platforms, pinned by digest; the tags say what they are.
+FROM node:26.10.0-bookworm-slim@sha256:662933cf47f013bc8e4beb31a6116448427a82057ba7c42c97e4c5ba766504c2 AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
@@ -16,7 +15,7 @@ RUN npm ci --omit=dev --omit=optional --no-audit --no-fund && sh deploy/docker/c
 # Node needs one library that the base does not have.
 RUN mkdir /libraries && cp -L /usr/lib/*-linux-gnu/libatomic.so.1 /libraries/
 
-FROM gcr.io/distroless/cc-debian12:nonroot
+FROM gcr.io/distroless/cc-debian12:nonroot@sha256:9dac0a79194e45a7da0158a9c6da57b217585af0786db3845d1f0ec1a0dd182f
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /libraries/ /usr/lib/
 COPY --from=build /app /app

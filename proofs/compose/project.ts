@@ -67,10 +67,7 @@ async function findCompose(): Promise<readonly string[]> {
 }
 
 function listImages(dockerfile: string, compose: string): string[] {
-  const version = /^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)?.[1] ?? ''
-  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name = '']) =>
-    name.replace(/\$\{NODE_VERSION\}/, version),
-  )
+  const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name = '']) => name)
   const services = [...compose.matchAll(/^ {4}image: (\S+)$/gm)].map(([, name = '']) => name)
   return [...bases, ...services]
 }

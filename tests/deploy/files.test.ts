@@ -19,7 +19,7 @@ const UNITS = globSync('deploy/systemd/*.service', { cwd: ROOT })
 const HELPERS = `${CHART}/templates/_helpers.tpl`
 
 /** Of the programs beside the gateway. */
-const FOREIGN = /^(?:POSTGRES|MINIO|GF|GRAFANA)_|^(?:NODE_ENV|NODE_VERSION|SECRET)$/
+const FOREIGN = /^(?:POSTGRES|MINIO|GF|GRAFANA)_|^(?:NODE_ENV|SECRET)$/
 
 describe('files that run the gateway', () => {
   const known = new Set(listVariables().map(({ name }) => name))

@@ -19,9 +19,12 @@ const { parseAllDocuments } = createRequire(validator)('yaml') as {
 
 const ROOT = join(import.meta.dirname, '..', '..')
 /** Templates are rendered by helm; see chart.test.ts. */
-const FILES = ['compose.yaml', ...globSync('deploy/**/*.yaml', { cwd: ROOT })].filter(
-  (path) => !path.includes('/templates/'),
-)
+const WORKFLOWS = globSync('.github/workflows/*.yml', { cwd: ROOT })
+const FILES = [
+  'compose.yaml',
+  ...WORKFLOWS,
+  ...globSync('deploy/**/*.yaml', { cwd: ROOT }).filter((path) => !path.includes('/templates/')),
+]
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -126,6 +129,23 @@ describe('samples of deployments', () => {
     for (const name of found) {
       assert.ok(services.includes(name) || compose.includes(`"aliases":["${name}"]`), name)
     }
+  })
+
+  test('workflows run actions of one commit, with no rights that no step uses', () => {
+    assert.ok(WORKFLOWS.length >= 2)
+    for (const path of WORKFLOWS) {
+      const { permissions, jobs } = only(path)
+      const rights = Object.values((permissions ?? { all: 'write' }) as Json)
+      assert.ok(!rights.includes('write'), `${path} gives rights to all jobs`)
+      const steps = Object.values(jobs as Json).flatMap((job) => listOf((job as Json).steps))
+      for (const { uses, run } of steps as { uses?: string; run?: string }[]) {
+        if (uses) assert.match(uses, /^[\w./-]+@[0-9a-f]{40}$/, path)
+        // What somebody else names, such as a tag, is no part of a command.
+        else assert.doesNotMatch(run ?? '', /\$\{\{/, path)
+      }
+    }
+    const bases = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').matchAll(/^FROM (\S+)/gm)
+    for (const [, base = ''] of bases) assert.match(base, /@sha256:[0-9a-f]{64}$/)
   })
 
   test('Alertmanager sends every alert to a receiver that exists', () => {
