@@ -19,6 +19,7 @@ import { GENERAL_SCENARIOS } from './kernel/scenario-names.ts'
 import { createSimulatorServer } from './kernel/server.ts'
 import { Timers } from './kernel/timers.ts'
 import { serveSockets } from './kernel/upgrade.ts'
+import { KLING_DEFAULTS, type KlingOptions, kling } from './kling/vendor.ts'
 import { createShelf } from './media/shelf.ts'
 import { MEDIAKIT_DEFAULTS, type MediaKitOptions, mediakit } from './mediakit/vendor.ts'
 import { MINIMAX_DEFAULTS, type MinimaxOptions, minimax } from './minimax/vendor.ts'
@@ -58,6 +59,7 @@ export interface SimulatorOptions {
   mediakit?: Partial<MediaKitOptions>
   minimax?: Partial<MinimaxOptions>
   dashscope?: Partial<DashscopeOptions>
+  kling?: Partial<KlingOptions>
   /** Waiting and running times of a video, before the time scale. */
   video?: Partial<VideoTimes>
 }
@@ -96,6 +98,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     search({ ...SEARCH_DEFAULTS, ...options.search }),
     mediakit({ ...MEDIAKIT_DEFAULTS, ...options.mediakit }, platform),
     minimax({ ...MINIMAX_DEFAULTS, ...options.minimax }, platform),
+    kling({ ...KLING_DEFAULTS, ...options.kling }, platform),
     dashscope({ ...DASHSCOPE_DEFAULTS, ...options.dashscope }, platform),
     ...rerankers(),
     ...profileVendors(),

@@ -79,6 +79,16 @@ function channelsAt(url: string) {
       settings: { base_url: `${url}/ark`, api_key: 'none', callbacks: false },
     },
     {
+      id: 'pp-dashscope',
+      upstream: 'dashscope',
+      settings: { base_url: `${url}/dashscope`, api_key: 'none' },
+    },
+    {
+      id: 'pp-kling',
+      upstream: 'kling',
+      settings: { base_url: `${url}/kling`, api_key: 'none' },
+    },
+    {
       id: 'pp-speech',
       upstream: 'doubao-speech',
       settings: { base_url: `${url}/speech`, api_key: 'none' },
@@ -156,7 +166,7 @@ function entriesOf(rates: Rates, when: Readonly<Record<string, unknown>>): Entry
 }
 
 function conditionsOf(card: Card): (readonly [string, unknown])[] {
-  const { tier, speed, region, mode, thinking, size, from } = card
+  const { tier, speed, region, mode, thinking, size, resolution, sound, from } = card
   const named: readonly (readonly [string, unknown])[] = [
     ['service_tier', tier],
     ['speed', speed],
@@ -164,6 +174,8 @@ function conditionsOf(card: Card): (readonly [string, unknown])[] {
     ['cache_mode', mode],
     ['thinking', thinking],
     ['size', size],
+    ['resolution', resolution],
+    ['audio', sound === undefined ? undefined : sound === 'on'],
     ['input_tokens', from === undefined ? undefined : { min: from }],
   ]
   return named.filter(([, value]) => value !== undefined)

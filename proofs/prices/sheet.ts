@@ -3,6 +3,8 @@
  * it with its own code, and the gateway reads it as a catalog file.
  */
 
+import { VIDEOS } from './video-sheets.ts'
+
 /** Quantities by unit. The unit names are the catalog's; nothing else is shared with it. */
 export type Counts = Readonly<Record<string, number>>
 
@@ -15,6 +17,9 @@ export interface Served {
   readonly thinking: 'off' | 'on'
   /** Of a picture. */
   readonly size: 'any' | typeof LARGE_PICTURE
+  /** Of a video. */
+  readonly resolution: 'any' | '1080p'
+  readonly sound: 'off' | 'on'
 }
 
 export const LARGE_PICTURE = '2048x2048'
@@ -26,6 +31,8 @@ export const DEFAULT_SERVED: Served = {
   mode: 'implicit',
   thinking: 'off',
   size: 'any',
+  resolution: 'any',
+  sound: 'off',
 }
 
 /** `[amount, per]`: a decimal amount that buys `per` units. */
@@ -369,16 +376,7 @@ const MEDIA: readonly Sheet[] = [
     channel: 'pp-openai',
     cards: [{ rates: { second: ['0.006', 60] } }],
   },
-  {
-    id: 'pp-video',
-    type: 'video',
-    channel: 'pp-ark',
-    upstreamModel: 'doubao-seedance-1-5-pro-251215',
-    cards: [
-      { rates: perMillion({ output_token: '16' }) },
-      { tier: 'flex', rates: perMillion({ output_token: '8' }) },
-    ],
-  },
+  ...VIDEOS,
 ]
 
 /** Models that no case calls: their prices show which lists the gateway knows. */

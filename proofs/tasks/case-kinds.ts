@@ -10,9 +10,18 @@ import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 /**
  * spaced: a list, and a model for each call. crowded: a list, and one model for all of them.
  * silent: neither a list nor anything else. known: can be queried by the gateway's own id, one
- * model for all. callback: cannot be queried, but calls back, one model for all.
+ * model for all. callback: cannot be queried, but calls back, one model for all. listed and named:
+ * as spaced and known, of other vendors.
  */
-export const CASE_KINDS = ['spaced', 'crowded', 'silent', 'known', 'callback'] as const
+export const CASE_KINDS = [
+  'spaced',
+  'crowded',
+  'silent',
+  'known',
+  'callback',
+  'listed',
+  'named',
+] as const
 export type CaseKind = (typeof CASE_KINDS)[number]
 
 export interface Call {
@@ -28,7 +37,8 @@ export const SECRET_KEY = 'a-secret-key-of-the-submissions-proof-that-is-long-en
  * A callback proves a task but not its absence; a query proves both.
  */
 export function isFindable({ kind }: Call, isAccepted: boolean): boolean {
-  return kind === 'spaced' || kind === 'known' || (kind === 'callback' && isAccepted)
+  const isExact = ['spaced', 'known', 'listed', 'named'].includes(kind)
+  return isExact || (kind === 'callback' && isAccepted)
 }
 
 export function requestOf({ kind, text }: Call): { readonly path: string; readonly body: object } {
@@ -36,7 +46,7 @@ export function requestOf({ kind, text }: Call): { readonly path: string; readon
     const file_url = `https://media.example/${text}.mp3`
     return { path: '/v1/audio/minutes', body: { model: 'known', file_url } }
   }
-  const model = kind === 'spaced' ? `spaced-${text}` : kind
+  const model = kind === 'spaced' || kind === 'listed' ? `${kind}-${text}` : kind
   const content = [{ type: 'text', text }]
   return { path: '/v1/videos/generations', body: { model, content, ratio: '16:9' } }
 }
@@ -57,17 +67,24 @@ export async function applyProofCatalog(
     return { id, type: 'video', prices, routes: [{ channel: channelId, upstream_model }] }
   }
   const spaced = calls.filter(({ kind }) => kind === 'spaced')
+  const listed = calls.filter(({ kind }) => kind === 'listed')
   const content = {
     channels: [
       channel('submissions-list', 'ark', '/ark/api/v3', noCallbacks),
       channel('submissions-silent', 'minimax', '/minimax', noCallbacks),
       channel('submissions-callback', 'minimax', '/minimax'),
+      channel('submissions-listed', 'dashscope', '/dashscope'),
+      channel('submissions-named', 'kling', '/kling'),
       channel('submissions-known', 'doubao-recognition', '/recognition'),
     ],
     models: [
       ...spaced.map(({ text }) =>
         video(`spaced-${text}`, 'submissions-list', `doubao-seedance-2-0-${text}`, tokens),
       ),
+      ...listed.map(({ text }) =>
+        video(`listed-${text}`, 'submissions-listed', `wan3.0-video-${text}`, seconds),
+      ),
+      video('named', 'submissions-named', 'kling-3.0', seconds),
       video('crowded', 'submissions-list', 'doubao-seedance-2-0-260128', tokens),
       video('silent', 'submissions-silent', 'MiniMax-H3', seconds),
       video('callback', 'submissions-callback', 'MiniMax-H3', seconds),

@@ -1,6 +1,6 @@
 /**
- * Four vendors in one, with different ways to find a lost submission: one has a list, one has
- * nothing, one can be queried by the client's own id, one calls back. The text of a creation
+ * Several vendors in one, with different ways to find a lost submission: two have a list, one has
+ * nothing, two can be queried by the client's own id, one calls back. The text of a creation
  * decides its fate; the book records the accepted tasks, which are billed.
  */
 import { once } from 'node:events'
@@ -42,12 +42,16 @@ const RETRY_MS = [1_000, 2_000, 4_000]
 const ARK = '/ark/api/v3/contents/generations/tasks'
 const MINIMAX_CREATE = '/minimax/v2/video_generation'
 const MINIMAX_QUERY = '/minimax/v2/query/video_generation/'
+const DASHSCOPE = '/dashscope/api/v1/'
+const KLING = '/kling/'
 const RECOGNITION = '/recognition/api/v3/auc/bigmodel/'
 const TOKENS = 108_900
 
 interface State extends SubmissionVendorOptions {
   readonly accepted: AcceptedTask[]
   readonly byId: Map<string, AcceptedTask>
+  /** The vendor's ids by the client's. */
+  readonly ids: Map<string, string>
 }
 
 interface Exchange {
@@ -57,8 +61,11 @@ interface Exchange {
   readonly json: CreationBody
 }
 
-/** The body of creations in the three protocols. */
+/** The body of creations in all protocols. */
 interface CreationBody {
+  readonly prompt?: string
+  readonly input?: { readonly prompt?: string }
+  readonly options?: { readonly external_task_id?: string }
   readonly model?: string
   readonly content?: readonly { readonly text?: string }[]
   readonly audio?: { readonly url?: string }
@@ -68,7 +75,7 @@ interface CreationBody {
 export async function startSubmissionVendor(
   options: SubmissionVendorOptions,
 ): Promise<SubmissionVendor> {
-  const state: State = { ...options, accepted: [], byId: new Map() }
+  const state: State = { ...options, accepted: [], byId: new Map(), ids: new Map() }
   const server = createServer((request, response) => {
     handle(state, request, response).catch(() => request.socket.destroy())
   })
@@ -95,6 +102,8 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
   const exchange: Exchange = { request, response, url, json }
   const { pathname } = url
   if (pathname.startsWith(RECOGNITION)) return handleRecognition(state, exchange)
+  if (pathname.startsWith(DASHSCOPE)) return handleDashscope(state, exchange)
+  if (pathname.startsWith(KLING)) return handleKling(state, exchange)
   if (pathname === MINIMAX_CREATE) return create(state, exchange, (id) => ({ task_id: id }))
   if (pathname.startsWith(MINIMAX_QUERY)) {
     const task = state.byId.get(pathname.slice(MINIMAX_QUERY.length))
@@ -105,8 +114,8 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
 }
 
 async function create(state: State, exchange: Exchange, answer: (id: string) => object) {
-  const { content, model = '' } = exchange.json
-  const text = content?.[0]?.text ?? ''
+  const { content, prompt, input, model = '' } = exchange.json
+  const text = content?.[0]?.text ?? input?.prompt ?? prompt ?? ''
   const id = `lost-${state.accepted.length}-${Date.now()}`
   if (await accept(state, exchange, { id, text, model })) {
     send(exchange.response, 200, answer(id))
@@ -124,6 +133,7 @@ async function accept(
     const task = { id, text, model, atMs: Date.now(), fails: state.failsOf(text) }
     state.accepted.push(task)
     state.byId.set(id, task)
+    if (json.options?.external_task_id) state.ids.set(json.options.external_task_id, id)
     if (json.callback_url) void callBackTwice(state, task, new URL(json.callback_url).pathname)
   }
   if (fate === 'kill') await state.kill(text)
@@ -156,6 +166,36 @@ function handleArk({ accepted, byId }: State, { response, url }: Exchange) {
   const size = Number(url.searchParams.get('page_size') ?? 20)
   const items = all.slice((page - 1) * size, page * size).map(showArk)
   send(response, 200, { items, total: all.length })
+}
+
+function handleDashscope(state: State, exchange: Exchange): Promise<void> | void {
+  const { request, response, url } = exchange
+  if (request.method === 'POST') {
+    return create(state, exchange, (id) => ({ output: { task_id: id, task_status: 'PENDING' } }))
+  }
+  const id = url.pathname.slice(`${DASHSCOPE}tasks/`.length)
+  if (id !== '') {
+    const task = state.byId.get(decodeURIComponent(id))
+    return send(response, 200, task ? showDashscope(task) : { output: { task_status: 'UNKNOWN' } })
+  }
+  const model = url.searchParams.get('model_name')
+  const found = state.accepted.filter((one) => one.model === model)
+  const data = found.map((one) => ({ task_id: one.id, gmt_create: one.atMs }))
+  send(response, 200, { data, total_page: 1 })
+}
+
+function handleKling(state: State, exchange: Exchange): Promise<void> | void {
+  const { request, response, url, json } = exchange
+  const { byId } = state
+  if (request.method === 'POST') {
+    return create(state, exchange, (id) => {
+      return { code: 0, data: { id, external_id: json.options?.external_task_id } }
+    })
+  }
+  const own = url.searchParams.get('external_task_ids')
+  const id = own === null ? (url.searchParams.get('task_ids') ?? '') : (state.ids.get(own) ?? '')
+  const task = byId.get(id)
+  send(response, 200, { code: 0, data: task ? [showKling(task)] : [] })
 }
 
 async function handleRecognition(state: State, exchange: Exchange) {
@@ -214,6 +254,23 @@ function showMinimax(task: AcceptedTask): object {
     ...(status === 'succeeded' ? { content, usage, duration: 5, resolution: '768P' } : {}),
     ...(status === 'failed' ? { error: { code: 1027, message: 'failed' } } : {}),
   }
+}
+
+function showDashscope(task: AcceptedTask): object {
+  const status = statusOf(task)
+  const output = { task_id: task.id, task_status: status.toUpperCase() }
+  const url = { video_url: `https://media.example/${task.id}.mp4` }
+  if (status === 'failed')
+    return { output: { ...output, code: 'InternalError', message: 'failed' } }
+  if (status !== 'succeeded') return { output }
+  return { output: { ...output, ...url }, usage: { duration: 5, SR: 720 } }
+}
+
+function showKling(task: AcceptedTask): object {
+  const status = statusOf(task)
+  const outputs = [{ type: 'video', url: `https://media.example/${task.id}.mp4` }]
+  const shown = status === 'running' ? 'processing' : status
+  return { id: task.id, status: shown, message: '', outputs: status === 'succeeded' ? outputs : [] }
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

@@ -31,6 +31,7 @@ const MODELS: Readonly<Record<string, readonly string[]>> = {
     'MiniMax-H3',
     'hailuo',
     'wan3.0-video',
+    'kling-3.0',
   ],
   minutes: ['service-minutes', 'vendor-minutes'],
   erase: ['subtitle-erase'],

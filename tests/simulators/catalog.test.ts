@@ -1,6 +1,7 @@
 // The example catalog: the gateway's own reader accepts it, and its addresses and keys are those
 // that the vendors accept.
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
@@ -41,6 +42,10 @@ const PROBES: Record<string, (key: string) => Probe> = {
     { authorization: `Bearer ${key}`, 'x-dashscope-async': 'enable' },
     { model: 'wan3.0-video', input: { prompt: 'a' } },
   ],
+  kling: (key) =>
+    key === 'undefined'
+      ? ['/v1/videos/text2video', { authorization: `Bearer ${signedToken()}` }, undefined]
+      : ['/tasks?task_ids=0', { authorization: `Bearer ${key}` }, undefined],
   rerank: (key) => [
     '/v1/rerank',
     { authorization: `Bearer ${key}` },
@@ -51,6 +56,15 @@ const PROBES: Record<string, (key: string) => Probe> = {
     { authorization: `Bearer ${key}` },
     { Query: 'a' },
   ],
+}
+
+/** The token of the older pair of keys. */
+function signedToken(): string {
+  const now = Math.floor(Date.now() / 1000)
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+  const payload = { iss: 'sim-kling-access', exp: now + 1800, nbf: now - 5 }
+  const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(payload)}`
+  return `${signed}.${createHmac('sha256', 'sim-kling-secret').update(signed).digest('base64url')}`
 }
 
 function synthesis(key: string): Probe {

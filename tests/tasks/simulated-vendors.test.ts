@@ -24,6 +24,8 @@ const MODELS: readonly [string, string, object[]][] = [
   ['MiniMax-H3', 'm', SECONDS],
   ['wan3.0-video', 'd', SECONDS],
   ['wan2.7-t2v', 'd', SECONDS],
+  ['kling-3.0', 'k', SECONDS],
+  ['kling-v2-6', 'o', SECONDS],
 ]
 const image = { type: 'image_url', image_url: { url: 'https://media.example/a.png' } }
 
@@ -49,6 +51,20 @@ describe('video against simulated vendors', () => {
           id: 'd',
           upstream: 'dashscope',
           settings: { base_url: `${vendors.url}/dashscope`, api_key: 'sim-dashscope-key' },
+        },
+        {
+          id: 'k',
+          upstream: 'kling',
+          settings: { base_url: `${vendors.url}/kling`, api_key: 'sim-kling-key' },
+        },
+        {
+          id: 'o',
+          upstream: 'kling',
+          settings: {
+            base_url: `${vendors.url}/kling`,
+            access_key: 'sim-kling-access',
+            secret_key: 'sim-kling-secret',
+          },
         },
       ],
       models: MODELS.map(([model, channel, prices]) => ({
@@ -77,18 +93,21 @@ describe('video against simulated vendors', () => {
     return { created, done, key }
   }
 
-  for (const [model] of MODELS) {
+  for (const [model, channel] of MODELS) {
     test(`${model}: succeeds, and is charged what the vendor states`, async () => {
       const content = [{ type: 'text', text: 'a river' }]
       const { created, done, key } = await run({ model: `t-${model}`, content, ratio: '16:9' })
       assert.equal(done.json.status, 'succeeded', done.text)
       assert.match(done.json.video_url, /^http/)
-      assert.equal(done.json.duration, 5)
+      assert.equal(Math.floor(done.json.duration), 5)
       const record = await gateway.record(created, key)
-      assert.equal(record.basis, 'usage')
+      assert.equal(record.basis, channel === 'k' || channel === 'o' ? 'params' : 'usage')
       const [line] = record.lines
       const { usage } = done.json
-      assert.equal(line?.quantity, usage.completion_tokens ?? usage.total_seconds ?? usage.duration)
+      assert.equal(
+        line?.quantity,
+        usage.completion_tokens ?? usage.total_seconds ?? usage.duration ?? 5,
+      )
       assert.equal(record.charged, record.held, 'the hold was the exact price')
     })
   }

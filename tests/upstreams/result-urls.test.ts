@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { readImagesResult } from '../../server/wire/dialects/images/read-result.ts'
 import { arkVideo } from '../../server/wire/upstreams/ark/video.ts'
 import { dashscopeVideo } from '../../server/wire/upstreams/dashscope/video.ts'
+import { klingVideo } from '../../server/wire/upstreams/kling/video.ts'
 import { mediakitErase } from '../../server/wire/upstreams/mediakit/erase.ts'
 import { minimaxVideo } from '../../server/wire/upstreams/minimax/video.ts'
 import { startRecorded, wire } from './recording-vendor.ts'
@@ -42,6 +43,12 @@ const VENDORS = {
     const { url } = await startRecorded(t, () => ({ '/api/v1/tasks/1': { body: { output } } }))
     const settings = { base_url: url, api_key: 'none' }
     return dashscopeVideo.poll(wire, { settings, upstreamModel: 'wan3.0-video', upstreamId: '1' })
+  },
+  async kling(t: TestContext, link: unknown) {
+    const data = [{ id: '1', status: 'succeeded', outputs: [{ type: 'video', url: link }] }]
+    const { url } = await startRecorded(t, () => ({ '/tasks?task_ids=1': { body: { data } } }))
+    const settings = { base_url: url, api_key: 'none' }
+    return klingVideo.poll(wire, { settings, upstreamModel: 'kling-3.0', upstreamId: '1' })
   },
   async mediakit(t: TestContext, link: unknown) {
     const task = { success: true, status: 'completed', result: { video_url: link } }

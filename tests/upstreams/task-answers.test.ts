@@ -6,6 +6,7 @@ import { dashscopeVideo } from '../../server/wire/upstreams/dashscope/video.ts'
 import { doubaoMinutesDriver } from '../../server/wire/upstreams/doubao-minutes/minutes.ts'
 import { doubaoRecognitionDriver } from '../../server/wire/upstreams/doubao-recognition/recognition.ts'
 import type { UpstreamFailure } from '../../server/wire/upstreams/failure.ts'
+import { klingVideo } from '../../server/wire/upstreams/kling/video.ts'
 import { mediakitErase } from '../../server/wire/upstreams/mediakit/erase.ts'
 import { minimaxVideo } from '../../server/wire/upstreams/minimax/video.ts'
 import type { SubmittedTask, TaskPoll } from '../../server/wire/upstreams/task-driver.ts'
@@ -66,6 +67,14 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       dashscopeVideo.submit(wire, orderOf(url, 'wan3.0-video', VIDEO).order, ATTEMPT),
     poll: (url) => dashscopeVideo.poll(wire, orderOf(url, 'wan3.0-video', VIDEO).reference),
     accepted: { output: { task_id: ID, task_status: 'PENDING' }, code: '', message: '' },
+    byStatus: true,
+  },
+  kling: {
+    submitAt: '/text-to-video/kling-3.0',
+    pollAt: `/tasks?task_ids=${ID}`,
+    submit: (url) => klingVideo.submit(wire, orderOf(url, 'kling-3.0', VIDEO).order, ATTEMPT),
+    poll: (url) => klingVideo.poll(wire, orderOf(url, 'kling-3.0', VIDEO).reference),
+    accepted: { code: 0, message: 'SUCCEED', data: { id: ID, status: 'submitted' } },
     byStatus: true,
   },
   mediakit: {

@@ -95,6 +95,21 @@ export function answerTranscription({ answer: { form } }: Case): Script {
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, pieces }
 }
 
+/** A finished task of a vendor that bills seconds, in the form of its path. */
+export function secondsTask({ answer }: Case, { counts, served }: Work, id: string, path: string) {
+  const url = `https://media.example/${id}.mp4`
+  const isFailed = answer.breakage !== undefined
+  const status = isFailed ? 'failed' : 'succeeded'
+  if (path.startsWith('/kling')) {
+    const task = { id, status, message: '', outputs: [{ type: 'video', url, duration: '5.1' }] }
+    return { code: 0, data: [isFailed ? { ...task, outputs: [] } : task] }
+  }
+  const output = { task_id: id, task_status: status.toUpperCase() }
+  if (isFailed) return { output: { ...output, code: 'InternalError', message: 'failed' } }
+  const side = served.resolution === '1080p' ? 1080 : 720
+  return { output: { ...output, video_url: url }, usage: { duration: counts.second, SR: side } }
+}
+
 /** A finished task. */
 export function videoTask(testCase: Case, work: Work, taskId: string, model: string): Json {
   const { breakage } = testCase.answer

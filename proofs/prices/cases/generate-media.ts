@@ -27,7 +27,7 @@ export function generateMedia(random: Random, id: number): Case {
   if (share < 0.7) return random.next() < 0.5 ? sizedImages(random, id) : otherSizes(random, id)
   if (share < 0.85) return speech(random, id)
   if (share < 0.93) return transcription(random, id)
-  return video(random, id)
+  return random.pick([video, wanVideo, klingVideo])(random, id)
 }
 
 interface Parts {
@@ -260,8 +260,65 @@ function video(random: Random, id: number): Case {
     },
     tricks: ['video'],
   })
-  if (random.next() > 0.2) return testCase
-  const breakage = random.pick(ENDS)
-  const answer = { ...testCase.answer, breakage }
-  return { ...testCase, answer, expected: 'nothing', tricks: [`video: ${breakage}`] }
+  return random.next() > 0.2 ? testCase : endBadly(testCase, random.pick(ENDS))
+}
+
+function endBadly(testCase: Case, breakage: string): Case {
+  const { model } = testCase
+  const tricks = [`${model === 'pp-video' ? 'video' : model}: ${breakage}`]
+  return { ...testCase, answer: { ...PLAIN, breakage }, expected: 'nothing', tricks }
+}
+
+const RESOLUTIONS = ['720p', '1080p', undefined] as const
+
+/** By seconds and resolution; the seconds of input videos are known to the vendor alone. */
+function wanVideo(random: Random, id: number): Case {
+  const resolution = random.pick(RESOLUTIONS)
+  const duration = random.integer(2, 15)
+  const hasVideo = random.next() < 0.5
+  const item = { type: 'video_url', video_url: { url: 'https://media.example/in.mp4' } }
+  const text = { type: 'text', text: `${markerOf(id)} a river at dawn` }
+  return secondsVideo(random, id, {
+    model: 'pp-wan',
+    body: { resolution, duration, content: hasVideo ? [text, item] : [text] },
+    second: duration + (hasVideo ? random.integer(1, 15) : 0),
+    served: { resolution: resolution === '1080p' ? '1080p' : 'any' },
+  })
+}
+
+/** By the seconds ordered, by resolution and sound; the vendor states no usage. */
+function klingVideo(random: Random, id: number): Case {
+  const resolution = random.pick(RESOLUTIONS)
+  const duration = random.integer(3, 15)
+  const sound = random.pick([true, false, undefined])
+  const content = [{ type: 'text', text: `${markerOf(id)} a river at dawn` }]
+  return secondsVideo(random, id, {
+    model: 'pp-kling',
+    body: { resolution, duration, content, generate_audio: sound },
+    second: duration,
+    served: {
+      resolution: resolution === '1080p' ? '1080p' : 'any',
+      sound: sound === false ? 'off' : 'on',
+    },
+  })
+}
+
+interface SecondsVideo {
+  readonly model: string
+  readonly body: object
+  readonly second: number
+  readonly served: Partial<WorkPlan['served']>
+}
+
+function secondsVideo(random: Random, id: number, parts: SecondsVideo): Case {
+  const { model, body, second, served } = parts
+  const planned = build(random, id, {
+    dialect: 'video',
+    model,
+    path: '/v1/videos/generations',
+    body: { model, ...body },
+    work: { fixed: { second }, served: { ...DEFAULT_SERVED, ...served } },
+  })
+  const testCase: Case = { ...planned, answer: PLAIN, expected: 'full', tricks: [model] }
+  return random.next() > 0.2 ? testCase : endBadly(testCase, 'failed')
 }

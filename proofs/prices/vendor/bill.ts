@@ -67,8 +67,8 @@ function findCard(sheet: Sheet, served: Served, input: number): Card {
   return longest
 }
 
-function keyOf({ tier, speed, region, mode, thinking, size }: Served): string {
-  return [tier, speed, region, mode, thinking, size].join('/')
+function keyOf({ tier, speed, region, mode, thinking, size, resolution, sound }: Served): string {
+  return [tier, speed, region, mode, thinking, size, resolution, sound].join('/')
 }
 
 /** Lines are rounded up one by one, as on invoices. */

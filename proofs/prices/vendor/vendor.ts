@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerFor } from '../answers/answer.ts'
-import { answerTranscription, videoTask } from '../answers/media.ts'
+import { answerTranscription, secondsTask, videoTask } from '../answers/media.ts'
 import { jsonScript, type Piece, type Script } from '../answers/script.ts'
 import { type Arrival, type Case, findMarker } from '../plan.ts'
 import { sheetOf } from '../sheet.ts'
@@ -43,6 +43,14 @@ interface State {
 }
 
 const TASKS = '/ark/contents/generations/tasks'
+/** Creations of vendors that bill seconds, and how each names a task. */
+const CREATIONS: Readonly<Record<string, (id: string) => object>> = {
+  '/dashscope/api/v1/services/aigc/video-generation/video-synthesis': (id) => ({
+    output: { task_id: id, task_status: 'PENDING' },
+  }),
+  '/kling/text-to-video/kling-3.0': (id) => ({ code: 0, data: { id, status: 'submitted' } }),
+}
+const LOOKS = /^\/(?:dashscope\/api\/v1\/tasks\/|kling\/tasks\?task_ids=)(.{1,80})$/
 const TOKENS = '/google/token'
 
 export async function startVendor(): Promise<Vendor> {
@@ -153,10 +161,11 @@ function scriptFor(
 ): Script {
   if (testCase.dialect === 'transcription') return answerTranscription(testCase)
   const { model, stream } = readAsked(body)
-  if (path !== TASKS) return answerFor(testCase, work, path, { model, stream })
+  const answerOf = path === TASKS ? (id: string) => ({ id }) : CREATIONS[path]
+  if (!answerOf) return answerFor(testCase, work, path, { model, stream })
   const id = `cgt-pp-${testCase.id}-${state.tasks.size}`
   state.tasks.set(id, { testCase, work, model })
-  return jsonScript({ id })
+  return jsonScript(answerOf(id))
 }
 
 function readAsked(body: Buffer): { readonly model: string; readonly stream: boolean } {
@@ -168,9 +177,14 @@ function readAsked(body: Buffer): { readonly model: string; readonly stream: boo
 }
 
 function showTask(state: State, path: string, url: string, response: ServerResponse): void {
-  const id = decodeURIComponent(path.slice(TASKS.length + 1))
+  const other = LOOKS.exec(url)?.[1]
+  const id = decodeURIComponent(other ?? path.slice(TASKS.length + 1))
   const task = state.tasks.get(id)
   response.setHeader('content-type', 'application/json')
+  if (task && other !== undefined) {
+    response.end(JSON.stringify(secondsTask(task.testCase, task.work, id, path)))
+    return
+  }
   if (task) {
     response.end(JSON.stringify(videoTask(task.testCase, task.work, id, task.model)))
     return

@@ -9,6 +9,7 @@ import { doubaoMinutes } from './doubao-minutes/index.ts'
 import { doubaoRecognition } from './doubao-recognition/index.ts'
 import { doubaoSpeech } from './doubao-speech/index.ts'
 import { gemini } from './gemini/index.ts'
+import { kling } from './kling/index.ts'
 import { mediakit } from './mediakit/index.ts'
 import { minimax } from './minimax/index.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
@@ -26,6 +27,7 @@ const ALL: readonly Upstream[] = [
   ark,
   minimax,
   dashscope,
+  kling,
   mediakit,
   doubaoSpeech,
   doubaoMinutes,

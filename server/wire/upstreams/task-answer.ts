@@ -39,9 +39,12 @@ function hasEnded(status: TaskStatus | undefined): boolean {
   return status === 'failed' || status === 'expired' || status === 'cancelled'
 }
 
-/** Reads an id that is a text or, as some gateways in between write it, a whole number. */
+/**
+ * Reads an id that is a text or, as some gateways in between write it, a whole number. Dots alone
+ * would lead to another path.
+ */
 export function readUpstreamId(id: unknown): string | undefined {
-  if (typeof id === 'string' && id !== '') return id
+  if (typeof id === 'string' && id !== '' && id !== '.' && id !== '..') return id
   return typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : undefined
 }
 

@@ -41,6 +41,11 @@ describe('a creation whose answer was lost', () => {
     duration: 5,
     content: [{ type: 'text', text: words(marker) }],
   })
+  /** The vendor's own error, after which the task may exist. */
+  const late = (model: string) => (marker: string) => ({
+    model,
+    content: [{ type: 'text', text: `[[call:${marker}]][[fault:late-error;${FAST}]]` }],
+  })
   const minutes = (model: string) => (marker: string) => ({
     model,
     features: { summary: true },
@@ -56,6 +61,9 @@ describe('a creation whose answer was lost', () => {
     }),
     [VIDEO_PATH, video('MiniMax-H3'), VIDEO_PATH, false],
     [VIDEO_PATH, video('wan3.0-video'), VIDEO_PATH, true],
+    [VIDEO_PATH, video('kling-3.0'), VIDEO_PATH, true],
+    [VIDEO_PATH, video('kling-v3'), VIDEO_PATH, true],
+    [VIDEO_PATH, late('kling-3.0'), VIDEO_PATH, true],
     ['/v1/audio/minutes', minutes('service-minutes'), '/v1/audio/minutes', true],
     ['/v1/audio/minutes', minutes('vendor-minutes'), '/v1/audio/minutes', false],
   ]

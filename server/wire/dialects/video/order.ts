@@ -64,9 +64,8 @@ function secondsOf({ duration }: JsonObject, rules: VideoRules, hasVideo: boolea
 }
 
 function judgeRatio({ ratio }: JsonObject, { ratios }: VideoRules): ContentProblem | undefined {
-  if (ratios === undefined || ratio === 'adaptive' || ratios.includes(String(ratio))) {
-    return undefined
-  }
+  if (ratio === undefined || ratio === 'adaptive') return undefined
+  if (ratios === undefined || ratios.includes(String(ratio))) return undefined
   const words = ['adaptive', ...ratios].join(', ')
   return { param: 'ratio', problem: `this model offers ${words}` }
 }

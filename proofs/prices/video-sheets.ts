@@ -1,0 +1,37 @@
+/** Videos that the vendor bills by tokens, or by seconds, resolution and sound. */
+import type { Sheet } from './sheet.ts'
+
+export const VIDEOS: readonly Sheet[] = [
+  {
+    id: 'pp-video',
+    type: 'video',
+    channel: 'pp-ark',
+    upstreamModel: 'doubao-seedance-1-5-pro-251215',
+    cards: [
+      { rates: { output_token: ['16', 1_000_000] } },
+      { tier: 'flex', rates: { output_token: ['8', 1_000_000] } },
+    ],
+  },
+  {
+    id: 'pp-wan',
+    type: 'video',
+    channel: 'pp-dashscope',
+    upstreamModel: 'wan3.0-video',
+    cards: [
+      { rates: { second: ['0.1', 1] } },
+      { resolution: '1080p', rates: { second: ['0.2', 1] } },
+    ],
+  },
+  {
+    id: 'pp-kling',
+    type: 'video',
+    channel: 'pp-kling',
+    upstreamModel: 'kling-3.0',
+    cards: [
+      { rates: { second: ['0.084', 1] } },
+      { sound: 'on', rates: { second: ['0.126', 1] } },
+      { resolution: '1080p', rates: { second: ['0.112', 1] } },
+      { resolution: '1080p', sound: 'on', rates: { second: ['0.168', 1] } },
+    ],
+  },
+]

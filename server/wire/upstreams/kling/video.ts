@@ -1,0 +1,197 @@
+/**
+ * Video tasks of both generations of the protocol (docs/protocols/kling.md): an API key has the
+ * newer one, the older pair of keys the older. A lost task is found by the attempt's id; there is
+ * no cancellation.
+ */
+import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { UpstreamFailure } from '../failure.ts'
+import { prepareVideo, refuseField, requireUrl, restTasks, takeVideoOrder } from '../rest-tasks.ts'
+import { sendWithKey } from '../send-with-key.ts'
+import { isUnknownTask, readUpstreamId } from '../task-answer.ts'
+import type { TaskAttempt, TaskDriver, TaskOrder, TaskPoll } from '../task-driver.ts'
+import type { Wire, WireResponse } from '../wire.ts'
+import { klingModelOf, newerNameOf, olderNameOf } from './models.ts'
+import { readKlingAnswer } from './read-answer.ts'
+import { type KlingSettings, keyOf } from './settings.ts'
+
+type Order = TaskOrder<KlingSettings>
+
+/** The older paths; such a task is read where it was made, so its id begins with the path. */
+const OLDER = ['text2video', 'image2video'] as const
+const MODES: Readonly<Record<string, string>> = { '720p': 'std', '1080p': 'pro', '4k': '4k' }
+
+const isOlder = ({ api_key: key }: KlingSettings) => key === undefined
+
+/** Returns the order with its sound. Throws the refusal of what the model does not take. */
+function take(order: Order) {
+  const rules = klingModelOf(order.upstreamModel)
+  const { lengths, sound, lastFrame } = rules
+  const read = takeVideoOrder(order, rules)
+  const { resolution, media, seconds } = read
+  const isSent = order.sentFields.has('generate_audio')
+  const refuse = (param: string, problem: string) => refuseField({ param, problem })
+  if (lengths && !lengths.includes(seconds)) {
+    throw refuse('duration', `this model makes ${lengths.join(' or ')} seconds`)
+  }
+  if (lastFrame && resolution !== lastFrame && media.some(({ role }) => role === 'last_frame')) {
+    throw refuse('resolution', `a last frame needs ${lastFrame} at this model`)
+  }
+  if (sound === 'always' && !read.audio) throw refuse('generate_audio', 'this model makes sound')
+  const audio = read.audio && (sound === '1080p' ? resolution === sound : sound !== 'never')
+  if (isSent && read.audio && !audio) {
+    const place = sound === 'never' ? 'no sound' : 'sound in 1080p only'
+    throw refuse('generate_audio', `this model makes ${place}`)
+  }
+  return {
+    ...read,
+    audio,
+    frameOf: frameOf(media),
+    hasSwitch: !['always', 'never'].includes(sound),
+  }
+}
+
+const frameOf = (media: readonly { readonly role: string; readonly url: string }[]) => {
+  return (name: string) => media.find(({ role }) => role === name)?.url
+}
+
+function buildBody(order: Order, attempt: TaskAttempt): JsonObject {
+  return (isOlder(order.settings) ? olderBody : newerBody)(order, attempt)
+}
+
+function newerBody(order: Order, { id }: TaskAttempt): JsonObject {
+  const { prompt, resolution, seconds, audio, hasSwitch, sent, frameOf: frame, media } = take(order)
+  const { ratio } = order.parameters
+  const frames = ['first_frame', 'last_frame'].flatMap((type) => {
+    const url = frame(type)
+    return url === undefined ? [] : [{ type, url }]
+  })
+  const text = prompt === undefined ? [] : [{ type: 'prompt', text: prompt }]
+  return {
+    ...(media.length > 0 ? { contents: [...text, ...frames] } : { prompt }),
+    settings: {
+      resolution,
+      duration: seconds,
+      ...(ratio === 'adaptive' ? {} : { aspect_ratio: ratio }),
+      ...(hasSwitch ? { audio: audio ? 'native' : 'off' } : {}),
+      multi_shot: sent.multi_shot,
+    },
+    options: {
+      external_task_id: id,
+      ...(sent.watermark === true ? { watermark_info: { enabled: true } } : {}),
+    },
+  }
+}
+
+function olderBody(order: Order, { id }: TaskAttempt): JsonObject {
+  const { prompt, resolution, seconds, audio, hasSwitch, sent, frameOf: frame } = take(order)
+  const { ratio } = order.parameters
+  return {
+    model_name: olderNameOf(order.upstreamModel),
+    prompt,
+    image: bareOf(frame('first_frame')),
+    image_tail: bareOf(frame('last_frame')),
+    mode: MODES[resolution],
+    duration: String(seconds),
+    ...(ratio === 'adaptive' ? {} : { aspect_ratio: ratio }),
+    ...(hasSwitch ? { sound: audio ? 'on' : 'off' } : {}),
+    multi_shot: sent.multi_shot,
+    ...(sent.watermark === true ? { watermark_info: { enabled: true } } : {}),
+    external_task_id: id,
+  }
+}
+
+/** Content of a picture is taken without the start of its URL. */
+const bareOf = (url: string | undefined) => url?.replace(/^data:[^,]{0,100};base64,/i, '')
+
+const hasFrame = ({ content }: JsonObject) =>
+  Array.isArray(content) && content.some((item) => member(item, 'type') !== 'text')
+
+const olderPathOf = (parameters: JsonObject) => OLDER[hasFrame(parameters) ? 1 : 0]
+
+function createPathOf({ settings, parameters, upstreamModel }: Order): string {
+  if (isOlder(settings)) return `/v1/videos/${olderPathOf(parameters)}`
+  const door = hasFrame(parameters) ? 'image-to-video' : 'text-to-video'
+  return `/${door}/${encodeURIComponent(newerNameOf(upstreamModel))}`
+}
+
+function pollPathOf(upstreamId: string): string {
+  const [path, id = ''] = upstreamId.split('/')
+  const isKnown = OLDER.some((one) => one === path)
+  if (isKnown) return `/v1/videos/${path}/${encodeURIComponent(id)}`
+  return `/tasks?task_ids=${encodeURIComponent(upstreamId)}`
+}
+
+async function readCreated(response: WireResponse, parameters: JsonObject): Promise<JsonObject> {
+  const document = await readKlingAnswer(response, parameters)
+  const data = isObject(document.data) ? document.data : document
+  const older = readUpstreamId(data.task_id)
+  return older === undefined ? data : { ...data, id: `${olderPathOf(parameters)}/${older}` }
+}
+
+/** Either generation's task; the newer one answers a list, which is empty for an unknown id. */
+function taskOf({ data }: JsonObject): JsonObject {
+  const task = (Array.isArray(data) ? data[0] : data) as unknown
+  if (!isObject(task)) throw new UpstreamFailure('failed', { message: 'an answer without a task' })
+  const { task_status: status = task.status, task_status_msg: message = task.message } = task
+  return { ...task, status, error: { message } }
+}
+
+function readUnknown({ data }: JsonObject): TaskPoll | undefined {
+  return Array.isArray(data) && data.length === 0 ? { state: 'gone' } : undefined
+}
+
+/** The vendor bills the seconds that were ordered; its units are shown, not charged. */
+function readSuccess({ outputs, task_result: result, ...task }: JsonObject): TaskPoll {
+  const files = [outputs, member(result, 'videos')].find(Array.isArray) ?? []
+  const film = files.find((file) => member(file, 'type') === 'video') ?? files[0]
+  const duration = Number(member(film, 'duration'))
+  const [bill] = Array.isArray(task.billing) ? task.billing : []
+  const units = asString(task.final_unit_deduction) ?? asString(member(bill, 'amount'))
+  return {
+    state: 'succeeded',
+    result: {
+      video_url: requireUrl(member(film, 'url'), 'a url'),
+      ...(duration > 0 ? { duration } : {}),
+      ...(units === undefined ? {} : { usage: { billed: units } }),
+    },
+  }
+}
+
+const ask = (wire: Wire, settings: KlingSettings, path: string) =>
+  sendWithKey(wire, keyOf(settings, wire), 'GET', path)
+
+export const klingVideo: TaskDriver<KlingSettings> = {
+  ...restTasks<KlingSettings>({
+    channel: keyOf,
+    prepare: (order) => prepareVideo(order, take(order)),
+    submit: { path: createPathOf, body: buildBody, id: 'id', read: readCreated },
+    poll: {
+      path: (_, { upstreamId }) => pollPathOf(upstreamId),
+      read: readKlingAnswer,
+      verdict: readUnknown,
+      task: taskOf,
+    },
+    result: readSuccess,
+  }),
+  async recover(wire, { settings, attempt }) {
+    const own = encodeURIComponent(attempt.id)
+    const paths = isOlder(settings)
+      ? OLDER.map((path) => ({ start: `${path}/`, url: `/v1/videos/${path}/${own}` }))
+      : [{ start: '', url: `/tasks?external_task_ids=${own}` }]
+    for (const { start, url } of paths) {
+      const response = await ask(wire, settings, url)
+      if (await isUnknownTask(response)) continue
+      const { data } = await readKlingAnswer(response)
+      const task: unknown = Array.isArray(data) ? data[0] : data
+      const id = readUpstreamId(member(task, 'task_id') ?? member(task, 'id'))
+      if (id !== undefined) return { upstreamId: start + id }
+    }
+    return undefined
+  },
+}
+
+/** Asks for a task or a page of them, which costs nothing. */
+export function probeKling(wire: Wire, settings: KlingSettings): Promise<WireResponse> {
+  const older = `/v1/videos/${OLDER[0]}?pageNum=1&pageSize=1`
+  return ask(wire, settings, isOlder(settings) ? older : '/tasks?task_ids=0')
+}
