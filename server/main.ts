@@ -107,7 +107,7 @@ async function assemble(config: Config, database: OpenedDatabase, options: Start
     sockets: createSockets(),
     endpoints: () => endpoints,
   }
-  const pages = { sql: pagesSql, secrets }
+  const pages = { sql: pagesSql, secrets, accounts: core.accounts }
   const openedSignIn = openSignIn({ ...pages, config, sessions, port, guard })
   const live = createLive({ sql, log })
   const { catalog } = core

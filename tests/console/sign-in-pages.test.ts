@@ -11,7 +11,14 @@ describe('the pages before the sign-in', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  for (const path of ['sign-in', 'setup#token=abc', 'reset#token=abc', 'invite#token=abc', 'no']) {
+  for (const path of [
+    'sign-in',
+    'sign-up',
+    'setup#token=abc',
+    'reset#token=abc',
+    'invite#token=abc',
+    'no',
+  ]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       test(`/${path} is accessible on a phone, ${colorScheme}`, async () => {
         const { page, complaints } = await openPage(stage.browser, { ...PHONE, colorScheme })

@@ -6,7 +6,9 @@ import { createHash } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { createAdminEndpoints } from '../../server/api/admin/endpoints.ts'
 import type { AdminServices } from '../../server/api/admin/services.ts'
+import { openSignedUp } from '../../server/api/app/open-sign-in.ts'
 import type { PlainEndpoint } from '../../server/api/endpoints/endpoint.ts'
+import type { SignUpParts } from '../../server/api/sign-in/parts.ts'
 import { createPerson, type NewPerson } from '../../server/api/sign-in/people/people.ts'
 import { putMembership } from '../../server/api/sign-in/person-store.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../server/api/sign-in/sign-in.ts'
@@ -20,6 +22,15 @@ import { createTestDatabase } from '../support/postgres.ts'
 import { startServer } from '../support/servers/local-server.ts'
 
 export const PASSWORD = 'a river runs through 7 hills'
+
+/** Settings of signing up: open to all, with a grant. */
+export const SIGN_UP: SignUpParts = {
+  isOpen: true,
+  domains: [],
+  terms: undefined,
+  grant: { amountNanos: 5_000_000_000n, currency: 'USD', perNetwork: 1_000, perDay: 1_000 },
+  openAccount: openSignedUp,
+}
 
 export interface Answer {
   readonly status: number

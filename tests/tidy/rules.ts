@@ -50,7 +50,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'app/open-outbound.ts': ['lib', 'config', 'outbound', 'pipeline'],
   'app/open-own-database.ts': ['config', 'database', 'app/log.ts'],
   'app/supervise.ts': 'lib config metrics workers app/log.ts app/open-own-database.ts'.split(' '),
-  'app/open-sign-in.ts': ['lib', 'config', 'sign-in', 'alerts', 'outbound'],
+  'app/open-sign-in.ts': 'lib config accounts ledger sign-in alerts outbound'.split(' '),
   'app/open-tasks.ts':
     `lib config database assets catalog endpoints outbound pipeline tasks upstreams webhooks
     app/open-callbacks.ts`.split(/\s+/),

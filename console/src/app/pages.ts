@@ -165,6 +165,12 @@ const operator: readonly Line[] = [
     load: () => import('../features/alerts/operator-page.tsx'),
   },
   {
+    path: '/operator/sign-in',
+    label: 'signIn',
+    icon: 'user',
+    load: () => import('../features/operator-sign-in/page.tsx'),
+  },
+  {
     path: '/operator/subjects',
     label: 'subjects',
     icon: 'key',

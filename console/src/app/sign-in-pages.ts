@@ -8,6 +8,7 @@ interface SignInPage {
 
 export const SIGN_IN_PAGES: readonly SignInPage[] = [
   { path: '/sign-in', load: () => import('../features/sign-in/sign-in-page.tsx') },
+  { path: '/sign-up', load: () => import('../features/sign-in/sign-up-page.tsx') },
   { path: '/setup', load: () => import('../features/sign-in/setup-page.tsx') },
   { path: '/invite', load: () => import('../features/sign-in/invite-page.tsx') },
   { path: '/reset', load: () => import('../features/sign-in/reset-page.tsx') },

@@ -29,6 +29,7 @@ import { membersContract } from './people/members/contract.ts'
 import { profileContract } from './people/profile/contract.ts'
 import { providersContract } from './people/providers/contract.ts'
 import { signInContract } from './people/sign-in/contract.ts'
+import { signUpContract } from './people/sign-up/contract.ts'
 import { tokensContract } from './people/tokens/contract.ts'
 import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
 
@@ -36,6 +37,7 @@ export const ADMIN_CONTRACT = {
   ...signInContract,
   ...profileContract,
   ...providersContract,
+  ...signUpContract,
   ...tokensContract,
   ...membersContract,
   ...accountContract,

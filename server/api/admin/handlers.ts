@@ -34,12 +34,14 @@ import { membersHandlers } from './people/members/handlers.ts'
 import { profileHandlers } from './people/profile/handlers.ts'
 import { providersHandlers } from './people/providers/handlers.ts'
 import { signInHandlers } from './people/sign-in/handlers.ts'
+import { signUpHandlers } from './people/sign-up/handlers.ts'
 import { tokensHandlers } from './people/tokens/handlers.ts'
 
 export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...signInHandlers,
   ...profileHandlers,
   ...providersHandlers,
+  ...signUpHandlers,
   ...tokensHandlers,
   ...membersHandlers,
   ...accountHandlers,

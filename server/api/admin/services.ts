@@ -1,6 +1,7 @@
 /** The services available to handlers of the admin API. */
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
+import type { Accounts } from '../../money/accounts/identify.ts'
 import type { Catalog } from '../../money/catalog/load/snapshot.ts'
 import type { PlainServices } from '../endpoints/endpoint.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
@@ -17,6 +18,7 @@ export interface ShownVariable {
 export interface AdminServices extends PlainServices {
   readonly sql: Sql
   readonly catalog: Catalog
+  readonly accounts: Pick<Accounts, 'identify' | 'checkToken'>
   readonly secrets: SecretBox
   readonly signIn: SignIn
   /** Sends changes to open pages. */

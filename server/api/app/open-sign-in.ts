@@ -3,14 +3,17 @@ import cluster from 'node:cluster'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
+import { newId } from '../../base/lib/ids.ts'
 import type { Log } from '../../base/lib/log.ts'
 import { makePrivateFolder } from '../../base/lib/secrets/private-files.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import type { Guard } from '../../base/outbound/guard.ts'
+import { openAccount } from '../../money/accounts/manage-accounts.ts'
+import { postCredit } from '../../money/ledger/store.ts'
 import { enqueueLink } from '../../work/alerts/mail/link-mail.ts'
 import { type Config, localUrl } from '../config/config.ts'
 import { judgeIssuer } from '../sign-in/issuer.ts'
-import type { DemoIdentity, OidcParts } from '../sign-in/parts.ts'
+import type { DemoIdentity, OidcParts, SignUpParts } from '../sign-in/parts.ts'
 import { openSetUp } from '../sign-in/people/links.ts'
 import { DEFAULT_SCOPES, ENVIRONMENT_PROVIDER } from '../sign-in/provider.ts'
 import { createRelyingParty } from '../sign-in/relying-party.ts'
@@ -50,6 +53,7 @@ export function openSignIn(parts: {
     isBaseUrlFixed: config.isPublicUrlSet,
     operatorsNeedFactor: () => config.operatorSecondFactor === 'required' && !isDemo,
     ...(parts.guard ? { oidc: openOidc(config, parts.guard) } : {}),
+    signUp: { ...config.signUp, openAccount: openSignedUp },
     ...(config.mail ? { mailLink: (on, mail) => enqueueLink(on, secrets, mail) } : {}),
     demo: () => readDemo(),
   })
@@ -82,8 +86,18 @@ export function openSignIn(parts: {
   }
 }
 
-function openOidc({ signIn, allowPrivateTargets }: Config, guard: Guard): OidcParts {
-  const { oidc, isSignUpOpen } = signIn
+/** Opens the account of a sign-up, with its grant. */
+export const openSignedUp: SignUpParts['openAccount'] = async (transaction, signedUp) => {
+  const { name, currency, grantNanos, eventId } = signedUp
+  const actor = 'sign-up'
+  const accountId = await openAccount(transaction, { name, currency, actor })
+  if (grantNanos === 0n) return accountId
+  const credit = { id: newId('cred'), accountId, kind: 'promotion', reason: actor, actor } as const
+  await postCredit(transaction, { ...credit, amountNanos: grantNanos, eventId })
+  return accountId
+}
+
+function openOidc({ oidc, allowPrivateTargets }: Config, guard: Guard): OidcParts {
   return {
     relyingParty: createRelyingParty({ guard, nowMs: () => performance.now() }),
     provider: oidc && {
@@ -93,6 +107,5 @@ function openOidc({ signIn, allowPrivateTargets }: Config, guard: Guard): OidcPa
       scopes: DEFAULT_SCOPES,
     },
     refuseIssuer: (issuer) => judgeIssuer(issuer, allowPrivateTargets),
-    isSignUpOpen,
   }
 }

@@ -165,7 +165,7 @@ function assemble(values: Values, loadsTelemetry: boolean) {
       values.SMTP_URL && values.MAIL_FROM
         ? { server: values.SMTP_URL, from: values.MAIL_FROM }
         : undefined,
-    signIn: { oidc: assembleOidc(values), isSignUpOpen: values.SIGN_UP === 'on' },
+    ...assembleSignIn(values),
     trustedProxies: values.TRUSTED_PROXIES,
     operatorSecondFactor: values.OPERATOR_SECOND_FACTOR,
     databaseUrl: values.DATABASE_URL,
@@ -281,6 +281,21 @@ function assembleOidc(values: Values) {
     rules: values.OIDC_RULES,
     trustsEmail: values.OIDC_TRUST_EMAIL,
   }
+}
+
+function assembleSignIn(values: Values) {
+  const signUp = {
+    isOpen: values.SIGN_UP === 'on',
+    domains: values.SIGN_UP_DOMAINS,
+    terms: values.SIGN_UP_TERMS,
+    grant: {
+      amountNanos: values.SIGN_UP_GRANT,
+      currency: values.SIGN_UP_CURRENCY,
+      perNetwork: values.SIGN_UP_GRANTS_PER_NETWORK,
+      perDay: values.SIGN_UP_GRANTS_PER_DAY,
+    },
+  }
+  return { oidc: assembleOidc(values), signUp }
 }
 
 function refuseIssuer(values: Values): string | false {

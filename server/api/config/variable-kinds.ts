@@ -1,5 +1,6 @@
 /** The forms of environment variables, each with what it is read to. */
 import { z } from 'zod'
+import { parseAmount } from '../../base/lib/money.ts'
 import { readNetwork } from '../../base/lib/networks.ts'
 import { SECRET_KEY_LENGTH_MIN } from '../../base/lib/secrets/secrets.ts'
 import { trimEnd } from '../../base/lib/text/trim-end.ts'
@@ -115,6 +116,21 @@ export const origins = z
   .refine((list) => list.every((text) => (text === '*' ? list.length === 1 : isOrigin(text))), {
     error: 'must be *, or origins such as https://app.example.com',
   })
+
+const DOMAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/
+
+/** Domains of e-mail addresses, in lower case. */
+export const domains = z
+  .string()
+  .transform((text) => text.split(',').map((domain) => domain.trim().toLowerCase()))
+  .refine((list) => list.every((domain) => domain.length <= 253 && DOMAIN.test(domain)), {
+    error: 'must be domains such as acme.com',
+  })
+
+export const amountOfMoney = z
+  .string()
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal such as 12.5')
+  .transform((text) => parseAmount(text) ?? 0n)
 
 export const proxyNetworks = z
   .string()

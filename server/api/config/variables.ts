@@ -1,10 +1,10 @@
 /** Every environment variable of the gateway, with its default and description. */
 import { z } from 'zod'
 import { readMailbox, readSmtpUrl } from '../../base/lib/text/smtp-url.ts'
+import { SIGN_IN_VARIABLES } from './sign-in-variables.ts'
 import {
   bytes,
   bytesUpTo,
-  claimRules,
   flag,
   host,
   MB,
@@ -104,39 +104,7 @@ export const VARIABLES = {
   MAIL_FROM: readBy(readMailbox)
     .optional()
     .describe('Sender of mail: Tributary <gateway@example.com>; required with SMTP_URL.'),
-  OIDC_ISSUER: z
-    .string()
-    .max(2048)
-    .refine((text) => URL.canParse(text), 'must be an address such as https://login.example.com')
-    .optional()
-    .describe(
-      'OpenID Connect provider that people sign in with, as its discovery document writes it; ' +
-        'more of them in the console.',
-    ),
-  OIDC_CLIENT_ID: z.string().max(500).optional().describe('The gateway’s client at OIDC_ISSUER.'),
-  OIDC_CLIENT_SECRET: z
-    .string()
-    .max(2000)
-    .optional()
-    .describe('Secret of that client; without it PKCE alone protects the exchange.'),
-  OIDC_RULES: claimRules
-    .default([])
-    .describe(
-      'Roles by claims, a JSON list: [{"when":{"groups":"ai-admins"},"operator":true}, ' +
-        '{"when":{"hd":"acme.com"},"account":"acct_…","role":"developer"}].',
-    ),
-  OIDC_TRUST_EMAIL: flag
-    .default(false)
-    .describe(
-      'Whether addresses of OIDC_ISSUER count as verified where it does not say; only for a ' +
-        'provider whose people cannot choose them.',
-    ),
-  SIGN_UP: z
-    .enum(['off', 'on'], 'must be off or on')
-    .default('off')
-    .describe(
-      'Whether everybody may join whom a sign-in provider proves, without invitation or rule.',
-    ),
+  ...SIGN_IN_VARIABLES,
   TOP_UP_SECRET: z
     .string()
     .min(32, 'must have at least 32 characters')

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sql, TransactionSql } from 'postgres'
 import type { Addresses } from '../../base/http/connections/client-address.ts'
+import type { Nanos } from '../../base/lib/money.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import type { ConsoleAddress } from './console-address.ts'
 import type { Passwords } from './password-hashes.ts'
@@ -25,6 +26,8 @@ export interface SignInParts {
   readonly mailLink: MailLink | undefined
   /** Signing in with OpenID Connect; undefined on the command line. */
   readonly oidc: OidcParts | undefined
+  /** Signing up; undefined on the command line. */
+  readonly signUp: SignUpParts | undefined
   /** Returns the demo while this gateway has no channels but the simulators'. */
   readonly demo: () => DemoIdentity | undefined
 }
@@ -35,15 +38,40 @@ export interface OidcParts {
   readonly provider: Provider | undefined
   /** Returns why an issuer must not be used, or undefined. */
   readonly refuseIssuer: (issuer: string) => string | undefined
-  /** True if everybody may become a person, and not only those who are invited or have a rule. */
-  readonly isSignUpOpen: boolean
+}
+
+/** Signing up: whoever confirms an address gets an account without an invitation. */
+export interface SignUpParts {
+  readonly isOpen: boolean
+  /** In lower case; empty: all. */
+  readonly domains: readonly string[]
+  /** The address of the terms that have to be accepted. */
+  readonly terms: string | undefined
+  readonly grant: {
+    readonly amountNanos: Nanos
+    readonly currency: string
+    /** Most of them to one network, and in all, within 24 hours. */
+    readonly perNetwork: number
+    readonly perDay: number
+  }
+  /** Opens an account, with the grant in its books, within a transaction. Returns its id. */
+  openAccount(
+    sql: TransactionSql,
+    account: {
+      readonly name: string
+      readonly currency: string
+      readonly grantNanos: Nanos
+      /** The grant is posted once for it. */
+      readonly eventId: string
+    },
+  ): Promise<string>
 }
 
 /** Returns false if the address gets too much mail. */
 export type MailLink = (
   sql: TransactionSql,
   mail: {
-    readonly kind: 'invitation'
+    readonly kind: 'invitation' | 'sign_up'
     readonly address: string
     readonly language: PersonLanguage
     readonly link: string

@@ -16,6 +16,7 @@ const REFUSALS = {
     'somebody signs in with this address already: sign in as you did, then link the provider',
   ],
   not_invited: ['forbidden', 'nobody has invited you: ask an owner of your account'],
+  accept_terms: ['forbidden', 'accept the terms on the sign-up page first'],
   locked: ['forbidden', 'you are locked out: ask an operator'],
   linked_elsewhere: ['conflict', 'this identity belongs to another person'],
   other_person: ['conflict', 'this is another person than the one who began'],

@@ -35,9 +35,20 @@ export interface ProviderAnswer {
   readonly idToken: string
 }
 
+/** The content of a provider's discovery document. */
+export interface ProviderFacts {
+  readonly authorizationEndpoint: string | undefined
+  readonly scopes: readonly string[]
+  readonly algorithms: readonly string[]
+  /** True if the session at the provider can be ended from here. */
+  readonly endsSessions: boolean
+}
+
 export interface RelyingParty {
   /** Rejects if the provider cannot be reached, or is another than its issuer says. */
   discover(provider: Provider): Promise<Configuration>
+  /** Asks an issuer anew what it offers. Rejects as `discover` does. */
+  inspect(issuer: string): Promise<ProviderFacts>
   /** Returns the address of the provider's page. `isFresh` asks for a new proof. */
   authorizationUrl(
     provider: Provider,
@@ -85,6 +96,9 @@ export function createRelyingParty({ guard, nowMs }: RelyingPartyOptions): Relyi
 
   return {
     discover,
+    async inspect(issuer) {
+      return describeFacts(await discoverNow({ issuer, clientId: 'test' }, guarded))
+    },
     async authorizationUrl(provider, { state, nonce, verifier, redirectUri, isFresh }) {
       const client = await import('openid-client')
       const url = client.buildAuthorizationUrl(await discover(provider), {
@@ -131,9 +145,22 @@ export function createRelyingParty({ guard, nowMs }: RelyingPartyOptions): Relyi
   }
 }
 
+function describeFacts(configuration: Configuration): ProviderFacts {
+  const found = configuration.serverMetadata()
+  return {
+    authorizationEndpoint: found.authorization_endpoint,
+    scopes: found.scopes_supported ?? [],
+    algorithms: found.id_token_signing_alg_values_supported ?? [],
+    endsSessions: found.end_session_endpoint !== undefined,
+  }
+}
+
 type GuardedFetch = ReturnType<typeof createGuardedFetch>
 
-async function discoverNow(provider: Provider, guarded: GuardedFetch): Promise<Configuration> {
+async function discoverNow(
+  provider: Pick<Provider, 'issuer' | 'clientId' | 'clientSecret'>,
+  guarded: GuardedFetch,
+): Promise<Configuration> {
   const client = await import('openid-client')
   const { issuer, clientId, clientSecret } = provider
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : []

@@ -8,7 +8,7 @@ import { createAddresses } from '../../base/http/connections/client-address.ts'
 import type { SecretBox } from '../../base/lib/secrets/secrets.ts'
 import { writeAudit } from './audit-log/audit-log.ts'
 import { createConsoleAddress, requireCsrf } from './console-address.ts'
-import type { DemoIdentity, MailLink, OidcParts, SignInParts } from './parts.ts'
+import type { DemoIdentity, MailLink, OidcParts, SignInParts, SignUpParts } from './parts.ts'
 import { createPasswords, type Derive } from './password-hashes.ts'
 import { createThrottle } from './rates/throttle.ts'
 import type { AuditRow, Session, Sessions } from './sessions/session.ts'
@@ -26,6 +26,7 @@ export interface SignInOptions {
   readonly trustedProxies: readonly string[]
   readonly operatorsNeedFactor: () => boolean
   readonly oidc?: OidcParts | undefined
+  readonly signUp?: SignUpParts | undefined
   readonly mailLink?: MailLink | undefined
   readonly demo?: () => DemoIdentity | undefined
   /** Replacements in tests. */
@@ -73,6 +74,7 @@ function createParts(options: SignInOptions): SignInParts {
     operatorsNeedFactor,
     mailLink: options.mailLink,
     oidc: options.oidc,
+    signUp: options.signUp,
     demo: demo ?? (() => undefined),
     consoleAddress: createConsoleAddress({ baseUrl, isFixed: isBaseUrlFixed }),
     passwords: createPasswords(options.derive),

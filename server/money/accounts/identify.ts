@@ -10,6 +10,7 @@ import type { PresentedKey } from '../../base/lib/secrets/api-key.ts'
 import type { Identified } from './accounts.ts'
 import { type CachedKey, createKeyCache } from './key-cache.ts'
 import { createLookUps } from './look-ups.ts'
+import type { CheckedToken } from './tokens/check-token.ts'
 import { createTokens, type TokensOptions } from './tokens/tokens.ts'
 
 export interface AccountsOptions {
@@ -29,6 +30,8 @@ export interface Accounts {
    * A cached caller is returned at once, without a promise.
    */
   identify(key: PresentedKey): Identified | Promise<Identified>
+  /** Checks a directory's token for an operator who tries it. Throws 401, 403 or 503. */
+  checkToken(token: string): Promise<CheckedToken>
   stop(): Promise<void>
 }
 
@@ -105,6 +108,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
       if (now - cached.readAtMs > REFRESH_AFTER_MS) readQuietly(key)
       return judge(cached, now)
     },
+    checkToken: tokens.check,
     async stop() {
       await (await listening)?.unlisten().catch(() => undefined)
       await lookUps.flushed()

@@ -1,6 +1,6 @@
 /** Account management for operators. Refusals are OperatorErrors. */
 
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import { CURRENCY_PROBLEM, isCurrency } from '../../base/lib/currencies.ts'
 import { newId } from '../../base/lib/ids.ts'
 import type { Nanos } from '../../base/lib/money.ts'
@@ -41,6 +41,15 @@ export interface NewAccount {
 
 /** Creates an account and its opening balance: both or neither. */
 export async function createAccount(sql: Sql, account: NewAccount): Promise<AccountRow> {
+  const id = await sql.begin((transaction) => openAccount(transaction, account))
+  return await showAccount(sql, id)
+}
+
+/** Does the same within a transaction. Returns the id. Throws OperatorError. */
+export async function openAccount(
+  transaction: TransactionSql,
+  account: NewAccount,
+): Promise<string> {
   const { name, currency = 'CNY', openingBalanceNanos = 0n, limits = {}, actor } = account
   const { priceList } = account
   if (name.trim() === '' || name.length > NAME_LENGTH_MAX) {
@@ -49,15 +58,13 @@ export async function createAccount(sql: Sql, account: NewAccount): Promise<Acco
   if (!isCurrency(currency)) throw new OperatorError(`the currency ${CURRENCY_PROBLEM}`)
   if (openingBalanceNanos < 0n) throw new OperatorError('an opening balance must not be negative')
   const id = newId('acct')
-  await sql.begin(async (transaction) => {
-    await insertAccount(transaction, { id, name, currency, limits })
-    if (priceList !== undefined) await assignPriceList(transaction, id, priceList, actor)
-    if (openingBalanceNanos === 0n) return
-    const creditId = newId('cred')
-    const opening = { creditId, accountId: id, amountNanos: openingBalanceNanos, actor }
-    await postOpeningBalance(transaction, opening)
-  })
-  return await showAccount(sql, id)
+  await insertAccount(transaction, { id, name, currency, limits })
+  if (priceList !== undefined) await assignPriceList(transaction, id, priceList, actor)
+  if (openingBalanceNanos === 0n) return id
+  const creditId = newId('cred')
+  const opening = { creditId, accountId: id, amountNanos: openingBalanceNanos, actor }
+  await postOpeningBalance(transaction, opening)
+  return id
 }
 
 /** Lists accounts with their balances, oldest first. */

@@ -98,6 +98,29 @@ describe('providers of operators', () => {
     assert.equal((await browser.send('DELETE', `${PATH}/${created.id}`)).status, 404)
   })
 
+  test('are tested by their issuer, which says what is wrong', async () => {
+    const browser = await operator()
+    const test = async (issuer: string) =>
+      (await browser.send('POST', `${PATH}/discover`, { issuer })).json
+    const { problem, ...found } = await test(stage.provider.issuer)
+    assert.equal(problem, null)
+    assert.deepEqual(
+      [found.authorization_endpoint, found.ends_sessions, found.callback_url],
+      [
+        `${stage.provider.issuer}/authorize`,
+        true,
+        `${stage.console.url}/admin/v1/sign-in/oidc/callback`,
+      ],
+    )
+    assert.match((await test(`${stage.provider.issuer}/`)).problem, /write the issuer as it does/)
+    assert.match((await test('http://evil.example')).problem, /must begin with https/)
+    // A document for all tenants names a pattern in place of itself.
+    stage.provider.lies = { metadata: { issuer: 'https://login.example/{tenantid}/v2.0' } }
+    assert.notEqual((await test(stage.provider.issuer)).problem, null)
+    stage.provider.lies = { metadata: { issuer: 1 } }
+    assert.notEqual((await test(stage.provider.issuer)).problem, null)
+  })
+
   test('are tried out with claims', async () => {
     const browser = await operator()
     const tried = await browser.send('POST', `${PATH}/try`, {

@@ -6,8 +6,18 @@ import { ENVIRONMENT_PROVIDER } from '../../../server/api/sign-in/provider.ts'
 import { openStage } from './stage.ts'
 
 const stage = openStage()
-const { comeBack, goThrough, isSignedIn, operator, ruled, sessionOf, settings, somebody, start } =
-  stage
+const {
+  comeBack,
+  goThrough,
+  isSignedIn,
+  operator,
+  ruled,
+  sessionOf,
+  settings,
+  somebody,
+  start,
+  START,
+} = stage
 
 describe('a new person', () => {
   test('is nobody without an invitation and a rule', async () => {
@@ -17,7 +27,40 @@ describe('a new person', () => {
     assert.equal(await isSignedIn(browser), false)
     settings.isSignUpOpen = true
     assert.equal((await goThrough(browser, somebody())).status, 303)
-    assert.deepEqual((await sessionOf(browser)).memberships, [])
+    const { user, memberships } = await sessionOf(browser)
+    assert.deepEqual(
+      memberships.map(({ role, account_name }: Record<string, string>) => [role, account_name]),
+      [['owner', user.email]],
+    )
+    const [row] = await stage.console.sql`
+      select granted from sign_up where person_id = ${user.id}`
+    assert.equal(row?.granted, 5_000_000_000n)
+  })
+
+  test('of another domain does not sign up', async () => {
+    Object.assign(settings, { isSignUpOpen: true, domains: ['acme.example'] })
+    const stranger = somebody({ email: 'eve@acme.example.evil.example' })
+    assert.equal((await goThrough(stage.console.browser(), stranger)).reason, 'not_invited')
+    assert.equal((await goThrough(stage.console.browser(), somebody())).status, 303)
+  })
+
+  test('who signs up accepts the terms before they leave for the provider', async () => {
+    Object.assign(settings, { isSignUpOpen: true, terms: 'https://acme.example/terms' })
+    const claims = somebody()
+    const refused = await goThrough(stage.console.browser(), claims)
+    assert.deepEqual([refused.status, refused.reason], [403, 'accept_terms'])
+    const browser = stage.console.browser()
+    const location = await start(browser, `${START}?accept_terms=true`)
+    settings.terms = 'https://acme.example/changed-terms'
+    assert.equal(
+      (await comeBack(browser, stage.provider.signIn(location, claims))).reason,
+      'accept_terms',
+    )
+    const back = stage.provider.signIn(await start(browser, `${START}?accept_terms=true`), claims)
+    assert.equal((await comeBack(browser, back)).status, 303)
+    const [row] = await stage.console.sql`select terms, provider_id from sign_up
+      where email = ${claims.email}`
+    assert.deepEqual({ ...row }, { terms: settings.terms, provider_id: ENVIRONMENT_PROVIDER })
   })
 
   test('needs a verified address, whatever else is stated', async () => {
@@ -156,10 +199,9 @@ describe('a known person', () => {
       const browser = stage.console.browser()
       assert.equal((await goThrough(browser, { ...claims, ...more })).status, 303)
       const { memberships, user } = await sessionOf(browser)
-      const roles = memberships.map((one: { account_name: string; role: string }) => [
-        one.account_name,
-        one.role,
-      ])
+      const roles = memberships
+        .map((one: { account_name: string; role: string }) => [one.account_name, one.role])
+        .filter(([name]: string[]) => name !== claims.email)
       return { roles, operator: user.operator, browser }
     }
     ruled([

@@ -3,11 +3,37 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach } from 'node:test'
 import { type RoleRule, readRules } from '../../../server/api/sign-in/claim-rules.ts'
 import { judgeIssuer } from '../../../server/api/sign-in/issuer.ts'
+import type { SignUpParts } from '../../../server/api/sign-in/parts.ts'
 import { ENVIRONMENT_PROVIDER, type Provider } from '../../../server/api/sign-in/provider.ts'
 import { createRelyingParty } from '../../../server/api/sign-in/relying-party.ts'
 import { createGuard } from '../../../server/base/outbound/guard.ts'
-import { type Browser, type ConsoleUnderTest, startConsole } from '../support.ts'
+import { type Browser, type ConsoleUnderTest, SIGN_UP, startConsole } from '../support.ts'
 import { type LyingProvider, startLyingProvider } from './lying-provider.ts'
+
+interface Settings {
+  isSignUpOpen: boolean
+  trustsEmail: boolean
+  terms: string | undefined
+  domains: readonly string[]
+}
+
+const CLOSED: Settings = { isSignUpOpen: false, trustsEmail: false, terms: undefined, domains: [] }
+
+/** Settings of signing up that change with a test's. */
+function followSettings(settings: Settings): SignUpParts {
+  return {
+    ...SIGN_UP,
+    get isOpen() {
+      return settings.isSignUpOpen
+    },
+    get terms() {
+      return settings.terms
+    },
+    get domains() {
+      return settings.domains
+    },
+  }
+}
 
 /** Opens the console for the tests of one file. */
 export function openStage() {
@@ -15,7 +41,7 @@ export function openStage() {
   let provider: LyingProvider
   let rules: readonly RoleRule[] = []
   /** Settings of the gateway and of its provider, as they are at a test's begin. */
-  const settings = { isSignUpOpen: false, trustsEmail: false }
+  const settings: Settings = { ...CLOSED }
 
   before(async () => {
     provider = await startLyingProvider()
@@ -41,10 +67,8 @@ export function openStage() {
           return own()
         },
         refuseIssuer: (issuer) => judgeIssuer(issuer, true),
-        get isSignUpOpen() {
-          return settings.isSignUpOpen
-        },
       },
+      signUp: followSettings(settings),
     })
   })
   after(async () => {
@@ -54,7 +78,7 @@ export function openStage() {
   beforeEach(() => {
     provider.lies = {}
     rules = []
-    Object.assign(settings, { isSignUpOpen: false, trustsEmail: false })
+    Object.assign(settings, CLOSED)
   })
 
   const ruled = (value: unknown) => {

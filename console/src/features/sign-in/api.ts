@@ -43,6 +43,7 @@ const REFUSALS = [
   'no_email',
   'known_address',
   'not_invited',
+  'accept_terms',
   'locked',
   'linked_elsewhere',
   'other_person',

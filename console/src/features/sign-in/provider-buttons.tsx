@@ -1,7 +1,7 @@
 /** Buttons that lead to the providers that people can sign in with. */
 import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { notifyFailed } from '../../components/state/notify.ts'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -12,9 +12,13 @@ interface ProviderButtonsProps {
   readonly onUse: (provider: string) => string | Promise<string>
   /** Offers these alone; absent: all. */
   readonly only?: readonly string[]
+  readonly isDisabled?: boolean
+  /** Shown where there are buttons. */
+  readonly above?: ReactNode
 }
 
-export function ProviderButtons({ onUse, only }: ProviderButtonsProps) {
+export function ProviderButtons(props: ProviderButtonsProps) {
+  const { onUse, only, isDisabled = false, above } = props
   const t = useMessages(messages)
   const [busy, setBusy] = useState<string>()
   const { data } = useQuery({
@@ -34,12 +38,14 @@ export function ProviderButtons({ onUse, only }: ProviderButtonsProps) {
   }
   return (
     <Stack gap="xs" mt="sm">
+      {above}
       {offered.map(({ id, name }) => (
         <Button
           key={id}
           variant="default"
           fullWidth
           loading={busy === id}
+          disabled={isDisabled}
           onClick={() => void go(id)}
         >
           {t('withProvider', { name })}
@@ -50,7 +56,7 @@ export function ProviderButtons({ onUse, only }: ProviderButtonsProps) {
 }
 
 /** Returns the address that begins a sign-in, and comes back to `next`. */
-export function startAddress(provider: string, next: string): string {
-  const query = new URLSearchParams({ return_to: next })
+export function startAddress(provider: string, next: string, more: object = {}): string {
+  const query = new URLSearchParams({ return_to: next, ...more })
   return `/admin/v1/sign-in/oidc/${encodeURIComponent(provider)}?${query}`
 }

@@ -3,8 +3,10 @@ import { Alert, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { SecretInput } from '../../components/form/secret-input.tsx'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
+import { TextLink } from '../../components/links.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useAdmin } from '../../lib/use-admin.ts'
 import { readReturn, type SignInAnswer, signInWithPasskey } from './api.ts'
 import { DemoButton } from './demo-button.tsx'
 import { readNext, useEnter } from './enter.ts'
@@ -13,6 +15,18 @@ import { messages } from './messages.ts'
 import { PasskeyButton } from './passkey-button.tsx'
 import { ProviderButtons, startAddress } from './provider-buttons.tsx'
 import { SecondFactor } from './second-factor.tsx'
+
+/** Shown where the gateway takes strangers. */
+function SignUpLink() {
+  const t = useMessages(messages)
+  const { data } = useAdmin('GET /session/start', {})
+  if (!data?.sign_up) return null
+  return (
+    <TextLink to="/sign-up" size="sm">
+      {t('signUp')}
+    </TextLink>
+  )
+}
 
 export function Page() {
   const t = useMessages(messages)
@@ -62,6 +76,7 @@ export function Page() {
       <Text size="xs" c="dimmed" mt="md">
         {t('forgot')}
       </Text>
+      <SignUpLink />
     </SignInFrame>
   )
 }

@@ -19,6 +19,14 @@ export const personName = text(200).min(1)
 export const password = z.string().min(1).max(1000)
 export const newPassword = password.describe('12 to 128 characters; common passwords are refused.')
 
+const factor = z.enum(['totp', 'passkey', 'recovery_code'])
+export const outcome = z
+  .object({
+    status: z.enum(['signed_in', 'second_factor']),
+    methods: z.array(factor).describe('Available second factors; empty when signed in.'),
+  })
+  .describe('`second_factor`: the password was correct, and one of `methods` is required.')
+
 const bytes = (max: number) =>
   z
     .string()

@@ -5,7 +5,7 @@ import { roleColumns, roleOf } from '../person-store.ts'
 
 export interface LinkRow {
   readonly id: string
-  readonly kind: 'setup' | 'invitation' | 'reset'
+  readonly kind: 'setup' | 'invitation' | 'reset' | 'sign_up'
   readonly email: string | null
   readonly account_id: string | null
   readonly account_name: string | null
@@ -134,6 +134,11 @@ export async function deleteUnused(
   await sql`
     delete from console_link where kind = ${kind} and used_at is null
       and person_id is not distinct from ${personId}`
+}
+
+/** Strangers ask for these: what expired is of no use to anybody. */
+export async function deleteExpiredSignUps(sql: TransactionSql): Promise<void> {
+  await sql`delete from console_link where kind = 'sign_up' and expires_at < now()`
 }
 
 /** Returns an open invitation. */

@@ -54,6 +54,7 @@ const PAGES: Readonly<Record<LinkRow['kind'], string>> = {
   setup: 'setup',
   invitation: 'invite',
   reset: 'reset',
+  sign_up: 'sign-up',
 }
 
 interface NewLink {
@@ -67,7 +68,8 @@ interface NewLink {
   readonly personId?: string
 }
 
-async function createLink(
+/** Creates a link to a page of the console. */
+export async function createLink(
   parts: Pick<SignInParts, 'sql' | 'consoleAddress'>,
   newLink: NewLink,
   sql: TransactionSql | SignInParts['sql'] = parts.sql,

@@ -25,6 +25,10 @@ const RATES = {
   provider: { burst: 300, everySeconds: 1 },
   /** Invalid access tokens from one network address. */
   token: { burst: 60, everySeconds: 5 },
+  /** Mails to confirm an address, asked for from one network address. */
+  signUp: { burst: 20, everySeconds: MINUTE_SECONDS },
+  /** The same to one mailbox, known or not. */
+  signUpMailbox: { burst: 3, everySeconds: 20 * MINUTE_SECONDS },
   /** Invitations that one person has mailed. */
   invitation: { burst: 50, everySeconds: 2 * MINUTE_SECONDS },
   /** Non-existent redeem codes by one person or for one account. */
@@ -91,10 +95,13 @@ function keyOf(subject: Subject, name: string): string {
 }
 
 const NO_SUCH_CODES = 'too many codes that do not exist: try again later'
+const TOO_MANY_MAILS = 'too many mails: look into the last one, or try again later'
 const MESSAGES: Readonly<Record<string, string>> = {
   token: 'too many invalid access tokens: wait a little',
   code: NO_SUCH_CODES,
   codeAddress: NO_SUCH_CODES,
+  signUp: TOO_MANY_MAILS,
+  signUpMailbox: TOO_MANY_MAILS,
 }
 
 function tooMany(key: string, seconds: number): GatewayError {

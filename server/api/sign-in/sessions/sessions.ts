@@ -28,6 +28,7 @@ export type AuthenticationMethod =
   | 'set-up'
   | 'invitation'
   | 'provider'
+  | 'sign-up'
   | 'demo'
 
 const STEP_UP_SECONDS = 600

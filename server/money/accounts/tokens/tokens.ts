@@ -24,6 +24,8 @@ export interface TokensOptions extends IssuerKeysOptions {
 export interface Tokens {
   /** `name` is the hash of the token. Throws 401, 403 or 503, or as a look-up does. */
   find(token: string, name: string): Promise<CachedKey>
+  /** Checks a token without a look-up of its subject. Throws 401, 403 or 503. */
+  check(token: string): Promise<CheckedToken>
 }
 
 const CHECKED_MAX = 20_000
@@ -71,11 +73,14 @@ export function createTokens(options: TokensOptions): Tokens {
     return await lookUps.find(checked.hash, hashName)
   }
 
+  const check = (token: string) => checkToken(token, { issuers: issuers(), keys, dateMs: dateMs() })
+
   return {
+    check,
     async find(token, name) {
       let checked = await recall(name)
       if (!checked) {
-        checked = await checkToken(token, { issuers: issuers(), keys, dateMs: dateMs() })
+        checked = await check(token)
         await save(checked)
         remember(name, checked)
       }

@@ -3,7 +3,7 @@ import type { AlertKind } from '../alert.ts'
 
 /** The subject of a mail: an alert, or a link that works once. */
 export type MailKind = AlertKind | LinkKind
-export type LinkKind = 'invitation'
+export type LinkKind = 'invitation' | 'sign_up'
 
 /** The values that a text names: each member of its alert as one line. */
 interface Words {

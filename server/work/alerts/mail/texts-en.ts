@@ -49,6 +49,17 @@ export const EN: MailTexts = {
         'If you did not expect this, ignore it.',
       ],
     }),
+    sign_up: ({ of }) => ({
+      subject: 'Confirm your address',
+      lines: [
+        'Somebody wants to sign up with this address. If it is you, go on here:',
+        '',
+        of('link'),
+        '',
+        `The link works once, until ${of('expires_at')}.`,
+        'If it is not you, ignore this: without the link nothing happens.',
+      ],
+    }),
     books_unbalanced: ({ of }) => ({
       subject: 'The books do not balance',
       lines: [

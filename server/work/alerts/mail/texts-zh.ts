@@ -48,6 +48,17 @@ export const ZH: MailTexts = {
         '如果这不是您期待的邮件，请忽略。',
       ],
     }),
+    sign_up: ({ of }) => ({
+      subject: '请确认您的邮箱',
+      lines: [
+        '有人想用此邮箱注册。如果是您本人，请由此继续：',
+        '',
+        of('link'),
+        '',
+        `链接仅可使用一次，有效期至 ${of('expires_at')}。`,
+        '如果不是您本人，请忽略：没有此链接就不会发生任何事。',
+      ],
+    }),
     books_unbalanced: ({ of }) => ({
       subject: '账目不平',
       lines: [`审计发现差异：${of('failed')}。`, '请运行 `tributary audit` 并查阅运维指南。'],

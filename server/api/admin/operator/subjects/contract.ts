@@ -15,6 +15,14 @@ const issuer = z.object({
   updated_at: time,
 })
 
+const gives = z.object({
+  issuer: z.string().describe('Its id in the catalog.'),
+  account_id: z.string(),
+  member: z.string().nullable(),
+  tags: z.array(z.string()),
+  end_user: z.string().nullable(),
+})
+
 const subject = z.object({
   id: z.string().describe('The id of its key, under which calls are recorded.'),
   issuer: z.string(),
@@ -33,6 +41,27 @@ export const operatorSubjectsContract = area(shared, {
     description: 'They are part of the catalog: change its files, and apply them.',
     query: z.object(paging),
     answer: page(issuer),
+  },
+  'POST /operator/token-issuers/try': {
+    summary: 'Try a token out',
+    description: 'What it is refused for, and what its claims give. Nothing is stored.',
+    isRead: true,
+    body: z.object({ token: text(12_288).min(1) }),
+    answer: z.object({
+      claims: z.record(z.string(), z.unknown()),
+      problem: z.string().nullable().describe('Why calls with it are refused; null if not.'),
+      gives: gives.nullable().describe('For calls; null if its claims give nothing.'),
+      signs_in: z
+        .array(
+          z.object({
+            provider: z.string(),
+            operator: z.boolean(),
+            accounts: z.array(z.string()).describe('Ids or names.'),
+            role: z.string().nullable(),
+          }),
+        )
+        .describe('What the rules of each sign-in provider of its issuer make of these claims.'),
+    }),
   },
   'GET /operator/subjects': {
     summary: 'List the subjects that have called, newest first',

@@ -8,6 +8,7 @@ import type { HandlersOf } from '../../handler.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
 import type { operatorSubjectsContract } from './contract.ts'
+import { tryToken } from './try-token.ts'
 
 async function findSubject({ sql }: AdminServices, id: string) {
   const [row] = await selectSubjects(sql, { id }, 1)
@@ -39,6 +40,9 @@ export const operatorSubjectsHandlers: HandlersOf<typeof operatorSubjectsContrac
       }
     })
     return toPage(data, limit, 'id')
+  },
+  async 'POST /operator/token-issuers/try'({ body }, services) {
+    return await tryToken(services, body.token)
   },
   async 'GET /operator/subjects'({ query }, { sql }) {
     const { limit, cursor, issuer, search } = query

@@ -71,7 +71,10 @@ export const providersContract = area(shared, {
     role: 'public',
     summary: 'Sign in with a provider',
     description: 'Redirects to its page (303).',
-    query: z.object({ return_to: returnTo.default('/') }),
+    query: z.object({
+      return_to: returnTo.default('/'),
+      accept_terms: z.stringbool().default(false).describe('The terms of signing up.'),
+    }),
     answerType: 'text/html',
     errors: [404, 429],
   },
@@ -157,6 +160,21 @@ export const providersContract = area(shared, {
     description: 'Ends the sessions that it opened.',
     stepUp: true,
     errors: [404],
+  },
+  'POST /operator/sign-in-providers/discover': {
+    role: 'operator',
+    signInOnly: true,
+    isRead: true,
+    summary: 'Test the discovery of an issuer',
+    body: z.object({ issuer: draft.shape.issuer }),
+    answer: z.object({
+      problem: z.string().nullable().describe('What is wrong; null: people can sign in there.'),
+      authorization_endpoint: z.string().nullable(),
+      scopes: z.array(z.string()),
+      algorithms: z.array(z.string()),
+      ends_sessions: z.boolean().describe('Signing out ends the session there too.'),
+      callback_url: z.string().describe('The redirect address to register at the provider.'),
+    }),
   },
   'POST /operator/sign-in-providers/try': {
     role: 'operator',

@@ -5,7 +5,11 @@ import type { GatewayError } from '../../../../base/lib/errors.ts'
 import { OperatorError } from '../../../../base/lib/operator-error.ts'
 import { judgeClaims, readRules } from '../../../sign-in/claim-rules.ts'
 import type { SignInParts } from '../../../sign-in/parts.ts'
-import { listAvailable, problemOf } from '../../../sign-in/people/providers/availability.ts'
+import {
+  inspectIssuer,
+  listAvailable,
+  problemOf,
+} from '../../../sign-in/people/providers/availability.ts'
 import { listLinked, unlink } from '../../../sign-in/people/providers/linked.ts'
 import {
   callbackOf,
@@ -46,6 +50,7 @@ export const providersHandlers: HandlersOf<typeof providersContract> = {
       providerId: params.provider,
       intent: 'sign_in',
       returnTo: query.return_to,
+      acceptsTerms: query.accept_terms,
     } as const
     return redirect(parts, context, () => startAtProvider(parts, start, context))
   },
@@ -107,6 +112,18 @@ export const providersHandlers: HandlersOf<typeof providersContract> = {
   },
   async 'DELETE /operator/sign-in-providers/:provider'({ params }, { sql }) {
     if (!(await removeProvider(sql, params.provider))) found(undefined, 'provider')
+  },
+  async 'POST /operator/sign-in-providers/discover'({ body }, { signIn: { parts } }) {
+    const found = await inspectIssuer(parts, body.issuer)
+    const isFound = !('problem' in found)
+    return {
+      problem: isFound ? null : found.problem,
+      authorization_endpoint: (isFound && found.authorizationEndpoint) || null,
+      scopes: isFound ? [...found.scopes] : [],
+      algorithms: isFound ? [...found.algorithms] : [],
+      ends_sessions: isFound && found.endsSessions,
+      callback_url: callbackOf(parts),
+    }
   },
   async 'POST /operator/sign-in-providers/try'({ body }) {
     const rules = readRules(body.rules)

@@ -1,26 +1,19 @@
 /** Signing in and out, and stepping up. The session is in a cookie alone, never in a body. */
 import { z } from 'zod'
-import { text, time } from '../../common-schemas.ts'
+import { amount, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 import {
   email,
   language,
   memberRole,
   newPassword,
+  outcome,
   password,
   personName,
   signedPasskey,
 } from '../schemas.ts'
 
 const shared = { tag: 'Console: sign-in', signInOnly: true } as const
-
-const factor = z.enum(['totp', 'passkey', 'recovery_code'])
-const outcome = z
-  .object({
-    status: z.enum(['signed_in', 'second_factor']),
-    methods: z.array(factor).describe('Available second factors; empty when signed in.'),
-  })
-  .describe('`second_factor`: the password was correct, and one of `methods` is required.')
 
 /** `PublicKeyCredentialRequestOptionsJSON`, as browsers parse it. */
 const requestOptions = z.object({
@@ -87,6 +80,16 @@ export const signInContract = area(shared, {
         })
         .nullable()
         .describe('Null if this gateway has other channels than the simulators’.'),
+      sign_up: z
+        .object({
+          by_mail: z.boolean().describe('False where no mail is set: by a provider alone.'),
+          domains: z.array(z.string()).describe('Whose addresses may sign up; empty: all.'),
+          terms: z.string().nullable().describe('Address of the terms to accept.'),
+          grant: amount.describe('Credit for a mailbox that signs up, while there is any.'),
+          currency: z.string(),
+        })
+        .nullable()
+        .describe('Null if signing up is off.'),
       session: session.nullable(),
     }),
   },

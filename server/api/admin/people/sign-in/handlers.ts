@@ -42,6 +42,13 @@ async function describeSession(parts: SignInParts, session: Session) {
   }
 }
 
+function describeSignUp({ signUp, mailLink }: SignInParts) {
+  if (!signUp?.isOpen) return null
+  const { domains, terms = null, grant } = signUp
+  const { amountNanos, currency } = grant
+  return { by_mail: mailLink !== undefined, domains, terms, grant: amountNanos, currency }
+}
+
 export const signInHandlers: HandlersOf<typeof signInContract> = {
   'GET /session': ({ session }, { signIn: { parts } }) => describeSession(parts, session),
   async 'GET /session/start'({ session, context }, { signIn: { parts } }) {
@@ -55,6 +62,7 @@ export const signInHandlers: HandlersOf<typeof signInContract> = {
             api_key: isDemoUser ? demo.apiKey : null,
           }
         : null,
+      sign_up: describeSignUp(parts),
       session: session ? await describeSession(parts, session) : null,
     }
   },

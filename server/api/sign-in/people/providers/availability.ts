@@ -1,6 +1,7 @@
 /** The providers that can be reached, for the pages that offer them. */
 import type { SignInParts } from '../../parts.ts'
 import type { Provider } from '../../provider.ts'
+import type { ProviderFacts } from '../../relying-party.ts'
 import { listProviders } from './providers.ts'
 
 const PATIENCE_MS = 3_000
@@ -18,6 +19,18 @@ export async function problemOf(
     (error: Error) => describe(error),
   )
   return await Promise.race([discovery, late.promise]).finally(() => clearTimeout(timer))
+}
+
+/** Asks an issuer what it offers, or returns what is wrong with it. */
+export async function inspectIssuer(
+  { oidc }: Pick<SignInParts, 'oidc'>,
+  issuer: string,
+): Promise<ProviderFacts | { readonly problem: string }> {
+  const problem = oidc ? oidc.refuseIssuer(issuer) : 'this process signs nobody in'
+  if (!oidc || problem !== undefined) return { problem: problem ?? '' }
+  return await oidc.relyingParty
+    .inspect(issuer)
+    .catch((error: Error) => ({ problem: describe(error) }))
 }
 
 /** The library wraps what the guard says. */

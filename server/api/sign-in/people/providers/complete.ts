@@ -5,7 +5,7 @@ import { newId } from '../../../../base/lib/ids.ts'
 import { writeAudit } from '../../audit-log/audit-log.ts'
 import { type Grant, judgeClaims, type StatedClaims } from '../../claim-rules.ts'
 import { listFactors } from '../../factors/factors.ts'
-import type { Exchange, SignInParts } from '../../parts.ts'
+import type { Exchange, SignInParts, SignUpParts } from '../../parts.ts'
 import { findByEmail, findPerson, insertPerson, type PersonRow } from '../../person-store.ts'
 import type { Provider } from '../../provider.ts'
 import { RefusedAtProvider } from '../../provider-refusal.ts'
@@ -14,6 +14,7 @@ import { markSteppedUp, openSession } from '../../sessions/sessions.ts'
 import { beginStep } from '../../sessions/steps.ts'
 import { findOpenInvitation, type LinkRow, selectInvitationsOf } from '../link-store.ts'
 import { grantInvitation } from '../links.ts'
+import { mayJoin, openOwnAccount } from '../sign-up/sign-up.ts'
 import { applyGrant } from './grants.ts'
 import { type Intent, insertIdentity, readIdentity } from './provider-store.ts'
 
@@ -33,6 +34,7 @@ interface Returning {
   readonly intent: Intent
   readonly link_id: string | null
   readonly return_to: string
+  readonly terms: string | null
   readonly proof: Proof
 }
 
@@ -44,8 +46,9 @@ export async function completeSignIn(
 ): Promise<string> {
   const { proof, return_to: returnTo } = returning
   const { provider, claims, idToken } = proof
+  const network = parts.addresses.networkOf(exchange.request)
   const personId = await withTransaction(parts.sql, (transaction) =>
-    settlePerson(transaction, parts, returning),
+    settlePerson(transaction, parts, { ...returning, network }),
   )
   const person = await findPerson(parts.sql, personId)
   if (!person || person.disabled_at) throw new RefusedAtProvider('locked')
@@ -69,7 +72,7 @@ export async function completeSignIn(
 async function settlePerson(
   transaction: TransactionSql,
   parts: SignInParts,
-  { intent, link_id: linkId, proof }: Returning,
+  { intent, link_id: linkId, terms, network, proof }: Returning & { readonly network: string },
 ): Promise<string> {
   const { provider, claims } = proof
   const { issuer, subject } = identityOf(proof)
@@ -82,9 +85,12 @@ async function settlePerson(
     const email = link?.email ?? address
     if (email === undefined) throw new RefusedAtProvider('no_email')
     if (await findByEmail(transaction, email)) throw new RefusedAtProvider('known_address')
-    const isWanted = invitations.length > 0 || isGranted(grant) || parts.oidc?.isSignUpOpen === true
-    if (!isWanted) throw new RefusedAtProvider('not_invited')
-    return await createPerson(transaction, proof, { email, grant, invitations })
+    const isExpected = invitations.length > 0 || isGranted(grant)
+    const signUp = isExpected ? undefined : admit(parts, email, terms)
+    const personId = await createPerson(transaction, proof, { email, grant, invitations })
+    const joining = { personId, email, network, providerId: provider.id }
+    if (signUp) await openOwnAccount(transaction, signUp, joining)
+    return personId
   }
   const person = await findPerson(transaction, known)
   if (!person || person.disabled_at) throw new RefusedAtProvider('locked')
@@ -95,6 +101,14 @@ async function settlePerson(
     grant,
   )
   return known
+}
+
+/** Returns the settings of signing up, for somebody whom nobody expects and who may. */
+function admit({ signUp }: SignInParts, email: string, terms: string | null): SignUpParts {
+  if (!signUp?.isOpen || !mayJoin(signUp, email)) throw new RefusedAtProvider('not_invited')
+  if (signUp.terms !== undefined && terms !== signUp.terms)
+    throw new RefusedAtProvider('accept_terms')
+  return signUp
 }
 
 interface NewPerson {

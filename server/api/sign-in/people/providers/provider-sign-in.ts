@@ -29,6 +29,8 @@ interface Start {
   readonly linkId?: string
   /** A path of the console. */
   readonly returnTo?: string
+  /** True if the person has accepted the terms of signing up. */
+  readonly acceptsTerms?: boolean
 }
 
 /**
@@ -58,6 +60,7 @@ export async function startAtProvider(
     session_id: session?.sessionId ?? null,
     link_id: linkId ?? null,
     return_to: returnTo,
+    terms: (start.acceptsTerms && parts.signUp?.terms) || null,
   })
   setCookie(response, 'provider', token, parts.consoleAddress)
   return url

@@ -119,6 +119,8 @@ export interface ProviderStep {
   readonly session_id: string | null
   readonly link_id: string | null
   readonly return_to: string
+  /** The terms that were accepted before. */
+  readonly terms: string | null
 }
 
 const STEP_SECONDS = 600
@@ -131,9 +133,10 @@ export async function insertProviderStep(
   await sql`delete from provider_step where expires_at < now()`
   await sql`
     insert into provider_step (token_hash, provider_id, intent, session_id, link_id, return_to,
-      expires_at)
+      terms, expires_at)
     values (${step.tokenHash}, ${step.provider_id}, ${step.intent}, ${step.session_id},
-      ${step.link_id}, ${step.return_to}, now() + make_interval(secs => ${STEP_SECONDS}))`
+      ${step.link_id}, ${step.return_to}, ${step.terms},
+      now() + make_interval(secs => ${STEP_SECONDS}))`
 }
 
 /** Deletes the step and returns it: a browser returns once. */
@@ -143,7 +146,7 @@ export async function takeProviderStep(
 ): Promise<ProviderStep | undefined> {
   const [row] = await sql<ProviderStep[]>`
     with taken as (delete from provider_step where token_hash = ${tokenHash} returning *)
-    select provider_id, intent, session_id, link_id, return_to from taken
+    select provider_id, intent, session_id, link_id, return_to, terms from taken
     where expires_at > now()`
   return row
 }

@@ -1,0 +1,61 @@
+/** The variables of signing in with a provider, and of signing up. */
+import { z } from 'zod'
+import { CURRENCY_PROBLEM, isCurrency } from '../../base/lib/currencies.ts'
+import { amountOfMoney, claimRules, domains, flag, webUrl, wholeNumber } from './variable-kinds.ts'
+
+export const SIGN_IN_VARIABLES = {
+  OIDC_ISSUER: z
+    .string()
+    .max(2048)
+    .refine((text) => URL.canParse(text), 'must be an address such as https://login.example.com')
+    .optional()
+    .describe(
+      'OpenID Connect provider that people sign in with, as its discovery document writes it; ' +
+        'more of them in the console.',
+    ),
+  OIDC_CLIENT_ID: z.string().max(500).optional().describe('The gateway’s client at OIDC_ISSUER.'),
+  OIDC_CLIENT_SECRET: z
+    .string()
+    .max(2000)
+    .optional()
+    .describe('Secret of that client; without it PKCE alone protects the exchange.'),
+  OIDC_RULES: claimRules
+    .default([])
+    .describe(
+      'Roles by claims, a JSON list: [{"when":{"groups":"ai-admins"},"operator":true}, ' +
+        '{"when":{"hd":"acme.com"},"account":"acct_…","role":"developer"}].',
+    ),
+  OIDC_TRUST_EMAIL: flag
+    .default(false)
+    .describe(
+      'Whether addresses of OIDC_ISSUER count as verified where it does not say; only for a ' +
+        'provider whose people cannot choose them.',
+    ),
+  SIGN_UP: z
+    .enum(['off', 'on'], 'must be off or on')
+    .default('off')
+    .describe(
+      'Whether everybody may open an account at /console/sign-up, who confirms an address by ' +
+        'mail or at a sign-in provider.',
+    ),
+  SIGN_UP_DOMAINS: domains
+    .default([])
+    .describe('Domains whose addresses may sign up, comma-separated; empty: all.'),
+  SIGN_UP_TERMS: webUrl
+    .optional()
+    .describe('Address of the terms that have to be accepted to sign up.'),
+  SIGN_UP_GRANT: amountOfMoney
+    .default(0n)
+    .describe('Credit for each confirmed mailbox that signs up, once; a decimal.'),
+  SIGN_UP_CURRENCY: z
+    .string()
+    .refine(isCurrency, CURRENCY_PROBLEM)
+    .default('CNY')
+    .describe('Currency of the accounts that sign-ups open.'),
+  SIGN_UP_GRANTS_PER_NETWORK: wholeNumber(0, 1_000_000)
+    .default(3)
+    .describe('Most SIGN_UP_GRANTs to one network address (an IPv6 /64) within 24 hours.'),
+  SIGN_UP_GRANTS_PER_DAY: wholeNumber(0, 1_000_000)
+    .default(100)
+    .describe('Most SIGN_UP_GRANTs within 24 hours.'),
+} as const
