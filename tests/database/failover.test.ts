@@ -4,11 +4,13 @@
  * lets them wait.
  */
 import assert from 'node:assert/strict'
+import { on, once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { WebSocket } from 'ws'
 import { connect } from '../../server/base/database/connection/client.ts'
 import { migrate } from '../../server/base/database/migrations/migrate.ts'
 import { openDatabase } from '../../server/base/database/open.ts'
@@ -97,6 +99,26 @@ function startLateCalls(url: string, key: string) {
   ])
 }
 
+/** Opens a WebSocket for responses. `ask` resolves to the last event of a message's response. */
+async function openSocket(t: TestContext, url: string, key: string) {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/responses`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  t.after(() => socket.terminate())
+  await once(socket, 'open')
+  return {
+    async ask(more: object): Promise<{ readonly type: string; readonly id: string }> {
+      const input = [{ role: 'user', content: 'hi' }]
+      socket.send(JSON.stringify({ type: 'response.create', model: 'sim-chat', input, ...more }))
+      for await (const [data] of on(socket, 'message')) {
+        const { type, response } = JSON.parse(String(data))
+        if (/^error$|completed$|failed$/.test(type)) return { type, id: response?.id }
+      }
+      throw new Error('unreachable')
+    },
+  }
+}
+
 /** Calls again and again from several callers, and keeps how each call was answered. */
 function startCalls(url: string, key: string) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -152,11 +174,17 @@ test('the primary dies under load and its replica is promoted', async (t) => {
   const calls = startCalls(gateway.url, key)
   const waiting = startCalls(patient.url, key)
   const both = [calls, waiting]
+  const socket = await openSocket(t, patient.url, fresh)
+  const { id: previous } = await socket.ask({})
   await until('calls before', () => both.every(({ served }) => served.length >= 40))
 
+  const refused = () => calls.statuses.filter((status) => status === 503).length
   primary.kill()
+  const continued = socket.ask({ previous_response_id: previous })
+  await until('calls without a server', () => refused() > 0)
   address.target = replica.port
-  await until('a call while there is only the replica', () => calls.statuses.includes(503))
+  const withoutServer = refused() + CALLERS
+  await until('a call while there is only the replica', () => refused() > withoutServer)
   const late = startLateCalls(patient.url, fresh)
   const sql = connect({ url: replica.url() }, { connections: 1 })
   t.after(() => sql.end())
@@ -171,6 +199,7 @@ test('the primary dies under load and its replica is promoted', async (t) => {
   assert.deepEqual([...new Set(calls.statuses)].sort(), [200, 503], gateway.log())
   assert.deepEqual([...new Set(waiting.statuses)], [200], patient.log())
   assert.deepEqual(await late, [200, 200, 200])
+  assert.equal((await continued).type, 'response.completed')
   assert.equal((await fetch(`${gateway.url}/readyz`)).status, 200)
   // A hold whose commit was lost on its way back is released once its statement must have ended.
   await until('no open hold', async () => {

@@ -4,7 +4,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Addresses } from '../../base/http/connections/client-address.ts'
-import type { Context } from '../../base/http/context.ts'
 import type { Log } from '../../base/lib/log.ts'
 import type { Memory } from '../../base/lib/memory/memory.ts'
 import type { FairSlots } from '../../base/lib/queues/fair-slots.ts'
@@ -118,10 +117,15 @@ interface TakenOutTools {
  * Runs `attempt`, and again while the database is away: until ADMIT_WAIT_SECONDS after the request
  * arrived, or until its caller leaves. `attempt` must be repeatable. Rejects with its last error.
  */
-export type WhileAway = <T>(
-  context: Pick<Context, 'startedAt' | 'end'>,
-  attempt: () => Promise<T>,
-) => Promise<T>
+export type WhileAway = <T>(request: Waiting, attempt: () => Promise<T>) => Promise<T>
+
+/** A request, or a message on a connection of its own. */
+export interface Waiting {
+  /** performance.now() at its arrival. */
+  readonly startedAt: number
+  /** Set once its caller does not wait for it. */
+  readonly end?: unknown
+}
 
 export interface Services {
   readonly limits: PipelineLimits

@@ -3,7 +3,7 @@
 import type { Context } from '../../../base/http/context.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
-import type { Services } from '../services.ts'
+import type { Services, Waiting } from '../services.ts'
 import { identify } from './identify.ts'
 
 type NeededForRefusals = Pick<
@@ -46,22 +46,22 @@ export async function enter(
 }
 
 /**
- * Runs `work` for a message of `bytes` on the connection of a request, with the caller as it is
- * now. A refusal counts as that of a request; a request that `work` starts counts its own. Throws
- * as `identify`, 429 beyond the limit of refusals, or as `work`.
+ * Runs `work` for a message on the connection of a request, with the caller as it is now. A
+ * refusal counts as that of a request; a request that `work` starts counts its own. Throws as
+ * `identify`, 429 beyond the limit of refusals, or as `work`.
  */
 export async function enterMessage(
   context: Context,
   services: NeededForRefusals,
-  bytes: number,
+  message: Waiting & { readonly bytes: number },
   work: (caller: Caller) => Promise<void>,
 ): Promise<void> {
-  const caller = await identify(context, services)
+  const caller = await identify(context, services, message)
   refuseRefused(caller, services)
   try {
     await work(caller)
   } catch (error) {
-    countRefusal(error, bytes, caller, services)
+    countRefusal(error, message.bytes, caller, services)
     throw error
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../base/lib/secrets/api-key.ts'
 import type { Caller, Identified } from '../../../money/accounts/accounts.ts'
 import { isToken, refuseToken } from '../../../money/accounts/tokens/read-token.ts'
-import type { Services } from '../services.ts'
+import type { Services, Waiting } from '../services.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
 
@@ -56,12 +56,13 @@ function readCredential(headers: IncomingHttpHeaders): PresentedKey {
 }
 
 /**
- * Returns the caller by the request's key. Throws 401, 403 for an address that is not allowed or a
- * suspended account, or 503.
+ * Returns the caller by the request's key; `waiting` is what asks, if not the request. Throws 401,
+ * 403 for an address that is not allowed or a suspended account, or 503.
  */
 export async function identify(
   context: Context,
   services: Pick<Services, 'accounts' | 'addresses' | 'whileAway'>,
+  waiting: Waiting = context,
 ): Promise<Caller> {
   const key = readKey(context.request)
   const startedAt = performance.now()
@@ -70,7 +71,7 @@ export async function identify(
   try {
     found =
       identified instanceof Promise
-        ? await services.whileAway(context, async () => {
+        ? await services.whileAway(waiting, async () => {
             const first = identified
             identified = undefined
             return await (first ?? services.accounts.identify(key))

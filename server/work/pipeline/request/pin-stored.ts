@@ -10,7 +10,7 @@ import type { Channel } from '../../../money/catalog/catalog.ts'
 import { cutJson } from '../../../wire/dialects/cut-json.ts'
 import type { Operation } from '../../../wire/upstreams/upstream.ts'
 import type { Body, Chain, NamedContent, RequestMetering, StoredReference } from '../metering.ts'
-import type { Services, StoredItem } from '../services.ts'
+import type { Services, StoredItem, Waiting } from '../services.ts'
 import type { UsableRoute } from './find-routes.ts'
 import { parseObject, type RequestJson } from './read-request.ts'
 
@@ -30,6 +30,8 @@ interface Pinned<Target> {
   readonly detached?: readonly number[]
 }
 
+/** Nobody waits for a database that is away. */
+const AT_ONCE: Waiting = { startedAt: 0, end: true }
 const NOTHING: NamedContent = { references: [], identified: [] }
 const NOT_READ = { operation: undefined, find: () => NOTHING }
 
@@ -51,6 +53,7 @@ export async function pinTargets<Target extends { readonly routes: readonly Usab
   named: Named,
   { accountId }: Pick<Caller, 'accountId'>,
   services: Services,
+  waiting: Waiting = AT_ONCE,
 ): Promise<Pinned<Target>> {
   const { answerId, operation } = named
   const areTranslated = targets.every(({ routes }) => {
@@ -58,10 +61,13 @@ export async function pinTargets<Target extends { readonly routes: readonly Usab
   })
   const { references, identified } = areTranslated ? NOTHING : named
   const ids = [...references, ...identified].flatMap(({ id }) => (typeof id === 'string' ? id : []))
-  const [answer, items] = await Promise.all([
-    answerId === undefined ? undefined : services.storedAnswers.find(accountId, answerId),
-    ids.length === 0 ? NO_ITEMS : services.storedAnswers.findItems(accountId, ids),
-  ])
+  const { storedAnswers, whileAway } = services
+  const [answer, items] = await whileAway(waiting, () =>
+    Promise.all([
+      answerId === undefined ? undefined : storedAnswers.find(accountId, answerId),
+      ids.length === 0 ? NO_ITEMS : storedAnswers.findItems(accountId, ids),
+    ]),
+  )
   const itemOf = ({ id }: { readonly id?: unknown }) => {
     return typeof id === 'string' ? items.get(id) : undefined
   }

@@ -9,7 +9,7 @@ import { type CatalogSnapshot, isSoldIn, type Model } from '../../../money/catal
 import type { CallRequest, Upstream } from '../../../wire/upstreams/upstream.ts'
 import type { Body, Chain, RequestMetering, RequestParts } from '../metering.ts'
 import type { ToolOffer } from '../price/dimensions.ts'
-import type { Services } from '../services.ts'
+import type { Services, Waiting } from '../services.ts'
 import { type Affinity, readAffinity } from './affinity.ts'
 import { askForUsage, wantsCost } from './ask-for-cost.ts'
 import { viewOf } from './customer-view.ts'
@@ -109,6 +109,7 @@ async function match(
     caller,
     services,
     canServe,
+    context,
   )
   const { detached, ...found } = finding instanceof Promise ? await finding : finding
   const { model, routes, fallbacks = [] } = found
@@ -214,7 +215,7 @@ type FoundTarget = Pick<ResolvedCall, 'model' | 'routes' | 'fallbacks' | 'chain'
 /**
  * Returns the model, its usable routes and its fallbacks: at once, unless the request continues an
  * earlier answer. Throws or rejects with 400, 403, 404 or 502. A model without a usable route gives
- * way to its first fallback.
+ * way to its first fallback. The earlier answer is looked up while `waiting` waits.
  */
 export function findModelTarget(
   models: NamedModels,
@@ -223,6 +224,7 @@ export function findModelTarget(
   caller: Customer,
   services: Services,
   canServe: (upstream: Upstream) => boolean,
+  waiting?: Waiting,
 ): FoundTarget | Promise<FoundTarget> {
   const snapshot = viewOf(caller, services)
   const model = findModel(models.id, metering, caller, snapshot)
@@ -244,9 +246,11 @@ export function findModelTarget(
   }
   const named = readNamed(metering, value)
   if (!named) return describe(targets)
-  return pinTargets(targets, named, caller, services).then(({ targets: pinned, ...rest }) => {
-    return { ...describe(pinned), ...rest }
-  })
+  return pinTargets(targets, named, caller, services, waiting).then(
+    ({ targets: pinned, ...rest }) => {
+      return { ...describe(pinned), ...rest }
+    },
+  )
 }
 
 /** Returns the caller's other models, or those of the model's routes that the caller may call. */

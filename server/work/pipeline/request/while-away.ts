@@ -20,13 +20,13 @@ export function createWhileAway(
     return error.row === 'unavailable' && (cause === undefined || isUnavailable(cause))
   }
 
-  return async (context, attempt) => {
-    const deadline = context.startedAt + admitWaitMs
+  return async (request, attempt) => {
+    const deadline = request.startedAt + admitWaitMs
     for (;;) {
       try {
         return await attempt()
       } catch (error) {
-        const isOver = context.end !== undefined || performance.now() + PAUSE_MS > deadline
+        const isOver = request.end !== undefined || performance.now() + PAUSE_MS > deadline
         if (isOver || !isAway(error)) throw error
       }
       await sleep(PAUSE_MS)

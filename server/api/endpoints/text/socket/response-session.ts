@@ -12,6 +12,7 @@ import { SHARED_BYTES } from '../../../../base/lib/queues/loop-share.ts'
 import { type JsonFields, parseRequestJson } from '../../../../wire/dialects/json-scan.ts'
 import { encodeUnknownResponse } from '../../../../wire/dialects/responses/encode-lost.ts'
 import { spliceJson } from '../../../../wire/dialects/splice.ts'
+import type { Waiting } from '../../../../work/pipeline/services.ts'
 import type { PlainServices } from '../../endpoint.ts'
 import type { SocketUser } from '../../sockets.ts'
 import { encodeSocketError, MessageResponse } from './message-response.ts'
@@ -58,12 +59,18 @@ export interface ResponseSessionOptions {
   readonly path: string
   readonly accountId: string
   /**
-   * Runs `work` for a message of so many bytes, and counts it if it is refused. Rejects as `work`,
-   * with 401 or 403 once the key is revoked, or with 429 if too much of its caller was refused.
+   * Runs `work` for a message, and counts it if it is refused. Rejects as `work`, with 401 or 403
+   * once the key is revoked, or with 429 if too much of its caller was refused.
    */
-  readonly enter: (bytes: number, work: (count: Count) => Promise<void>) => Promise<void>
-  readonly services: Pick<PlainServices, 'sockets' | 'storedAnswers' | 'log' | 'memory' | 'limits'>
+  readonly enter: (message: Arrived, work: (count: Count) => Promise<void>) => Promise<void>
+  readonly services: Pick<
+    PlainServices,
+    'sockets' | 'storedAnswers' | 'log' | 'memory' | 'limits' | 'whileAway'
+  >
 }
+
+/** A message whose connection may end while it waits. */
+type Arrived = Waiting & { readonly bytes: number }
 
 /** Counts a message that is no call of its own. Rejects with 429 over the caller's limits. */
 type Count = () => Promise<void>
@@ -118,9 +125,10 @@ export class ResponseSession implements SocketUser {
     this.restartIdle()
     const isNext = !this.isBusy
     this.isBusy = true
+    const arrived = this.arrive(data.length)
     try {
-      await this.options.enter(data.length, async (count) => {
-        if (isNext) return this.create(data, count)
+      await this.options.enter(arrived, async (count) => {
+        if (isNext) return this.create(data, count, arrived)
         await count()
         throw new GatewayError('invalid_request', IN_PROGRESS)
       })
@@ -131,8 +139,20 @@ export class ResponseSession implements SocketUser {
     }
   }
 
+  /** A message waits as long as its connection is open, however old that is. */
+  private arrive(bytes: number): Arrived {
+    const isGone = () => this.isClosed
+    return {
+      bytes,
+      startedAt: performance.now(),
+      get end() {
+        return isGone() || undefined
+      },
+    }
+  }
+
   /** Starts the response that a message asks for. Throws GatewayError. */
-  private async create(data: Buffer, count: Count): Promise<void> {
+  private async create(data: Buffer, count: Count, arrived: Arrived): Promise<void> {
     if (data.length >= SHARED_BYTES) await this.waitForTurn(data.length)
     const parsed = parseRequestJson(data)
     // The endpoint refuses it in its own words.
@@ -145,7 +165,7 @@ export class ResponseSession implements SocketUser {
     const problem = problemOf(value)
     if (problem || value.generate === false) await count()
     if (problem) throw problem
-    const items = await this.continueTurn(message)
+    const items = await this.continueTurn(message, arrived)
     if (this.isClosed) return
     if (value.generate === false) this.warmUp(value, items ?? toItems(value.input))
     else this.run(toBody(message, items), items ?? toItems(value.input))
@@ -164,12 +184,17 @@ export class ResponseSession implements SocketUser {
    * Returns the whole input of a request that continues the last response of this connection;
    * undefined if its vendor stores that response, or for any other request.
    */
-  private async continueTurn({ value }: Message): Promise<readonly unknown[] | undefined> {
+  private async continueTurn(
+    { value }: Message,
+    arrived: Arrived,
+  ): Promise<readonly unknown[] | undefined> {
     const { previous_response_id: id } = value
     if (typeof id !== 'string') return undefined
     const { accountId, services } = this.options
     const turn = this.memory.find(id)
-    if (!turn || (await services.storedAnswers.find(accountId, id))) return undefined
+    if (!turn) return undefined
+    const find = () => services.storedAnswers.find(accountId, id)
+    if (await services.whileAway(arrived, find)) return undefined
     return [...turn.items, ...toItems(value.input)]
   }
 

@@ -27,8 +27,8 @@ export const responsesSocket: AccountEndpoint = {
   async handle(context, { accountId }, services) {
     const { request: handshake, path } = context
     // Identified each time: meanwhile the key may be revoked, or its limits changed.
-    const enter: ResponseSessionOptions['enter'] = (bytes, work) =>
-      enterMessage(context, services, bytes, (caller) => {
+    const enter: ResponseSessionOptions['enter'] = (message, work) =>
+      enterMessage(context, services, message, (caller) => {
         return work(() => admitUncharged(context, caller, services))
       })
     const open: OpenSocket = (socket, connection) => {
