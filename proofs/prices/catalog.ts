@@ -1,7 +1,8 @@
 /** Converts the price sheet to a catalog file, from which the gateway reads its prices. */
 import { serviceAccountOf } from '../../simulators/google/tokens.ts'
 import { routeCosts } from './lists/book.ts'
-import { type Card, type Rates, SHEETS, type Sheet } from './sheet.ts'
+import type { Rates } from './rates.ts'
+import { type Card, SHEETS, type Sheet } from './sheet.ts'
 
 /** A price as a catalog file has it. */
 export interface Entry {
@@ -48,6 +49,12 @@ function channelsAt(url: string) {
       upstream: 'openai-compatible',
       settings: { ...openai, default_service_tier: 'fast' },
     },
+    ...ownFormats(url),
+  ]
+}
+
+function ownFormats(url: string) {
+  return [
     {
       id: 'pp-anthropic',
       upstream: 'anthropic',
@@ -62,6 +69,11 @@ function channelsAt(url: string) {
       id: 'pp-vertex',
       upstream: 'anthropic-vertex',
       settings: { base_url: `${url}/google`, service_account: serviceAccountOf(url) },
+    },
+    {
+      id: 'pp-gemini',
+      upstream: 'gemini',
+      settings: { base_url: `${url}/google`, api_key: 'none' },
     },
     {
       id: 'pp-rerank',

@@ -3,6 +3,7 @@
  * it with its own code, and the gateway reads it as a catalog file.
  */
 
+import { claudeRates, geminiRates, perMillion, type Rates, textRates } from './rates.ts'
 import { VIDEOS } from './video-sheets.ts'
 
 /** Quantities by unit. The unit names are the catalog's; nothing else is shared with it. */
@@ -35,9 +36,6 @@ export const DEFAULT_SERVED: Served = {
   sound: 'off',
 }
 
-/** `[amount, per]`: a decimal amount that buys `per` units. */
-export type Rates = Readonly<Record<string, readonly [amount: string, per: number]>>
-
 /** The rates under one set of service conditions; an absent member is the default. */
 export interface Card extends Partial<Served> {
   /** The rates apply to the whole request from so many input tokens on. */
@@ -65,34 +63,7 @@ export interface Sheet {
   readonly impatient?: true
 }
 
-const MILLION = 1_000_000
 const THOUSAND = 1_000
-
-/** Rates per million tokens. */
-function perMillion(rates: Readonly<Record<string, string>>): Rates {
-  const entries = Object.entries(rates)
-  return Object.fromEntries(entries.map(([unit, amount]) => [unit, [amount, MILLION] as const]))
-}
-
-function textRates(input: string, cached: string, write: string, output: string): Rates {
-  return perMillion({
-    input_token: input,
-    cached_input_token: cached,
-    cache_write_token: write,
-    output_token: output,
-  })
-}
-
-function claudeRates(amounts: readonly [string, string, string, string, string]): Rates {
-  const [input, cached, fiveMinutes, hour, output] = amounts
-  return perMillion({
-    input_token: input,
-    cached_input_token: cached,
-    cache_write_5m_token: fiveMinutes,
-    cache_write_1h_token: hour,
-    output_token: output,
-  })
-}
 
 const TIERS: Sheet = {
   id: 'pp-tiers',
@@ -257,6 +228,17 @@ const TEXT: readonly Sheet[] = [
   },
   onCloud('bedrock', 'global.anthropic.pp-claude-v1:0'),
   onCloud('vertex', 'pp-claude@20260101'),
+  {
+    id: 'pp-gemini',
+    type: 'chat',
+    channel: 'pp-gemini',
+    upstreamModel: 'pp-gemini-3',
+    maxOutput: 65_536,
+    cards: [
+      { rates: geminiRates(['1.25', '0.125', '3', '10', '60']) },
+      { from: 200_001, rates: geminiRates(['2.5', '0.25', '6', '15', '90']) },
+    ],
+  },
   {
     id: 'pp-region',
     type: 'chat',

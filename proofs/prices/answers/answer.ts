@@ -4,6 +4,7 @@ import type { Case } from '../plan.ts'
 import type { Work } from '../vendor/bill.ts'
 import { replaceAnswer } from './broken.ts'
 import { answerChat } from './chat.ts'
+import { answerContents } from './contents.ts'
 import { inFrames } from './frames.ts'
 import {
   answerEmbeddings,
@@ -37,6 +38,8 @@ const INVOKE = /^\/bedrock\/model\/[^/]+\/invoke(-with-response-stream)?$/
 
 const RAW_PREDICT = /\/publishers\/anthropic\/models\/[^/]+:(rawPredict|streamRawPredict)$/
 
+const GENERATE = /^\/google\/v1beta\/models\/[^/]+:(generateContent|streamGenerateContent)$/
+
 function plainAnswer(
   testCase: Case,
   work: Work,
@@ -47,6 +50,8 @@ function plainAnswer(
   if (streams) return inFrames(answerMessages(testCase, work, streams[1] !== undefined, model))
   const predict = RAW_PREDICT.exec(path)?.[1]
   if (predict) return answerMessages(testCase, work, predict.startsWith('stream'), model)
+  const generate = GENERATE.exec(path)?.[1]
+  if (generate) return answerContents(testCase, work, generate.startsWith('stream'))
   switch (path) {
     case '/v1/chat/completions':
       return answerChat(testCase, work, stream, model)

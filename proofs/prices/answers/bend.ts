@@ -10,8 +10,9 @@ interface Bend {
   readonly apply: (usage: Json) => unknown
 }
 
-const INPUT = /^(prompt|input|cache_read_input|cache_creation_input|cached)_?tokens$|^input_tokens$/
-const OUTPUT = /^(completion|output)_tokens$/
+const INPUT =
+  /^(prompt|input|cached|cache_(read|creation)_input)_tokens$|^(prompt|cachedContent)TokenCount$/
+const OUTPUT = /^(completion|output)_tokens$|^(candidates|thoughts)TokenCount$/
 
 function mapCounts(usage: Json, change: (count: number) => unknown, pattern?: RegExp): Json {
   const entries = Object.entries(usage).map(([name, value]) => {

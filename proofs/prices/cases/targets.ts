@@ -41,6 +41,13 @@ export function target(
   }
 }
 
+const GEMINI = {
+  native: false,
+  forms: ['plain', 'inclusive', 'no total', 'lying total', 'tools'],
+  shares: [NONE, CACHED, { audio_input_token: 300, image_input_token: 100 }],
+  most: 65_536,
+} as const
+
 const CHAT_FORMS = ['plain', 'bare', 'null-details'] as const
 const HIT_FORMS = ['plain', 'hit-and-miss', 'cached-on-top', 'num-cached'] as const
 const MANY = [NONE, CACHED, WRITTEN] as const
@@ -82,6 +89,9 @@ export const TARGETS: readonly [Target, ...Target[]] = [
   target('messages', 'pp-claude-bedrock', { shares: [NONE, CLAUDE], most: 64_000 }),
   target('chat', 'pp-claude-bedrock', { native: false, shares: [NONE, CLAUDE], most: 64_000 }),
   target('messages', 'pp-claude-vertex', { shares: [NONE, CLAUDE], most: 64_000 }),
+  target('chat', 'pp-gemini', { ...GEMINI }),
+  target('messages', 'pp-gemini', { ...GEMINI }),
+  target('responses', 'pp-gemini', { ...GEMINI }),
   target('messages', 'pp-plain', { native: false, forms: CHAT_FORMS }),
   target('messages', 'pp-mini', { native: false, forms: HIT_FORMS, most: 16_384 }),
   target('messages', 'pp-tiers', { native: false, forms: CHAT_FORMS, shares: MANY }),
@@ -102,6 +112,7 @@ export const PLACEMENTS: Readonly<Record<string, readonly [string, ...string[]]>
     'shrinking',
   ],
   responses: ['completed', 'completed', 'incomplete', 'shrinking'],
+  contents: ['last', 'growing', 'traffic', 'shrinking'],
   messages: ['last', 'all at the end', 'growing', 'shrinking', 'estimated start'],
 }
 
@@ -115,7 +126,8 @@ export function targetOf(key: string): Target {
   return found
 }
 
-export function wireOf({ dialect, model }: Target): TextDialect {
+export function wireOf({ dialect, model }: Target): TextDialect | 'contents' {
+  if (model === 'pp-gemini') return 'contents'
   if (model.startsWith('pp-claude')) return 'messages'
   return dialect === 'responses' && model !== 'pp-translated' ? 'responses' : 'chat'
 }

@@ -2,7 +2,8 @@
  * The book of price lists: what a customer pays for a model at a moment, worked out from the lists
  * as they were written. It shares no code with the gateway, which works with versions.
  */
-import { type Rates, type Sheet, sheetOf } from '../sheet.ts'
+import type { Rates } from '../rates.ts'
+import { type Sheet, sheetOf } from '../sheet.ts'
 
 export interface Rule {
   readonly of: 'parent' | 'cost'

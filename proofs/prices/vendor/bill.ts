@@ -2,14 +2,8 @@
  * The vendor's book: prices a call by the price sheet, in exact fractions. It shares no code with
  * the gateway's arithmetic: a card is found by its key, not by evaluating conditions.
  */
-import {
-  type Card,
-  type Counts,
-  DEFAULT_SERVED,
-  type Rates,
-  type Served,
-  type Sheet,
-} from '../sheet.ts'
+import type { Rates } from '../rates.ts'
+import { type Card, type Counts, DEFAULT_SERVED, type Served, type Sheet } from '../sheet.ts'
 
 /** A part of the work that another model did. */
 export interface Pass {

@@ -127,6 +127,16 @@ describe('Gemini', () => {
     )
   })
 
+  test('the channel’s own files and buckets cannot be named', async () => {
+    const stored = 'https://generativelanguage.googleapis.com/v1beta/files/abc'
+    for (const url of ['gs://bucket/a.png', stored, 'file:///etc/passwd', 'x']) {
+      for (const model of ['three', 'vertex']) {
+        const answer = await chat(model, [{ type: 'image_url', image_url: { url } }])
+        assert.deepEqual([answer.status, answer.json.error.param], [400, 'messages[0].content[0]'])
+      }
+    }
+  })
+
   test('the hold takes the dearest price of what may come', async () => {
     const held = async (content: unknown) => {
       const answer = await chat('three', content, { max_tokens: 1_000 })

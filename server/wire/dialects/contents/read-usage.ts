@@ -195,9 +195,9 @@ function addInput(quantities: Tally, usage: JsonObject): void {
 }
 
 /**
- * Returns the output with its thoughts; undefined if it is not stated. The total tells whether
- * thoughts are inside of the candidates, and what is stated nowhere else; for the rest the parts
- * are billed, whatever the total says.
+ * Returns the output with its thoughts; undefined if it is not stated. The parts are billed,
+ * whatever the total says: it only tells whether thoughts are inside of the candidates, and what
+ * the output is where neither part is stated.
  */
 function readOutput(usage: unknown, hasOutput: boolean): number | undefined {
   if (!isObject(usage)) return undefined
@@ -212,8 +212,8 @@ function readOutput(usage: unknown, hasOutput: boolean): number | undefined {
   if (candidates !== undefined && thoughts !== undefined) {
     return thoughts > 0 && candidates >= thoughts && rest === candidates ? candidates : sum
   }
-  if (rest !== undefined && rest > sum) return rest
   if (candidates !== undefined || thoughts !== undefined) return sum
+  if (rest !== undefined && rest > 0) return rest
   // A prompt alone, at the beginning of a stream, does not say that what follows is free.
   return rest === 0 && !hasOutput ? 0 : undefined
 }
