@@ -82,6 +82,35 @@ describe('usage', () => {
     assert.match(csv, new RegExp(`member,key_id\\s+Mo,${rotated.id}\\s+$`))
   })
 
+  test('figures of an end user and of a tag are those of the list and the export', async () => {
+    const mint = await stage.house('mint')
+    await stage.sql`update api_key set tags = '{night}' where id = ${mint.keyId}`
+    for (const user of ['u1', 'u1', 'u2']) {
+      const answer = await stage.post('/v1/chat/completions', mint.key, { ...BODY, user })
+      assert.equal(answer.status, 200, answer.text)
+    }
+    const params = { account_id: mint.accountId }
+    for (const [query, calls] of [
+      [{ end_user: 'u1' }, 2],
+      [{ tag: 'night' }, 3],
+      [{ tag: 'night', end_user: 'u2' }, 1],
+      [{ tag: 'day' }, 0],
+    ] as const) {
+      const as = 'mint-member'
+      const { data } = await stage.read(LIST, { as, params, query })
+      const shown = await stage.read(SUMMARY, { as, params, query: { ...query, by: 'end_user' } })
+      const columns = { ...query, format: 'jsonl', columns: 'charged' }
+      const { text } = await stage.ask(EXPORT, { as, params, query: columns })
+      const sum = (rows: readonly { readonly charged: string }[]) =>
+        rows.reduce((all, { charged }) => all + (parseAmount(charged) ?? 0n), 0n)
+      const lines = text.split('\n').filter((line) => line !== '')
+      const exported = lines.map((line): { charged: string } => JSON.parse(line))
+      assert.deepEqual([shown.totals.calls, data.length, exported.length], [calls, calls, calls])
+      const charged = parseAmount(shown.totals.charged)
+      assert.deepEqual([sum(data), sum(exported), sum(shown.labels)], [charged, charged, charged])
+    }
+  })
+
   test('filters narrow', async () => {
     const [first] = (await read()).data
     assert.ok(first)

@@ -184,20 +184,28 @@ describe('a settlement of a call that was closed as lost', () => {
     const figures = async () => {
       while (await countEndedCalls(sql, 3600));
       const [row] = await sql`
-        select p.calls, p.errors, p.charged, h.charged as of_hour, k.charged as of_key
+        select p.calls, p.errors, p.charged, h.charged as of_hour, k.charged as of_key,
+          t.charged as of_tags
         from usage_part p join usage_hour h using (account_id) join key_use k using (account_id)
+          join usage_tags t using (account_id)
         where account_id = ${caller.accountId} and part = 'all'`
       return { ...row }
     }
     const untilCounted = (calls: bigint, errors: bigint, charged: bigint) => {
-      const expected = { calls, errors, charged, of_hour: charged, of_key: charged }
+      const sums = { of_hour: charged, of_key: charged, of_tags: charged }
+      const expected = { calls, errors, charged, ...sums }
       return until('figures', async () => {
         return isDeepStrictEqual(await figures(), expected) || undefined
       })
     }
-    const counted = await lose(caller, 40n)
+    const loseTagged = async (charged: bigint) => {
+      const hold = await lose(caller, charged)
+      await sql`update call set labels = '{"tags": ["b", "a"]}' where hold_id = ${hold.id}`
+      return hold
+    }
+    const counted = await loseTagged(40n)
     await untilCounted(1n, 1n, 40n)
-    const uncounted = await lose(caller, 10n)
+    const uncounted = await loseTagged(10n)
     assert.equal(await correct(counted, 90n), 'corrected')
     assert.equal(await correct(uncounted, 20n), 'corrected')
     await untilCounted(2n, 0n, 110n)

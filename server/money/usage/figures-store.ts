@@ -39,14 +39,16 @@ export interface SeriesStep {
   readonly timeZone: string
 }
 
-function narrow(sql: Sql, { model, endpoint, keyIds }: FigureFilter) {
+type Narrowing = Pick<FigureFilter, 'model' | 'endpoint' | 'keyIds'>
+
+export function narrow(sql: Sql, { model, endpoint, keyIds }: Narrowing) {
   return sql`
     ${model ? sql`and model = ${model}` : sql``}
     ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
     ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}`
 }
 
-function during(sql: Sql, { from, to }: FigureFilter) {
+export function inHours(sql: Sql, { from, to }: FigureFilter) {
   return sql`hour >= usage_slot(${from}::timestamptz) and hour < ${to}`
 }
 
@@ -71,25 +73,25 @@ function counted(sql: Sql, filter: FigureFilter, part: Part) {
   if (!model && !endpoint && !keyIds) {
     return sql`
       select hour, name, calls, errors, cancelled, charged from usage_part
-      where account_id = ${accountId} and part = ${part} and ${during(sql, filter)}`
+      where account_id = ${accountId} and part = ${part} and ${inHours(sql, filter)}`
   }
   return sql`
     select hour, ${part === 'all' ? sql`''` : sql(COLUMNS[part])} as name, calls, errors,
       cancelled, charged
     from usage_hour
-    where account_id = ${accountId} and ${during(sql, filter)} ${narrow(sql, filter)}`
+    where account_id = ${accountId} and ${inHours(sql, filter)} ${narrow(sql, filter)}`
 }
 
-function figures(sql: Sql, filter: FigureFilter, part: Part) {
+export function figureRows(sql: Sql, filter: FigureFilter, part: Part) {
   return sql`(
     ${counted(sql, filter, part)}
     union all
     select hour, ${part === 'all' ? sql`''` : sql(COLUMNS[part])}, 1::bigint,
       (status in ('failed', 'lost'))::int::bigint, (status = 'cancelled')::int::bigint, charged
-    from ${uncounted(sql, filter)} where ${during(sql, filter)}) f`
+    from ${uncounted(sql, filter)} where ${inHours(sql, filter)}) f`
 }
 
-const sums = (sql: Sql) => sql`
+export const sums = (sql: Sql) => sql`
   coalesce(sum(calls), 0)::bigint as calls, coalesce(sum(errors), 0)::bigint as errors,
   coalesce(sum(cancelled), 0)::bigint as cancelled, coalesce(sum(charged), 0)::bigint as charged`
 
@@ -101,7 +103,7 @@ export function readSeries(
 ): Promise<BucketFigures[]> {
   return sql<BucketFigures[]>`
     select date_trunc(${by.step}, hour, ${by.timeZone}) as at, ${sums(sql)}
-    from ${figures(sql, filter, 'all')} group by 1 order by 1`
+    from ${figureRows(sql, filter, 'all')} group by 1 order by 1`
 }
 
 /** Returns the largest groups by charge, then by calls. */
@@ -112,7 +114,7 @@ export function readTop(
   limit: number,
 ): Promise<GroupedFigures[]> {
   return sql<GroupedFigures[]>`
-    select name, ${sums(sql)} from ${figures(sql, filter, part)} group by 1
+    select name, ${sums(sql)} from ${figureRows(sql, filter, part)} group by 1
     order by sum(charged) desc, sum(calls) desc, 1 limit ${limit}`
 }
 
@@ -130,7 +132,7 @@ export function readGroupedSeries(
     select date_trunc(${by.step}, hour, ${by.timeZone}) as at,
       case when name = any(${by.names as string[]}::text[]) then name else '' end as name,
       ${sums(sql)}
-    from ${figures(sql, filter, by.part)} group by 1, 2 order by 1, 2`
+    from ${figureRows(sql, filter, by.part)} group by 1, 2 order by 1, 2`
 }
 
 export interface ModelLatencyRow {
@@ -147,11 +149,11 @@ export function readModelLatency(sql: Sql, filter: FigureFilter): Promise<ModelL
     select model, bucket::int, sum(calls)::bigint as calls
     from (
       select model, hour, bucket, calls from latency_hour
-      where account_id = ${accountId} and ${during(sql, filter)} ${narrow(sql, ofModel)}
+      where account_id = ${accountId} and ${inHours(sql, filter)} ${narrow(sql, ofModel)}
       union all
       select model, hour, latency_bucket(created_at, finished_at), 1
       from ${uncounted(sql, ofModel)}
-      where status = 'succeeded' and task_id is null and ${during(sql, filter)}) l
+      where status = 'succeeded' and task_id is null and ${inHours(sql, filter)}) l
     group by 1, 2 order by 1, 2`
 }
 
@@ -176,10 +178,10 @@ export function readLatency(
       sum(calls)::bigint as calls
     from (
       select hour, bucket, calls from ${model ? sql`latency_hour` : sql`latency_all`}
-      where account_id = ${accountId} and ${during(sql, filter)} ${narrow(sql, filter)}
+      where account_id = ${accountId} and ${inHours(sql, filter)} ${narrow(sql, filter)}
       union all
       select hour, latency_bucket(created_at, finished_at), 1
       from ${uncounted(sql, filter)}
-      where status = 'succeeded' and task_id is null and ${during(sql, filter)}) l
+      where status = 'succeeded' and task_id is null and ${inHours(sql, filter)}) l
     group by 1, 2 order by 1, 2`
 }

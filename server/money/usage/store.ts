@@ -2,6 +2,8 @@
 import type { Sql } from 'postgres'
 import { during, equal } from '../../base/database/conditions.ts'
 import { holdIdOf } from '../../base/lib/ids.ts'
+import { narrow } from './figures-store.ts'
+import { hasTag } from './label-figures-store.ts'
 import { withList } from './list-amount.ts'
 
 export interface UsageFilter {
@@ -66,17 +68,11 @@ export async function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageS
 function selectRows(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
   const { model, endpoint, keyIds, chargedAtLeast, status, requestId, taskId } = filter
   const { tag, endUser } = filter
-  const isFound = requestId || taskId || tag || endUser || (status && status !== 'succeeded')
-  const isScattered = model || endpoint || keyIds || chargedAtLeast
+  const isFound = requestId || taskId || endUser || (status && status !== 'succeeded')
+  const isScattered = model || endpoint || keyIds || tag || chargedAtLeast
   if (isFound || !isScattered) return listInOrder(sql, filter)
   return listByHour(sql, filter)
 }
-
-/** As `call_by_tag` has it: the account and the tags, which contain no character to escape. */
-const hasTag = (sql: Sql, accountId: string, tag: string) => sql`
-  and labels ? 'tags' and string_to_array(
-    '"' || account_id || ', ' || translate(labels ->> 'tags', '["]', ''), ', '
-  ) @> array[${`"${accountId}`}, ${tag}]::text[]`
 
 const columns = (sql: Sql) => sql`
   request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status, basis,
@@ -101,7 +97,7 @@ function matches(sql: Sql, filter: UsageFilter) {
     ${equal(sql, { model, endpoint, request_id: requestId })}
     ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}
     ${status ? narrowStatus(sql, status) : sql``}
-    ${tag ? hasTag(sql, accountId, tag) : sql``}
+    ${tag ? sql`and labels -> 'tags' ? ${tag}` : sql``}
     ${endUser ? sql`and labels ->> 'end_user' = ${endUser}` : sql``}
     ${
       taskId
@@ -130,38 +126,22 @@ function listInOrder(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
 }
 
 /**
- * Lists rows that may be far apart: hourly figures give the hours that have any, and only those are
+ * Lists rows that may be far apart: the figures give the hours that have any, and only those are
  * read, newest first, until there are enough.
  */
 function listByHour(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
-  const { accountId, from, to, model, endpoint, keyIds, chargedAtLeast, after, limit } = filter
+  const { accountId, from, to, after, limit, tag } = filter
   const order = direction(sql, filter)
-  const has = (part: string, names: readonly string[] | undefined) =>
-    names === undefined
-      ? sql``
-      : sql`and exists (select 1 from usage_part p where p.account_id = ${accountId}
-          and p.part = ${part} and p.name = any(${names as string[]}::text[]) and p.hour = h.hour)`
+  const length = sql`${tag ? '15 minutes' : '1 hour'}::interval`
   return sql<StoredRow[]>`
     select c.* from (
-      select hour from (
-        select date_trunc('hour', hour, 'UTC') as hour from usage_part h
-        where h.account_id = ${accountId} and h.part = 'all' and h.name = ''
-          ${has('model', model ? [model] : undefined)} ${has('key', keyIds)}
-          ${has('endpoint', endpoint ? [endpoint] : undefined)}
-          ${chargedAtLeast ? sql`and h.largest >= ${chargedAtLeast.toString()}::bigint` : sql``}
-        union
-        select date_trunc('hour', created_at, 'UTC') from (
-          select account_id, created_at from call
-          where finished_at >= (
-            select coalesce(counted_until, '-infinity') from usage_watermark)
-          offset 0) uncounted
-        where account_id = ${accountId}) hours
+      select hour from (${tag ? quartersOfTag(sql, filter, tag) : hoursOf(sql, filter)}) hours
       where true
-        ${from ? sql`and hour > ${from}::timestamptz - interval '1 hour'` : sql``}
+        ${from ? sql`and hour > ${from}::timestamptz - ${length}` : sql``}
         ${to ? sql`and hour < ${to}` : sql``}
         ${
           after
-            ? sql`and ${filter.isAscending ? sql`hour + interval '1 hour' >` : sql`hour <=`} (
+            ? sql`and ${filter.isAscending ? sql`hour + ${length} >` : sql`hour <=`} (
                 select created_at from call
                 where request_id = ${after} and account_id = ${accountId})`
             : sql``
@@ -169,10 +149,44 @@ function listByHour(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
       order by hour ${order}) h
     cross join lateral (
       select ${columns(sql)} from call
-      where created_at >= h.hour and created_at < h.hour + interval '1 hour'
-        and ${matches(sql, filter)}
+      where created_at >= h.hour and created_at < h.hour + ${length} and ${matches(sql, filter)}
       order by created_at ${order}, request_id ${order} limit ${limit}) c
     order by h.hour ${order}, c.created_at ${order}, c.request_id ${order} limit ${limit}`
+}
+
+function hoursOf(sql: Sql, filter: UsageFilter) {
+  const { accountId, model, endpoint, keyIds, chargedAtLeast } = filter
+  const has = (part: string, names: readonly string[] | undefined) =>
+    names === undefined
+      ? sql``
+      : sql`and exists (select 1 from usage_part p where p.account_id = ${accountId}
+          and p.part = ${part} and p.name = any(${names as string[]}::text[]) and p.hour = h.hour)`
+  return sql`
+    select date_trunc('hour', hour, 'UTC') as hour from usage_part h
+    where h.account_id = ${accountId} and h.part = 'all' and h.name = ''
+      ${has('model', model ? [model] : undefined)} ${has('key', keyIds)}
+      ${has('endpoint', endpoint ? [endpoint] : undefined)}
+      ${chargedAtLeast ? sql`and h.largest >= ${chargedAtLeast.toString()}::bigint` : sql``}
+    union
+    select date_trunc('hour', created_at, 'UTC') from (
+      select account_id, created_at from call
+      where finished_at >= (
+        select coalesce(counted_until, '-infinity') from usage_watermark)
+      offset 0) uncounted
+    where account_id = ${accountId}`
+}
+
+function quartersOfTag(sql: Sql, { accountId, model, endpoint, keyIds }: UsageFilter, tag: string) {
+  return sql`
+    select hour from usage_tags
+    where account_id = ${accountId} and ${hasTag(sql, tag)}
+      ${narrow(sql, { model, endpoint, keyIds })}
+    union
+    select usage_slot(created_at) from (
+      select account_id, created_at from call
+      where finished_at >= (select coalesce(tags_until, '-infinity') from usage_watermark)
+      offset 0) uncounted
+    where account_id = ${accountId}`
 }
 
 /** The rarer statuses have a partial index, whose condition the query must repeat literally. */

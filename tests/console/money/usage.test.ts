@@ -12,7 +12,7 @@ describe('the usage page', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
     stage = await startConsoleStage()
-    await (await stage.post('/v1/chat/completions', CHAT)).text()
+    await (await stage.post('/v1/chat/completions', { ...CHAT, user: 'u-1' })).text()
     await (await stage.post('/v1/search', { Type: 'web', Query: 'rivers' })).text()
   })
   after(() => stage?.stop())
@@ -27,7 +27,14 @@ describe('the usage page', { skip: noBrowser }, () => {
     await page.getByRole('radiogroup', { name: 'Stacked by' }).getByText('Endpoint').click()
     await page.getByText('chat.completions').first().waitFor()
     assert.match(page.url(), /by=endpoint/)
+    await page.getByRole('radiogroup', { name: 'Stacked by' }).getByText('End user').click()
+    const users = page.getByRole('table', { name: 'Calls by end user' })
+    await users.getByRole('cell', { name: 'u-1' }).waitFor()
+    const others = page.getByRole('columnheader', { name: 'All others, and calls without' })
+    await others.waitFor()
     await expectAccessible(page)
+    await page.getByRole('textbox', { name: 'End user' }).fill('u-1')
+    await others.waitFor({ state: 'detached' })
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

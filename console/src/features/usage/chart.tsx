@@ -1,4 +1,4 @@
-/** Spend over the period, stacked by model, key or endpoint; and each model's percentiles. */
+/** Spend over the period, stacked by a choice, and figures of each model, tag or end user. */
 import { Group, SegmentedControl, Skeleton } from '@mantine/core'
 import { fillBuckets, fromFirst } from '../../components/charts/fill-buckets.ts'
 import { OTHER_COLOR, seriesColor } from '../../components/charts/palette.ts'
@@ -24,12 +24,15 @@ import { messages } from './messages.ts'
 export const SUMMARY = 'GET /accounts/:account_id/usage/summary'
 type Summary = AdminAnswer<typeof SUMMARY>
 
-const GROUPINGS = ['model', 'key', 'endpoint'] as const
+const GROUPINGS = ['model', 'key', 'endpoint', 'tag', 'end_user'] as const
 export type Grouping = (typeof GROUPINGS)[number]
 
 export function readGrouping(text: string): Grouping {
   return GROUPINGS.find((one) => one === text) ?? 'model'
 }
+
+/** Calls may have none. */
+const isLabel = (grouping: Grouping) => grouping === 'tag' || grouping === 'end_user'
 
 interface UsageChartProps {
   readonly summary: ReturnType<typeof useAdmin<typeof SUMMARY>>
@@ -47,25 +50,34 @@ export function UsageChart({ summary, grouping, onGrouping }: UsageChartProps) {
       size="xs"
       aria-label={t('stackedBy')}
       value={grouping}
-      data={GROUPINGS.map((value) => ({ value, label: t(value) }))}
+      data={GROUPINGS.map((value) => ({
+        value,
+        label: t(value === 'end_user' ? 'endUser' : value),
+      }))}
       onChange={onGrouping}
     />
   )
   return (
     <Panel title={t('spendOver')} aside={choice}>
-      <Stacked summary={data} />
+      <Stacked summary={data} others={t(isLabel(grouping) ? 'othersOrNone' : 'others')} />
     </Panel>
   )
 }
 
-function Stacked({ summary }: { readonly summary: Summary }) {
+interface StackedProps {
+  readonly summary: Summary
+  /** The name of the group of all others. */
+  readonly others: string
+}
+
+function Stacked({ summary, others }: StackedProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { groups, currency, step } = summary
   const money = (amount: string, places: number) =>
     formatMoney(amount, { currency, language, places })
   const series = groups.map(({ name, label }, index) => ({
-    label: name === '' ? t('others') : label || name,
+    label: name === '' ? others : label || name,
     color: name === '' ? OTHER_COLOR : seriesColor(index),
   }))
   const span = fromFirst(summary.series, summary)
@@ -105,15 +117,19 @@ function Stacked({ summary }: { readonly summary: Summary }) {
   )
 }
 
+const ERRORS = {
+  word: 'errors',
+  align: 'right',
+  show: (
+    { calls, errors }: { readonly calls: number; readonly errors: number },
+    { language }: { readonly language: Language },
+  ) => formatShare(calls > 0 ? errors / calls : 0, language),
+} as const
+
 const MODEL_FIELDS: RowFields<Summary['models'][number], (typeof messages)['en']> = [
   { key: 'model' },
   { key: 'calls', as: 'count' },
-  {
-    word: 'errors',
-    align: 'right',
-    show: ({ calls, errors }, { language }) =>
-      formatShare(calls > 0 ? errors / calls : 0, language),
-  },
+  ERRORS,
   {
     word: 'median',
     align: 'right',
@@ -131,7 +147,40 @@ function nameDuration(ms: number | null, language: Language): string {
   return ms === null ? '–' : formatDuration(ms, language)
 }
 
-export function ModelFigures({ summary }: { readonly summary: Summary }) {
+const LABEL_FIELDS: RowFields<Summary['labels'][number], (typeof messages)['en']> = [
+  { key: 'name' },
+  { key: 'calls', as: 'count' },
+  ERRORS,
+  { key: 'charged', as: 'money', places: SUM_PLACES },
+]
+
+interface FiguresProps {
+  readonly summary: Summary
+  readonly grouping: Grouping
+}
+
+/** Tags or end users where the chart is stacked by them, else models. */
+export function ChosenFigures({ summary, grouping }: FiguresProps) {
+  return isLabel(grouping) ? (
+    <LabelFigures summary={summary} grouping={grouping} />
+  ) : (
+    <ModelFigures summary={summary} />
+  )
+}
+
+function LabelFigures({ summary, grouping }: FiguresProps) {
+  const t = useMessages(messages)
+  const columns = useColumns(messages, LABEL_FIELDS, summary.currency)
+  if (summary.labels.length === 0) return null
+  const title = t(grouping === 'tag' ? 'byTag' : 'byEndUser')
+  return (
+    <Panel title={title} flush>
+      <RowTable label={title} rows={summary.labels} columns={columns} rowId={({ name }) => name} />
+    </Panel>
+  )
+}
+
+function ModelFigures({ summary }: { readonly summary: Summary }) {
   const t = useMessages(messages)
   const columns = useColumns(messages, MODEL_FIELDS, summary.currency)
   if (summary.models.length === 0) return null

@@ -18,7 +18,7 @@ import { chartSpan } from '../../lib/period.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin, useAdminPages } from '../../lib/use-admin.ts'
-import { type Grouping, ModelFigures, readGrouping, SUMMARY, UsageChart } from './chart.tsx'
+import { ChosenFigures, type Grouping, readGrouping, SUMMARY, UsageChart } from './chart.tsx'
 import { ColumnChoice, exportedMembers, readColumnNames, useCallColumns } from './columns.tsx'
 import { CallExplanation } from './explanation.tsx'
 import { FILTERS, UsageFilters } from './filters.tsx'
@@ -61,7 +61,7 @@ export function Page() {
           grouping={grouping}
           onGrouping={(by) => view.set({ by: by === 'model' ? '' : by })}
         />
-        {summary.data ? <ModelFigures summary={summary.data} /> : null}
+        {summary.data ? <ChosenFigures summary={summary.data} grouping={grouping} /> : null}
         <Group justify="space-between" gap="xs">
           <OrderChoice
             value={readOrder(view.values.order)}
@@ -93,7 +93,7 @@ const readOrder = (text: string): Order => (text === 'oldest' ? 'oldest' : 'newe
 
 function useSummary(filters: UsageList['filters'], by: Grouping) {
   const { id } = useAccount()
-  const { from, to, model, endpoint, key, member } = filters
+  const { from, to, model, endpoint, key, member, tag, end_user: endUser } = filters
   const period = useMemo(() => chartSpan({ from, to }, Date.now(), CHART_DAYS), [from, to])
   const query = {
     ...period,
@@ -103,8 +103,12 @@ function useSummary(filters: UsageList['filters'], by: Grouping) {
     ...(endpoint ? { endpoint } : {}),
     ...(key ? { key } : {}),
     ...(member ? { member } : {}),
+    ...(tag ? { tag } : {}),
+    ...(endUser ? { end_user: endUser } : {}),
   }
-  const options = { live: ['usage'], keepPrevious: true } as const
+  // Figures of end users read each call: once, and not at every change.
+  const isRead = endUser !== '' || by === 'end_user'
+  const options = { live: isRead ? [] : (['usage'] as const), keepPrevious: true }
   return useAdmin(SUMMARY, { params: { account_id: id }, query }, options)
 }
 

@@ -155,6 +155,10 @@ const PATTERNS: readonly Pattern[] = [
   ],
   [/^must have (at least|at most|exactly) (\d+) items?$/, (side, n) => `${SIDES[side]} ${n} 项`],
   [/^must be (at least|at most) (\S+)$/, (side, n) => `${SIDES[side]} ${n}`],
+  [
+    /^more than (\d+) calls to read: choose a shorter period$/,
+    (n) => `需要读取的调用超过 ${n} 次：请选择更短的时段`,
+  ],
   [/^must be more than (\S+)$/, (n) => `必须大于 ${n}`],
   [/^must be less than (\S+)$/, (n) => `必须小于 ${n}`],
   [/^must be one of (.+)$/, (values) => `必须是以下之一：${values.replaceAll(', ', '、')}`],

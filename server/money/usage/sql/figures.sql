@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 
 -- Each bucket is a fifth wider than the one before: 1 ms to 36 minutes in 80 steps.
 create or replace function latency_bucket(begun timestamptz, ended timestamptz) returns smallint
@@ -22,7 +22,7 @@ $$;
 -- call's end is the beginning of the transaction that writes it, so only times before the oldest
 -- open transaction are final; one that has run for minutes without writing is a reader, such as a
 -- backup.
-create or replace function count_ended_calls(step interval) returns boolean
+create or replace function count_calls(step interval) returns boolean
 language plpgsql
 set plan_cache_mode = force_custom_plan
 as $$
@@ -180,4 +180,84 @@ begin
     where account_id = counted.account_id and hour = its_hour
       and bucket = latency_bucket(counted.created_at, counted.finished_at);
   end if;
+  if counted.finished_at < (select tags_until from usage_watermark) then
+    update usage_tags set calls = calls - 1, errors = errors - error_count,
+      cancelled = cancelled - cancelled_count, charged = charged - counted.charged
+    where account_id = counted.account_id and hour = usage_slot(counted.created_at)
+      and tags = tag_set(counted.labels) and model = counted.model
+      and key_id = counted.key_id and endpoint = counted.endpoint;
+  end if;
+end $$;
+
+-- All tags of a call as one text, in one order: "a, b". Null for a call without any. No tag has a
+-- comma, or a character that JSON escapes.
+create or replace function tag_set(labels jsonb) returns text
+language plpgsql immutable parallel safe as $$
+declare
+  tags text := translate(labels ->> 'tags', '["]', '');
+begin
+  if position(',' in tags) = 0 then
+    return nullif(tags, '');
+  end if;
+  return (select string_agg(distinct tag collate "C", ', ' order by tag collate "C")
+    from jsonb_array_elements_text(labels -> 'tags') tag);
+end $$;
+
+-- Counts calls that have tags, as far as count_calls has counted all. Tags have a watermark of
+-- their own, which never passes the other, since calls from before this version are counted there.
+create or replace function count_tagged_calls(step interval) returns boolean
+language plpgsql
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  since timestamptz;
+  final timestamptz;
+  until timestamptz;
+  next timestamptz;
+begin
+  select tags_until, counted_until into since, final from usage_watermark for update skip locked;
+  if not found or final is null then
+    return false;
+  end if;
+  if since is null then
+    select min(created_at) into since from call;
+  end if;
+  if since is null or final <= since then
+    return false;
+  end if;
+  until := least(final, since + step);
+
+  insert into usage_tags as known
+    (account_id, hour, tags, model, key_id, endpoint, calls, errors, cancelled, charged)
+  select account_id, usage_slot(created_at), tags, model, key_id, endpoint, count(*),
+    count(*) filter (where status in ('failed', 'lost')),
+    count(*) filter (where status = 'cancelled'), sum(charged)
+  from (
+    select *, tag_set(labels) as tags from call
+    where finished_at >= since and finished_at < until and labels ? 'tags'
+    offset 0) c
+  where tags is not null
+  group by 1, 2, 3, 4, 5, 6
+  on conflict (account_id, hour, tags, model, key_id, endpoint) do update set
+    calls = known.calls + excluded.calls, errors = known.errors + excluded.errors,
+    cancelled = known.cancelled + excluded.cancelled,
+    charged = known.charged + excluded.charged;
+  if not found then
+    -- Idle time is skipped, up to the next call that begins, or ends, whichever is first.
+    select coalesce(min(created_at), final) into next from call where created_at >= until;
+    select least(final, next, min(finished_at)) into until from call
+    where finished_at >= until and finished_at < next;
+  end if;
+  update usage_watermark set tags_until = until;
+  return until < final;
+end $$;
+
+-- Counts one step of all calls that ended, and of those with tags; returns whether there is more
+-- to count.
+create or replace function count_ended_calls(step interval) returns boolean
+language plpgsql as $$
+declare
+  is_behind boolean := count_calls(step);
+begin
+  return count_tagged_calls(step) or is_behind;
 end $$;

@@ -1,4 +1,4 @@
--- revision 2
+-- revision 3
 
 -- Whether the month of a hold is archived, or is being archived.
 create or replace function is_archived(hold_id text) returns boolean
@@ -83,7 +83,8 @@ begin
   if exists (
     select from hold h join call c on c.request_id = h.request_id
     where h.id > after and h.id <= upto and c.finished_at >= coalesce(
-      (select counted_until from usage_watermark), '-infinity'))
+      -- Tags are counted no further than the rest.
+      (select tags_until from usage_watermark), '-infinity'))
   then
     return 'uncounted';
   end if;

@@ -42,7 +42,10 @@ export const figures = {
 
 export const latency = z
   .object({ p50_ms: z.int().nullable(), p95_ms: z.int().nullable() })
-  .describe('Of successful calls without tasks, accurate to a tenth. Null: no such calls.')
+  .describe(
+    'Of successful calls without tasks, accurate to a tenth; not counted by tag or end user. ' +
+      'Null: no such calls.',
+  )
 
 export const bucket = z.object({ at: time.describe('Start of the bucket.'), ...figures, latency })
 
@@ -58,8 +61,9 @@ export const usageContract = area(shared, {
     role: 'member',
     summary: 'Get an account’s call statistics over time',
     description:
-      'Grouped by the hour in which calls began; empty buckets are omitted. At most 31 ' +
-      'days by hour, 400 by day.',
+      'Grouped by the hour in which calls began, in whole quarters of an hour from `from` to ' +
+      '`to`; empty buckets are omitted. At most 31 days by hour, 400 by day, and 500,000 calls ' +
+      'where end users are asked for.',
     query: z.object({
       from: z.coerce.date().optional().describe('24 hours ago by default.'),
       to: z.coerce.date().optional().describe('Now by default.'),
@@ -69,10 +73,15 @@ export const usageContract = area(shared, {
       endpoint: filters.endpoint,
       key: filters.key,
       member: filters.member,
+      tag: filters.tag,
+      end_user: filters.end_user,
       by: z
-        .enum(['model', 'key', 'endpoint'])
+        .enum(['model', 'key', 'endpoint', 'tag', 'end_user'])
         .optional()
-        .describe('Also group the series by this; the six with the highest charges.'),
+        .describe(
+          'Also group the series by this; the six with the highest charges. By `tag`, calls with ' +
+            'the same tags are a group, named `a, b`.',
+        ),
     }),
     answer: z.object({
       currency: z.string(),
@@ -96,7 +105,15 @@ export const usageContract = area(shared, {
             series: z.array(z.object({ at: time, ...figures })),
           }),
         )
-        .describe('Only with `by`; the last, with an empty name, is all others.'),
+        .describe(
+          'Only with `by`; the last, with an empty name, is all others. They add up to the totals.',
+        ),
+      labels: z
+        .array(z.object({ name: z.string(), ...figures }))
+        .describe(
+          'Only by `tag` or `end_user`: the ten with the highest charges. A call with several ' +
+            'tags counts under each.',
+        ),
     }),
   },
   'GET /accounts/:account_id/usage/export': {
