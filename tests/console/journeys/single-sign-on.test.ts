@@ -211,11 +211,12 @@ describe('the company’s door', { skip: noBrowser }, () => {
       .getByRole('row', { name: /lin@acme/ })
       .getByRole('button', { name: 'Stop', exact: true })
       .click()
+    await seen.getByLabel('and all others of 127.0.0.1').check()
+    await check(seen)
     await seen.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
-    await seen
-      .getByRole('row', { name: /lin@acme/ })
-      .getByText('Stopped')
-      .waitFor()
+    for (const who of [/lin@acme/, /max@acme/]) {
+      await seen.getByRole('row', { name: who }).getByText('Stopped').waitFor()
+    }
     await check(seen)
     await leave({ page: seen, ...rest })
   })

@@ -19,6 +19,7 @@ export const messages = defineMessages(
     secretText: 'Stored encrypted. Without one PKCE alone protects the exchange.',
     secretKept: 'Leave it empty to keep the stored one.',
     callback: 'Redirect URI',
+    signedOut: 'Sign-out redirect URI',
     scopes: 'Scopes',
     rules: 'Rules',
     rulesText:
@@ -34,7 +35,6 @@ export const messages = defineMessages(
     test: 'Test discovery',
     testPassed: 'The provider answers',
     testFailed: 'People cannot sign in with this issuer',
-    testText: 'Register this redirect URI at the provider:',
     endsSessions: 'Signing out here ends the session there too.',
     keepsSessions: 'It does not say how to end sessions: signing out here leaves its own open.',
     works: 'Works',
@@ -57,7 +57,7 @@ export const messages = defineMessages(
     active: 'Active',
     stopped: 'Stopped',
     stop: 'Stop',
-    stopNetwork: 'Stop its network',
+    stopNetwork: 'and all others of {network}',
     stopTitle: 'Stop {name}?',
     stopText:
       'The people are locked out, and their accounts are suspended. Their network gets no grant ' +
@@ -93,6 +93,7 @@ export const messages = defineMessages(
     secretText: '加密保存。未填写时仅由 PKCE 保护。',
     secretKept: '留空则保留已保存的密钥。',
     callback: '重定向 URI',
+    signedOut: '退出后的重定向 URI',
     scopes: '权限范围',
     rules: '规则',
     rulesText:
@@ -106,7 +107,6 @@ export const messages = defineMessages(
     test: '测试发现',
     testPassed: '提供方有响应',
     testFailed: '无法用此签发方登录',
-    testText: '请在提供方登记此重定向 URI：',
     endsSessions: '在此退出时也会结束提供方的会话。',
     keepsSessions: '提供方未说明如何结束会话：在此退出后其会话仍然有效。',
     works: '可用',
@@ -128,7 +128,7 @@ export const messages = defineMessages(
     active: '启用',
     stopped: '已停止',
     stop: '停止',
-    stopNetwork: '停止其网络',
+    stopNetwork: '以及 {network} 的所有其他注册',
     stopTitle: '停止 {name}？',
     stopText: '相关人员将被锁定，其账户将被暂停。其网络 30 天内不再获得赠送。',
     stoppedDone: '已停止：{count}',

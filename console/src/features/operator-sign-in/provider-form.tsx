@@ -1,5 +1,5 @@
 /** Dialog that adds or changes a provider, and tests the discovery of its issuer. */
-import { Alert, Button, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
+import { Alert, Button, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { CheckedField } from '../../components/form/checked-form.tsx'
 import { Dialog } from '../../components/form/dialog.tsx'
@@ -9,9 +9,10 @@ import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { CopyText } from '../../components/text/copy-button.tsx'
+import { KeyValue } from '../../components/text/key-value.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages, useServerText } from '../../lib/i18n.tsx'
-import { useAdminChange } from '../../lib/use-admin.ts'
+import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 export type SignInProvider = AdminAnswer<'GET /operator/sign-in-providers'>['data'][number]
@@ -87,8 +88,24 @@ function Form({ provider, onClose }: FormProps) {
         )}
       </CheckedField>
       <Discovery issuer={issuer} />
+      <Addresses />
       <ClientFields provider={provider} />
     </SubmitForm>
+  )
+}
+
+/** The addresses that the provider has to know of. */
+function Addresses() {
+  const t = useMessages(messages)
+  const { data } = useAdmin('GET /operator/sign-in-providers', {})
+  if (!data) return null
+  return (
+    <KeyValue
+      facts={[
+        { label: t('callback'), value: <CopyText value={data.callback_url} /> },
+        { label: t('signedOut'), value: <CopyText value={data.signed_out_url} /> },
+      ]}
+    />
   )
 }
 
@@ -179,15 +196,9 @@ function Discovery({ issuer }: { readonly issuer: string }) {
           styles={{ label: { color: 'var(--mantine-color-text)' } }}
           role="status"
         >
-          {data.problem === null ? (
-            <>
-              <Text size="sm">{t('testText')}</Text>
-              <CopyText value={data.callback_url} />
-              <Text size="sm">{t(data.ends_sessions ? 'endsSessions' : 'keepsSessions')}</Text>
-            </>
-          ) : (
-            textOf(data.problem)
-          )}
+          {data.problem === null
+            ? t(data.ends_sessions ? 'endsSessions' : 'keepsSessions')
+            : textOf(data.problem)}
         </Alert>
       ) : null}
     </Stack>

@@ -1,5 +1,5 @@
 /** The providers that people sign in with: their state, and what may be done with each. */
-import { Button, Group } from '@mantine/core'
+import { Button, Group, Stack, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { DataTable } from '../../components/list/data-table.tsx'
@@ -18,7 +18,6 @@ const FIELDS: RowFields<SignInProvider, Words> = [
   { key: 'name' },
   { key: 'issuer', as: 'mono' },
   { key: 'client_id', word: 'clientId', as: 'mono', minor: true },
-  { key: 'callback_url', word: 'callback', as: 'copy', minor: true },
   { word: 'state', show: (row, { t, textOf }) => <State row={row} t={t} textOf={textOf} /> },
 ]
 
@@ -65,7 +64,10 @@ export function ProviderList({ add }: { readonly add: ReactNode }) {
     },
   ]
   return (
-    <>
+    <Stack gap="xs" component="section">
+      <Title order={2} size="h3">
+        {t('providers')}
+      </Title>
       <DataTable
         label={t('providers')}
         pages={asPages(query)}
@@ -95,6 +97,6 @@ export function ProviderList({ add }: { readonly add: ReactNode }) {
       >
         {t('removeText')}
       </ConfirmDialog>
-    </>
+    </Stack>
   )
 }

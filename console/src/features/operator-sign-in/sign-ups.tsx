@@ -1,5 +1,5 @@
 /** The list of sign-ups, from which operators stop abuse. */
-import { Button, Group, TextInput } from '@mantine/core'
+import { Button, Checkbox, Stack, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { DataTable } from '../../components/list/data-table.tsx'
@@ -35,38 +35,26 @@ export function SignUps() {
   const [search, setSearch] = useState('')
   const query = search === '' ? {} : { search }
   const pages = useAdminPages(KEY, { query })
-  const [stopping, setStopping] = useState<Stopping>()
+  const [stopping, setStopping] = useState<SignUp>()
   const acts: RowFields<SignUp, Words> = [
     {
       align: 'right',
-      wide: true,
       show: (row) =>
         row.state === 'active' ? (
-          <Group gap={4} justify="flex-end" wrap="nowrap">
-            <Button
-              variant="subtle"
-              size="compact-xs"
-              onClick={() => setStopping({ name: row.email, body: { id: row.id } })}
-            >
-              {t('stop')}
-            </Button>
-            <Button
-              variant="subtle"
-              size="compact-xs"
-              onClick={() => setStopping({ name: row.network, body: { network: row.network } })}
-            >
-              {t('stopNetwork')}
-            </Button>
-          </Group>
+          <Button variant="subtle" size="compact-xs" onClick={() => setStopping(row)}>
+            {t('stop')}
+          </Button>
         ) : null,
     },
   ]
   return (
-    <div>
+    <Stack gap="xs" component="section">
+      <Title order={2} size="h3">
+        {t('signUps')}
+      </Title>
       {pages.rows.length > 0 || search !== '' ? (
         <TextInput
           label={t('search')}
-          mb="sm"
           maw={320}
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
@@ -84,37 +72,45 @@ export function SignUps() {
         }
       />
       <StopDialog stopping={stopping} onClose={() => setStopping(undefined)} />
-    </div>
+    </Stack>
   )
 }
 
-interface Stopping {
-  readonly name: string
-  readonly body: { readonly id: string } | { readonly network: string }
-}
-
 interface StopDialogProps {
-  readonly stopping: Stopping | undefined
+  readonly stopping: SignUp | undefined
   readonly onClose: () => void
 }
 
 function StopDialog({ stopping, onClose }: StopDialogProps) {
   const t = useMessages(messages)
   const stop = useAdminChange('POST /operator/sign-ups/stop')
+  const [isOfAll, setOfAll] = useState(false)
+  const close = () => {
+    setOfAll(false)
+    onClose()
+  }
   return (
     <ConfirmDialog
       isOpen={stopping !== undefined}
-      title={t('stopTitle', { name: stopping?.name ?? '' })}
+      title={t('stopTitle', { name: stopping?.email ?? '' })}
       act={t('stop')}
       isDangerous
-      onClose={onClose}
+      onClose={close}
       onConfirm={async () => {
         if (!stopping) return
-        const { stopped } = await stop.mutateAsync({ body: stopping.body })
+        const { id, network } = stopping
+        const { stopped } = await stop.mutateAsync({ body: isOfAll ? { network } : { id } })
         notifyDone(t('stoppedDone', { count: stopped }))
       }}
     >
-      {t('stopText')}
+      <Stack gap="sm">
+        {t('stopText')}
+        <Checkbox
+          label={t('stopNetwork', { network: stopping?.network ?? '' })}
+          checked={isOfAll}
+          onChange={(event) => setOfAll(event.currentTarget.checked)}
+        />
+      </Stack>
     </ConfirmDialog>
   )
 }

@@ -111,6 +111,16 @@ const TEXTS: Readonly<Record<string, string>> = {
   'wrong e-mail address or password': '邮箱或密码不正确',
   'wrong or used code': '验证码不正确或已被使用',
   'you have no passkey': '您没有通行密钥',
+  'signing up is off: ask for an invitation': '注册未开放，请联系他人邀请您',
+  'this gateway sends no mail': '此网关不发送邮件',
+  'must be true: the terms have to be accepted': '必须接受条款',
+  'you have a sign-in already: sign in': '您已有登录账号，请登录',
+  'too many mails: look into the last one, or try again later':
+    '邮件过多：请查看最近一封，或稍后再试',
+  'it does not answer': '没有响应',
+  'must begin with https:// (http:// only on loopback, with ALLOW_PRIVATE_TARGETS=1)':
+    '必须以 https:// 开头（http:// 仅限本机，且需 ALLOW_PRIVATE_TARGETS=1）',
+  'must include openid': '必须包含 openid',
   'zero changes nothing': '零不会改变任何内容',
 }
 
@@ -171,6 +181,17 @@ const PATTERNS: readonly Pattern[] = [
     (per, unit) =>
       `缺少 per：若金额对应 ${per} 个 ${unit}（多数供应商如此标价），请写 "per": ${per}；若对应一个，请写 "per": 1`,
   ],
+  [/^must be of (.+\..+)$/, (domains) => `必须是 ${domains.replaceAll(' or ', ' 或 ')} 的邮箱`],
+  [
+    /^the provider is (.+): write the issuer as it does$/,
+    (own) => `提供方自称 ${own}：请按其写法填写签发方`,
+  ],
+  [/^the account (\S+) does not exist$/, (id) => `账户 ${id} 不存在`],
+  [
+    /^(\S+) is no member of the account who may make calls$/,
+    (email) => `${email} 不是该账户中可以调用的成员`,
+  ],
+  [/^invalid token: it (.+)$/, (why) => `令牌无效：${TOKEN_PROBLEMS[why] ?? why}`],
   [/^must be a string$/, () => '必须是文本'],
   [/^must be a whole number$/, () => '必须是整数'],
   [/^must be a number$/, () => '必须是数字'],
@@ -261,6 +282,14 @@ const PATTERNS: readonly Pattern[] = [
     (model, sold, own) => `${model} 以 ${sold} 计价，此账户以 ${own} 付款`,
   ],
 ]
+
+const TOKEN_PROBLEMS: Readonly<Record<string, string>> = {
+  'has expired': '已过期',
+  'has a signature that does not fit': '签名不符',
+  'is of an issuer that is not known here': '签发方在此未知',
+  'is for another audience ("aud")': '受众（aud）不符',
+  'cannot be verified': '无法验证',
+}
 
 const SIDES: Readonly<Record<string, string>> = {
   'at least': '至少',

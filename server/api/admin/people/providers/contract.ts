@@ -37,7 +37,6 @@ const details = z.object({
   trusts_email: z.boolean(),
   disabled: z.boolean(),
   from_environment: z.boolean().describe('Set by OIDC_… variables, and changed only there.'),
-  callback_url: z.string().describe('The redirect address to register at the provider.'),
   problem: z.string().nullable().describe('Why it cannot be used now; null if it can.'),
 })
 
@@ -128,7 +127,11 @@ export const providersContract = area(shared, {
     role: 'operator',
     signInOnly: true,
     summary: 'List the sign-in providers',
-    answer: z.object({ data: z.array(details) }),
+    answer: z.object({
+      data: z.array(details),
+      callback_url: z.string().describe('The redirect address to register at each provider.'),
+      signed_out_url: z.string().describe('The address after signing out, to register there.'),
+    }),
   },
   'POST /operator/sign-in-providers': {
     role: 'operator',
@@ -173,7 +176,6 @@ export const providersContract = area(shared, {
       scopes: z.array(z.string()),
       algorithms: z.array(z.string()),
       ends_sessions: z.boolean().describe('Signing out ends the session there too.'),
-      callback_url: z.string().describe('The redirect address to register at the provider.'),
     }),
   },
   'POST /operator/sign-in-providers/try': {

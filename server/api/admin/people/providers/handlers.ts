@@ -15,6 +15,7 @@ import {
   callbackOf,
   endSessionUrl,
   finishAtProvider,
+  signedOutOf,
   startAtProvider,
   startInvitation,
 } from '../../../sign-in/people/providers/provider-sign-in.ts'
@@ -82,7 +83,11 @@ export const providersHandlers: HandlersOf<typeof providersContract> = {
     const own = parts.oidc?.provider
     const rows = await selectProviders(sql)
     const stored = rows.map((row) => showStored(parts, row))
-    return { data: await Promise.all([...(own ? [showOwn(parts, own)] : []), ...stored]) }
+    return {
+      data: await Promise.all([...(own ? [showOwn(parts, own)] : []), ...stored]),
+      callback_url: callbackOf(parts),
+      signed_out_url: signedOutOf(parts),
+    }
   },
   async 'POST /operator/sign-in-providers'({ body, note }, { signIn: { parts } }) {
     const { client_id: clientId, client_secret: clientSecret, trusts_email: trustsEmail } = body
@@ -122,7 +127,6 @@ export const providersHandlers: HandlersOf<typeof providersContract> = {
       scopes: isFound ? [...found.scopes] : [],
       algorithms: isFound ? [...found.algorithms] : [],
       ends_sessions: isFound && found.endsSessions,
-      callback_url: callbackOf(parts),
     }
   },
   async 'POST /operator/sign-in-providers/try'({ body }) {
@@ -137,17 +141,17 @@ export const providersHandlers: HandlersOf<typeof providersContract> = {
 
 async function showOwn(parts: SignInParts, provider: Provider) {
   const problem = (await problemOf(parts, provider)) ?? null
-  return { ...describe(parts, provider), disabled: false, from_environment: true, problem }
+  return { ...describe(provider), disabled: false, from_environment: true, problem }
 }
 
 async function showStored(parts: SignInParts, row: ProviderRow) {
   const provider = describeRow(row, parts.secrets)
   const disabled = row.disabled_at !== null
   const problem = disabled ? null : ((await problemOf(parts, provider)) ?? null)
-  return { ...describe(parts, provider), disabled, from_environment: false, problem }
+  return { ...describe(provider), disabled, from_environment: false, problem }
 }
 
-function describe(parts: SignInParts, provider: Provider) {
+function describe(provider: Provider) {
   const { id, name, issuer, scopes, clientId, clientSecret, trustsEmail } = provider
   return {
     id,
@@ -158,7 +162,6 @@ function describe(parts: SignInParts, provider: Provider) {
     scopes,
     rules: provider.rules.map((rule) => ({ ...rule })),
     trusts_email: trustsEmail,
-    callback_url: callbackOf(parts),
   }
 }
 

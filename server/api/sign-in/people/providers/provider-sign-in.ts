@@ -162,7 +162,7 @@ export async function endSessionUrl(
   const { id_token: sealed } = row
   try {
     const idToken = sealed ? parts.secrets.open(sealed, idTokenContext(sessionId)) : undefined
-    const returnTo = `${baseOf(parts)}/console/sign-in`
+    const returnTo = signedOutOf(parts)
     return await parts.oidc.relyingParty.endSessionUrl(provider, { idToken, returnTo })
   } catch {
     return undefined
@@ -187,6 +187,11 @@ function baseOf({ consoleAddress }: SignInParts): string {
 /** Returns the address to which providers send browsers back. */
 export function callbackOf(parts: SignInParts): string {
   return `${baseOf(parts)}${CALLBACK}`
+}
+
+/** Returns the address to which browsers come after signing out at a provider. */
+export function signedOutOf(parts: SignInParts): string {
+  return `${baseOf(parts)}/console/sign-in`
 }
 
 /** Says what was wrong, without what the provider sent. */
