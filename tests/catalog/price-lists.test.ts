@@ -294,3 +294,32 @@ test('a gateway that starts follows base prices that an earlier version has chan
   await catchUpLists(sql, silent)
   assert.equal((await readMoment(sql)).revision, revision, 'nothing is left to do')
 })
+
+test('prices are worked out once for the same sources, whichever version has made them', async (t) => {
+  const sql = await openDatabase(t)
+  await apply(sql, { 'shop.json': shop([VIP, GOLD]) })
+  const broken = `{"m1": [{"version": "9", "from": 0, "origin": {"hidden": true}}]}`
+  /** Writes prices as `at` says; only a list that is worked out again gets true ones. */
+  const damage = (at: 'before' | 'now') => sql`
+    update price_list set compiled = ${broken},
+      updated_at = ${at === 'now' ? sql`now()` : sql`updated_at`}`
+  const compiled = async () => {
+    const rows = await sql<{ id: string; compiled: string }[]>`
+      select id, compiled from price_list order by id`
+    return rows.map((row) => row.compiled === broken)
+  }
+  await damage('before')
+  await catchUpLists(sql, silent)
+  assert.deepEqual(await compiled(), [true, true], 'a start works nothing out')
+  await apply(sql, {
+    'shop.json': shop([VIP, { ...GOLD, default: { of: 'parent', factor: '2' } }]),
+  })
+  assert.deepEqual(
+    await compiled(),
+    [false, false],
+    'a changed list, and the one that refers to it',
+  )
+  await damage('now')
+  await catchUpLists(sql, silent)
+  assert.deepEqual(await compiled(), [false, false], 'the version before has written them')
+})

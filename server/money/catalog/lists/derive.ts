@@ -14,10 +14,12 @@ import {
   readMoment,
   selectModels,
 } from '../store.ts'
+import { fingerprintBase, fingerprintList } from './fingerprint.ts'
 import {
   type CompiledRow,
   type NewVersion,
   saveCompiled,
+  saveFingerprints,
   saveVersions,
   selectLists,
   withdrawVersions,
@@ -67,26 +69,66 @@ export async function deriveLists(sql: TransactionSql): Promise<Derivation> {
   const lists = (await selectLists(sql)).filter(isActive)
   if (lists.length === 0) return { changed: [], warnings: [] }
   const models = (await selectModels(sql)).filter(isActive)
-  const planned = Map.groupBy(await listPlanned(sql), (row) => row.model_id)
+  const rows = await listPlanned(sql)
+  const planned = Map.groupBy(rows, (row) => row.model_id)
   const { at } = await readMoment(sql)
+  // Prices that this transaction has written for now are planned ones by its clock.
+  const later = rows.filter((row) => row.effective_from > at)
+  const fingerprints = fingerprintsOf(lists, fingerprintBase(models, later))
   const sources: Sources = { models, planned, atMs: at.getTime() }
-  const timelines = new Map<string, ReadonlyMap<string, readonly Effective[]>>()
+  const timelines: Timelines = new Map()
   const changed: string[] = []
   const warnings: string[] = []
+  const isKnown = ({ id, fingerprint }: CompiledRow) => fingerprint === fingerprints.get(id)
   for (const level of inLevels(lists)) {
-    const changes = level.map((list) => compareList(list, sources, timelines))
+    for (const list of level.filter(isKnown)) {
+      timelines.set(
+        list.id,
+        once(() => storedTimeline(list, sources, timelines)),
+      )
+    }
+    const changes = level
+      .filter((list) => !isKnown(list))
+      .map((list) => compareList(list, sources, timelines))
     const problems = changes.flatMap((one) => one.problems)
     if (problems.length > 0) throw new UnderivableLists(problems)
     await writeVersions(sql, changes)
     for (const change of changes) {
-      timelines.set(change.list.id, timelineOf(change, sources))
+      timelines.set(
+        change.list.id,
+        once(() => timelineOf(change, sources)),
+      )
       if (!change.isChanged) continue
       changed.push(change.list.id)
       warnings.push(...warningsOf(change))
       await saveCompiled(sql, compile(change, sources.atMs))
     }
   }
+  await saveFingerprints(
+    sql,
+    lists.filter((list) => !isKnown(list)).map(({ id }) => [id, fingerprints.get(id) ?? '']),
+  )
   return { changed, warnings }
+}
+
+/** The prices of each list by model, worked out where another list refers to it. */
+type Timelines = Map<string, () => ReadonlyMap<string, readonly Effective[]>>
+
+function once<Value>(make: () => Value): () => Value {
+  let result: { readonly value: Value } | undefined
+  return () => {
+    result ??= { value: make() }
+    return result.value
+  }
+}
+
+function fingerprintsOf(lists: readonly CompiledRow[], base: string): Map<string, string> {
+  const fingerprints = new Map<string, string>()
+  for (const list of inLevels(lists).flat()) {
+    const parent = list.parent === null ? '' : (fingerprints.get(list.parent) ?? 'retired')
+    fingerprints.set(list.id, fingerprintList(list, base, parent))
+  }
+  return fingerprints
 }
 
 /** Parts the lists into levels: parents before those that refer to them. */
@@ -121,18 +163,14 @@ interface ListChange {
   readonly isChanged: boolean
 }
 
-function compareList(
-  list: CompiledRow,
-  { models, planned, atMs }: Sources,
-  timelines: ReadonlyMap<string, ReadonlyMap<string, readonly Effective[]>>,
-): ListChange {
+function compareList(list: CompiledRow, sources: Sources, timelines: Timelines): ListChange {
+  const { models, atMs } = sources
   const stored: CompiledList = JSON.parse(list.compiled)
-  const parents = list.parent === null ? undefined : timelines.get(list.parent)
+  const parentOf = parentsOf(list, sources, timelines)
   const problems: ListProblem[] = []
   const changes: ModelChange[] = []
   for (const model of models) {
-    const base = () => baseOf(model, planned.get(model.id) ?? [], list.currency, atMs)
-    const parent = parents?.get(model.id) ?? base()
+    const parent = parentOf(model)
     const worked = workOut(list, model, parent, atMs)
     if ('problem' in worked) {
       problems.push({ list: list.id, model: model.id, problem: worked.problem })
@@ -146,6 +184,29 @@ function compareList(
     changes.some(({ added, withdrawn }) => added.length + withdrawn.length > 0) ||
     Object.keys(stored).some((id) => !names.has(id))
   return { list, models: changes, problems, isChanged }
+}
+
+/** Returns a function with the prices of a model that a list refers to. */
+function parentsOf(
+  { parent, currency }: CompiledRow,
+  { planned, atMs }: Sources,
+  timelines: Timelines,
+): (model: ModelRow) => readonly Effective[] {
+  const parents = parent === null ? undefined : timelines.get(parent)?.()
+  return (model) =>
+    parents?.get(model.id) ?? baseOf(model, planned.get(model.id) ?? [], currency, atMs)
+}
+
+/** Returns what customers pay of a list whose stored versions are up to date. */
+function storedTimeline(list: CompiledRow, sources: Sources, timelines: Timelines) {
+  const stored: CompiledList = JSON.parse(list.compiled)
+  const parentOf = parentsOf(list, sources, timelines)
+  return new Map(
+    sources.models.map((model) => {
+      const versions = Object.hasOwn(stored, model.id) ? (stored[model.id] ?? []) : []
+      return [model.id, effectiveOf(list.id, versions, parentOf(model), sources.atMs)]
+    }),
+  )
 }
 
 /** Returns what to keep, to add and to withdraw of the versions of one model. */

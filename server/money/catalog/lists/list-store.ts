@@ -4,12 +4,16 @@ import { type ListVersion, type PriceListRow, priceNameOf } from '../list.ts'
 
 export interface CompiledRow extends PriceListRow {
   readonly compiled: string
+  /** Of what the compiled prices were made from; null where the version before has made them. */
+  readonly fingerprint: string | null
 }
 
 /** Lists all price lists; an own list has the list of its account as its parent. */
 export function selectLists(sql: Sql | TransactionSql): Promise<CompiledRow[]> {
   return sql<CompiledRow[]>`
     select l.id, l.currency, l.account_id, l.status, l.source, l.definition, l.compiled,
+      case when l.fingerprint like '%@' || extract(epoch from l.updated_at)
+        then split_part(l.fingerprint, '@', 1) end as fingerprint,
       case when l.account_id is null then l.parent else a.price_list end as parent
     from price_list l left join account a on a.id = l.account_id
     order by l.id`
@@ -109,6 +113,22 @@ export async function saveCompiled(
     update price_list set compiled = ${list.compiled}, updated_at = now(), moments =
       array(select to_timestamp(ms / 1000) from unnest(${list.moments as number[]}::float8[]) ms)
     where id = ${list.id}`
+}
+
+/**
+ * Saves what the prices of lists are made from: ids with fingerprints. Each is bound to the time of
+ * the list's last change, which the version before moves when it makes other prices.
+ */
+export async function saveFingerprints(
+  sql: TransactionSql,
+  fingerprints: readonly (readonly [string, string])[],
+): Promise<void> {
+  if (fingerprints.length === 0) return
+  await sql`
+    update price_list set
+      fingerprint = (one ->> 1) || '@' || extract(epoch from updated_at)
+    from jsonb_array_elements(${JSON.stringify(fingerprints)}::text::jsonb) one
+    where id = one ->> 0`
 }
 
 /** Makes every gateway look the keys of an account up again, since they name its list. */
