@@ -1,9 +1,11 @@
 /** The chart: what it renders with helm, and what can be told of its templates without it. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { checkResources, readResources } from './kubernetes.ts'
 
 const CHART = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'tributary')
 /** The path of another binary than the one on the path. */
@@ -13,8 +15,11 @@ const skip = hasHelm ? false : 'needs helm (HELM is the path of its binary)'
 
 const STORE = ['settings.S3_ENDPOINT=https://s3.example.com', 'settings.S3_BUCKET=files']
 
-function render(settings: readonly string[]): { readonly out: string; readonly err: string } {
-  const flags = settings.flatMap((one) => ['--set', one])
+function render(
+  settings: readonly string[],
+  ...more: readonly string[]
+): { readonly out: string; readonly err: string } {
+  const flags = [...settings.flatMap((one) => ['--set', one]), ...more]
   const { stdout, stderr } = spawnSync(HELM, ['template', 'tributary', CHART, ...flags], {
     encoding: 'utf8',
   })
@@ -42,6 +47,29 @@ describe('the rendered chart', { skip }, () => {
     assert.equal(count(out, /name: LOG_LEVEL, value: "debug"/g), 5, 'with the migration')
     assert.equal(count(out, /checksum\/secret: [0-9a-f]{64}/g), 2)
     assert.equal(count(out, /helm\.sh\/hook: /g), 1, 'only the migration is a hook')
+  })
+
+  test('passes numbers of a file of values as they are written', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tributary-values-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'values.yaml')
+    writeFileSync(file, 'settings: { MEMORY_BYTES_MAX: 1073741824, CALLS_MAX: 1000000 }\n')
+    const { out, err } = render(STORE, '-f', file)
+    assert.equal(err, '')
+    assert.equal(count(out, /name: MEMORY_BYTES_MAX, value: "1073741824"/g), 5)
+    assert.equal(count(out, /name: CALLS_MAX, value: "1000000"/g), 5)
+  })
+
+  test('has nothing that Kubernetes does not know', () => {
+    const all = [
+      ['filesClaim=shared'],
+      [...STORE, 'gateway.replicas=1', 'worker.replicas=3', 'gateway.storageClassName=fast'],
+      [...STORE, 'ingress.enabled=true', 'ingress.className=nginx', 'ingress.tlsSecret=cert'],
+      [...STORE, 'jobs.backup.claim=backups', 'metrics.podMonitor=true'],
+    ].flatMap((settings) => readResources(render(settings).out))
+    const kinds = new Set(all.map(({ kind }) => kind))
+    assert.ok(kinds.has('Ingress') && kinds.has('PodMonitor') && kinds.has('CronJob'))
+    assert.equal(checkResources(all), '')
   })
 
   test('waits for the drain that its settings ask for', () => {

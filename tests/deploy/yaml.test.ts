@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { describe, test } from 'node:test'
+import { checkResources, type Resource } from './kubernetes.ts'
 
 interface Parsed {
   readonly errors: readonly unknown[]
@@ -94,6 +95,9 @@ describe('samples of deployments', () => {
       return `${kind} ${name}`
     })
     assert.equal(new Set(ids).size, ids.length, ids.join())
+    assert.equal(checkResources(resources as Resource[]), '')
+    const typo = { ...resources[0], spce: {} } as Resource
+    assert.match(checkResources([typo]), /"spce"' does not exist/)
     const text = JSON.stringify(resources)
     for (const [, kind, name] of text.matchAll(/"(configMap)Ref":\{"name":"([^"]+)"/g)) {
       assert.ok(ids.includes(`ConfigMap ${name}`), `${kind} ${name}`)

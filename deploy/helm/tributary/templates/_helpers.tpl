@@ -66,9 +66,11 @@ envFrom:
   - secretRef: { name: {{ .Values.existingSecret }} }
 {{- end }}
 
+{{- /* Numbers of a file of values are floating-point: as text, a million would be 1e+06. */ -}}
 {{- define "tributary.settings" -}}
 {{- range $name, $value := .Values.settings }}
-- { name: {{ $name }}, value: {{ $value | toString | replace "$(" "$$(" | quote }} }
+{{- $text := kindIs "float64" $value | ternary (toJson $value) (toString $value) }}
+- { name: {{ $name }}, value: {{ $text | replace "$(" "$$(" | quote }} }
 {{- end }}
 {{- end }}
 
