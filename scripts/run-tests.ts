@@ -51,7 +51,7 @@ const CONCURRENCY = { usual: 5, browser: 3 }
 const NODE_FLAGS = [
   '--min-semi-space-size=32',
   '--test-force-exit',
-  `--import=${pathToFileURL(join(import.meta.dirname, 'tests', 'keep-report.mjs'))}`,
+  `--import=${pathToFileURL(join(import.meta.dirname, 'tests', 'prepare-process.mjs'))}`,
 ]
 
 process.chdir(ROOT)

@@ -38,6 +38,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 for (let count = 1; count <= 300; count += 1) test('no. ' + count, () => assert.fail('x'.repeat(9_999)))
 `
+/** Errors that nobody catches: in a test that is over, and in one that passes. */
+const UNCAUGHT = `
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+test('passes', async () => {
+  setImmediate(() => { throw new Error('a listener fell') })
+  await sleep(1)
+  void Promise.reject(new Error('nobody waited'))
+})
+test('waits', () => sleep(20))
+`
 const ENDING = "console.error('no vendor answers'); process.exit(3)"
 
 /** Writes the modules as tests into a folder of their own. Returns a function that runs one. */
@@ -91,6 +102,13 @@ test('the end of a process is told with what it wrote', async (t) => {
   const lines = (await text(start('end.test.mjs').stdout)).trimEnd().split('\n')
   assert.match(lines.at(-2) ?? '', /end\.test\.mjs: its process ended with exit code 3$/)
   assert.equal(lines.at(-1), 'no vendor answers')
+})
+
+test('errors that nobody catches fail the run, and are told', async (t) => {
+  const { start } = prepareRuns(t, { 'aside.test.mjs': UNCAUGHT })
+  const end = (await text(start('aside.test.mjs').stdout)).split('\n').slice(-60).join('\n')
+  assert.match(end, /aside\.test\.mjs: its process ended with exit code 1\n/)
+  for (const words of ['a listener fell', 'nobody waited']) assert.ok(end.includes(words), end)
 })
 
 test('a failure says what differs, where, and what was expected', () => {
