@@ -92,7 +92,7 @@ describe('the company’s door', { skip: noBrowser }, () => {
     const token = `${part({ alg: 'RS256' })}.${part(claims)}.c2ln`
     await page.getByRole('textbox', { name: 'Token of a directory' }).fill(token)
     await page.getByRole('button', { name: 'Try it' }).click()
-    await page.getByText('Calls with it are refused').waitFor()
+    await page.getByText('no issuer of tokens is set').waitFor()
     await page.getByText('Signing in with Acme gives').waitFor()
     await check(page)
     await leave(watched)
@@ -142,6 +142,7 @@ describe('the company’s door', { skip: noBrowser }, () => {
     await page.getByLabel('Who are you?').fill('other')
     await page.getByRole('button', { name: 'Enter' }).click()
     await page.getByText(/Somebody signs in with this address already/).waitFor()
+    await check(page)
     await page.getByLabel('E-mail').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.keyboard.press('Enter')

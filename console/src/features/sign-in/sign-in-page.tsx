@@ -43,7 +43,7 @@ export function Page() {
   return (
     <SignInFrame title={t('signIn')} text={t('about')}>
       {came.refusal ? (
-        <Alert color="red.8" mb="md" role="alert">
+        <Alert color="red" mb="md" role="alert">
           {t(came.refusal)}
         </Alert>
       ) : null}

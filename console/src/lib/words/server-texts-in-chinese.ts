@@ -120,6 +120,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'it does not answer': '没有响应',
   'must begin with https:// (http:// only on loopback, with ALLOW_PRIVATE_TARGETS=1)':
     '必须以 https:// 开头（http:// 仅限本机，且需 ALLOW_PRIVATE_TARGETS=1）',
+  'no issuer of tokens is set: list one under token_issuers in a catalog file':
+    '尚无令牌签发方：请在目录文件的 token_issuers 中列出',
   'must include openid': '必须包含 openid',
   'zero changes nothing': '零不会改变任何内容',
 }

@@ -12,7 +12,10 @@ import type { AdminServices } from '../../services.ts'
 export async function tryToken(services: AdminServices, pasted: string) {
   const token = pasted.replace(/^Bearer\s+/i, '')
   const claims = readPasted(token)
-  const refusal = await refusalOf(services.accounts.checkToken(token))
+  const hasIssuers = services.catalog.snapshot().issuers.length > 0
+  const refusal = hasIssuers
+    ? await refusalOf(services.accounts.checkToken(token))
+    : 'no issuer of tokens is set: list one under token_issuers in a catalog file'
   const giving = giveOf(services, claims)
   const problem = refusal ?? (giving && (await findMissing(services, giving.facts)))
   return {
