@@ -21,6 +21,7 @@ import { Timers } from './kernel/timers.ts'
 import { serveSockets } from './kernel/upgrade.ts'
 import { KLING_DEFAULTS, type KlingOptions, kling } from './kling/vendor.ts'
 import { createShelf } from './media/shelf.ts'
+import { mediaRouters } from './media-routers/vendor.ts'
 import { MEDIAKIT_DEFAULTS, type MediaKitOptions, mediakit } from './mediakit/vendor.ts'
 import { MINIMAX_DEFAULTS, type MinimaxOptions, minimax } from './minimax/vendor.ts'
 import { OPENAI_DEFAULTS, type OpenaiOptions, openai } from './openai/vendor.ts'
@@ -101,6 +102,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     kling({ ...KLING_DEFAULTS, ...options.kling }, platform),
     dashscope({ ...DASHSCOPE_DEFAULTS, ...options.dashscope }, platform),
     ...rerankers(),
+    ...mediaRouters(platform),
     ...profileVendors(),
     receiver(),
     shelf.vendor,

@@ -45,3 +45,27 @@ test('an unknown name is refused with the known ones, and nothing is added', asy
   }
   assert.deepEqual(await json('model', 'list'), [])
 })
+
+test('model try shows the request of each video model, without a key or a network', async (t) => {
+  const { run, json } = await openCommandLine(t)
+  const path = join(FOLDER, 'fal.json')
+  const one = ['model', 'try', path, '--model', 'fal-ai/veo3/fast', '--body', '{"duration":8}']
+  const [tried] = await json(...one)
+  assert.deepEqual(
+    [tried.submit.method, tried.submit.url.split('?')[0], tried.held],
+    ['POST', 'https://queue.fal.run/fal-ai/veo3/fast', '1.2'],
+  )
+  assert.equal(tried.submit.body.duration, '8s')
+  assert.match(
+    (await run(...one)).out,
+    /then GET https:\/\/queue\.fal\.run\/fal-ai\/veo3\/requests/,
+  )
+  const others = await run('model', 'try', path, '--body', '{"duration":7}')
+  assert.match(others.out, /refused: duration: this model makes 8 or 4 or 6 seconds/)
+  for (const words of [
+    ['--body', '[]'],
+    ['--model', 'nobody'],
+  ]) {
+    assert.equal((await run('model', 'try', path, ...words)).code, 1)
+  }
+})

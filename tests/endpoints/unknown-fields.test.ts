@@ -32,6 +32,7 @@ const MODELS: Readonly<Record<string, readonly string[]>> = {
     'hailuo',
     'wan3.0-video',
     'kling-3.0',
+    'owner/films',
   ],
   minutes: ['service-minutes', 'vendor-minutes'],
   erase: ['subtitle-erase'],

@@ -46,6 +46,7 @@ const PROBES: Record<string, (key: string) => Probe> = {
     key === 'undefined'
       ? ['/v1/videos/text2video', { authorization: `Bearer ${signedToken()}` }, undefined]
       : ['/tasks?task_ids=0', { authorization: `Bearer ${key}` }, undefined],
+  'media-tasks': (key) => ['/v1/predictions', { authorization: `Bearer ${key}` }, undefined],
   rerank: (key) => [
     '/v1/rerank',
     { authorization: `Bearer ${key}` },

@@ -26,7 +26,90 @@ const MODELS: readonly [string, string, object[]][] = [
   ['wan2.7-t2v', 'd', SECONDS],
   ['kling-3.0', 'k', SECONDS],
   ['kling-v2-6', 'o', SECONDS],
+  ['fal-ai/films', 'f', SECONDS],
+  ['owner/films', 'r', SECONDS],
 ]
+/** Keys and addresses of the vendors, by the channels that MODELS name. */
+function channelsAt(url: string): object[] {
+  return [
+    {
+      id: 'a',
+      upstream: 'ark',
+      settings: { base_url: `${url}/ark/api/v3`, api_key: 'sim-ark-key' },
+    },
+    {
+      id: 'm',
+      upstream: 'minimax',
+      settings: { base_url: `${url}/minimax`, api_key: 'sim-minimax-key' },
+    },
+    {
+      id: 'd',
+      upstream: 'dashscope',
+      settings: { base_url: `${url}/dashscope`, api_key: 'sim-dashscope-key' },
+    },
+    {
+      id: 'k',
+      upstream: 'kling',
+      settings: { base_url: `${url}/kling`, api_key: 'sim-kling-key' },
+    },
+    {
+      id: 'f',
+      upstream: 'media-tasks',
+      settings: { preset: 'fal', base_url: `${url}/fal`, api_key: 'sim-media-key' },
+    },
+    {
+      id: 'r',
+      upstream: 'media-tasks',
+      settings: {
+        preset: 'replicate',
+        base_url: `${url}/replicate`,
+        api_key: 'sim-media-key',
+      },
+    },
+    {
+      id: 'v',
+      upstream: 'media-tasks',
+      settings: {
+        preset: 'openrouter',
+        base_url: `${url}/openrouter-videos`,
+        api_key: 'sim-media-key',
+      },
+    },
+    {
+      id: 'o',
+      upstream: 'kling',
+      settings: {
+        base_url: `${url}/kling`,
+        access_key: 'sim-kling-access',
+        secret_key: 'sim-kling-secret',
+      },
+    },
+  ]
+}
+
+function catalogAt(url: string): object {
+  return {
+    channels: channelsAt(url),
+    models: [
+      ...MODELS.map(([model, channel, prices]) => ({
+        id: `t-${model}`,
+        type: 'video',
+        prices,
+        routes: [{ channel, upstream_model: model }],
+      })),
+      {
+        id: 't-costs',
+        type: 'video',
+        prices: [
+          { unit: 'second', per: 1, amount: '0.5' },
+          { unit: 'vendor_cost', per: 1_000_000_000, amount: '1' },
+        ],
+        routes: [{ channel: 'v', upstream_model: 'owner/films' }],
+      },
+    ],
+  }
+}
+
 const image = { type: 'image_url', image_url: { url: 'https://media.example/a.png' } }
 
 describe('video against simulated vendors', () => {
@@ -35,45 +118,7 @@ describe('video against simulated vendors', () => {
   before(async () => {
     vendors = await startSimulators({ port: 0, timeScale: 0.02 })
     gateway = await startTestGateway({ ...QUICK, ALLOW_PRIVATE_TARGETS: 'true' })
-    await gateway.apply({
-      channels: [
-        {
-          id: 'a',
-          upstream: 'ark',
-          settings: { base_url: `${vendors.url}/ark/api/v3`, api_key: 'sim-ark-key' },
-        },
-        {
-          id: 'm',
-          upstream: 'minimax',
-          settings: { base_url: `${vendors.url}/minimax`, api_key: 'sim-minimax-key' },
-        },
-        {
-          id: 'd',
-          upstream: 'dashscope',
-          settings: { base_url: `${vendors.url}/dashscope`, api_key: 'sim-dashscope-key' },
-        },
-        {
-          id: 'k',
-          upstream: 'kling',
-          settings: { base_url: `${vendors.url}/kling`, api_key: 'sim-kling-key' },
-        },
-        {
-          id: 'o',
-          upstream: 'kling',
-          settings: {
-            base_url: `${vendors.url}/kling`,
-            access_key: 'sim-kling-access',
-            secret_key: 'sim-kling-secret',
-          },
-        },
-      ],
-      models: MODELS.map(([model, channel, prices]) => ({
-        id: `t-${model}`,
-        type: 'video',
-        prices,
-        routes: [{ channel, upstream_model: model }],
-      })),
-    })
+    await gateway.apply(catalogAt(vendors.url))
   })
   after(async () => {
     await gateway.stop()
@@ -99,11 +144,11 @@ describe('video against simulated vendors', () => {
       const { created, done, key } = await run({ model: `t-${model}`, content, ratio: '16:9' })
       assert.equal(done.json.status, 'succeeded', done.text)
       assert.match(done.json.video_url, /^http/)
-      assert.equal(Math.floor(done.json.duration), 5)
+      if (channel !== 'f' && channel !== 'r') assert.equal(Math.floor(done.json.duration), 5)
       const record = await gateway.record(created, key)
       assert.equal(record.basis, channel === 'k' || channel === 'o' ? 'params' : 'usage')
       const [line] = record.lines
-      const { usage } = done.json
+      const { usage = {} } = done.json
       assert.equal(
         line?.quantity,
         usage.completion_tokens ?? usage.total_seconds ?? usage.duration ?? 5,
@@ -140,6 +185,24 @@ describe('video against simulated vendors', () => {
       assert.deepEqual(stated, values)
     })
   }
+
+  test('what the vendor states as its cost is the charge, however it is held', async () => {
+    const content = [{ type: 'text', text: 'a river' }]
+    const { created, done, key } = await run({ model: 't-costs', content, duration: 4 })
+    assert.equal(done.json.status, 'succeeded', done.text)
+    const record = await gateway.record(created, key)
+    assert.deepEqual([record.held, record.charged], ['2', '0.25'])
+  })
+
+  test('a failure that only the answer with the film states', async () => {
+    const content = [{ type: 'text', text: '[[fault:fail-task]] a river' }]
+    for (const model of ['t-fal-ai/films', 't-owner/films', 't-costs']) {
+      const { created, done, key } = await run({ model, content })
+      assert.equal(done.json.status, 'failed')
+      assert.equal(done.json.error.message, 'the content was refused')
+      assert.equal((await gateway.record(created, key)).charged, '0')
+    }
+  })
 
   test('2K at its own price, with a first frame', async () => {
     const content = [{ type: 'text', text: 'a river' }, image]

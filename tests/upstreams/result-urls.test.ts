@@ -5,6 +5,7 @@ import { readImagesResult } from '../../server/wire/dialects/images/read-result.
 import { arkVideo } from '../../server/wire/upstreams/ark/video.ts'
 import { dashscopeVideo } from '../../server/wire/upstreams/dashscope/video.ts'
 import { klingVideo } from '../../server/wire/upstreams/kling/video.ts'
+import { mediaVideo } from '../../server/wire/upstreams/media-tasks/video.ts'
 import { mediakitErase } from '../../server/wire/upstreams/mediakit/erase.ts'
 import { minimaxVideo } from '../../server/wire/upstreams/minimax/video.ts'
 import { startRecorded, wire } from './recording-vendor.ts'
@@ -49,6 +50,15 @@ const VENDORS = {
     const { url } = await startRecorded(t, () => ({ '/tasks?task_ids=1': { body: { data } } }))
     const settings = { base_url: url, api_key: 'none' }
     return klingVideo.poll(wire, { settings, upstreamModel: 'kling-3.0', upstreamId: '1' })
+  },
+  async 'media-tasks'(t: TestContext, link: unknown) {
+    // Inside of an object a link is found.
+    const output = typeof link === 'object' ? null : link
+    const body = { id: '1', status: 'succeeded', output }
+    const { url } = await startRecorded(t, () => ({ '/v1/predictions/1': { body } }))
+    const preset = 'replicate' as const
+    const settings = { base_url: url, api_key: 'none', preset, callbacks: false }
+    return mediaVideo.poll(wire, { settings, upstreamModel: 'owner/films', upstreamId: '1' })
   },
   async mediakit(t: TestContext, link: unknown) {
     const task = { success: true, status: 'completed', result: { video_url: link } }

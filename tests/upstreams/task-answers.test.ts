@@ -7,6 +7,7 @@ import { doubaoMinutesDriver } from '../../server/wire/upstreams/doubao-minutes/
 import { doubaoRecognitionDriver } from '../../server/wire/upstreams/doubao-recognition/recognition.ts'
 import type { UpstreamFailure } from '../../server/wire/upstreams/failure.ts'
 import { klingVideo } from '../../server/wire/upstreams/kling/video.ts'
+import { mediaVideo } from '../../server/wire/upstreams/media-tasks/video.ts'
 import { mediakitErase } from '../../server/wire/upstreams/mediakit/erase.ts'
 import { minimaxVideo } from '../../server/wire/upstreams/minimax/video.ts'
 import type { SubmittedTask, TaskPoll } from '../../server/wire/upstreams/task-driver.ts'
@@ -33,6 +34,12 @@ function orderOf(url: string, upstreamModel: string, parameters: Record<string, 
   const sentFields: ReadonlySet<string> = new Set(Object.keys(parameters))
   const reference = { settings, upstreamModel, upstreamId: ID }
   return { order: { settings, upstreamModel, parameters, sentFields, details: {} }, reference }
+}
+
+function falOf(url: string) {
+  const { order, reference } = orderOf(url, 'owner/films', VIDEO)
+  const settings = { base_url: url, api_key: 'k', preset: 'fal' as const, callbacks: false }
+  return { order: { ...order, settings }, reference: { ...reference, settings } }
 }
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = {
@@ -75,6 +82,14 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     submit: (url) => klingVideo.submit(wire, orderOf(url, 'kling-3.0', VIDEO).order, ATTEMPT),
     poll: (url) => klingVideo.poll(wire, orderOf(url, 'kling-3.0', VIDEO).reference),
     accepted: { code: 0, message: 'SUCCEED', data: { id: ID, status: 'submitted' } },
+    byStatus: true,
+  },
+  'media-tasks': {
+    submitAt: '/owner/films',
+    pollAt: `/owner/films/requests/${ID}/status`,
+    submit: (url) => mediaVideo.submit(wire, falOf(url).order, ATTEMPT),
+    poll: (url) => mediaVideo.poll(wire, falOf(url).reference),
+    accepted: { request_id: ID, status: 'IN_QUEUE', error: null },
     byStatus: true,
   },
   mediakit: {

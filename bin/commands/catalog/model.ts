@@ -10,6 +10,7 @@ import { listTakenOut, type TakenOutRow } from '../../../server/money/usage/take
 import { describePrice } from '../../lib/price-words.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
+import { tryModels } from './try-model.ts'
 
 interface ListOptions {
   readonly type?: string
@@ -18,7 +19,7 @@ interface ListOptions {
 }
 
 export function addModelCommands(program: Command): void {
-  const model = program.command('model').description('list and show models')
+  const model = program.command('model').description('list, show and try models')
   model
     .command('list')
     .description('list models with their prices')
@@ -49,6 +50,23 @@ export function addModelCommands(program: Command): void {
         printTakenOut(takenOut)
       }),
     )
+  model
+    .command('try <file>')
+    .description('show the requests that the video models of a catalog file would send')
+    .option('--model <id>', 'only this model')
+    .option('--body <json>', 'fields of the request, such as \'{"duration": 8}\'')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+Nothing is sent, and keys of the environment are not needed. For each route: the request, the
+first poll of the task, what would be held, and the facts by which prices are chosen.
+
+Examples:
+  tributary model try catalog/fal.json --model fal-ai/veo3/fast
+  tributary model try my-models.json --body '{"duration": 8, "resolution": "1080p"}'`,
+    )
+    .action(tryModels)
 }
 
 function printModels(rows: readonly ModelSummary[]): void {

@@ -10,6 +10,7 @@ import { doubaoRecognition } from './doubao-recognition/index.ts'
 import { doubaoSpeech } from './doubao-speech/index.ts'
 import { gemini } from './gemini/index.ts'
 import { kling } from './kling/index.ts'
+import { mediaTasks } from './media-tasks/index.ts'
 import { mediakit } from './mediakit/index.ts'
 import { minimax } from './minimax/index.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
@@ -28,6 +29,7 @@ const ALL: readonly Upstream[] = [
   minimax,
   dashscope,
   kling,
+  mediaTasks,
   mediakit,
   doubaoSpeech,
   doubaoMinutes,

@@ -92,7 +92,7 @@ export function restTasks<Settings extends TaskChannel>({
 }
 
 /** Returns the state of a task that has not succeeded; a word that nobody documents is thrown. */
-function readUnfinished(task: JsonObject): TaskPoll | undefined {
+export function readUnfinished(task: JsonObject): TaskPoll | undefined {
   const status = readTaskStatus(task.status)
   switch (status) {
     case 'queued':

@@ -145,6 +145,13 @@ export interface TaskDriver<Settings = unknown> {
     wire: Wire,
     query: { readonly settings: Settings; readonly upstreamModel: string; readonly since: Date },
   ): Promise<readonly ListedTask[]>
+  /** Returns the methods that depend on a channel's settings, for vendors whose API is data. */
+  methodsOf?(settings: Settings): Partial<TaskDriver<Settings>>
+}
+
+/** Returns the driver with the methods that its channel has. */
+export function withChannel(driver: TaskDriver, settings: unknown): TaskDriver {
+  return driver.methodsOf ? { ...driver, ...driver.methodsOf(settings) } : driver
 }
 
 export type TaskDrivers<Settings> = Readonly<Partial<Record<TaskKind, TaskDriver<Settings>>>>

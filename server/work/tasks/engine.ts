@@ -6,7 +6,12 @@ import type { Channel } from '../../money/catalog/catalog.ts'
 import type { ChannelVersions } from '../../money/catalog/load/channel-versions.ts'
 import { admitTaskHold } from '../../money/ledger/holds/task-holds.ts'
 import { UpstreamFailure } from '../../wire/upstreams/failure.ts'
-import type { TaskAttempt, TaskDriver, TaskReference } from '../../wire/upstreams/task-driver.ts'
+import {
+  type TaskAttempt,
+  type TaskDriver,
+  type TaskReference,
+  withChannel,
+} from '../../wire/upstreams/task-driver.ts'
 import type { Wire } from '../../wire/upstreams/wire.ts'
 import { openWire } from '../pipeline/send/wire.ts'
 import type { Services } from '../pipeline/services.ts'
@@ -84,7 +89,7 @@ export async function findTaskDriver(
   const { upstream, settings } = await openChannel(engine, task)
   const driver = engine.services.upstreams.get(upstream)?.tasks?.[task.kind]
   if (!driver) throw new UpstreamFailure('channel_fault', { message: `no ${task.kind} driver` })
-  return { driver, settings }
+  return { driver: withChannel(driver, settings), settings }
 }
 
 /** Opens the upstream of a claimed task. Rejects with `channel_fault` if it is unusable. */

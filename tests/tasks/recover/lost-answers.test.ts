@@ -64,6 +64,7 @@ describe('a creation whose answer was lost', () => {
     [VIDEO_PATH, video('kling-3.0'), VIDEO_PATH, true],
     [VIDEO_PATH, video('kling-v3'), VIDEO_PATH, true],
     [VIDEO_PATH, late('kling-3.0'), VIDEO_PATH, true],
+    [VIDEO_PATH, video('owner/films'), VIDEO_PATH, true],
     ['/v1/audio/minutes', minutes('service-minutes'), '/v1/audio/minutes', true],
     ['/v1/audio/minutes', minutes('vendor-minutes'), '/v1/audio/minutes', false],
   ]

@@ -6,6 +6,7 @@ const IN_CHINESE: Readonly<Record<string, string>> = {
   'alibaba-intl': '阿里云 Model Studio（国际站）',
   'alibaba-media': '阿里云 Model Studio：万相视频与千问图片',
   kling: '可灵 Kling（国际站）',
+  'openrouter-videos': 'OpenRouter：视频',
   minimax: 'MiniMax（国际站）',
   modelark: 'BytePlus ModelArk（火山方舟国际站）',
   moonshot: '月之暗面（Kimi）',

@@ -7,6 +7,8 @@ import { asString, isObject, type JsonObject, member } from '../../../base/lib/j
 /** The rules of one generation of a video model. */
 export interface VideoRules {
   readonly seconds: { readonly min: number; readonly max: number }
+  /** The only lengths, where not every second between the two is made. */
+  readonly lengths?: readonly number[]
   /** True where duration -1 lets the model choose. */
   readonly choosesDuration: boolean
   readonly resolutions: readonly string[]
@@ -248,7 +250,12 @@ function judgeSize(
     if (rules.choosesDuration) return undefined
     return { param: 'duration', problem: 'this model does not choose the length: name it' }
   }
-  const { min, max } = rules.seconds
+  const { lengths, seconds } = rules
+  if (lengths) {
+    if (lengths.includes(duration)) return undefined
+    return { param: 'duration', problem: `this model makes ${lengths.join(' or ')} seconds` }
+  }
+  const { min, max } = seconds
   if (duration >= min && duration <= max) return undefined
   return { param: 'duration', problem: `this model makes ${min} to ${max} seconds` }
 }

@@ -2,8 +2,6 @@
 import type { VideoRules } from '../../dialects/video/content.ts'
 
 export interface KlingModel extends VideoRules {
-  /** The only lengths, where not every second between the shortest and the longest is made. */
-  readonly lengths?: readonly number[]
   /** Sound where the caller chooses it, in 1080p alone, always, or never. */
   readonly sound: 'chosen' | '1080p' | 'always' | 'never'
   /** The resolution that a last frame needs. */

@@ -25,14 +25,11 @@ const isOlder = ({ api_key: key }: KlingSettings) => key === undefined
 /** Returns the order with its sound. Throws the refusal of what the model does not take. */
 function take(order: Order) {
   const rules = klingModelOf(order.upstreamModel)
-  const { lengths, sound, lastFrame } = rules
+  const { sound, lastFrame } = rules
   const read = takeVideoOrder(order, rules)
-  const { resolution, media, seconds } = read
+  const { resolution, media } = read
   const isSent = order.sentFields.has('generate_audio')
   const refuse = (param: string, problem: string) => refuseField({ param, problem })
-  if (lengths && !lengths.includes(seconds)) {
-    throw refuse('duration', `this model makes ${lengths.join(' or ')} seconds`)
-  }
   if (lastFrame && resolution !== lastFrame && media.some(({ role }) => role === 'last_frame')) {
     throw refuse('resolution', `a last frame needs ${lastFrame} at this model`)
   }

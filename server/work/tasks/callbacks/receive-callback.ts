@@ -8,7 +8,7 @@ import { isUnavailable } from '../../../base/database/unavailable.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { failpoint } from '../../../base/lib/failpoint.ts'
 import { isObject, type JsonObject } from '../../../base/lib/json.ts'
-import type { TaskCallbacks } from '../../../wire/upstreams/task-driver.ts'
+import { type TaskCallbacks, withChannel } from '../../../wire/upstreams/task-driver.ts'
 import { type Engine, openChannel } from '../engine.ts'
 import { addEvent, addUnchargedCost } from '../timeline-store.ts'
 import { isTaskId } from '../view-store.ts'
@@ -78,7 +78,8 @@ async function openCallbacks(
   owner: AttemptOwner,
 ): Promise<TaskCallbacks<unknown> | undefined> {
   const channel = await openChannel(engine, owner).catch(() => undefined)
-  return channel && engine.services.upstreams.get(channel.upstream)?.tasks?.[owner.kind]?.callbacks
+  const driver = channel && engine.services.upstreams.get(channel.upstream)?.tasks?.[owner.kind]
+  return driver && withChannel(driver, channel.settings).callbacks
 }
 
 /** Records the callback and makes its task due, unless it is ignored. */

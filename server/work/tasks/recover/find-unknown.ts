@@ -6,7 +6,7 @@ import type { Sql } from 'postgres'
 import { TASK_KINDS, type TaskKind } from '../../../base/lib/task-kinds.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import type { CatalogSnapshot, ModelType } from '../../../money/catalog/catalog.ts'
-import type { TaskDriver, TaskPoll } from '../../../wire/upstreams/task-driver.ts'
+import { type TaskDriver, type TaskPoll, withChannel } from '../../../wire/upstreams/task-driver.ts'
 import type { Upstream } from '../../../wire/upstreams/upstream.ts'
 import type { Wire } from '../../../wire/upstreams/wire.ts'
 import { knownUpstreamIds } from '../timeline-store.ts'
@@ -86,7 +86,8 @@ function listPlaces(
           .find(Boolean)
       if (!target || !driver) continue
       const { settings } = target
-      places.set(`${channel} ${upstreamModel}`, { channel, upstreamModel, settings, driver })
+      const own = withChannel(driver, settings)
+      places.set(`${channel} ${upstreamModel}`, { channel, upstreamModel, settings, driver: own })
     }
   }
   return [...places.values()]

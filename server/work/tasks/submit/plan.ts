@@ -6,7 +6,12 @@ import type { TaskKind } from '../../../base/lib/task-kinds.ts'
 import type { Model } from '../../../money/catalog/catalog.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
-import type { PreparedTask, TaskDriver, TaskOrder } from '../../../wire/upstreams/task-driver.ts'
+import {
+  type PreparedTask,
+  type TaskDriver,
+  type TaskOrder,
+  withChannel,
+} from '../../../wire/upstreams/task-driver.ts'
 import { type Quote, quote } from '../../pipeline/hold/quote.ts'
 import type { Metering } from '../../pipeline/metering.ts'
 import { findUnsold, refuseUnsold } from '../../pipeline/price/dimensions.ts'
@@ -53,8 +58,9 @@ export function planRoutes(
   const { source_channel: only } = parameters
   for (const route of orderRoutes(call.routes, services)) {
     if (only !== undefined && route.channel !== only) continue
-    const driver = services.upstreams.get(route.target.upstream)?.tasks?.[kind]
-    if (!driver) continue
+    const known = services.upstreams.get(route.target.upstream)?.tasks?.[kind]
+    if (!known) continue
+    const driver = withChannel(known, route.target.settings)
     const order: TaskOrder<unknown> = {
       settings: route.target.settings,
       upstreamModel: route.upstreamModel,

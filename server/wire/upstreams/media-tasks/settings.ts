@@ -1,0 +1,93 @@
+/**
+ * A channel's settings: the address, the key, and the form of the vendor's API as data, by a preset
+ * or by a template of the operator's (docs/guides/media-tasks.md).
+ */
+import { z } from 'zod'
+import { baseUrl } from '../shared-settings.ts'
+
+const POINTER = /^(?:\/[^/]{0,200}){1,20}$/
+const pointer = z.string().regex(POINTER, 'must be a JSON pointer such as "/data/id"')
+const pointers = z.union([pointer.transform((one) => [one]), z.array(pointer).min(1).max(20)])
+
+/** A path below the address, which no placeholder can leave. */
+const path = z
+  .string()
+  .max(500)
+  .regex(/^\/(?![/\\])[^\\#\s]*$/, 'must be a path that begins with one "/"')
+  .refine((text) => !text.split(/[/?&]/).some((part) => part === '.' || part === '..'), {
+    error: 'must not have "." or ".." for a part',
+  })
+const method = z.enum(['GET', 'POST', 'PUT', 'DELETE'])
+/** A member of the answer, or one of its headers. */
+const figure = z.union([pointer, z.string().regex(/^header:[a-z][a-z0-9-]{0,80}$/)])
+
+export const bodyTemplate = z.record(z.string(), z.json())
+
+const STATES = ['queued', 'processing', 'succeeded', 'failed', 'expired', 'cancelled'] as const
+
+export const mediaTemplate = z.strictObject({
+  /** The word before the key. */
+  auth: z
+    .string()
+    .regex(/^\w{1,20}$/)
+    .default('Bearer'),
+  submit: z.strictObject({
+    method: method.default('POST'),
+    path,
+    body: bodyTemplate,
+    /** The task's id in the answer; the first that is there. */
+    id: pointers.default(['/id', '/request_id', '/task_id']),
+  }),
+  poll: z.strictObject({
+    path,
+    status: pointer.default('/status'),
+    /** The vendor's words by what they mean; usual words are known. */
+    states: z.partialRecord(z.enum(STATES), z.array(z.string()).max(20)).default({}),
+    /** The reason of a failed task. */
+    error: pointers.default(['/error/message', '/error', '/message', '/detail']),
+  }),
+  /** The film, or the request that answers with it. */
+  output: z.union([
+    pointers.transform((url) => ({ path: undefined, url })),
+    z.strictObject({ path, url: pointers }),
+  ]),
+  cancel: z.strictObject({ method: method.default('POST'), path }).optional(),
+  /** A look-up by the gateway's own id; with `items` and `created_at`, in the vendor's list. */
+  recover: z
+    .strictObject({
+      path,
+      id: pointer.default('/id'),
+      items: pointer.optional(),
+      created_at: pointer.optional(),
+      next: pointer.optional(),
+    })
+    .optional(),
+  /** The figures that the vendor states as billed, by unit. */
+  usage: z.partialRecord(z.enum(['second', 'vendor_cost']), figure).default({}),
+  /** The task's id in a callback to `{{callback_url}}`. */
+  callback: pointer.optional(),
+})
+
+export type MediaTemplate = z.output<typeof mediaTemplate>
+
+export const PRESET_NAMES = ['fal', 'replicate', 'openrouter'] as const
+
+export const mediaSettings = z
+  .strictObject({
+    base_url: baseUrl().optional(),
+    api_key: z.string().min(1),
+    preset: z.enum(PRESET_NAMES).optional(),
+    template: mediaTemplate.optional(),
+    /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */
+    callbacks: z.boolean().default(true),
+  })
+  .refine(({ preset, template }) => (preset === undefined) !== (template === undefined), {
+    error: 'needs a preset, or a template of your own',
+    path: ['preset'],
+  })
+  .refine(({ preset, base_url: url }) => preset !== undefined || url !== undefined, {
+    error: 'a template needs a base_url',
+    path: ['base_url'],
+  })
+
+export type MediaSettings = z.infer<typeof mediaSettings>
