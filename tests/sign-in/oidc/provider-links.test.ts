@@ -1,10 +1,11 @@
 /** Linking an identity to a person, and the operators' providers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { startLyingProvider } from './lying-provider.ts'
 import { openStage } from './stage.ts'
 
 const stage = openStage()
-const { comeBack, goThrough, operator, sessionOf, settings, somebody } = stage
+const { comeBack, goThrough, operator, sessionOf, settings, somebody, start } = stage
 
 describe('linking', () => {
   test('is an act of the person who is signed in, in one browser', async () => {
@@ -30,6 +31,19 @@ describe('linking', () => {
     const later = stage.console.browser()
     assert.equal((await goThrough(later, claims)).status, 303)
     assert.equal((await sessionOf(later)).user.id, id)
+    await stage.console.sql`
+      update console_session set stepped_up_until = now() - interval '1 second'
+      where person_id = ${id}`
+    for (const [method, path] of [
+      ['POST', '/profile/identities'],
+      ['DELETE', '/profile/identities/env'],
+    ] as const) {
+      const { status } = await later.send(method, path, { provider: 'env' })
+      assert.equal(status, 403, 'without a fresh proof')
+    }
+    await stage.console.sql`
+      update console_session set stepped_up_until = now() + interval '10 minutes'
+      where person_id = ${id}`
     // Nobody else gets the identity, and without a password nobody loses their last way in.
     const second = await stage.console.signedIn((await stage.console.person()).email)
     const third = await second.send('POST', '/profile/identities', { provider: 'env' })
@@ -55,6 +69,28 @@ describe('linking', () => {
 
 describe('providers of operators', () => {
   const PATH = '/operator/sign-in-providers'
+
+  test('know nobody by the subject of another', async () => {
+    const { id, email } = await stage.console.person()
+    const claims = somebody({ email })
+    const own = await stage.console.signedIn(email)
+    const begun = await own.send('POST', '/profile/identities', { provider: 'env' })
+    await comeBack(own, stage.provider.signIn(begun.json.location, claims))
+    const second = await startLyingProvider()
+    const body = { name: 'Second', issuer: second.issuer, client_id: 'tributary' }
+    const { json: added } = await (await operator()).send('POST', PATH, body)
+    const browser = stage.console.browser()
+    const location = await start(browser, `/sign-in/oidc/${added.id}`)
+    const unknown = await comeBack(browser, second.signIn(location, { sub: claims.sub }))
+    assert.equal(unknown.reason, 'not_invited')
+    const again = await start(browser, `/sign-in/oidc/${added.id}`)
+    const sameAddress = await comeBack(browser, second.signIn(again, claims))
+    assert.equal(sameAddress.reason, 'known_address')
+    assert.equal((await goThrough(browser, claims)).status, 303)
+    assert.equal((await sessionOf(browser)).user.id, id)
+    await stage.console.sql`delete from identity_provider where id = ${added.id}`
+    await second.stop()
+  })
 
   test('are added, changed, offered while they can be reached, and removed', async () => {
     const browser = await operator()
