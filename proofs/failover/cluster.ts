@@ -15,6 +15,8 @@ const SAMPLES = join(import.meta.dirname, '..', '..', 'deploy', 'failover')
 const PROGRAMS = ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/sbin/haproxy'] as const
 const DISK_MEGABYTES = 1_024
 const READY_MS = 120_000
+/** The log of the nodes, if the proof ends early. */
+export const LOGS = join(tmpdir(), 'prove-failover-nodes.log')
 const ETCD = '127.0.0.1'
 const PASSWORD = 'proof'
 
@@ -31,6 +33,8 @@ export interface Member {
   readonly name: string
   readonly role: string
   readonly state: string
+  /** Absent while the server does not run. */
+  readonly timeline?: number
 }
 
 export interface Cluster {
@@ -49,6 +53,8 @@ export interface Cluster {
   ask(node: ClusterNode, method: string, path: string, body?: object): Promise<Response>
   /** Resolves once there are a leader, a synchronous standby and a third node that follows. */
   untilWhole(): Promise<void>
+  /** Writes what Patroni and PostgreSQL of each node have logged into a file. */
+  writeLogs(): void
   stop(): Promise<void>
 }
 
@@ -79,12 +85,17 @@ export async function startCluster(port: number): Promise<Cluster> {
   await start(nodes[0] as ClusterNode)
   await until('the first leader', () => asked.leader(), READY_MS)
   for (const node of nodes.slice(1)) await start(node)
+  const writeLogs = () => {
+    const texts = nodes.map(({ name, process: own }) => `== ${name}\n${own?.log()}`)
+    writeFileSync(LOGS, texts.join('\n\n'))
+  }
   await asked.untilWhole().catch((error: unknown) => {
-    const logs = nodes.map(({ process: own }) => own?.log().slice(-3_000))
-    throw new Error(logs.join('\n'), { cause: error })
+    writeLogs()
+    throw new Error(`no cluster: see ${LOGS}`, { cause: error })
   })
   return {
     ...asked,
+    writeLogs,
     url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`,
     urlOf: ({ address }) => `postgres://postgres:${PASSWORD}@${address}:5432/postgres`,
     nodes,
@@ -151,7 +162,10 @@ function watch(
   async function isWhole(): Promise<boolean> {
     const all = (await members()).filter(({ state }) => /^(running|streaming)$/.test(state))
     const has = (role: string) => all.some((one) => one.role === role)
-    return all.length === nodes.length && has('leader') && has('sync_standby')
+    // A former leader that has not been rewound yet runs too, on a timeline that has ended.
+    const timelines = new Set(all.map(({ timeline }) => timeline))
+    const isOneCluster = all.length === nodes.length && timelines.size === 1
+    return isOneCluster && has('leader') && has('sync_standby')
   }
 
   return {

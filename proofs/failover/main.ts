@@ -23,7 +23,7 @@ import { applySimulators, createTestAccount, startGateway } from '../../tests/su
 import { until } from '../../tests/support/until.ts'
 import { judge, readRows } from '../outage/judge.ts'
 import { startLoad } from '../outage/load.ts'
-import { startCluster, whyNoCluster } from './cluster.ts'
+import { LOGS, startCluster, whyNoCluster } from './cluster.ts'
 import { FAULTS } from './faults.ts'
 import { haveTasksEnded, judgeTasks, startTasks } from './tasks.ts'
 
@@ -114,8 +114,14 @@ for (let round = 0; round < rounds; round += 1) {
   const leader = await cluster.leader()
   if (!leader) throw new Error('no leader')
   const from = performance.now()
-  await fault.run(cluster, leader)
-  await cluster.untilWhole()
+  try {
+    await fault.run(cluster, leader)
+    await cluster.untilWhole()
+  } catch (cause) {
+    cluster.writeLogs()
+    const end = `round ${round + 1}, ${fault.name} (${leader.name}), did not end: see ${LOGS}`
+    throw new Error(end, { cause })
+  }
   await until('a call after it', () => (probes.at(-1)?.at ?? 0) > from)
   await sleep(CALM_MS)
   const own = probes.filter(({ at, tookMs }) => at + tookMs >= from)
