@@ -12,7 +12,12 @@ import { type RunningProcess, startProcess } from '../../tests/support/processes
 import { until } from '../../tests/support/until.ts'
 
 const SAMPLES = join(import.meta.dirname, '..', '..', 'deploy', 'failover')
-const PROGRAMS = ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/sbin/haproxy'] as const
+const PROGRAMS = [
+  '/usr/bin/patroni',
+  '/usr/bin/etcd',
+  '/usr/sbin/haproxy',
+  '/usr/lib/python3/dist-packages/etcd',
+] as const
 const DISK_MEGABYTES = 1_024
 const READY_MS = 120_000
 /** The log of the nodes, if the proof ends early. */
@@ -61,7 +66,7 @@ export interface Cluster {
 /** Returns why there can be no cluster on this machine, or undefined. */
 export function whyNoCluster(): string | undefined {
   const missing = PROGRAMS.find((program) => !existsSync(program))
-  if (missing) return `${missing} is missing: install Debian's patroni, etcd-server and haproxy`
+  if (missing) return `${missing} is missing: install Debian's patroni, etcd-server, haproxy and python3-etcd`
   return process.getuid?.() === 0 ? undefined : 'only root can run the nodes as their own user'
 }
 
@@ -210,6 +215,7 @@ async function startEtcd(folder: string): Promise<RunningProcess> {
     client,
     '--listen-peer-urls',
     `http://${ETCD}:2380`,
+    '--enable-v2',
     '--log-level',
     'error',
   ])
