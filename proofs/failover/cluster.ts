@@ -66,7 +66,8 @@ export interface Cluster {
 /** Returns why there can be no cluster on this machine, or undefined. */
 export function whyNoCluster(): string | undefined {
   const missing = PROGRAMS.find((program) => !existsSync(program))
-  if (missing) return `${missing} is missing: install Debian's patroni, etcd-server, haproxy and python3-etcd`
+  if (missing)
+    return `${missing} is missing: install Debian's patroni, etcd-server, haproxy, python3-etcd`
   return process.getuid?.() === 0 ? undefined : 'only root can run the nodes as their own user'
 }
 
