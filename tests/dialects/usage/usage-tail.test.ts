@@ -207,3 +207,22 @@ test('a cost that a vendor states twice is taken out twice', () => {
   assert.equal(stateCost(twice, undefined).toString(), '{"usage":{"tokens":2}}')
   assert.equal(stateCost(twice, { cost: '0.5' }).toString(), '{"usage":{"tokens":2,"cost":0.5}}')
 })
+
+for (const [name, { place, last, end }] of Object.entries(DIALECTS)) {
+  test(`${name}: a usage whose name has escapes states the charge and no other cost`, () => {
+    const escaped = (document: object) =>
+      JSON.stringify(document)
+        .replace('"usage"', String.raw`"\u0075s\u0061ge"`)
+        .replace('"cost"', String.raw`"c\u006Fst"`)
+    const usage = { cost: 9, total_tokens: 3 }
+    const body = stateCost(Buffer.from(escaped({ usage })), FIGURE).toString()
+    assert.deepEqual(JSON.parse(body), { usage: { cost: 0.00123, total_tokens: 3 } })
+    assert.equal(stateCost(Buffer.from(escaped({ usage })), undefined).includes('9'), false)
+    const tail = new UsageTail(place)
+    const stream = `data: ${escaped(last(usage))}\n\ndata: ${end}\n\n`
+    const shown = `${tail.push(Buffer.from(stream))}${tail.end(FIGURE)}`
+    const [, event = ''] = /^data: (.*)$/m.exec(shown) ?? []
+    const expected = last({ cost: 0.00123, total_tokens: 3 })
+    assert.deepEqual(JSON.parse(event), JSON.parse(JSON.stringify(expected)))
+  })
+}

@@ -35,7 +35,10 @@ const IN_DOCUMENT = ['usage']
 
 /** Names that the usage has from the gateway alone. */
 const STATED = ['cost', 'cost_basis']
-const MAY_STATE = Buffer.from('"usage"')
+const NAME = Buffer.from('"usage"')
+/** A letter of the name may be written as an escape. */
+const ESCAPE = Buffer.from(String.raw`\u00`)
+const mayState = (bytes: Buffer) => bytes.includes(NAME) || bytes.includes(ESCAPE)
 const DATA = Buffer.from('data:')
 const LF = 0x0a
 const CR = 0x0d
@@ -44,13 +47,13 @@ const OPEN_OBJECT = 0x7b
 
 /** Returns the body with the figure, or without any if it is undefined. */
 export function stateCost(body: Buffer, figure: CostFigure | undefined): Buffer {
-  if (!body.includes(MAY_STATE) || !isObject(tryParseJson(body))) return body
+  if (!mayState(body) || !isObject(tryParseJson(body))) return body
   return stateAt(body, IN_DOCUMENT, figure)
 }
 
 /** Returns the document of an event that may have usage, of a frame of an event stream. */
 export function readUsageEvent(frame: Buffer): JsonObject | undefined {
-  if (!frame.includes(MAY_STATE)) return undefined
+  if (!mayState(frame)) return undefined
   return readEvent(frame)
 }
 
