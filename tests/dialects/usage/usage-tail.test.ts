@@ -226,3 +226,11 @@ for (const [name, { place, last, end }] of Object.entries(DIALECTS)) {
     assert.deepEqual(JSON.parse(event), JSON.parse(JSON.stringify(expected)))
   })
 }
+
+test('a line break that arrives in two pieces still ends its event', () => {
+  const event = { type: 'response.in_progress', response: { usage: { cost: 9 } } }
+  const lines = JSON.stringify(event, undefined, 1).replaceAll(/^/gm, 'data: ')
+  const stream = Buffer.from(`data: {}\r\n\r\n${lines}\n\n`)
+  const { early } = run(RESPONSES_USAGE, stream, [stream.indexOf('\r\n\r\n') + 3], FIGURE)
+  assert.deepEqual(documents(early), [{}, { ...event, response: { usage: {} } }, ''])
+})

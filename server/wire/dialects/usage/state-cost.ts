@@ -82,7 +82,9 @@ export function stateCostInFrame(
   const stated = stateAt(data, path, figure)
   if (stated === data) return frame
   const name = event.event === 'message' ? undefined : event.event
-  return Buffer.from(encodeSseEvent(name, stated.toString()))
+  // The rest of a line break that arrived in two pieces: without it, the frame before has no end.
+  const rest = frame[0] === LF ? '\n' : ''
+  return Buffer.from(rest + encodeSseEvent(name, stated.toString()))
 }
 
 /** Returns where the data of a frame stands; undefined unless it is one line. */
