@@ -1,7 +1,8 @@
 /**
  * Proves that budgets hold over three gateways that are killed with -9, across midnights in four
- * zones and days of 23 and 25 hours, while they are changed, and under eight at once:
- * `npm run prove:budgets -- [--rounds 20] [--calls 120] [--seed N]`.
+ * zones and days of 23 and 25 hours, while they are changed, and under eight at once; first of the
+ * ledger in three processes, then of three whole gateways over HTTP:
+ * `npm run prove:budgets -- [--rounds 20] [--calls 120] [--http 6] [--seed N]`.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,12 +20,14 @@ import { createTestDatabase } from '../../tests/support/postgres.ts'
 import { until } from '../../tests/support/until.ts'
 import { type BookBudget, type BookKey, type ClockSpan, judge, type Verdict } from './book.ts'
 import type { Order, ProofCaller, RoundEnd } from './orders.ts'
+import { type HttpVerdict, proveOverHttp } from './over-http.ts'
 import { EDGES, ZONES } from './zones.ts'
 
 const values = readOptions(import.meta.filename, {
   postgres: POSTGRES_OPTION,
   rounds: { type: 'string', default: '20' },
   calls: { type: 'string', default: '120' },
+  http: { type: 'string', default: '6' },
   seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 })
 const rounds = Number(values.rounds)
@@ -35,10 +38,12 @@ const ACCOUNTS = 3
 const RACERS = 40
 const BEFORE_EDGE_MS = 900
 const BALANCE = 10n ** 15n
+const HTTP_CALLS = 300
 
 const random = createRandom(seed)
 const conditions = readConditions(
-  `npm run prove:budgets -- --rounds ${rounds} --calls ${calls} --seed ${seed}`,
+  `npm run prove:budgets -- --rounds ${rounds} --calls ${calls} --http ${values.http} ` +
+    `--seed ${seed}`,
   values.postgres,
 )
 const database = await createTestDatabase()
@@ -61,7 +66,10 @@ try {
   for (let index = 1; index <= rounds; index += 1) await runRound(index)
   await settled()
   const verdict = await judge(sql, [...budgets.values()], keys, clocks)
-  finish(verdict, (await audit(sql)).ok)
+  const isAudited = (await audit(sql)).ok
+  const { postgres } = values
+  const overHttp = { random, rounds: Number(values.http), calls: HTTP_CALLS, postgres }
+  finish(verdict, isAudited, await proveOverHttp(overHttp))
 } finally {
   for (const gateway of gateways) gateway.kill('SIGKILL')
   await sql.end()
@@ -227,20 +235,24 @@ async function settled(): Promise<void> {
   )
 }
 
-function finish(verdict: Verdict, isAudited: boolean): void {
+function finish(verdict: Verdict, isAudited: boolean, http: HttpVerdict): void {
   const { kills, changes, held, refused, other } = totals
-  const breaks = [...verdict.breaks, ...races, ...other.map((outcome) => `a call was ${outcome}`)]
-  const ok = breaks.length === 0 && isAudited && refused > 0 && verdict.calls > 0
+  const wrong = other.map((outcome) => `a call was ${outcome}`)
+  const breaks = [...verdict.breaks, ...races, ...wrong, ...http.breaks]
+  const isTried = refused > 0 && verdict.calls > 0 && http.refused > 0 && http.calls > 0
+  const ok = breaks.length === 0 && isAudited && isTried
   report(
     'prove-budgets',
     conditions,
-    { ok, seed, rounds, kills, changes, held, refused, isAudited, ...verdict, breaks },
+    { ok, seed, rounds, kills, changes, held, refused, isAudited, ...verdict, http, breaks },
     [
       `${verdict.calls} calls of ${GATEWAYS} gateways under ${budgets.size} budgets, ` +
         `${verdict.counters} counters of windows; ${refused} refused`,
       `${kills} gateways killed, ${changes} changes under load, ${rounds} edges of the clock, ` +
         `${verdict.crossings} holds across one`,
       `${rounds - kills} races without a kill let exactly as many calls pass as fit`,
+      `over HTTP: ${http.calls} calls charged, ${http.refused} refused, ${http.kills} gateways ` +
+        `killed, ${http.changes} changes under load`,
       `audit ${isAudited ? 'clean' : 'NOT CLEAN'}, ${breaks.length} exceptions`,
       ...breaks.slice(0, 20),
       ok ? 'PASSED' : 'FAILED',

@@ -1,7 +1,7 @@
 /**
  * Proves that the price proof detects small mistakes: makes one after another in a copy of the tree
- * and runs the checks that must fail. `npm run prove:mutations -- [--only N] [--cases 1200] [--seed
- * N]`.
+ * and runs the checks that must fail. `npm run prove:mutations -- [--only 1,2] [--cases 1200]
+ * [--seed N]`.
  */
 
 import { spawn } from 'node:child_process'
@@ -43,7 +43,8 @@ const copy = copyTree()
 try {
   await checkUnchanged()
   const outcomes: Outcome[] = []
-  const chosen = only === undefined ? MUTATIONS : MUTATIONS.slice(Number(only) - 1, Number(only))
+  const places = only?.split(',').map(Number)
+  const chosen = MUTATIONS.filter((_, index) => places?.includes(index + 1) ?? true)
   for (const mutation of chosen) {
     const outcome = await tryMutation(mutation)
     console.log(describe(outcome).join('\n'))
