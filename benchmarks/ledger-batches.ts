@@ -1,12 +1,14 @@
 /**
  * Measures PostgreSQL's processor time for a hold and its settlement by the size of their batches,
  * in turns with another checkout: `node benchmarks/ledger-batches.ts --before FOLDER [--rounds 9]`.
- * A batch of one is a call that travels alone: one statement holds, another one settles.
+ * A batch of one is a call that travels alone: one statement holds, another one settles. With
+ * `--budgets N` one account has that many budgets here, and none there: `--before .`.
  */
 
 import { join, resolve } from 'node:path'
 import type { Sql } from 'postgres'
 import { newId, newRequestId } from '../server/base/lib/ids.ts'
+import { addBudget } from '../server/money/ledger/budgets/budgets.ts'
 import type { closeHolds, takeHolds } from '../server/money/ledger/posting/move-store.ts'
 import type { toHoldRow, toSettleRow } from '../server/money/ledger/posting/rows.ts'
 import type { openPlace, Place } from '../testbed/laboratory.ts'
@@ -20,6 +22,7 @@ const values = readOptions(import.meta.filename, {
   before: { type: 'string', default: '.' },
   label: { type: 'string', default: 'before' },
   rounds: { type: 'string', default: '9' },
+  budgets: { type: 'string', default: '0' },
   name: { type: 'string', default: 'ledger-batches' },
 })
 const rounds = Number(values.rounds)
@@ -30,6 +33,7 @@ const SIZES = [
   [64, 20],
   [512, 6],
 ] as const
+const budgets = Number(values.budgets)
 const ACCOUNTS = [1, 1_000] as const
 const HELD_NANOS = 2_458_350n
 const LINES = [
@@ -50,7 +54,9 @@ interface Checkout {
 }
 
 const conditions = readConditions(
-  `node benchmarks/ledger-batches.ts --before CHECKOUT --rounds ${rounds}`,
+  budgets === 0
+    ? `node benchmarks/ledger-batches.ts --before CHECKOUT --rounds ${rounds}`
+    : `node benchmarks/ledger-batches.ts --before . --budgets ${budgets} --rounds ${rounds}`,
 )
 const before = await open(resolve(values.before))
 const after = await open(join(import.meta.dirname, '..'))
@@ -58,7 +64,8 @@ const lines: string[] = []
 const result: Record<string, object> = {}
 try {
   pinTree(process.pid, SERVER_CORE)
-  for (const accounts of ACCOUNTS) await compare(accounts)
+  await addBudgets(after)
+  for (const accounts of budgets === 0 ? ACCOUNTS : [1]) await compare(accounts)
   lines.push(
     `before: ${values.label}. PostgreSQL's user and system time of a pair in µs, fsync on, medians`,
     `of ${rounds} rounds in turns; ratios are medians of each round's after / before.`,
@@ -93,6 +100,22 @@ async function open(folder: string): Promise<Checkout> {
   const store = await from('server/money/ledger/posting/move-store.ts')
   const rows = await from('server/money/ledger/posting/rows.ts')
   return { place, postmaster, sql, close, ...store, ...rows }
+}
+
+/** Gives the hot account budgets that no call reaches. */
+async function addBudgets({ sql, place }: Checkout): Promise<void> {
+  const [accountId = ''] = place.accountIds
+  for (let count = 0; count < budgets; count += 1) {
+    await addBudget(sql, {
+      accountId,
+      scope: 'account',
+      subject: '',
+      setBy: 'operator',
+      unit: 'money',
+      amount: 10n ** 15n,
+      period: 'month',
+    })
+  }
 }
 
 async function compare(accounts: number): Promise<void> {
