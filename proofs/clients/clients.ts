@@ -147,6 +147,13 @@ const LIBRARIES: readonly Library[] = [
     models: BOTH,
   },
   {
+    id: 'google-genai',
+    name: '@google/genai',
+    packages: { '@google/genai': '3.3.0' },
+    script: 'google-genai.mjs',
+    models: ['sim-gemini-3'],
+  },
+  {
     id: 'ai-sdk-bytedance',
     name: '@ai-sdk/bytedance',
     packages: { '@ai-sdk/bytedance': '1.0.29', ai: '7.0.173' },

@@ -84,6 +84,12 @@ export const LIBRARY_SCENES: Readonly<Record<string, LibraryScene>> = {
     bills: 1,
     model: 'sim-embedding',
   },
+  'embedding in its own format': {
+    words: 'the river [[fault:g_usage]]',
+    judge: (answer) => (Number(answer) > 0 ? undefined : `a vector of ${answer}`),
+    bills: 1,
+    model: 'sim-gemini-embedding',
+  },
   video: {
     words: VIDEO,
     judge: isVideo,

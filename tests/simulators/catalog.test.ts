@@ -21,6 +21,7 @@ const PROBES: Record<string, (key: string) => Probe> = {
     { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
     undefined,
   ],
+  gemini: (key) => ['/v1beta/models', { 'x-goog-api-key': key }, undefined],
   'doubao-speech': synthesis,
   // A WebSocket behind the same keys: interpretation.test.ts opens it.
   'doubao-ast': synthesis,

@@ -108,7 +108,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'server/api/endpoints':
     `. account text audio images video minutes files webhooks service reference
     index.ts`.split(/\s+/),
-  'server/api/endpoints/text': ['tokens', 'billing', 'references', 'socket', '.'],
+  'server/api/endpoints/text': ['tokens', 'billing', 'references', 'socket', '.', 'contents'],
   'server/api/admin': `. live services.ts handler.ts operator account people contract.ts handlers.ts
     endpoints.ts`.split(/\s+/),
   'console/src/components': '. text state charts page list prices fields form'.split(' '),

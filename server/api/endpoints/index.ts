@@ -39,6 +39,7 @@ import { healthz, readyz } from './service/health.ts'
 import { chatCompletions } from './text/chat-completions.ts'
 import { compactResponses } from './text/compaction.ts'
 import { completions } from './text/completions.ts'
+import { contentsEndpoints } from './text/contents/endpoints.ts'
 import { countTokens } from './text/count-tokens.ts'
 import { embeddings } from './text/embeddings.ts'
 import { inputTokens } from './text/input-tokens.ts'
@@ -83,6 +84,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listInputItems,
   cancelResponse,
   deleteResponse,
+  ...contentsEndpoints,
   embeddings,
   moderations,
   speech,

@@ -7,13 +7,13 @@ const STATEFUL = 'send the whole conversation to POST /v1/responses or /v1/chat/
 export const UNSUPPORTED_PATHS: readonly PathHint[] = [
   hint(
     /:(?:stream)?(?:generate|raw)content$|:(?:predict|(?:async)?batch\w*|interact)$/i,
-    'generateContent and related methods are not supported',
-    'use POST /v1/chat/completions, /v1/messages or /v1/responses',
+    'this method is served below /v1beta/models, or not at all',
+    'use POST /v1beta/models/{model}:generateContent, with the model as one segment of the path',
   ),
   hint(
     /:(?:count\w*tokens|embed\w*)$/i,
-    'this protocol is not supported',
-    'use POST /v1/messages/count_tokens or /v1/embeddings',
+    'this method is served below /v1beta/models',
+    'use POST /v1beta/models/{model}:countTokens or :embedContent',
   ),
   hint(
     /^\/api\/(?:chat|generate)\b/,

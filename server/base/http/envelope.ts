@@ -1,14 +1,15 @@
 /**
  * The shapes of an error body. `flat` is the gateway's own; `nested` is understood by every vendor
  * SDK and used on the routes they call. `messages` is nested for callers that send
- * `anthropic-version`, and flat for others. `native` is that of the native API. `admin` is flat and
- * names the fields at fault.
+ * `anthropic-version`, and flat for others. `native` is that of the native API, `google` that of
+ * Google's. `admin` is flat and names the fields at fault.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS, type ErrorRow, type GatewayError } from '../lib/errors.ts'
+import { renderGoogleError } from './google-error.ts'
 import { billingOf, renderNativeError } from './native-error.ts'
 
-export type Envelope = 'flat' | 'admin' | 'nested' | 'messages' | 'native'
+export type Envelope = 'flat' | 'admin' | 'nested' | 'messages' | 'native' | 'google'
 
 export function renderError(
   error: GatewayError,
@@ -17,6 +18,7 @@ export function renderError(
   requestId: string,
 ): unknown {
   if (envelope === 'native') return renderNativeError(error, requestId)
+  if (envelope === 'google') return renderGoogleError(error)
   const { type } = ERRORS[error.row]
   const nested =
     envelope === 'nested' || (envelope === 'messages' && headers['anthropic-version'] !== undefined)

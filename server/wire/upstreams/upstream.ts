@@ -26,6 +26,8 @@ import type { Wire, WireResponse } from './wire.ts'
 export type Operation =
   | 'chat'
   | 'compaction'
+  | 'contents'
+  | 'contents-embedding'
   | 'completion'
   | 'embedding'
   | 'moderation'

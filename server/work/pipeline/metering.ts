@@ -22,6 +22,11 @@ export interface RequestParts {
   readonly headers: IncomingHttpHeaders
 }
 
+export interface RequestPath {
+  readonly params: Readonly<Record<string, string | undefined>>
+  readonly query: URLSearchParams
+}
+
 /** A multipart form that was read into memory. */
 export interface MemoryForm {
   /** The values of each field, in order. */
@@ -46,6 +51,8 @@ export interface RequestMetering {
   readonly form?: FormReading
   /** Also takes a form, and returns the JSON that it stands for; throws InvalidRequest. */
   readonly fromForm?: (form: MemoryForm) => Body
+  /** Returns members that the path and the query state: they take the place of the body's own. */
+  readonly fromPath?: (path: RequestPath) => Body
   /** Allows bodies as large as those of chats, since they may contain pictures. */
   readonly takesPictures?: true
   /** Takes a list of models (`models`), tried in turn. */

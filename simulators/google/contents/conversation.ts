@@ -6,7 +6,8 @@ import { generationOf } from './models.ts'
 export function contentsTurns(json: unknown): Turn[] {
   if (!isObject(json)) return []
   const { systemInstruction: system } = json
-  const turns = objects(json.contents).flatMap(turnsOf)
+  const embedded = [json, ...objects(json.requests)].map(({ content }) => content)
+  const turns = objects([...objects(json.contents), ...embedded]).flatMap(turnsOf)
   const instruction = isObject(system) ? textOf(objects(system.parts)) : ''
   return instruction === '' ? turns : [{ role: 'system', text: instruction }, ...turns]
 }

@@ -1,5 +1,5 @@
 // :generateContent and :streamGenerateContent, at both of the vendor's addresses.
-import { isObject, type Json, text } from '../../kernel/checks.ts'
+import { isObject, type Json, objects, text, textOfParts } from '../../kernel/checks.ts'
 import { dataEvent } from '../../kernel/events.ts'
 import {
   type Charge,
@@ -14,7 +14,8 @@ import { bentUsage, usageSequence } from '../../kernel/usage.ts'
 import { answerTo } from '../../model/answer.ts'
 import { scriptText } from '../../model/conversation.ts'
 import { withPromptCache } from '../../model/prompt-cache.ts'
-import { googleError } from '../errors.ts'
+import { tokensOf } from '../../model/tokens.ts'
+import { googleError, invalid } from '../errors.ts'
 import {
   billOf,
   type ContentsAnswer,
@@ -48,6 +49,7 @@ function answerContents(exchange: Exchange): Reply {
       message: `models/${model} is not found for API version v1beta.`,
     })
   }
+  if (/^(?:e|batchE)mbedContents?$/.test(method)) return embed(exchange, model)
   const isStream = method === 'streamGenerateContent'
   if (!isStream && method !== 'generateContent') {
     throw new Refused({ status: 404, message: `Method ${method} not found.` })
@@ -155,6 +157,25 @@ function tokens(contents: ContentsAnswer): { thoughts: number; candidates: numbe
 function finalUsage(contents: ContentsAnswer): Json {
   const { thoughts, candidates } = tokens(contents)
   return usageOf(contents, thoughts, candidates)
+}
+
+/** A vector for each text. Usage is stated on request alone, as the older API states none. */
+function embed({ json, scenario }: Exchange, model: string): Reply {
+  const body: Json = isObject(json) ? json : {}
+  const requests = body.requests === undefined ? undefined : objects(body.requests)
+  for (const request of requests ?? []) {
+    if (request.model !== `models/${model}`) throw invalid('requests must name the same model')
+  }
+  const texts = (requests ?? [body]).map(({ content }) => {
+    return isObject(content) ? textOfParts(content.parts) : ''
+  })
+  if (texts.length === 0 || texts.includes('')) throw invalid('content contains an empty Part.')
+  const tokens = texts.reduce((sum, one) => sum + tokensOf(one), 0)
+  const usage = scenario.has('g_usage') ? { usageMetadata: { promptTokenCount: tokens } } : {}
+  const vectors = texts.map((one) => ({ values: [one.length, 0.5] }))
+  const answer = requests ? { embeddings: vectors } : { embedding: vectors[0] }
+  const charge = { model, units: { input_token: tokens }, reported: usage }
+  return whole(200, { ...answer, ...usage }, { charge })
 }
 
 /** Each piece states the counts so far. Without `alt=sse` the pieces are a JSON list. */

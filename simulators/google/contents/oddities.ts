@@ -21,6 +21,7 @@ export const CONTENTS_SCENARIOS = [
   flag('g_totallies', 'gemini: the total is three times as large'),
   flag('g_nototal', 'gemini: there is no total'),
   flag('g_nodetails', 'gemini: no usage by modality'),
+  flag('g_usage', 'gemini: embeddings state their tokens'),
   flag('g_fast', 'gemini: served as priority'),
 ]
 

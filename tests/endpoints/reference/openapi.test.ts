@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { ENDPOINTS } from '../../../server/api/endpoints/index.ts'
 import { buildOpenapi } from '../../../server/api/endpoints/reference/openapi.ts'
-import { describeEndpoint } from '../../../server/api/endpoints/reference/operation.ts'
+import { describeEndpoint, toTemplate } from '../../../server/api/endpoints/reference/operation.ts'
 import { MEANINGS } from '../../../server/api/endpoints/reference/statuses.ts'
 import { responsesSocket } from '../../../server/api/endpoints/text/socket/responses-socket.ts'
 import { ERRORS } from '../../../server/base/lib/errors.ts'
@@ -35,7 +35,7 @@ describe('the OpenAPI document', () => {
     for (const endpoint of ENDPOINTS) {
       const { method, paths: own } = endpoint
       for (const path of own) {
-        const template = path.replace(/:(\w+)/g, '{$1}').replace('*', '{id}')
+        const template = toTemplate(path)
         const isCall = endpoint !== responsesSocket
         assert.ok(paths[template]?.[isCall ? method.toLowerCase() : 'description'], template)
       }
@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
     for (const endpoint of ENDPOINTS) {
       const { kind, method, paths: own } = endpoint
       if (endpoint === responsesSocket) continue
-      const template = own[0].replace(/:(\w+)/g, '{$1}').replace('*', '{id}')
+      const template = toTemplate(own[0])
       const described = paths[template]?.[method.toLowerCase()]
       assert.equal(described?.security.length, kind === 'plain' ? 0 : 2, own[0])
       assert.equal('401' in (described?.responses ?? {}), kind !== 'plain', own[0])

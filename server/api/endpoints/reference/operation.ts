@@ -128,9 +128,14 @@ function describeSuccess({ answer, answerType }: Documentation): ReferenceOperat
   return answerType === undefined ? undefined : { type: answerType, schema: { type: 'string' } }
 }
 
-/** Replaces `:id` and `*` by `{id}`; the wildcard is for ids that may contain slashes. */
-function toTemplate(path: string): string {
-  return path.replace(/:(\w+)/g, '{$1}').replace('*', '{id}')
+/**
+ * Replaces `:id` and `*` by `{id}`; the wildcard is for ids that may contain slashes. A double
+ * colon is one of the path.
+ */
+export function toTemplate(path: string): string {
+  const [own = '', method] = path.split('(^.+)::')
+  const template = own.replace(/:(\w+)/g, '{$1}').replace('*', '{id}')
+  return method === undefined ? template : `${template}:${method}`
 }
 
 function nameOperation(method: string, path: string): string {

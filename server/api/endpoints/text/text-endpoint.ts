@@ -46,7 +46,7 @@ export interface TextDeclaration {
   readonly metering?: Partial<Metering>
   /** The format of a streamed answer; absent: it is never streamed. */
   readonly stream?: string
-  readonly documentation: Pick<Documentation, 'summary' | 'description' | 'headers'> &
+  readonly documentation: Pick<Documentation, 'summary' | 'description' | 'headers' | 'query'> &
     Required<Pick<Documentation, 'answer' | 'example'>>
 }
 

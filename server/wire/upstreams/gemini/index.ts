@@ -3,6 +3,7 @@ import { completeByChat } from '../complete-by-chat.ts'
 import { eachKey } from '../key-header.ts'
 import { readPriceFacts } from '../shared-settings.ts'
 import { defineUpstream } from '../upstream.ts'
+import { passContents, passEmbedding } from './pass.ts'
 import { listGeminiModels, listPublished } from './send.ts'
 import { geminiChat, geminiMessages, geminiResponses } from './serve.ts'
 import { geminiSettings, readGeminiUrl } from './settings.ts'
@@ -23,7 +24,9 @@ export const gemini = defineUpstream({
     completion: completeByChat(geminiChat, () => 'max_tokens'),
     messages: geminiMessages,
     responses: geminiResponses,
+    contents: passContents,
+    'contents-embedding': passEmbedding,
   },
-  translates: () => true,
+  translates: (operation) => !operation.startsWith('contents'),
   translatesSearch: true,
 })

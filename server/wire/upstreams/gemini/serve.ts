@@ -76,7 +76,7 @@ async function ask(wire: Wire, call: Call, chat: JsonObject): Promise<Answered> 
   return { response, reading, ignored: first.ignored }
 }
 
-function answer(
+export function answerGemini(
   { settings, request: { stream } }: Call,
   { body }: WireResponse,
   relay: UpstreamAnswer['relay'],
@@ -117,7 +117,7 @@ export const geminiChat: CallAdapter<GeminiSettings> = async (wire, call) => {
     customTools: listCustomTools(value),
     inputTokensEstimate: estimateInputTokens(),
   }
-  return answer(call, response, createContentsChat(options), ignored)
+  return answerGemini(call, response, createContentsChat(options), ignored)
 }
 
 const HEARTBEAT = Buffer.from(MESSAGES_PING)
@@ -137,7 +137,7 @@ export const geminiMessages: CallAdapter<GeminiSettings> = async (wire, call) =>
     form,
   )
   const names = [...ignored, ...answered.ignored.map((name) => toOwnName(name, OF_MESSAGES))]
-  return { ...answer(call, answered.response, relay, names), heartbeat: HEARTBEAT }
+  return { ...answerGemini(call, answered.response, relay, names), heartbeat: HEARTBEAT }
 }
 
 /** Agents shorten a conversation when they recognise the message. */
@@ -163,7 +163,7 @@ export const geminiResponses: CallAdapter<GeminiSettings> = async (wire, call) =
     form,
   )
   const names = [...ignored, ...answered.ignored.map((name) => toOwnName(name, OF_RESPONSES))]
-  return answer(call, answered.response, relay, names)
+  return answerGemini(call, answered.response, relay, names)
 }
 
 /** Members in between that callers know by other names. */

@@ -19,26 +19,35 @@ const BEARER = /^Bearer +(\S+) *$/i
 interface Presented {
   readonly authorization: string | undefined
   readonly apiKey: string | string[] | undefined
+  readonly named: string | undefined
   readonly key: PresentedKey
 }
 
 /** SDKs reuse connections: the same headers on one need no second hash. */
 const lastPresented = new WeakMap<Socket, Presented>()
 
-function readKey({ headers, socket }: IncomingMessage): PresentedKey {
+function readKey({ headers, socket }: IncomingMessage, named: string | undefined): PresentedKey {
   const { authorization, 'x-api-key': apiKey } = headers
   const last = lastPresented.get(socket)
-  if (last && last.authorization === authorization && last.apiKey === apiKey) return last.key
-  const key = readCredential(headers)
-  lastPresented.set(socket, { authorization, apiKey, key })
+  const isSame = last?.authorization === authorization && last?.apiKey === apiKey
+  if (last && isSame && last.named === named) return last.key
+  const key = readCredential(headers, named)
+  lastPresented.set(socket, { authorization, apiKey, named, key })
   return key
 }
 
+/** Returns the key as Google's clients send it, on the paths that they call. */
+function readNamed({ envelope, request, query }: Context): string | undefined {
+  if (envelope !== 'google') return undefined
+  const header = request.headers['x-goog-api-key']
+  return (typeof header === 'string' && header) || query.get('key') || undefined
+}
+
 /**
- * Returns the key or token in `Authorization: Bearer` or `x-api-key`. Throws 401 if there is none,
- * if they differ, or if it is malformed.
+ * Returns the key or token in `Authorization: Bearer` or `x-api-key`, or the one named in another
+ * way. Throws 401 if there is none, if they differ, or if it is malformed.
  */
-function readCredential(headers: IncomingHttpHeaders): PresentedKey {
+function readCredential(headers: IncomingHttpHeaders, named: string | undefined): PresentedKey {
   const { authorization } = headers
   const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
   const header = headers['x-api-key']
@@ -49,7 +58,7 @@ function readCredential(headers: IncomingHttpHeaders): PresentedKey {
         'invalid or missing API key: Authorization and x-api-key name different ones, send one',
     })
   }
-  const key = bearer ?? apiKey
+  const key = named ?? bearer ?? apiKey
   if (key !== undefined && isWellFormedApiKey(key)) return presentKey(key)
   if (key !== undefined && isToken(key)) return presentKey(key, true)
   throw new GatewayError('unauthenticated')
@@ -64,7 +73,7 @@ export async function identify(
   services: Pick<Services, 'accounts' | 'addresses' | 'whileAway'>,
   waiting: Waiting = context,
 ): Promise<Caller> {
-  const key = readKey(context.request)
+  const key = readKey(context.request, readNamed(context))
   const startedAt = performance.now()
   let identified: Identified | Promise<Identified> | undefined = services.accounts.identify(key)
   let found: Identified

@@ -51,8 +51,16 @@ export async function readRequest(
     fromForm && isForm(context.request)
       ? await readSentForm(context, fromForm, limitBytes)
       : await readJsonBody(context, limitBytes)
-  const json = await parseInTurn(context, sent, reading.schema)
+  const named = reading.fromPath ? withMembers(sent, reading.fromPath(context)) : sent
+  const json = await parseInTurn(context, named, reading.schema)
   return { ...json, file: undefined, digest: () => digestOf(context, sent) }
+}
+
+/** Returns the body with members in place of its own. Throws 400. */
+function withMembers(sent: Buffer, members: Body): Buffer {
+  const { body, fields } = parseObject(sent)
+  const entries = Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)])
+  return spliceJson(body, fields, { set: Object.fromEntries(entries) })
 }
 
 /** Returns the bytes of the JSON that a form stands for. */

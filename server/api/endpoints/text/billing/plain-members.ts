@@ -42,11 +42,16 @@ function listNames(...texts: readonly string[]): ReadonlySet<string> {
   return new Set(texts.flatMap((text) => text.split(/\s+/)))
 }
 
+const CONTENTS = `contents systemInstruction system_instruction tools toolConfig tool_config
+  generationConfig generation_config safetySettings safety_settings serviceTier service_tier labels
+  model stream alt content requests`
+
 export const PLAIN_CHAT = listNames(EVERYWHERE, CHAT)
 export const PLAIN_COMPLETIONS = listNames(EVERYWHERE, CHAT, 'prompt suffix echo')
 export const PLAIN_RESPONSES = listNames(EVERYWHERE, RESPONSES)
 export const PLAIN_MESSAGES = listNames(EVERYWHERE, MESSAGES)
 export const PLAIN_EMBEDDINGS = listNames('model input dimensions encoding_format user')
+export const PLAIN_CONTENTS = listNames(CONTENTS)
 export const PLAIN_MODERATIONS = listNames('model input')
 
 export const PLAIN_CHAT_MESSAGE = listNames(MARKS, CHAT_MESSAGE)

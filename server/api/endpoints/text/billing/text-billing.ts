@@ -71,6 +71,8 @@ export interface TextDialect {
   readonly limits: readonly string[]
   /** Top-level members that refer to nothing outside the body. */
   readonly plain: ReadonlySet<string>
+  /** Returns limits that stand elsewhere, under the names that are read at the top. */
+  readonly settings?: (value: JsonObject) => JsonObject
   readonly measure: (value: JsonObject) => Measure
   readonly readOptions: (
     request: QuotedRequest,
@@ -138,10 +140,11 @@ interface OutputLimits {
 }
 
 function readLimits({ value, fields }: QuotedRequest, dialect: TextDialect): OutputLimits {
+  const named = dialect.settings ? { ...value, ...dialect.settings(value) } : value
   return {
-    named: largest(value, dialect.limits),
-    largest: largest(value, LIMITS) ?? 0,
-    choices: Math.max(1, largest(value, CHOICES) ?? 1),
+    named: largest(named, dialect.limits),
+    largest: largest(named, LIMITS) ?? 0,
+    choices: Math.max(1, largest(named, CHOICES) ?? 1),
     predictionBytes: bytesOf(fields, 'prediction'),
     isPlain: hasOnly(value, dialect.plain),
     namesMore: hasMore(value, dialect.plain),

@@ -13,14 +13,15 @@ const TOKENS_PER_ITEM = 3
 /** Members that the model does not read, in any dialect. */
 const UNREAD = new Set(
   `type model id call_id tool_use_id tool_call_id cache_control signature encrypted_content metadata
-  user index status object logprobs finish_reason stop_reason annotations`.split(/\s+/),
+  user index status object logprobs finish_reason stop_reason annotations thoughtSignature mimeType
+  fileUri finishReason role`.split(/\s+/),
 )
 /** The model reads these as JSON, keys included. */
 const IS_JSON = new Set(['input_schema', 'parameters', 'schema'])
 /** Members with media, which have prices of their own. */
 const MEDIA = new Set(['data', 'url', 'image_url', 'video_url', 'file_data', 'file_url', 'result'])
 /** Members of an answer with its output, of all dialects of text. */
-const OUTPUT = ['choices', 'content', 'output']
+const OUTPUT = ['choices', 'content', 'output', 'candidates']
 
 interface Texts {
   readonly texts: string[]

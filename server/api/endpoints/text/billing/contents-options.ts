@@ -1,0 +1,54 @@
+/** Reads the options of a contents request that change its price. */
+import { invalidField } from '../../../../base/lib/errors.ts'
+import { isAbsent, type JsonObject } from '../../../../base/lib/json.ts'
+import type { Measure } from './measure.ts'
+import { inCamelCase, toList } from './measure-contents.ts'
+import {
+  CLIENT_TOOL,
+  type PricedOptions,
+  type PricedToolKind,
+  readCommon,
+  readModalities,
+  TOKEN_TOOL,
+  UNKNOWN_TOOL,
+  WEB_SEARCH,
+} from './priced-options.ts'
+
+/** Tools by their member; one with another member has no price. */
+const KINDS: ReadonlyMap<string, PricedToolKind> = new Map([
+  ['functionDeclarations', CLIENT_TOOL],
+  ['computerUse', CLIENT_TOOL],
+  ['googleSearch', WEB_SEARCH],
+  ['googleSearchRetrieval', WEB_SEARCH],
+  ['urlContext', TOKEN_TOOL],
+  ['codeExecution', TOKEN_TOOL],
+])
+/** Searches to hold for: a request sets no limit. */
+const SEARCHES = 5
+
+export function readContentsOptions(value: JsonObject, measure: Measure): PricedOptions {
+  const { serviceTier, tools, generationConfig, cachedContent } = inCamelCase(value, '')
+  // What it names belongs to the channel's account, and its storage is billed by the hour.
+  if (!isAbsent(cachedContent)) throw invalidField('cachedContent', 'is not offered')
+  const options = readCommon(isUnset(serviceTier) ? {} : { service_tier: serviceTier }, measure)
+  const { responseModalities: modalities } = inCamelCase(generationConfig, 'generationConfig')
+  readModalities(options, { modalities })
+  for (const [position, tool] of toList(tools).entries()) {
+    const field = `tools[${position}]`
+    for (const name of Object.keys(inCamelCase(tool, field))) readTool(options, field, name)
+  }
+  return options
+}
+
+function isUnset(tier: unknown): boolean {
+  return typeof tier !== 'string' || tier.toLowerCase() === 'unspecified'
+}
+
+function readTool(options: PricedOptions, field: string, name: string): void {
+  const { isHosted, feature } = KINDS.get(name) ?? UNKNOWN_TOOL
+  if (!isHosted) return
+  options.isHosted = true
+  if (!feature) return
+  const quantity = feature.unit ? { quantity: SEARCHES } : {}
+  options.features.push({ ...feature, field: `${field}.${name}`, value: name, ...quantity })
+}
