@@ -2,6 +2,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { compressOutput } from './build/compress-output.ts'
+import { groupChunks } from './build/group-chunks.ts'
 import { limitFirstLoad } from './build/limit-first-load.ts'
 
 /** Everything a browser fetches before it shows the sign-in page, gzipped. */
@@ -20,7 +21,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    chunkSizeWarningLimit: 700,
+    chunkSizeWarningLimit: 900,
+    rolldownOptions: { output: groupChunks() },
   },
   server: {
     host: '127.0.0.1',
