@@ -49,6 +49,26 @@ test('passes', async () => {
 })
 test('waits', () => sleep(20))
 `
+/** Suites of a file, and one that is declared late. */
+const NESTED = `
+import { before, describe, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+const steps = []
+const note = (step) => () => { steps.push(step) }
+before(note('file'))
+test('one', note('one'))
+for (const name of ['a', 'b']) {
+  for (let turns = 0; turns < 20; turns += 1) await turn()
+  describe(name, () => {
+    before(note('before ' + name))
+    describe('inner', () => {
+      before(note('before inner ' + name))
+      test('of ' + name, note(name))
+    })
+  })
+}
+test('order', () => console.log('steps: ' + steps.join()))
+`
 const ENDING = "console.error('no vendor answers'); process.exit(3)"
 
 /** Writes the modules as tests into a folder of their own. Returns a function that runs one. */
@@ -102,6 +122,13 @@ test('the end of a process is told with what it wrote', async (t) => {
   const lines = (await text(start('end.test.mjs').stdout)).trimEnd().split('\n')
   assert.match(lines.at(-2) ?? '', /end\.test\.mjs: its process ended with exit code 3$/)
   assert.equal(lines.at(-1), 'no vendor answers')
+})
+
+test('hooks belong to the suite that declares them, however late it does', async (t) => {
+  const { start } = prepareRuns(t, { 'nested.test.mjs': NESTED })
+  const lines = (await text(start('nested.test.mjs').stdout)).split('\n')
+  const steps = 'file,one,before a,before inner a,a,before b,before inner b,b'
+  assert.ok(lines.includes(`steps: ${steps}`), lines.join('\n'))
 })
 
 test('errors that nobody catches fail the run, and are told', async (t) => {

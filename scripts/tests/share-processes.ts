@@ -38,13 +38,16 @@ function writeModule(files: readonly string[]): string {
 /** The files' browser starts before the first of them and ends after the last. */
 function writeBrowserModule(files: readonly string[]): string {
   const browser = JSON.stringify(resolve('tests/support/browser.ts'))
+  const paths = JSON.stringify(files.map((file) => resolve(file)))
   return `import { after, before, describe } from 'node:test'
 import { launchBrowser, noBrowser } from ${browser}
-describe('${BROWSER_SUITE}', () => {
+describe('${BROWSER_SUITE}', async () => {
 let browser
 before(async () => { if (!noBrowser) browser = await launchBrowser() })
 after(() => browser?.close())
 ${writeSuites(files)}
+// All tests are declared before the first of them starts.
+await Promise.allSettled(${paths}.map((path) => import(path)))
 })
 `
 }
