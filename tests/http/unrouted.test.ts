@@ -102,9 +102,9 @@ test('a refusal of a request without a body leaves its connection open', async (
 
 test('a path of an unsupported protocol names an alternative that exists', async () => {
   for (const path of [
-    '/v1beta/models/some-model:generateContent',
-    '/v1beta/models/some-model:streamGenerateContent?alt=sse',
-    '/v1/models/some-model:countTokens',
+    '/v1beta/models/some-model:predict',
+    '/v1beta/models/of/some-model:streamGenerateContent?alt=sse',
+    '/v1beta1/models/some-model:countTokens',
     '/api/chat',
     '/api/generate',
     '/v1/complete',

@@ -7,12 +7,12 @@ const STATEFUL = 'send the whole conversation to POST /v1/responses or /v1/chat/
 export const UNSUPPORTED_PATHS: readonly PathHint[] = [
   hint(
     /:(?:stream)?(?:generate|raw)content$|:(?:predict|(?:async)?batch\w*|interact)$/i,
-    'this method is served below /v1beta/models, or not at all',
+    'this method is not supported',
     'use POST /v1beta/models/{model}:generateContent, with the model as one segment of the path',
   ),
   hint(
     /:(?:count\w*tokens|embed\w*)$/i,
-    'this method is served below /v1beta/models',
+    'this path is not supported',
     'use POST /v1beta/models/{model}:countTokens or :embedContent',
   ),
   hint(

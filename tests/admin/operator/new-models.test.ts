@@ -68,7 +68,8 @@ describe('new models', { concurrency: false }, () => {
     assert.equal(none.status, 404)
     const { data } = await stage.read('GET /operator/upstreams', AS)
     const listing = data.filter((one) => one.lists_models).map(({ name }) => name)
-    assert.deepEqual(listing, ['openai-compatible', 'anthropic', 'bedrock', 'anthropic-vertex'])
+    const clouds = ['bedrock', 'anthropic-vertex', 'gemini']
+    assert.deepEqual(listing, ['openai-compatible', 'anthropic', ...clouds])
   })
 
   test('every mistake is named before a step-up, and nothing is recorded', async () => {
