@@ -79,8 +79,10 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ),
   'server/wire/dialects':
     `. usage parts contents chat completions-over-chat messages chat-over-messages chat-over-contents
-    messages-over-chat responses responses-over-chat images interpretation minutes video speech
-    synthesis synthesis-over-speech transcription transcription-over-recognition`.split(/\s+/),
+    messages-over-chat responses responses-over-chat images interpretation minutes video fields
+    speech synthesis synthesis-over-speech transcription transcription-over-recognition`.split(
+      /\s+/,
+    ),
   'server/money/ledger': '. books audit leases posting holds redeem budgets ledger.ts'.split(' '),
   'server/money/accounts': ['.', 'tokens', 'identify.ts'],
   'server/work/alerts': ['alert.ts', 'mail', '.'],

@@ -7,6 +7,7 @@
 import type { JsonObject } from '../../base/lib/json.ts'
 import type { TaskKind } from '../../base/lib/task-kinds.ts'
 import type { Quantities } from '../../base/lib/units.ts'
+import type { VideoRules } from '../dialects/video/content.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { Wire } from './wire.ts'
 
@@ -119,6 +120,8 @@ export interface TaskDriver<Settings = unknown> {
    * `rejected` whose message and param may be shown to the caller.
    */
   prepare(order: TaskOrder<Settings>): PreparedTask
+  /** Returns the rules of a model, as stated to clients. Pure. */
+  rules?(model: Pick<TaskOrder<Settings>, 'settings' | 'upstreamModel' | 'details'>): VideoRules
   /** Formats of recordings that the vendor takes, and those that are converted for it. */
   readonly recordings?: { readonly taken: readonly string[]; readonly converted: readonly string[] }
   /** Fields of the request that this driver never reads, so that any value of them is good. */

@@ -15,6 +15,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { ZodType } from 'zod'
+import type { ImageRules } from '../dialects/fields/model-field.ts'
 import type { JsonFields } from '../dialects/json-scan.ts'
 import type { Relay, RelayReport } from '../dialects/relay.ts'
 import type { BodyReading } from '../dialects/tap.ts'
@@ -195,6 +196,8 @@ export interface Upstream<Settings = unknown> {
    * name what this gateway gave to their own account.
    */
   readonly sharesStored?: (settings: Settings) => boolean
+  /** Returns the rules of an image model, as far as they are known. Pure. */
+  readonly images?: (upstreamModel: string) => ImageRules
   /** Called before a call becomes a task, so that a refusal comes early. */
   readonly judges?: Readonly<Partial<Record<Operation, Judge>>>
   /** Background responses, which are read by `stored`. */

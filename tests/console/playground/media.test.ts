@@ -94,9 +94,15 @@ describe('media in the playground', { skip: noBrowser }, () => {
   test('a video is followed to its end and shown', async () => {
     const path = '/playground?model=doubao-seedance-1-0-pro-250528'
     const { page, complaints } = await stage.signedIn(path)
+    await page.getByRole('combobox', { name: 'Resolution' }).click()
+    await page.getByRole('option', { name: '1080p' }).waitFor()
+    // What the model does not take is not offered.
+    assert.equal(await page.getByRole('option', { name: '4k' }).count(), 0)
+    await page.getByRole('option', { name: '720p' }).click()
     await page.getByLabel('Duration in seconds').fill('3')
     await page.getByText('More settings').click()
     await page.getByRole('switch', { name: 'Return the last frame' }).click()
+    assert.equal(await page.getByRole('switch', { name: 'With audio' }).count(), 0)
     await priceBefore(page)
     await send(page)
     const result = panel(page, 'Result')

@@ -56,6 +56,36 @@ test('every model of ?type=video makes videos: the one that erases subtitles doe
   }
 })
 
+test('a video or image model states the fields of a request, and a 400 names them', async () => {
+  const { key } = await gateway.tenant()
+  const { json } = await gateway.get('/v1/models/MiniMax-H3', key)
+  const field = (name: string) => json.fields.find((one: { name: string }) => one.name === name)
+  assert.deepEqual(field('resolution'), {
+    name: 'resolution',
+    type: 'string',
+    values: ['768P', '2K'],
+    default: '768P',
+    required: false,
+  })
+  const { min, max, default: usual } = field('duration')
+  assert.deepEqual([min, max, usual], [4, 15, 5])
+  assert.equal(field('seed'), undefined)
+  const content = [{ type: 'text', text: 'a river' }]
+  const body = { model: 'MiniMax-H3', content }
+  const seeded = await gateway.post('/v1/videos/generations', key, { ...body, seed: 7 })
+  assert.equal(seeded.status, 400)
+  assert.match(
+    seeded.text,
+    /seed: this model does not take it; it takes content, resolution, .*watermark/,
+  )
+  const large = await gateway.post('/v1/videos/generations', key, { ...body, resolution: '4k' })
+  assert.match(large.text, /resolution: this model offers 768P, 2K/)
+  const { json: image } = await gateway.get('/v1/models/qwen-image-3.0', key)
+  const count = image.fields.find((one: { name: string }) => one.name === 'n')
+  assert.deepEqual([count.min, count.max], [1, 6])
+  assert.equal((await gateway.get('/v1/models/sim-chat', key)).json.fields, undefined)
+})
+
 test('a model lists the paths that accept it, by the operations of its upstreams', async () => {
   const { key } = await gateway.tenant()
   for (const [id, ...paths] of [

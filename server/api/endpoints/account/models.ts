@@ -10,6 +10,11 @@ import {
   type Model,
   type PriceEntry,
 } from '../../../money/catalog/catalog.ts'
+import {
+  describeImageFields,
+  describeVideoFields,
+  type ModelField,
+} from '../../../wire/dialects/fields/model-field.ts'
 import { viewOf } from '../../../work/pipeline/request/customer-view.ts'
 import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
 import { isServed, meteringOf } from '../serving.ts'
@@ -19,6 +24,22 @@ export const modelPrice = z.object({
   per: z.int().describe('Number of units that the amount buys.'),
   amount: z.string().describe('Decimal, in the account’s currency.'),
   when: z.looseObject({}).optional().describe('Conditions; the first price that applies counts.'),
+})
+
+export const modelField = z.object({
+  name: z.string(),
+  type: z.enum(['string', 'integer', 'boolean', 'array', 'any']),
+  values: z
+    .array(z.union([z.string(), z.number()]))
+    .optional()
+    .describe('The only values; of content, the kinds of its items.'),
+  min: z.number().optional(),
+  max: z.number().optional(),
+  default: z
+    .union([z.string(), z.number(), z.boolean()])
+    .optional()
+    .describe('Counts where the request has none.'),
+  required: z.boolean(),
 })
 
 const modelAnswer = z.object({
@@ -42,6 +63,10 @@ const modelAnswer = z.object({
     })
     .optional()
     .describe('Of models for minutes whose formats are limited.'),
+  fields: z
+    .array(modelField)
+    .optional()
+    .describe('Of models for videos and images: what a request may have. Others are a 400.'),
   abilities: z.array(z.string()).optional().describe('Such as tools, vision or reasoning.'),
 })
 
@@ -77,9 +102,35 @@ export function describeCallableModel(
     prices: describePrices(model.prices),
     free: model.free,
     endpoints: [...endpointsOf(model, services)],
+    ...describeFields(model, services),
     ...describeRecordings(model, services),
     ...describeLimits(model),
   }
+}
+
+/** Returns the fields that the first route with rules takes; the others may take fewer. */
+function describeFields(model: Model, { catalog, upstreams }: PlainServices) {
+  const { type, details, routes } = model
+  if (type !== 'video' && type !== 'image') return {}
+  const { channels } = catalog.snapshot()
+  for (const { channel, upstreamModel } of routes) {
+    const target = channels.get(channel)
+    const upstream = target && upstreams.get(target.upstream)
+    if (!upstream) continue
+    if (type === 'image') {
+      return { fields: toFields(describeImageFields(upstream.images?.(upstreamModel) ?? {})) }
+    }
+    const { settings } = target
+    const rules = upstream.tasks?.video?.rules?.({ settings, upstreamModel, details })
+    if (rules) return { fields: toFields(describeVideoFields(rules)) }
+  }
+  return {}
+}
+
+function toFields(fields: readonly ModelField[]): z.infer<typeof modelField>[] {
+  return fields.map(({ values, ...field }) => {
+    return values === undefined ? field : { ...field, values: [...values] }
+  })
 }
 
 /** Returns the formats of recordings, unless a route of the model takes any. */

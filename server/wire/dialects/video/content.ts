@@ -200,9 +200,16 @@ export function findUntaken(
     if (ALWAYS_TAKEN.has(param) || taken.includes(param)) continue
     const value = parameters[param]
     if (value === undefined || value === null || value === NEUTRAL[param]) continue
-    return { param, problem: 'this model does not take it' }
+    return { param, problem: refusalOf([...SHOWN, ...taken]) }
   }
   return undefined
+}
+
+const SHOWN = ['content', 'resolution', 'ratio', 'duration']
+
+/** Returns the words that refuse a field, with those that the model takes. */
+export function refusalOf(taken: readonly string[]): string {
+  return `this model does not take it; it takes ${taken.join(', ')}`
 }
 
 function judgeFrames({ first, last }: SortedContent, rules: VideoRules) {

@@ -2,7 +2,7 @@
 import { defineUpstream } from '../upstream.ts'
 import { image } from './image.ts'
 import { imageEdit } from './image-edit.ts'
-import { judgeArkImage } from './judge-image.ts'
+import { arkImageRules, judgeArkImage } from './judge-image.ts'
 import { arkSettings } from './settings.ts'
 import { arkVideo, listOneTask } from './video.ts'
 
@@ -12,6 +12,7 @@ export const ark = defineUpstream({
   secrets: ['api_key'],
   probe: listOneTask,
   calls: { image, 'image-edit': imageEdit },
+  images: arkImageRules,
   judges: { image: judgeArkImage },
   tasks: { video: arkVideo },
 })

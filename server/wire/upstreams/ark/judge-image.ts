@@ -5,6 +5,7 @@
  */
 
 import { isObject, type JsonObject } from '../../../base/lib/json.ts'
+import type { ImageRules } from '../../dialects/fields/model-field.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 
 /** The generation that makes one image for each call, from text alone. */
@@ -74,4 +75,11 @@ function judgeCount(value: JsonObject, upstreamModel: string): void {
     const problem = `reference and generated images are at most ${PICTURES_MAX} together`
     throw new InvalidRequest(pictures > 1 ? 'n' : 'image', problem)
   }
+}
+
+/** Returns the rules that are certain. */
+export function arkImageRules(upstreamModel: string): ImageRules {
+  const fields = ['seed', 'watermark', 'sequential_image_generation', 'response_format', 'stream']
+  if (SINGLE.test(upstreamModel)) return { images: 1, fields }
+  return { images: PICTURES_MAX, inputImages: REFERENCES_MAX, fields }
 }

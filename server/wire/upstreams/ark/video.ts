@@ -291,6 +291,10 @@ export const arkVideo: TaskDriver<ArkSettings> = {
     poll: { path: (id) => `${PATH}/${id}`, read: readTask },
     result: readSuccess,
   }),
+  rules({ upstreamModel, details }) {
+    const family = familyOf(upstreamModel)
+    return { ...correctRules(family, details), fields: [...COMMON, ...family.fields] }
+  },
   cancel,
   list,
   // A vendor callback has the form of the answer to a poll.

@@ -4,10 +4,12 @@
  */
 import { asString, isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
 import { readResultUrl } from '../../../base/lib/result-url.ts'
+import type { ImageRules } from '../../dialects/fields/model-field.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { readCount } from '../../dialects/usage/read-count.ts'
+import { refusalOf } from '../../dialects/video/content.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
 import type { CallAdapter } from '../upstream.ts'
@@ -26,7 +28,7 @@ export function judgeDashscopeImage(value: JsonObject, upstreamModel: string): v
   const { images, inputImages } = imageFamilyOf(upstreamModel)
   for (const [name, one] of Object.entries(value)) {
     const isTaken = READ.includes(name) || OWN.includes(name) || one === undefined || one === null
-    if (!isTaken) throw new InvalidRequest(name, 'this model does not take it')
+    if (!isTaken) throw new InvalidRequest(name, refusalOf([...READ.slice(1), ...OWN]))
   }
   if (value.response_format === 'b64_json') {
     throw new InvalidRequest('response_format', "this model answers with links: 'url'")
@@ -40,6 +42,10 @@ export function judgeDashscopeImage(value: JsonObject, upstreamModel: string): v
     const most = inputImages === 0 ? 'no images' : `at most ${inputImages}, each an address`
     throw new InvalidRequest('image', `this model takes ${most}`)
   }
+}
+
+export function dashscopeImageRules(upstreamModel: string): ImageRules {
+  return { ...imageFamilyOf(upstreamModel), fields: OWN }
 }
 
 function picturesOf({ image }: JsonObject): readonly unknown[] {

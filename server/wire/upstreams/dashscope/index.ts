@@ -1,6 +1,6 @@
 /** Videos and images of Alibaba's model platform, in its native protocol. */
 import { defineUpstream } from '../upstream.ts'
-import { dashscopeImage, judgeDashscopeImage } from './image.ts'
+import { dashscopeImage, dashscopeImageRules, judgeDashscopeImage } from './image.ts'
 import { dashscopeSettings } from './settings.ts'
 import { dashscopeVideo, probeTasks } from './video.ts'
 
@@ -10,6 +10,7 @@ export const dashscope = defineUpstream({
   secrets: ['api_key'],
   probe: probeTasks,
   calls: { image: dashscopeImage },
+  images: dashscopeImageRules,
   judges: { image: judgeDashscopeImage },
   tasks: { video: dashscopeVideo },
 })

@@ -6,6 +6,7 @@ import {
   member,
   tryParseJson,
 } from '../../../base/lib/json.ts'
+import { correctRules } from '../../dialects/video/content.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { listPages, prepareVideo, requireUrl, restTasks, takeVideoOrder } from '../rest-tasks.ts'
 import { sendWithKey } from '../send-with-key.ts'
@@ -112,6 +113,7 @@ export const dashscopeVideo: TaskDriver<DashscopeSettings> = {
     poll: { path: (id) => TASKS + id, read: readDashscope, verdict: readUnknown, task: taskOf },
     result: readSuccess,
   }),
+  rules: ({ upstreamModel, details }) => correctRules(videoFamilyOf(upstreamModel), details),
   /** Resolves with false for a task that runs: the next poll states how it ends. */
   async cancel(wire, { settings, upstreamId }) {
     const path = `${TASKS}${encodeURIComponent(upstreamId)}/cancel`

@@ -4,6 +4,7 @@
  * no cancellation.
  */
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { correctRules } from '../../dialects/video/content.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { prepareVideo, refuseField, requireUrl, restTasks, takeVideoOrder } from '../rest-tasks.ts'
 import { sendWithKey } from '../send-with-key.ts'
@@ -170,6 +171,7 @@ export const klingVideo: TaskDriver<KlingSettings> = {
     },
     result: readSuccess,
   }),
+  rules: ({ upstreamModel, details }) => correctRules(klingModelOf(upstreamModel), details),
   async recover(wire, { settings, attempt }) {
     const own = encodeURIComponent(attempt.id)
     const paths = isOlder(settings)

@@ -51,7 +51,7 @@ export function bodyOf({ settings, details }: Pick<Order, 'settings' | 'details'
 }
 
 /** A body takes what it names. */
-function mediaRulesOf(order: Pick<Order, 'settings' | 'details'>): VideoRules {
+export function mediaRulesOf(order: Pick<Order, 'settings' | 'details'>): VideoRules {
   const { template } = formOf(order.settings)
   const names = new Set([...listNames(bodyOf(order)), ...listNames(template.submit.path)])
   const own = isObject(order.details.video) ? (order.details.video as Partial<VideoRules>) : {}

@@ -8,7 +8,7 @@ import { listPages, readUnfinished } from '../rest-tasks.ts'
 import { isUnknownTask, readUpstreamId, submittedAs } from '../task-answer.ts'
 import type { ListedTask, TaskDriver, TaskPoll, TaskReference } from '../task-driver.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
-import { appOf, bodyOf, placeholdersOf, prepareMedia } from './order.ts'
+import { appOf, bodyOf, mediaRulesOf, placeholdersOf, prepareMedia } from './order.ts'
 import { formOf } from './presets.ts'
 import { at, atFirst, findUrl, readWords, refuseStatus } from './read-answer.ts'
 import { renderBody, renderUrl, type Values } from './render.ts'
@@ -184,6 +184,7 @@ const cancelTask: TaskDriver<MediaSettings>['cancel'] = async (wire, reference) 
 }
 
 export const mediaVideo: TaskDriver<MediaSettings> = {
+  rules: mediaRulesOf,
   prepare: prepareMedia,
   async submit(wire, order, attempt) {
     const { template } = formOf(order.settings)

@@ -15,6 +15,7 @@ const H3: VideoRules = {
   audioAlone: false,
   flex: false,
   handles: ['mm_file'],
+  fields: ['watermark'],
 }
 
 export function rulesOf(upstreamModel: string): VideoRules {
@@ -25,6 +26,9 @@ export function rulesOf(upstreamModel: string): VideoRules {
 
 const HAILUO: VideoRules = {
   seconds: { min: 6, max: 10 },
+  lengths: [6, 10],
+  ratios: [],
+  fields: ['watermark', 'prompt_optimizer', 'fast_pretreatment'],
   choosesDuration: false,
   resolutions: ['768P', '1080p'],
   resolution: '768P',
@@ -39,6 +43,7 @@ const HAILUO: VideoRules = {
 const OLDEST: VideoRules = {
   ...HAILUO,
   seconds: { min: 6, max: 6 },
+  lengths: [6],
   resolutions: ['720p'],
   resolution: '720p',
 }

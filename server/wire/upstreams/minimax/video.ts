@@ -1,5 +1,7 @@
 /** Video tasks of the vendor; the model decides between its two protocols. */
+import { correctRules } from '../../dialects/video/content.ts'
 import type { TaskDriver } from '../task-driver.ts'
+import { firstRulesOf, rulesOf } from './models.ts'
 import type { MinimaxSettings } from './settings.ts'
 import { callbacks } from './submit.ts'
 import { videoV1 } from './video-v1.ts'
@@ -16,5 +18,7 @@ export const minimaxVideo: TaskDriver<MinimaxSettings> = {
   prepare: (order) => driverOf(order).prepare(order),
   submit: (wire, order, attempt) => driverOf(order).submit(wire, order, attempt),
   poll: (wire, reference) => driverOf(reference).poll(wire, reference),
+  rules: ({ upstreamModel, details }) =>
+    correctRules((FIRST.test(upstreamModel) ? firstRulesOf : rulesOf)(upstreamModel), details),
   callbacks,
 }

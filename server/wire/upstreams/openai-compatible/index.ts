@@ -5,7 +5,7 @@ import { readPriceFacts, sharesStored } from '../shared-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { imageEdit, imageVariation } from './image-edit.ts'
-import { judgeCompatibleImage } from './judge-image.ts'
+import { compatibleImageRules, judgeCompatibleImage } from './judge-image.ts'
 import { sendCompatibleMessages } from './messages.ts'
 import { PASSED } from './operations.ts'
 import { askCompatible, listCompatibleModels } from './request.ts'
@@ -39,6 +39,7 @@ export const openaiCompatible = defineUpstream({
     responses,
     transcription,
   },
+  images: compatibleImageRules,
   judges: { image: judgeCompatibleImage },
   translates: (operation, { responses: mode }) =>
     operation === 'messages' || (operation === 'responses' && mode === 'translate'),

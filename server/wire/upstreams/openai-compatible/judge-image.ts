@@ -5,6 +5,7 @@
  */
 
 import type { JsonObject } from '../../../base/lib/json.ts'
+import type { ImageRules } from '../../dialects/fields/model-field.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 
 interface Rules {
@@ -28,4 +29,11 @@ export function judgeCompatibleImage({ size, n }: JsonObject, upstreamModel: str
     const most = rules.pictures === 1 ? 'one image' : `at most ${rules.pictures} images`
     throw new InvalidRequest('n', `this model makes ${most} a call`)
   }
+}
+
+/** Returns the rules that are known. */
+export function compatibleImageRules(upstreamModel: string): ImageRules {
+  const rules = Object.hasOwn(RULES, upstreamModel) ? RULES[upstreamModel] : undefined
+  const fields = ['quality', 'style', 'response_format', 'stream', 'user']
+  return rules ? { images: rules.pictures, sizes: rules.sizes, fields } : { fields }
 }

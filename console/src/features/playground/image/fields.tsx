@@ -16,13 +16,16 @@ export function ImageFields({ model, values, change }: FieldsProps<ImageValues>)
   const t = useMessages(messages)
   const bind = useBinding(messages, { values, change })
   const path = imagePath(model, values)
+  const fieldOf = (name: string) => model.fields?.find((field) => field.name === name)
+  const sizes = fieldOf('size')?.values?.map(String) ?? SIZES
+  const most = fieldOf('n')?.max ?? COUNT_MAX
   return (
     <>
       <Textarea {...bind.text('prompt')} autosize minRows={3} maxRows={12} />
       <DeliveryChoice model={model} values={values} change={change} />
       <FieldRow>
-        <NumberInput {...bind.value('count')} min={1} max={COUNT_MAX} allowDecimal={false} />
-        <Autocomplete {...bind.value('size')} placeholder={t('sizeHint')} data={SIZES} />
+        <NumberInput {...bind.value('count')} min={1} max={most} allowDecimal={false} />
+        <Autocomplete {...bind.value('size')} placeholder={t('sizeHint')} data={sizes} />
         <Autocomplete {...bind.value('quality')} placeholder={t('auto')} data={QUALITIES} />
         {path === AT_ONCE ? (
           <Select

@@ -7,6 +7,7 @@ import { Disclosure } from '../frame/fields/disclosure.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
 import { References } from './references.tsx'
+import { rangeOf, takes, textsOf } from './taken.ts'
 import type { VideoValues } from './values.ts'
 
 type Props = FieldsProps<VideoValues>
@@ -35,52 +36,63 @@ export function VideoFields(props: Props) {
   )
 }
 
-function Shape({ values, change }: Props) {
+function Shape({ model, values, change }: Props) {
   const t = useMessages(messages)
   const bind = useBinding(messages, { values, change })
   const auto = { value: '', label: t('auto') }
+  const resolutions = textsOf(model, 'resolution') ?? RESOLUTIONS
+  const ratios = textsOf(model, 'ratio') ?? RATIOS
+  const { min = -1, max = SECONDS_MAX } = rangeOf(model, 'duration')
   return (
     <FieldRow cols={3}>
-      <Select {...bind.choice('resolution')} data={[auto, ...RESOLUTIONS]} />
-      <Select {...bind.choice('ratio')} data={[auto, ...RATIOS]} />
+      <Select {...bind.choice('resolution')} data={[auto, ...resolutions]} />
+      <Select {...bind.choice('ratio')} data={[auto, ...ratios]} />
       <NumberInput
         {...bind.value('duration')}
         title={t('durationHint')}
-        min={-1}
-        max={SECONDS_MAX}
+        min={min}
+        max={max}
         allowDecimal={false}
       />
     </FieldRow>
   )
 }
 
-function MoreFields({ values, change }: Props) {
+function MoreFields({ model, values, change }: Props) {
   const t = useMessages(messages)
   const bind = useBinding(messages, { values, change })
   return (
     <Stack gap="sm">
       <FieldRow>
-        <NumberInput
-          {...bind.value('seed')}
-          placeholder={t('random')}
-          min={-1}
-          max={SEED_MAX}
-          allowDecimal={false}
-        />
-        <Select
-          {...bind.choice('tier')}
-          data={[
-            { value: '', label: t('auto') },
-            { value: 'default', label: t('default') },
-            { value: 'flex', label: t('flex') },
-          ]}
-        />
+        {takes(model, 'seed') ? (
+          <NumberInput
+            {...bind.value('seed')}
+            placeholder={t('random')}
+            min={-1}
+            max={SEED_MAX}
+            allowDecimal={false}
+          />
+        ) : null}
+        {takes(model, 'service_tier') ? (
+          <Select
+            {...bind.choice('tier')}
+            data={[
+              { value: '', label: t('auto') },
+              { value: 'default', label: t('default') },
+              { value: 'flex', label: t('flex') },
+            ]}
+          />
+        ) : null}
       </FieldRow>
       <FieldRow>
-        <Switch {...bind.toggle('hasSound', 'sound')} />
-        <Switch {...bind.toggle('hasLastFrame', 'lastFrame')} />
-        <Switch {...bind.toggle('isStill', 'camera')} />
-        <Switch {...bind.toggle('hasWatermark', 'watermark')} />
+        {takes(model, 'generate_audio') ? <Switch {...bind.toggle('hasSound', 'sound')} /> : null}
+        {takes(model, 'return_last_frame') ? (
+          <Switch {...bind.toggle('hasLastFrame', 'lastFrame')} />
+        ) : null}
+        {takes(model, 'camera_fixed') ? <Switch {...bind.toggle('isStill', 'camera')} /> : null}
+        {takes(model, 'watermark') ? (
+          <Switch {...bind.toggle('hasWatermark', 'watermark')} />
+        ) : null}
       </FieldRow>
       <TextInput
         {...bind.text('callback')}

@@ -5,6 +5,7 @@ import { dropEmpty, type Json, numberOf } from '../frame/order.ts'
 import { readTaskId } from '../frame/task/task-progress.tsx'
 import { VideoFields } from './fields.tsx'
 import { Film } from './film.tsx'
+import { onlyTaken } from './taken.ts'
 import type { ReferenceRole, VideoValues } from './values.ts'
 
 const TYPES: Readonly<Record<ReferenceRole, 'image_url' | 'video_url' | 'audio_url'>> = {
@@ -39,23 +40,23 @@ export const video: Capability<VideoValues, string> = {
     isStill: false,
     hasWatermark: false,
   },
-  toOrder: ({ id: model }, values) => {
+  toOrder: (model, values) => {
     const content = contentOf(values)
     if (content.length === 0) return undefined
     return {
       path: '/v1/videos/generations',
       body: dropEmpty({
-        model,
+        model: model.id,
         content,
-        resolution: values.resolution,
-        ratio: values.ratio,
-        service_tier: values.tier,
-        duration: numberOf(values.duration),
-        seed: numberOf(values.seed),
-        generate_audio: values.hasSound ? undefined : false,
-        return_last_frame: values.hasLastFrame || undefined,
-        camera_fixed: values.isStill || undefined,
-        watermark: values.hasWatermark || undefined,
+        resolution: onlyTaken(model, 'resolution', values.resolution),
+        ratio: onlyTaken(model, 'ratio', values.ratio),
+        service_tier: onlyTaken(model, 'service_tier', values.tier),
+        duration: onlyTaken(model, 'duration', numberOf(values.duration)),
+        seed: onlyTaken(model, 'seed', numberOf(values.seed)),
+        generate_audio: onlyTaken(model, 'generate_audio', values.hasSound ? undefined : false),
+        return_last_frame: onlyTaken(model, 'return_last_frame', values.hasLastFrame || undefined),
+        camera_fixed: onlyTaken(model, 'camera_fixed', values.isStill || undefined),
+        watermark: onlyTaken(model, 'watermark', values.hasWatermark || undefined),
         callback_url: values.callback.trim(),
         safety_identifier: values.endUser.trim(),
       }),

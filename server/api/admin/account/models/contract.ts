@@ -1,7 +1,7 @@
 /** The models that an account can call, and their prices. */
 import { z } from 'zod'
 import { MODEL_TYPES } from '../../../../money/catalog/catalog.ts'
-import { modelPrice } from '../../../endpoints/account/models.ts'
+import { modelField, modelPrice } from '../../../endpoints/account/models.ts'
 import { page, paging, serial, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
@@ -19,6 +19,7 @@ const model = z.object({
   price_version: serial.nullable(),
   limits: z.record(z.string(), z.number()),
   endpoints: z.array(z.string()).describe('Paths that accept this model.'),
+  fields: z.array(modelField).nullable().describe('Of models for videos and images.'),
   updated_at: time,
 })
 

@@ -21,10 +21,8 @@ const PUBLIC_LIMITS = [
 ]
 
 function describe(model: Model, services: AdminServices) {
-  const { id, owned_by, display_name, prices, free, endpoints } = describeCallableModel(
-    model,
-    services,
-  )
+  const shown = describeCallableModel(model, services)
+  const { id, owned_by, display_name, prices, free, endpoints, fields = null } = shown
   const { description } = model.details
   const limits = PUBLIC_LIMITS.flatMap((name) => {
     const limit = model.limits[name]
@@ -42,6 +40,7 @@ function describe(model: Model, services: AdminServices) {
     price_version: model.priceVersion,
     limits: Object.fromEntries(limits),
     endpoints,
+    fields,
     updated_at: model.updatedAt,
   }
 }
