@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { expectWhole } from '../../server/wire/dialects/chat/expect-body.ts'
 import { readChatBody } from '../../server/wire/dialects/chat/read-body.ts'
 import { createChatRelay } from '../../server/wire/dialects/chat/relay.ts'
+import { translateToContents } from '../../server/wire/dialects/chat-over-contents/request.ts'
+import { translateChatRequest } from '../../server/wire/dialects/chat-over-messages/request.ts'
 import {
   createChatBody,
   createChatStream,
@@ -11,6 +13,7 @@ import {
 import { hideInBody } from '../../server/wire/dialects/hide-error.ts'
 import { createImagesBody } from '../../server/wire/dialects/images/body.ts'
 import { createImagesTap } from '../../server/wire/dialects/images/tap.ts'
+import { DEFAULT_MESSAGES_QUIRKS } from '../../server/wire/dialects/messages/quirks.ts'
 import { readMessagesBody } from '../../server/wire/dialects/messages/read-body.ts'
 import { createMessagesTap } from '../../server/wire/dialects/messages/tap.ts'
 import {
@@ -160,5 +163,30 @@ for (const [name, create, documents] of BODIES) {
         assert.ok(hideInBody(body).length > 0)
       }
     }
+  })
+}
+
+for (const [name, deep] of [
+  ['names that are numbers', DEEP],
+  ['half of a surrogate pair', `${'{"a":'.repeat(20_000)}"\\ud800"${'}'.repeat(20_000)}`],
+] as const) {
+  test(`a request whose texts hold deep JSON with ${name} is written`, () => {
+    const messages = [
+      { role: 'user', content: 'a \ud800' },
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: deep } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: deep },
+    ]
+    const generation = { number: 3, thinks: true, isPro: false }
+    const rest = { stream: true, sellsSearch: false, hasIds: true, replacesSignatures: false }
+    const { body } = translateToContents({ messages }, { generation, ...rest })
+    const { contents } = JSON.parse(body.toString())
+    assert.deepEqual(contents[1].parts[0].functionCall.args, { raw_arguments: deep })
+    assert.deepEqual(contents[2].parts[0].functionResponse.response, { output: deep })
+    const options = { upstreamModel: 'm', stream: true, quirks: DEFAULT_MESSAGES_QUIRKS }
+    const sent = JSON.parse(translateChatRequest({ messages }, options).body.toString())
+    assert.deepEqual(sent.messages[1].content[0].input, { raw_arguments: deep })
   })
 }

@@ -47,6 +47,20 @@ export function writeJson(value: unknown): string {
   }
 }
 
+/**
+ * Parses JSON that a request holds inside of a text. Returns undefined for invalid JSON, and for
+ * values nested deeper than `JSON.stringify` can be trusted with: the limits of bodies bound none.
+ */
+export function tryParseInner(text: string): unknown {
+  const value = tryParseJson(Buffer.from(text))
+  let level = [value]
+  for (let depth = 0; depth <= WRITTEN_DEPTH_MAX; depth += 1) {
+    level = level.flatMap((one) => (one && typeof one === 'object' ? Object.values(one) : []))
+    if (level.length === 0) return value
+  }
+  return undefined
+}
+
 function cutBelow(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) return null

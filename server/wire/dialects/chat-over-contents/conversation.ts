@@ -3,7 +3,7 @@
  * content of their own, in the order of the calls
  * (docs/protocols/google.md#request).
  */
-import { asString, isObject, type JsonObject, tryParseJson } from '../../../base/lib/json.ts'
+import { asString, isObject, type JsonObject, tryParseInner } from '../../../base/lib/json.ts'
 import type { MessagesBlock } from '../chat-over-messages/translate-part.ts'
 import type { MessagesTurn } from '../chat-over-messages/turns.ts'
 import { STAND_IN } from '../contents/signature.ts'
@@ -139,6 +139,6 @@ function toBlocks(content: unknown): readonly MessagesBlock[] {
 /** A result is an object: a text is wrapped in one. */
 function readResponse(text: string, isFailed: boolean): JsonObject {
   if (isFailed) return { error: text }
-  const parsed = text.trimStart().startsWith('{') ? tryParseJson(Buffer.from(text)) : undefined
+  const parsed = text.trimStart().startsWith('{') ? tryParseInner(text) : undefined
   return isObject(parsed) ? parsed : { output: text }
 }

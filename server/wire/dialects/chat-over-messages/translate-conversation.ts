@@ -4,7 +4,7 @@ import {
   isObject,
   type JsonObject,
   member,
-  tryParseJson,
+  tryParseInner,
 } from '../../../base/lib/json.ts'
 import { readArguments } from '../chat/tool-calls.ts'
 import { InvalidRequest } from '../invalid-request.ts'
@@ -152,11 +152,11 @@ function readCalls(message: JsonObject, param: string, reading: ContentReading):
   })
 }
 
-/** The format requires an object; malformed arguments are kept inside one. */
+/** The format requires an object; malformed and too deep arguments are kept inside one. */
 function parseInput(value: unknown): JsonObject {
   const text = readArguments(value)
   if (text.trim() === '') return {}
-  const input = tryParseJson(Buffer.from(text))
+  const input = tryParseInner(text)
   return isObject(input) ? input : { raw_arguments: text }
 }
 
