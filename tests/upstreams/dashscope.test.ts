@@ -161,7 +161,6 @@ for (const [status, code, kind] of [
   [429, 'Throttling.AllocationQuota', 'busy'],
   [429, 'insufficient_quota', 'busy'],
   [404, 'ModelNotFound', 'channel_fault'],
-  [500, 'InternalError', 'failed'],
   [500, 'InternalError.Timeout', 'unknown'],
   [503, 'ModelUnavailable', 'busy'],
   [200, 'InvalidParameter', 'rejected'],
@@ -175,7 +174,10 @@ for (const [status, code, kind] of [
 }
 
 test('the list is read to its last page, and an endless one is no absence', async (t) => {
-  const rows = [{ task_id: 'new', gmt_create: 2_000 }, { task_id: 'old', gmt_create: 10 }, 7]
+  const rows = [
+    { task_id: 'new', gmt_create: 2_000 },
+    { task_id: 'old', gmt_create: 10 },
+  ]
   const page = (number: number) =>
     `/api/v1/tasks/?model_name=wan3.0-video&page_no=${number}&page_size=100`
   for (const [pages, expected] of [
@@ -258,6 +260,62 @@ test('pictures: without a statement, those delivered and the size asked for', as
   const { report } = await draw(t, { size: '2048x2048' }, { body })
   assert.deepEqual([report.usage, report.facts], [{ image: 1 }, { size: '2K' }])
 })
+
+for (const body of [
+  {},
+  { data: null },
+  { data: [7] },
+  { data: [{ task_id: 'a' }] },
+  { data: [{ gmt_create: 2_000 }] },
+  { data: [{ task_id: 'a', gmt_create: 1e20 }] },
+]) {
+  test(`the list ${JSON.stringify(body)} is no absence`, async (t) => {
+    const path = '/api/v1/tasks/?model_name=wan3.0-video&page_no=1&page_size=100'
+    const { url } = await startRecorded(t, () => ({ [path]: { body: { total_page: 1, ...body } } }))
+    const settings = { base_url: url, api_key: 'k' }
+    const query = { settings, upstreamModel: 'wan3.0-video', since: new Date(1_000) }
+    await assert.rejects(Promise.resolve(driver.list?.(wire, query)), { kind: 'failed' })
+  })
+}
+
+for (const [status, body, expected] of [
+  [500, { code: 'InternalError', message: 'm' }, 'unknown'],
+  [503, { code: 'InternalError.Algo', message: 'm' }, 'unknown'],
+  [500, { code: 'SystemError', message: 'm' }, 'unknown'],
+  [200, { code: 'SystemError', message: 'm' }, 'unknown'],
+  [500, 'a page', 'unknown'],
+  [504, { code: 'Odd', message: 'm' }, 'unknown'],
+  [503, { code: 'ServiceUnavailable', message: 'm' }, 'busy'],
+  [200, { code: 'Odd', message: 'm' }, 'failed'],
+  [200, { code: 'Success', output: { task_id: 't-1' } }, undefined],
+] as const) {
+  test(`a creation: ${status} ${JSON.stringify(body)} is ${expected ?? 'a task'}`, async (t) => {
+    const { url } = await startRecorded(t, () => ({ [CREATE]: { status, body } }))
+    const submission = driver.submit(wire, orderOf('wan3.0-video', {}, url), { id: 'a' })
+    if (!expected) assert.deepEqual(await submission, { upstreamId: 't-1' })
+    else
+      await assert.rejects(submission, ({ kind, details }: UpstreamFailure) => {
+        // One that states itself would be taken for a refusal.
+        return kind === expected && details.isStated === (kind !== 'unknown')
+      })
+  })
+}
+
+for (const [usage, second, resolution] of [
+  [{ duration: 7.2, SR: '720' }, 8, '720p'],
+  [{ duration: 5, SR: '1080P' }, 5, '1080p'],
+  [{ duration: 5, SR: true }, 5, undefined],
+  [{ duration: 5, SR: 1e21 }, 5, undefined],
+  [{ duration: [5], SR: [1080] }, undefined, undefined],
+  [{ duration: -5, SR: -720 }, undefined, undefined],
+] as const) {
+  test(`the usage ${JSON.stringify(usage)} bills ${second} seconds`, async (t) => {
+    const output = { task_status: 'SUCCEEDED', video_url: 'https://m.example/v.mp4' }
+    const polled = await poll(t, { output, usage })
+    assert.ok(polled.state === 'succeeded')
+    assert.deepEqual([polled.usage?.second, polled.facts?.resolution], [second, resolution])
+  })
+}
 
 test('pictures: an error under 200 is what it says, anything else is unknown', async (t) => {
   const told = await draw(t, {}, { body: { code: 'Throttling.RateQuota', message: 'slow' } })

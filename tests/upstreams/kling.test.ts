@@ -229,6 +229,9 @@ for (const [status, code, kind] of [
   [504, 5002, 'unknown'],
   [500, 5000, 'unknown'],
   [200, 1201, 'rejected'],
+  [200, 7777, 'unknown'],
+  [500, undefined, 'unknown'],
+  [502, 1, 'unknown'],
 ] as const) {
   test(`${status} with ${code} is ${kind}`, async (t) => {
     const answer = { status, body: { code, message: 'no' } }
@@ -239,6 +242,40 @@ for (const [status, code, kind] of [
       assert.equal(failure.details.isStated, kind !== 'unknown')
       return failure.kind === kind
     })
+  })
+}
+
+test('an accepted task is taken however the vendor writes its zero', async (t) => {
+  for (const code of [0, '0', null, undefined]) {
+    const body = { code, data: { id: '8' } }
+    const { url } = await startRecorded(t, () => ({ '/text-to-video/kling-3.0': { body } }))
+    const submitted = await driver.submit(wire, orderOf('kling-3.0', {}, url), ATTEMPT)
+    assert.deepEqual(submitted, { upstreamId: '8' })
+  }
+})
+
+for (const data of [undefined, {}, 'x', [{}], [7], [{ id: '8', external_id: 'att_2' }]]) {
+  test(`a lost task: ${JSON.stringify(data)} proves nothing`, async (t) => {
+    const answers = { '/tasks?external_task_ids=att_1': { body: { code: 0, data } } }
+    const { url } = await startRecorded(t, () => answers)
+    const lost = { settings: settingsOf(url, false), upstreamModel: 'kling-3.0', attempt: ATTEMPT }
+    await assert.rejects(Promise.resolve(driver.recover?.(wire, lost)), { kind: 'failed' })
+  })
+}
+
+for (const [id, path] of [
+  ['text2video/..', '/tasks?task_ids=text2video%2F..'],
+  ['text2video/../x', '/v1/videos/text2video/..%2Fx'],
+  ['image2video/a/../b', '/v1/videos/image2video/a%2F..%2Fb'],
+] as const) {
+  test(`the id ${id} leads to no other path`, async (t) => {
+    const { url, seen } = await startRecorded(t, () => ({ [path]: { body: { data: [] } } }))
+    const settings = settingsOf(url, false)
+    await driver.poll(wire, { settings, upstreamModel: 'kling-3.0', upstreamId: id })
+    assert.deepEqual(
+      seen.map((one) => one.path),
+      [path],
+    )
   })
 }
 

@@ -3,6 +3,7 @@ import { asString, type JsonObject, member, tryParseJson } from '../../../base/l
 import { refineRejection } from '../account-refusal.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
+import { readUpstreamId } from '../task-answer.ts'
 import type { WireResponse } from '../wire.ts'
 
 /** Codes by what they say; all others go by their status. */
@@ -15,7 +16,7 @@ const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(?:DataInspectionFailed|IPInfringement|Invalid(?:Parameter|URL|File))/, 'rejected'],
 ]
 
-/** Returns the document. Throws the error that it states, whatever its status. */
+/** Returns the document. Throws the error that it states, unless there is a task beside it. */
 export async function readDashscope(
   response: WireResponse,
   request?: unknown,
@@ -28,8 +29,21 @@ export async function readDashscope(
     )
   }
   const document = await readJsonAnswer(response)
-  if (asString(document.code)) throw describeDashscopeFailure(response.status, document, request)
+  const isTask = readUpstreamId(member(document.output, 'task_id')) !== undefined
+  if (asString(document.code) && !isTask)
+    throw describeDashscopeFailure(response.status, document, request)
   return document
+}
+
+/** Reads the answer to a creation. The vendor may fail after the task was made. */
+export async function readCreation(response: WireResponse, request: unknown): Promise<JsonObject> {
+  return readDashscope(response, request).catch((error: unknown) => {
+    if (!(error instanceof UpstreamFailure)) throw error
+    const isOwn = response.status >= 500 && (error.kind === 'failed' || error.kind === 'unknown')
+    const isInternal = /^(?:InternalError|SystemError)/.test(error.details.code ?? '')
+    if (!isOwn && !isInternal) throw error
+    throw new UpstreamFailure('unknown', { ...error.details, isStated: false })
+  })
 }
 
 /** `request` is what the vendor may repeat: its words prove nothing about the channel. */

@@ -10,10 +10,11 @@ import { correctRules } from '../../dialects/video/content.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { listPages, prepareVideo, requireUrl, restTasks, takeVideoOrder } from '../rest-tasks.ts'
 import { sendWithKey } from '../send-with-key.ts'
+import { readUpstreamId } from '../task-answer.ts'
 import type { ListedTask, TaskDriver, TaskOrder, TaskPoll } from '../task-driver.ts'
 import type { Wire, WireResponse } from '../wire.ts'
 import { videoFamilyOf } from './families.ts'
-import { readDashscope } from './read-failure.ts'
+import { readCreation, readDashscope } from './read-failure.ts'
 import type { DashscopeSettings } from './settings.ts'
 
 const CREATE = '/api/v1/services/aigc/video-generation/video-synthesis'
@@ -64,23 +65,20 @@ function readUnknown(document: JsonObject): TaskPoll | undefined {
 
 function readSuccess({ url, usage }: JsonObject): TaskPoll {
   const stated = typeof usage === 'string' ? tryParseJson(Buffer.from(usage)) : usage
-  const [second, output, side] = [
-    secondsOf(stated),
-    Number(member(stated, 'output_video_duration')),
-    Number(member(stated, 'SR')),
-  ]
+  const [second, side] = [secondsOf(stated), sideOf(member(stated, 'SR'))]
+  const output = Number(member(stated, 'output_video_duration'))
   const ratio = asString(member(stated, 'ratio'))
   return {
     state: 'succeeded',
     result: {
       video_url: requireUrl(url, 'a video_url'),
       ...(output > 0 ? { duration: output } : {}),
-      ...(side > 0 ? { resolution: `${side}p` } : {}),
+      ...(side ? { resolution: `${side}p` } : {}),
       ...(ratio === undefined ? {} : { ratio }),
       ...(isObject(stated) ? { usage: stated } : {}),
     },
     ...(second === undefined ? {} : { usage: { second } }),
-    ...(side > 0 ? { facts: { resolution: `${side}p` } } : {}),
+    ...(side ? { facts: { resolution: `${side}p` } } : {}),
   }
 }
 
@@ -94,10 +92,18 @@ function secondsOf(usage: unknown): number | undefined {
   return typeof seconds === 'number' ? Math.ceil(seconds) : undefined
 }
 
-function readListed(row: unknown): ListedTask[] {
-  const [upstreamId, at] = [asString(member(row, 'task_id')), member(row, 'gmt_create')]
-  if (upstreamId === undefined || typeof at !== 'number') return []
-  return [{ upstreamId, createdAt: new Date(at) }]
+/** Reads the short side, which picks the price: 720, also as `720P`. */
+function sideOf(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : (asString(value) ?? '')
+  return /^(\d{3,4})p?$/i.exec(text)?.[1]
+}
+
+/** Throws `failed` for a row that cannot be read: it may be the task that is looked for. */
+function readListed(row: unknown): ListedTask {
+  const [id, at] = [readUpstreamId(member(row, 'task_id')), Number(member(row, 'gmt_create'))]
+  const createdAt = new Date(at)
+  if (id !== undefined && at > 0 && createdAt.getTime() > 0) return { upstreamId: id, createdAt }
+  throw new UpstreamFailure('failed', { message: 'a listed task without its id or its time' })
 }
 
 export const dashscopeVideo: TaskDriver<DashscopeSettings> = {
@@ -108,7 +114,7 @@ export const dashscopeVideo: TaskDriver<DashscopeSettings> = {
       headers: { 'x-dashscope-async': 'enable' },
       body: buildBody,
       id: 'task_id',
-      read: async (response, request) => outputOf(await readDashscope(response, request)),
+      read: async (response, request) => outputOf(await readCreation(response, request)),
     },
     poll: { path: (id) => TASKS + id, read: readDashscope, verdict: readUnknown, task: taskOf },
     result: readSuccess,
@@ -131,8 +137,9 @@ export const dashscopeVideo: TaskDriver<DashscopeSettings> = {
       const query = `?model_name=${encodeURIComponent(upstreamModel)}&page_no=${page}&page_size=100`
       const response = await sendWithKey(wire, settings, 'GET', TASKS + query)
       const { data, total_page: pages } = await readDashscope(response)
-      const rows = Array.isArray(data) ? data : []
-      return { tasks: rows.flatMap(readListed), isLast: rows.length === 0 || page >= Number(pages) }
+      if (!Array.isArray(data)) throw new UpstreamFailure('failed', { message: 'no list of tasks' })
+      const isLast = data.length === 0 || page >= Number(pages ?? Number.NaN)
+      return { tasks: data.map(readListed), isLast }
     }, since),
 }
 

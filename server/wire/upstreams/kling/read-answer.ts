@@ -1,6 +1,7 @@
 /** Reads the vendor's answers, whose `code` decides (docs/protocols/kling.md#errors). */
 import {
   asString,
+  isAbsent,
   isObject,
   type JsonObject,
   member,
@@ -22,6 +23,12 @@ function kindOfCode(code: number): FailureKind | undefined {
   return code >= 5000 && code <= 5002 ? 'unknown' : undefined
 }
 
+/** Neither an unknown code under a success nor a fault of the vendor says that there is no task. */
+function kindOfStatus(status: number, message: string | undefined, request: unknown): FailureKind {
+  if (status < 400 || status >= 500) return 'unknown'
+  return refineRejection(classifyStatus(status), message, request)
+}
+
 /** Returns the document. Throws the error that it states. */
 export async function readKlingAnswer(
   response: WireResponse,
@@ -31,10 +38,9 @@ export async function readKlingAnswer(
   const document =
     status < 400 ? await readJsonAnswer(response) : tryParseJson(await readErrorBody(response))
   const code = member(document, 'code')
-  if (status < 400 && isObject(document) && (code === 0 || code === undefined)) return document
+  if (status < 400 && isObject(document) && (isAbsent(code) || Number(code) === 0)) return document
   const message = asString(member(document, 'message'))
-  const named = kindOfCode(Number(code))
-  const kind = named ?? refineRejection(classifyStatus(status), message, request)
-  const isStated = named !== 'unknown' && code !== undefined
+  const kind = kindOfCode(Number(code)) ?? kindOfStatus(status, message, request)
+  const isStated = kind !== 'unknown' && !isAbsent(code)
   throw new UpstreamFailure(kind, { status, isStated, message, code: readUpstreamId(code) })
 }

@@ -3,7 +3,7 @@
  * newer one, the older pair of keys the older. A lost task is found by the attempt's id; there is
  * no cancellation.
  */
-import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { asString, isAbsent, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { correctRules } from '../../dialects/video/content.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { prepareVideo, refuseField, requireUrl, restTasks, takeVideoOrder } from '../rest-tasks.ts'
@@ -113,9 +113,9 @@ function createPathOf({ settings, parameters, upstreamModel }: Order): string {
 }
 
 function pollPathOf(upstreamId: string): string {
-  const [path, id = ''] = upstreamId.split('/')
-  const isKnown = OLDER.some((one) => one === path)
-  if (isKnown) return `/v1/videos/${path}/${encodeURIComponent(id)}`
+  const path = OLDER.find((one) => upstreamId.startsWith(`${one}/`))
+  const id = readUpstreamId(upstreamId.slice(path && path.length + 1))
+  if (path && id) return `/v1/videos/${path}/${encodeURIComponent(id)}`
   return `/tasks?task_ids=${encodeURIComponent(upstreamId)}`
 }
 
@@ -155,6 +155,18 @@ function readSuccess({ outputs, task_result: result, ...task }: JsonObject): Tas
   }
 }
 
+/** Returns undefined if there is no task. Throws `failed` for an answer that proves nothing. */
+function readRecovered({ data }: JsonObject, attempt: TaskAttempt): string | undefined {
+  if (Array.isArray(data) && data.length === 0) return undefined
+  const task: unknown = Array.isArray(data) ? data[0] : data
+  const id = readUpstreamId(member(task, 'task_id') ?? member(task, 'id'))
+  const stated =
+    member(task, 'external_id') ?? member(member(task, 'task_info'), 'external_task_id')
+  const isOther = !isAbsent(stated) && stated !== attempt.id
+  if (id !== undefined && !isOther) return id
+  throw new UpstreamFailure('failed', { message: 'an answer without the task that was asked for' })
+}
+
 const ask = (wire: Wire, settings: KlingSettings, path: string) =>
   sendWithKey(wire, keyOf(settings, wire), 'GET', path)
 
@@ -180,9 +192,7 @@ export const klingVideo: TaskDriver<KlingSettings> = {
     for (const { start, url } of paths) {
       const response = await ask(wire, settings, url)
       if (await isUnknownTask(response)) continue
-      const { data } = await readKlingAnswer(response)
-      const task: unknown = Array.isArray(data) ? data[0] : data
-      const id = readUpstreamId(member(task, 'task_id') ?? member(task, 'id'))
+      const id = readRecovered(await readKlingAnswer(response), attempt)
       if (id !== undefined) return { upstreamId: start + id }
     }
     return undefined
