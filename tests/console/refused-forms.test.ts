@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
+import { saveSubject } from '../../server/money/accounts/tokens/subject-store.ts'
 import { noBrowser } from '../support/browser.ts'
-import { expectAccessible, expectFits, PHONE } from './support/browser.ts'
+import { expectAccessible, expectFits, expectUncut, PHONE } from './support/browser.ts'
 import { leave, proveUntil } from './support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
 
@@ -187,6 +188,41 @@ describe('forms', { skip: noBrowser }, () => {
     const ask = page.getByRole('dialog', { name: '以这些变更保存 sim-chat？' })
     await ask.getByRole('columnheader', { name: '变更前' }).waitFor()
     await expectFits(page)
+    await seedSubject(stage)
+    await page.goto(`${stage.console}/operator/subjects`)
+    await page.getByText(LONG_SUBJECT).first().waitFor()
+    await expectFits(page)
+    await expectUncut(page)
+    await page.getByRole('button', { name: '停用', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: '停用', exact: true }).click()
+    await page.getByText('主体已停用').waitFor()
+    await page.getByRole('button', { name: '启用', exact: true }).waitFor()
     await leave(watched)
   })
 })
+
+const LONG_SUBJECT = 'system:serviceaccount:payments-production:nightly-reconciliation-of-invoices'
+
+/** An issuer whose address and audience are long, and a subject of it. */
+async function seedSubject({ sql, account }: ConsoleStage): Promise<void> {
+  const definition = {
+    id: 'cluster',
+    issuer: 'https://oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF',
+    audience: 'https://gateway.payments-production.internal.example.com/tributary',
+    algorithms: ['RS256'],
+    account: account.id,
+    models: null,
+    limits: {},
+  }
+  await sql`
+    insert into token_issuer (id, source, definition)
+    values ('cluster', 'shop', ${JSON.stringify(definition)}::text::jsonb)`
+  await saveSubject(sql, {
+    keyId: 'key_subject',
+    hash: Buffer.from('hash of a subject'),
+    issuer: 'cluster',
+    subject: LONG_SUBJECT,
+    accountId: account.id,
+    email: null,
+  })
+}
