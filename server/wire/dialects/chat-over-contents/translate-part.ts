@@ -73,9 +73,17 @@ function urlOf(value: unknown): string | undefined {
   return asString(value) ?? asString(member(value, 'url'))
 }
 
-/** An image of an earlier answer comes back with its signature. */
+/**
+ * An image of an earlier answer comes back with its signature. Nothing but an image is taken: the
+ * hold is that of one, and a video or a text in its place costs many times that.
+ */
 function translateImage(part: unknown, param: string): MessagesBlock[] {
   const block = mediaBlock(urlOf(member(part, 'image_url')), param, 'image/jpeg')
+  const { inlineData, fileData } = isObject(block.part) ? block.part : {}
+  const media = asString(member(inlineData ?? fileData, 'mimeType')) ?? ''
+  if (!/^image\//i.test(media)) {
+    throw new InvalidRequest(param, 'must be an image: send videos as video_url, others as file')
+  }
   const thoughtSignature = readCarried(part)
   if (thoughtSignature === undefined || !isObject(block.part)) return [block]
   return [partBlock({ ...block.part, thoughtSignature })]
@@ -122,8 +130,10 @@ function toInline({ media, data }: FileData): JsonObject {
 function readAudio(audio: unknown, param: string): JsonObject {
   const [data, format] = [asString(member(audio, 'data')), asString(member(audio, 'format'))]
   if (!data) throw new InvalidRequest(`${param}.input_audio.data`, 'is required')
-  const inline = readDataUrl(data)
-  return toInline(inline ?? { media: `audio/${format ?? 'wav'}`, data })
+  const inline = readDataUrl(data) ?? { media: `audio/${format ?? 'wav'}`, data }
+  // The hold is that of sound, and of a video more is billed.
+  if (/^audio\/[\w.+-]{1,40}$/i.test(inline.media)) return toInline(inline)
+  throw new InvalidRequest(`${param}.input_audio`, 'must be sound')
 }
 
 /** Throws for a file that the request names only by its id, which is another vendor's. */
