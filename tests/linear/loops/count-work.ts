@@ -7,6 +7,8 @@ import { setFlagsFromString } from 'node:v8'
 
 // On a slow machine the engine drops code that has not run for a while, and its counts with it.
 setFlagsFromString('--no-flush-bytecode')
+// Compiled code does not count calls of functions, and when it is ready is chance.
+for (const compiler of ['maglev', 'opt']) setFlagsFromString(`--no-${compiler}`)
 
 /** Runs of each block of code, and entries of methods, by place. */
 export type Work = ReadonlyMap<string, number>
