@@ -24,7 +24,7 @@ const SHARING = new Set(
 const MEMORY = '/dev/shm'
 const MEMORY_FREE_MIN = 3 * 1024 ** 3
 const PREFIX = 'tributary-tests-'
-const SHARED_FILES_MAX = 6
+const SHARED_FILES_MAX = 10
 const UNIT_FILES_MAX = 40
 const BROWSER_FILES_MAX = 4
 /** To bundle the program takes as long as five starts of it save. */
