@@ -24,6 +24,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'server/money/catalog/price/factor.ts',
     find: 'return divideUp(nanos * factor, ONE)',
     replace: 'return (nanos * factor) / ONE',
+    tests: ['tests/catalog/factor.test.ts'],
   },
   {
     rule: 'A plan of a list begins and ends at its moments',
@@ -31,6 +32,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'server/money/catalog/list.ts',
     find: '(until === undefined || atMs < Date.parse(until))',
     replace: 'true',
+    tests: ['tests/catalog/price-lists.test.ts'],
   },
   {
     rule: 'What costs most of all routes is the cost, paused channels included',
@@ -38,6 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'server/money/catalog/price/dearest-cost.ts',
     find: 'return ofB * BigInt(a.per) > ofA * BigInt(b.per) ? b : a',
     replace: 'return ofB * BigInt(a.per) < ofA * BigInt(b.per) ? b : a',
+    tests: ['tests/catalog/price-lists.test.ts'],
   },
   {
     rule: 'The ceiling counts the whole body as it was sent',
