@@ -85,8 +85,11 @@ test('traces, metrics and log lines: a call, its parts, and nothing that the cal
   const resource = collector.resource()
   assert.equal(resource['service.name'], 'tributary')
   assert.equal(resource['deployment.environment.name'], 'staging')
-  const line = collector.lines().find((one) => valuesOf(one).request_id === requestId)
-  assert.deepEqual([line?.body.stringValue, line?.severityText], ['request', 'INFO'])
+  // On a busy machine the watchdog has a line of its own for a request.
+  const line = collector
+    .lines()
+    .find((one) => one.body.stringValue === 'request' && valuesOf(one).request_id === requestId)
+  assert.equal(line?.severityText, 'INFO')
   assert.deepEqual([line?.traceId, line?.spanId], [whole.traceId, whole.spanId])
   const sent = Object.values(collector.bodies).flat().join()
   for (const secret of ['canary', tenant.key]) assert.ok(!sent.includes(secret), secret)
