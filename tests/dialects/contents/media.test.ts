@@ -1,6 +1,7 @@
 /** Media in requests: what is sent is what the hold was measured for. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { measureContents } from '../../../server/api/endpoints/text/billing/measure-contents.ts'
 import { translateToContents } from '../../../server/wire/dialects/chat-over-contents/request.ts'
 
 const OPTIONS = {
@@ -55,3 +56,13 @@ for (const input_audio of [
     assert.throws(() => translate({ type: 'input_audio', input_audio }), refusal)
   })
 }
+
+test('a video by its address has no bound, whatever type is said', () => {
+  const boundOf = (fileUri: string) => {
+    const parts = [{ fileData: { fileUri, mimeType: 'image/png' } }]
+    return measureContents({ contents: [{ parts }] }).elsewhereTokens
+  }
+  assert.equal(boundOf('https://YouTube.com/watch?v=1'), Number.POSITIVE_INFINITY)
+  assert.equal(boundOf('https://youtu.be/1'), Number.POSITIVE_INFINITY)
+  assert.ok(boundOf('https://m.example/youtu.be/1') < 100_000)
+})

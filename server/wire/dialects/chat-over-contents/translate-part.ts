@@ -2,7 +2,7 @@
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import type { ContentReading } from '../chat-over-messages/translate-conversation.ts'
 import type { MessagesBlock } from '../chat-over-messages/translate-part.ts'
-import { ADDRESS_ADVICE, isOpenAddress } from '../contents/file-address.ts'
+import { ADDRESS_ADVICE, isOpenAddress, isVideoSite } from '../contents/file-address.ts'
 import { readCarried } from '../contents/signature.ts'
 import { type FileData, readDataUrl, readFileData } from '../file-data.ts'
 import { InvalidRequest } from '../invalid-request.ts'
@@ -95,11 +95,10 @@ function mediaBlock(url: string | undefined, param: string, otherwise: string): 
   if (inline) return partBlock({ inlineData: toInline(inline) })
   if (!isOpenAddress(url)) throw new InvalidRequest(param, ADDRESS_ADVICE)
   // A video at YouTube has no media type, and needs none.
-  const mimeType = MEDIA.get(endingOf(url)) ?? (YOUTUBE.test(url) ? undefined : otherwise)
+  const mimeType = MEDIA.get(endingOf(url)) ?? (isVideoSite(url) ? undefined : otherwise)
   return partBlock({ fileData: { fileUri: url, ...(mimeType ? { mimeType } : {}) } })
 }
 
-const YOUTUBE = /^https?:\/\/(?:www\.)?(?:youtube\.com|youtu\.be)\//
 const MEDIA: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['webp', 'image/webp'],

@@ -13,3 +13,10 @@ export const ADDRESS_ADVICE = 'must be an http(s) address that anyone can read, 
 export function isOpenAddress(address: string): boolean {
   return isWebUrl(address) && !STORED.test(address)
 }
+
+const VIDEO_SITE = /^https?:\/\/(?:[a-z]{1,10}\.)?(?:youtube\.com|youtu\.be)\//i
+
+/** Returns true for an address that the vendor reads as a video, whatever type is said. */
+export function isVideoSite(address: string): boolean {
+  return VIDEO_SITE.test(address)
+}

@@ -179,6 +179,13 @@ describe('paths of Google', () => {
       { tools: [{ functionDeclarations: [], googleMaps: {} }] },
       { generationConfig: { responseModalities: ['IMAGE'] } },
       { serviceTier: 'priority' },
+      // The vendor reads words by their numbers, and counts as texts.
+      { generationConfig: { responseModalities: [3] } },
+      { generation_config: { response_modalities: 3 } },
+      { generationConfig: { candidateCount: '8' } },
+      { generationConfig: { maxOutputTokens: ['65536'] } },
+      { serviceTier: 3 },
+      { service_tier: ['priority'] },
       { cachedContent: 'cachedContents/1' },
       { contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/a' } }] }] },
       { contents: [{ parts: { file_data: { file_uri: 'files/abc' } } }] },

@@ -30,15 +30,31 @@ export function readContentsOptions(value: JsonObject, measure: Measure): Priced
   const { serviceTier, tools, generationConfig, cachedContent } = inCamelCase(value, '')
   // What it names belongs to the channel's account, and its storage is billed by the hour.
   if (!isAbsent(cachedContent)) throw invalidField('cachedContent', 'is not offered')
+  const generation = inCamelCase(generationConfig, 'generationConfig')
+  refuseOtherSpellings(serviceTier, generation)
   const options = readCommon(isUnset(serviceTier) ? {} : { service_tier: serviceTier }, measure)
-  const { responseModalities: modalities } = inCamelCase(generationConfig, 'generationConfig')
-  readModalities(options, { modalities })
+  readModalities(options, { modalities: generation.responseModalities })
   for (const [position, tool] of toList(tools).entries()) {
     const field = `tools[${position}]`
     for (const name of Object.keys(inCamelCase(tool, field))) readTool(options, field, name)
   }
   return options
 }
+
+/** Throws for counts as texts and words as numbers: the vendor reads both, prices do not. */
+function refuseOtherSpellings(tier: unknown, generation: JsonObject): void {
+  if (!isAbsent(tier) && typeof tier !== 'string') throw invalidField('serviceTier', WORD)
+  for (const name of ['candidateCount', 'maxOutputTokens']) {
+    const count = generation[name]
+    if (isAbsent(count) || typeof count === 'number') continue
+    throw invalidField(`generationConfig.${name}`, 'must be a number')
+  }
+  const words = toList(generation.responseModalities)
+  if (words.every((word) => typeof word === 'string')) return
+  throw invalidField('generationConfig.responseModalities', WORD)
+}
+
+const WORD = 'must be a word, not its number'
 
 function isUnset(tier: unknown): boolean {
   return typeof tier !== 'string' || tier.toLowerCase() === 'unspecified'

@@ -4,7 +4,11 @@
  */
 import { invalidField } from '../../../../base/lib/errors.ts'
 import { asString, isObject, type JsonObject, member } from '../../../../base/lib/json.ts'
-import { ADDRESS_ADVICE, isOpenAddress } from '../../../../wire/dialects/contents/file-address.ts'
+import {
+  ADDRESS_ADVICE,
+  isOpenAddress,
+  isVideoSite,
+} from '../../../../wire/dialects/contents/file-address.ts'
 import { addElsewhere, addMedia, createMeasure, type Measure, type MediaKind } from './measure.ts'
 
 /** Returns the members under their names in camel case. Throws for one that is there twice. */
@@ -72,7 +76,8 @@ function readInline(measure: Measure, { mimeType, data }: JsonObject): void {
 /** Throws for a file that the channel's account has stored. */
 function readFile(measure: Measure, { fileUri, mimeType }: JsonObject): void {
   const field = 'contents.parts.fileData.fileUri'
-  if (!isOpenAddress(asString(fileUri) ?? '')) throw invalidField(field, ADDRESS_ADVICE)
+  const address = asString(fileUri) ?? ''
+  if (!isOpenAddress(address)) throw invalidField(field, ADDRESS_ADVICE)
   measure.mayBeAudio = true
-  addMedia(measure, kindOf(mimeType), undefined)
+  addMedia(measure, isVideoSite(address) ? 'video' : kindOf(mimeType), undefined)
 }
