@@ -225,6 +225,16 @@ describe('paths of Google', () => {
     const batch = await ask('embed:batchEmbedContents', { requests })
     await expectBooked(batch)
     assert.equal(batch.json.embeddings.length, 2)
+    const picture = { parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] }
+    for (const [method, body] of [
+      ['embedContent', { content: picture }],
+      ['embedContent', { content, requests: [{ content: picture }] }],
+      ['batchEmbedContents', { requests: [{ content }, { content: picture }] }],
+    ] as const) {
+      const refused = await ask(`embed:${method}`, body)
+      assert.equal(refused.status, 400)
+      assert.match(refused.json.error.message, /parts\[0\]\.text/)
+    }
     const unstated = await ask('embed:embedContent', { content: { parts: [{ text: 'a b c' }] } })
     const { basis, charged, held } = await gateway.record(unstated, key)
     assert.equal(basis, 'estimate')

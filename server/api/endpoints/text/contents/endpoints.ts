@@ -36,6 +36,9 @@ const dialect: TextDialect = {
 
 const content = z.looseObject({ parts: z.array(z.looseObject({})).optional() })
 const contents = z.union([z.array(content).min(1), content])
+/** Texts alone: media have other prices, and no tokens where the vendor states none. */
+const embedded = z.looseObject({ parts: z.array(z.looseObject({ text: z.string() })).min(1) })
+const embeddings = z.array(z.looseObject({ content: embedded })).min(1)
 const usageMetadata = z.looseObject({ promptTokenCount: z.int(), totalTokenCount: z.int() })
 const ASKED = [{ role: 'user', parts: [{ text: 'Name three rivers.' }] }]
 const QUERY = z.object({ key: z.string().optional().describe('The API key; better a header.') })
@@ -216,10 +219,15 @@ const getContentsModel: AccountEndpoint = {
 const ENDPOINTS: readonly MeteredEndpoint[] = [
   generate('generateContent', false),
   generate('streamGenerateContent', true),
-  embed('embedContent', z.looseObject({ content }), { content: RIVER }, { embedding: VALUES }),
+  embed(
+    'embedContent',
+    z.looseObject({ content: embedded, requests: embeddings.optional() }),
+    { content: RIVER },
+    { embedding: VALUES },
+  ),
   embed(
     'batchEmbedContents',
-    z.looseObject({ requests: z.array(z.looseObject({ content })).min(1) }),
+    z.looseObject({ requests: embeddings }),
     { requests: [{ content: RIVER }] },
     { embeddings: [VALUES] },
   ),
