@@ -15,6 +15,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   Webhooks: 'The secret of signatures, and deliveries with their attempts.',
   Operations: 'Probes of this process, and this reference for people and programs.',
   'Console: sign-in': 'Passwords, passkeys, codes, invitations and step-up.',
+  'Console: sign-in providers': 'Signing in by OpenID Connect, and the providers of operators.',
+  'Console: sign-up': 'Accounts without an invitation, and what operators do about abuse.',
   'Console: profile': 'Your own name, language, password, sessions and second factors.',
   'Console: access tokens': 'Tokens with which scripts call the admin API.',
   'Console: people': 'Members and invitations of accounts, users and operators.',
