@@ -145,3 +145,22 @@ test('counts never shrink: work that was stated was done', () => {
     }),
   )
 })
+
+test('of a blocked prompt no output is estimated', () => {
+  const promptFeedback = { blockReason: 'SAFETY', blockReasonMessage: 'a long text '.repeat(20) }
+  for (const [usageMetadata, usage] of [
+    [undefined, { output_token: 0 }],
+    [{ promptTokenCount: 9 }, { input_token: 9, output_token: 0 }],
+    [
+      { promptTokenCount: 9, thoughtsTokenCount: 4 },
+      { input_token: 9, output_token: 4 },
+    ],
+  ] as const) {
+    for (const stream of [true, false]) {
+      const relay = createContentsChat({ ...OPTIONS, stream })
+      const text = JSON.stringify({ promptFeedback, usageMetadata })
+      run(relay, [Buffer.from(stream ? `data: ${text}\n\n` : text)])
+      assert.deepEqual(relay.report().usage, usage)
+    }
+  }
+})

@@ -98,6 +98,7 @@ export class ContentsReader implements PartReader {
     }
     const candidate = firstCandidate(document)
     const parts = candidate ? this.readCandidate(candidate) : readBlocked(document.promptFeedback)
+    if (!candidate && parts.length > 0) this.usage.noteBlocked()
     if (this.hasBegun || (!candidate && parts.length === 0)) return parts
     this.hasBegun = true
     return [BEGIN, ...parts]

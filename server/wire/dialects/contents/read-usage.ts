@@ -27,6 +27,7 @@ export class ContentsUsage {
   private isGrounded = false
   private pictures = 0
   private hasOutput = false
+  private isBlocked = false
   private known: UsageReading | undefined
 
   constructor(options: ContentsUsageOptions) {
@@ -63,6 +64,12 @@ export class ContentsUsage {
     this.known = undefined
   }
 
+  /** Notes that the prompt was refused: the vendor has written nothing, whatever callers read. */
+  noteBlocked(): void {
+    this.isBlocked = true
+    this.known = undefined
+  }
+
   /** The different queries, in their order. */
   searches(): readonly string[] {
     return [...this.queries]
@@ -82,7 +89,8 @@ export class ContentsUsage {
     const { usage, pictures } = this
     const searches = this.countSearches()
     const isLost = pictures > 0 && readOutput(usage, true) === undefined
-    const stated = isObject(usage) ? this.readTokens(usage) : {}
+    const nothing = this.isBlocked && !this.hasOutput ? { output_token: 0 } : {}
+    const stated = { ...nothing, ...(isObject(usage) ? this.readTokens(usage) : {}) }
     const tier = this.readTier()
     const unknown = [
       ...(isObject(usage) ? listUnknown(usage) : []),
