@@ -140,7 +140,7 @@ async function judge(
   const others = calls.filter((one) => !isLeaver(one) && one.status === '403').length
   const ok = spent === passed * priceNanos && lateCalls === 0 && isKnown && others === 0
   const line = [
-    `two gateways, a key rotated, a subject disabled, a member removed: ${JSON.stringify(statuses)}`,
+    `two gateways, a key rotated, a subject and a member gone: ${JSON.stringify(statuses)}`,
     `${lateCalls} of these after ${OUT_MS / 1000} s`,
     spent === passed * priceNanos ? 'exact' : 'NOT EXACT',
   ].join(', ')

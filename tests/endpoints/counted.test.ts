@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
 import type { Endpoint, Example } from '../../server/api/endpoints/endpoint.ts'
 import { ENDPOINTS } from '../../server/api/endpoints/index.ts'
+import { toTemplate } from '../../server/api/endpoints/serving.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
 import { makeWav } from '../support/wav.ts'
@@ -58,11 +59,20 @@ function bodyOf({ body, form }: Example): {
   return { body: sent, headers: {} }
 }
 
+/** Returns a path with its parameters, of which one may be a model before a method. */
+function fill(path: string, { paths }: Endpoint): string {
+  const [place = '', method] = path.split('::')
+  const model = models.get(toTemplate(paths[0])) ?? 'none'
+  const value = method === undefined ? 'none' : model
+  const filled = place.replaceAll(/:\w+(?:\([^)]*\))?/g, value)
+  return method === undefined ? filled : `${filled}:${method}`
+}
+
 async function send(endpoint: Endpoint, path: string, key: string): Promise<Response> {
   const example = exampleOf(endpoint)
   const { body, headers } = bodyOf(example)
   const [, query = ''] = example.path?.split('?') ?? []
-  return gateway.fetch(`${path.replaceAll(/:\w+/g, 'none')}${query ? `?${query}` : ''}`, {
+  return gateway.fetch(`${fill(path, endpoint)}${query ? `?${query}` : ''}`, {
     method: endpoint.method,
     key,
     headers: { ...example.headers, ...headers },

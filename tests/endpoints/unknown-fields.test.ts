@@ -111,7 +111,8 @@ describe('an unknown field', () => {
   assert.ok(asked.length >= 12)
   for (const endpoint of asked) {
     const [type = ''] = typesOf(endpoint)
-    const models = MODELS[type] ?? []
+    const isGoogles = endpoint.paths[0].startsWith('/v1beta/')
+    const models = isGoogles ? ['sim-gemini-embedding'] : (MODELS[type] ?? [])
     // Only one protocol has the native stream, and one has variations.
     const hasOneProtocol = /\/(?:unidirectional|variations)$/.test(endpoint.paths[0])
     for (const model of hasOneProtocol ? models.slice(0, 1) : models) {

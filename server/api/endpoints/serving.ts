@@ -30,3 +30,13 @@ function canServe({ calls, tasks }: Upstream, endpoint: Endpoint): boolean {
   const { kind, call } = endpoint.submission
   return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
 }
+
+/**
+ * Replaces `:id` and `*` by `{id}`; the wildcard is for ids that may contain slashes. A double
+ * colon is one of the path.
+ */
+export function toTemplate(path: string): string {
+  const [own = '', method] = path.split('(^.+)::')
+  const template = own.replace(/:(\w+)/g, '{$1}').replace('*', '{id}')
+  return method === undefined ? template : `${template}:${method}`
+}

@@ -44,11 +44,11 @@ test('a channel of one’s own ends the demo, and its end brings the demo back',
   }
   const before = await balance()
   await apply(OWN)
-  assert.match(await run('demo', 'remove', '--dry-run'), /12 channels would be retired: sim-/)
+  assert.match(await run('demo', 'remove', '--dry-run'), /\d+ channels would be retired: sim-/)
 
   const second = await restart(first)
   const url = await listening(second)
-  assert.match(second.said(), /the demo is over: its 12 channels and \d+ models are retired/)
+  assert.match(second.said(), /the demo is over: its \d+ channels and \d+ models are retired/)
   const changedSignIn = /is gone: sign in as demo@example\.com .*; operators need a second factor/
   assert.match(second.said(), changedSignIn)
   const headers = { authorization: `Bearer ${demo.api_key}`, 'content-type': 'application/json' }

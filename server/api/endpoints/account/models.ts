@@ -17,7 +17,7 @@ import {
 } from '../../../wire/dialects/fields/model-field.ts'
 import { viewOf } from '../../../work/pipeline/request/customer-view.ts'
 import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
-import { isServed, meteringOf } from '../serving.ts'
+import { isServed, meteringOf, toTemplate } from '../serving.ts'
 
 export const modelPrice = z.object({
   unit: z.string().describe('The priced unit, for example input_token.'),
@@ -82,7 +82,7 @@ export function describePrices(prices: readonly PriceEntry[]): z.infer<typeof mo
 /** Returns the paths on which the model can be called. */
 function endpointsOf(model: Model, services: PlainServices): string[] {
   const callable = services.endpoints().filter((endpoint) => isServed(endpoint, model, services))
-  return callable.map(({ paths }) => paths[0])
+  return callable.map(({ paths }) => toTemplate(paths[0]))
 }
 
 export function describeCallableModel(

@@ -3,7 +3,7 @@
 import type { Envelope } from '../../../base/http/envelope.ts'
 import type { Method } from '../../../base/http/router.ts'
 import { CALL_ERRORS, type Documentation, type Endpoint, type Example } from '../endpoint.ts'
-import { meteringOf } from '../serving.ts'
+import { meteringOf, toTemplate } from '../serving.ts'
 import {
   describeAnswer,
   describeRequest,
@@ -126,16 +126,6 @@ function withPictures({ properties, ...rest }: JsonSchema): JsonSchema {
 function describeSuccess({ answer, answerType }: Documentation): ReferenceOperation['answer'] {
   if (answer) return { type: answerType ?? 'application/json', schema: describeAnswer(answer) }
   return answerType === undefined ? undefined : { type: answerType, schema: { type: 'string' } }
-}
-
-/**
- * Replaces `:id` and `*` by `{id}`; the wildcard is for ids that may contain slashes. A double
- * colon is one of the path.
- */
-export function toTemplate(path: string): string {
-  const [own = '', method] = path.split('(^.+)::')
-  const template = own.replace(/:(\w+)/g, '{$1}').replace('*', '{id}')
-  return method === undefined ? template : `${template}:${method}`
 }
 
 function nameOperation(method: string, path: string): string {
