@@ -53,7 +53,7 @@ describe('the status bar', { skip: noBrowser }, () => {
     await page.getByLabel('Message', { exact: true }).fill('half a thought')
     await page.route(`${stage.console}/`, async (route) => {
       const answer = await route.fetch()
-      const html = (await answer.text()).replace(/assets\/index-/, 'assets/index-newer-')
+      const html = (await answer.text()).replace(/assets\/first-/, 'assets/first-newer-')
       await route.fulfill({ response: answer, body: html })
     })
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
@@ -65,7 +65,7 @@ describe('the status bar', { skip: noBrowser }, () => {
     await idle.page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
     await idle.page.route(`${stage.console}/`, async (route) => {
       const answer = await route.fetch()
-      const html = (await answer.text()).replace(/assets\/index-/, 'assets/index-newer-')
+      const html = (await answer.text()).replace(/assets\/first-/, 'assets/first-newer-')
       await route.fulfill({ response: answer, body: html })
     })
     await Promise.all([

@@ -5,7 +5,7 @@
 import { useSyncExternalStore } from 'react'
 import { askGateway, whenOnline } from './connection.ts'
 
-const ENTRY = /<script type="module"[^>]* src="([^"]+)"/
+const SCRIPTS = /<script type="module"[^>]* src="([^"]+)"/g
 const CHECK_EVERY_MS = 300_000
 const RELOADED_FOR = 'tributary.reloadedFor'
 const RELOADED_AT = 'tributary.reloadedAt'
@@ -29,10 +29,12 @@ export function watchBuild(): void {
 
 /** Compares this tab's build with the one that the gateway serves. */
 export async function checkBuild(): Promise<void> {
-  const own = document.querySelector('script[type=module][src]')?.getAttribute('src')
+  const scripts = document.querySelectorAll('script[type=module][src]')
+  // All of them: one, of the bundler's own code, is the same in every build.
+  const own = [...scripts].map((script) => script.getAttribute('src')).join(' ')
   const answer = await fetch('/console/', { cache: 'no-store' }).catch(() => undefined)
   if (!answer?.ok || !own) return
-  const served = ENTRY.exec(await answer.text())?.[1]
+  const served = [...(await answer.text()).matchAll(SCRIPTS)].map(([, src]) => src).join(' ')
   if (!served || served === own) return
   if (isInUse() || sessionStorage.getItem(RELOADED_FOR) === served) {
     isOutdated = true
