@@ -6,6 +6,7 @@ import { createSecretBox } from '../../server/base/lib/secrets/secrets.ts'
 import { applyCatalog } from '../../server/money/catalog/apply/apply.ts'
 import { parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
 import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
+import { SECRET_KEY } from '../../tests/support/gateway.ts'
 
 /**
  * spaced: a list, and a model for each call. crowded: a list, and one model for all of them.
@@ -29,8 +30,6 @@ export interface Call {
   /** Text that the vendor sees; it identifies the call. */
   readonly text: string
 }
-
-export const SECRET_KEY = 'a-secret-key-of-the-submissions-proof-that-is-long-enough'
 
 /**
  * Returns true for calls about which the vendor's evidence is exact: an existing task can be found.

@@ -10,7 +10,7 @@ import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
 import { readConditions, report, table } from '../../testbed/results.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
-import { applyProofCatalog, CASE_KINDS, type Call, requestOf, SECRET_KEY } from './case-kinds.ts'
+import { applyProofCatalog, CASE_KINDS, type Call, requestOf } from './case-kinds.ts'
 import {
   type CallerResponse,
   type Judgement,
@@ -55,7 +55,6 @@ const ENV = {
   TASK_POLL_INTERVAL_MIN_MS: '100',
   TASK_POLL_INTERVAL_MAX_MS: '500',
   LOG_LEVEL: 'silent',
-  SECRET_KEY,
   // The vendor's callbacks reach any running gateway, as through a load balancer.
   PUBLIC_URL: 'https://gateways.example',
 }
