@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import type { UpstreamFailure } from '../../server/wire/upstreams/failure.ts'
 import { mediaTasks } from '../../server/wire/upstreams/media-tasks/index.ts'
+import { findUrl } from '../../server/wire/upstreams/media-tasks/read-answer.ts'
 import { renderBody, renderUrl } from '../../server/wire/upstreams/media-tasks/render.ts'
 import {
   type MediaSettings,
@@ -346,4 +347,12 @@ test('rendering is linear in what a caller writes', () => {
   const values = new Map<string, unknown>([['prompt', filled]])
   assert.equal(renderBody({ a: 'x{{prompt}}y' }, values).a, `x${filled}y`)
   assert.ok(renderUrl('https://a.example', '/f?q={{prompt}}', values).length > filled.length)
+})
+
+test('a list of the vendor’s may be longer than a call takes arguments', () => {
+  const url = 'https://media.example/film.mp4'
+  const list = Array.from({ length: 500_000 }, () => 1)
+  assert.equal(findUrl({ output: [url, ...[1, 2]] }, ['/output']), url)
+  assert.equal(findUrl({ output: { list, url } }, ['/output']), url)
+  assert.equal(findUrl({ output: list }, ['/output']), undefined)
 })

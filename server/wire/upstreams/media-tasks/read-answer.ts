@@ -35,7 +35,9 @@ export function findUrl(document: unknown, pointers: readonly string[]): string 
       const value = pending[looks]
       const url = readResultUrl(value)
       if (url !== undefined) return url
-      if (typeof value === 'object' && value !== null) pending.push(...Object.values(value))
+      if (typeof value !== 'object' || value === null) continue
+      // A vendor's list may have more entries than a call takes arguments.
+      for (const one of Object.values(value).slice(0, LOOKS_MAX)) pending.push(one)
     }
   }
   return undefined
