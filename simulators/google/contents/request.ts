@@ -49,7 +49,9 @@ export function checkContentsRequest(json: unknown, model: string): asserts json
 function checkContent(content: Json, index: number): void {
   const at = `contents[${index}]`
   only(content, 'role parts', at)
-  if (content.role !== 'user' && content.role !== 'model') {
+  // The vendor's quick start names no role: without one it is the user's.
+  const { role = 'user' } = content
+  if (role !== 'user' && role !== 'model') {
     throw invalid('Please use a valid role: user, model.')
   }
   const parts = objects(content.parts)
