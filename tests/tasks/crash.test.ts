@@ -16,7 +16,7 @@ import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
-import { SHORT_LEASES, TEXT, VIDEO_PATH } from './stage.ts'
+import { endLeases, QUICK, TEXT, VIDEO_PATH } from './stage.ts'
 import { startVideoVendor, type VideoVendor } from './video-vendor.ts'
 
 const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
@@ -79,7 +79,7 @@ describe('killed at a named line', () => {
 
   function start(env: Readonly<Record<string, string>> = {}): Promise<GatewayProcess> {
     const databaseUrl = database.url
-    return startGateway({ dataDir, databaseUrl, env: { ...SHORT_LEASES, SECRET_KEY, ...env } })
+    return startGateway({ dataDir, databaseUrl, env: { ...QUICK, SECRET_KEY, ...env } })
   }
 
   async function send(gateway: GatewayProcess, method: string, path: string, body?: object) {
@@ -121,6 +121,7 @@ describe('killed at a named line', () => {
       const worker = await start({ ROLE: 'worker', TRIBUTARY_FAIL: name }).catch(() => undefined)
       await worker?.exited
     }
+    await endLeases(database.sql)
     const survivor = await start()
     await untilAllEnded()
     await survivor.stop(2_000)

@@ -1,4 +1,5 @@
 /** A gateway in this process with the tiny video vendor behind it, and short waits. */
+import type { Sql } from 'postgres'
 import { findFreePort } from '../support/free-port.ts'
 import {
   startTestGateway,
@@ -30,8 +31,13 @@ export const QUICK = {
   TASK_SUBMIT_TIMEOUT_MS: '4000',
   TASK_UNKNOWN_MS: '10000',
 }
-/** For tests that kill processes or outlast a lease. */
-export const SHORT_LEASES = { ...QUICK, TASK_LEASE_MS: '1500' }
+/**
+ * Makes due what a process that was killed had claimed, as the end of its lease would. A short
+ * lease instead would also be lost by a process that merely waits for a busy machine.
+ */
+export async function endLeases(sql: Sql): Promise<void> {
+  await sql`update task set due_at = now() where due_at > now()`
+}
 
 function videoCatalog(vendorUrl: string): object {
   const route = (upstream_model: string) => [{ channel: 'video', upstream_model }]

@@ -14,7 +14,7 @@ import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../../simulators/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
-import { SHORT_LEASES } from '../stage.ts'
+import { endLeases, QUICK } from '../stage.ts'
 import { RESPONSES, worthOf } from './background-stage.ts'
 import { openVendorGate, type VendorGate } from './vendor-gate.ts'
 
@@ -40,6 +40,8 @@ export interface BackgroundProcesses {
   readonly gate: VendorGate
   readonly key: string
   start(env?: Readonly<Record<string, string>>): Promise<GatewayProcess>
+  /** SIGKILL; what it had claimed is due for another gateway. */
+  kill(gateway: GatewayProcess): Promise<void>
   client(gateway: GatewayProcess): OpenAI
   create(gateway: GatewayProcess, input: string, more?: object): Promise<Response>
   ask(gateway: GatewayProcess, id: string, method?: string): Promise<Response>
@@ -69,10 +71,14 @@ export async function startBackgroundProcesses(
     gate,
     key,
     async start(env = {}) {
-      const own = { ...SHORT_LEASES, SECRET_KEY, ALLOW_PRIVATE_TARGETS: 'true', ...env }
+      const own = { ...QUICK, SECRET_KEY, ALLOW_PRIVATE_TARGETS: 'true', ...env }
       const gateway = await startGateway({ dataDir, databaseUrl: url, env: own })
       gateways.push(gateway)
       return gateway
+    },
+    async kill(gateway) {
+      await gateway.kill9()
+      await endLeases(sql)
     },
     client: (gateway) => new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 }),
     create: (gateway, input, more = {}) => {

@@ -44,7 +44,7 @@ describe('a gateway killed in a stream', () => {
         seen.push(event.sequence_number)
         if (event.type === 'response.created') id = event.response.id
         if (event.type === 'response.output_text.delta') pieces += 1
-        if (pieces === 10 && !doomed.hasExited()) await doomed.kill9()
+        if (pieces === 10 && !doomed.hasExited()) await stage.kill(doomed)
       }
     })
     return { id, seen }

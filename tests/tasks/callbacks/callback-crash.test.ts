@@ -16,7 +16,7 @@ import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
-import { BODY, SHORT_LEASES, VIDEO_PATH } from '../stage.ts'
+import { BODY, endLeases, QUICK, VIDEO_PATH } from '../stage.ts'
 import { startVideoVendor, type VendorTask, type VideoVendor } from '../video-vendor.ts'
 
 const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
@@ -71,7 +71,7 @@ describe('killed while a callback is followed', () => {
     return startGateway({
       dataDir,
       databaseUrl: database.url,
-      env: { ...SHORT_LEASES, ...own, ...env },
+      env: { ...QUICK, ...own, ...env },
     })
   }
 
@@ -121,6 +121,7 @@ describe('killed while a callback is followed', () => {
     await worker?.exited
 
     for (const task of vendor.tasks.values()) task.status = 'succeeded'
+    await endLeases(database.sql)
     const survivor = await start()
     const ended = await until('both at their end', async () => {
       const found = await rows()

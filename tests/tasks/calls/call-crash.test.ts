@@ -16,7 +16,7 @@ import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
-import { QUICK, SHORT_LEASES } from '../stage.ts'
+import { endLeases, QUICK } from '../stage.ts'
 import { ASYNC_PATH } from './image-stage.ts'
 import { type ImageVendor, startImageVendor } from './image-vendor.ts'
 
@@ -86,7 +86,7 @@ describe('killed at a named line of a deferred call', () => {
     return startGateway({
       dataDir,
       databaseUrl,
-      env: { ...SHORT_LEASES, SECRET_KEY, ...env },
+      env: { ...QUICK, SECRET_KEY, ...env },
     })
   }
 
@@ -127,8 +127,9 @@ describe('killed at a named line of a deferred call', () => {
     await compareBooks()
   })
 
-  /** A healthy worker takes over and ends what is open. */
+  /** A healthy worker takes over from one that was killed, and ends what is open. */
   async function recover(): Promise<void> {
+    await endLeases(database.sql)
     const healthy = await start({ ROLE: 'worker' })
     await untilAllEnded()
     await healthy.stop(2_000)
@@ -147,7 +148,7 @@ describe('killed at a named line of a deferred call', () => {
   }
 
   test('a stop that cuts a call ends its task before the process is gone', async () => {
-    const gateway = await start({ DRAIN_SECONDS: '0', TASK_LEASE_MS: QUICK.TASK_LEASE_MS })
+    const gateway = await start({ DRAIN_SECONDS: '0' })
     vendor.waits = true
     const created = await create(gateway, STOPPED)
     const { id } = (await created.json()) as { id: string }

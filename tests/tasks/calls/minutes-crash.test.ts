@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { audit } from '../../../server/money/ledger/audit/audit.ts'
 import { type Stage, startGateway, startStage } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
-import { SHORT_LEASES } from '../stage.ts'
+import { endLeases, QUICK } from '../stage.ts'
 
 const PATH = '/v1/audio/minutes'
 const FAULT = '[[fault:media-seconds=20;queue-time=20;run-time=20]]'
@@ -18,7 +18,7 @@ describe('killed while a recording is summarised', () => {
   let stage: Stage
   before(async () => {
     stage = await startStage({
-      env: { ...SHORT_LEASES, ROLE: 'api', ALLOW_PRIVATE_TARGETS: 'true' },
+      env: { ...QUICK, ROLE: 'api', ALLOW_PRIVATE_TARGETS: 'true' },
     })
   })
   after(() => stage.stop())
@@ -31,12 +31,13 @@ describe('killed while a recording is summarised', () => {
       const { id, request_id: requestId } = (await created.json()) as Record<string, string>
       const dying = await startGateway({
         ...stage.place,
-        env: { ...SHORT_LEASES, ROLE: 'worker', TRIBUTARY_FAIL: line },
+        env: { ...QUICK, ROLE: 'worker', TRIBUTARY_FAIL: line },
       }).catch(() => undefined)
       await dying?.exited
+      await endLeases(stage.sql)
       const worker = await startGateway({
         ...stage.place,
-        env: { ...SHORT_LEASES, ROLE: 'worker' },
+        env: { ...QUICK, ROLE: 'worker' },
       })
       try {
         const done = await until('the minutes', async () => {
