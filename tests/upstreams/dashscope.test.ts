@@ -114,7 +114,12 @@ for (const [usage, second] of [
   [{ video_duration: 5 }, 5],
   [JSON.stringify({ duration: 6, SR: 1080 }), 6],
   [{ duration: -5 }, undefined],
-  [{ duration: '5' }, undefined],
+  [{ duration: '5' }, 5],
+  [{ duration: '5.2', SR: 720 }, 6],
+  [{ input_video_duration: '3.5', output_video_duration: '5' }, 9],
+  [{ duration: '0', video_duration: '5' }, 5],
+  [{ duration: '5s' }, undefined],
+  [{ duration: '0x10' }, undefined],
   ['not json', undefined],
   [null, undefined],
 ] as const) {
@@ -146,6 +151,8 @@ test('each state, and an unknown id under HTTP 200', async (t) => {
   ] as const) {
     assert.deepEqual(await poll(t, { output }), expected)
   }
+  const billed = await poll(t, { output: { task_status: 'FAILED' }, usage: { duration: '5' } })
+  assert.equal('isBilled' in billed && billed.isBilled, true)
   const ended = await poll(t, { output: { task_status: 'CANCELED' } })
   assert.equal('cancelled' in ended && ended.cancelled, true)
 })
@@ -260,6 +267,18 @@ test('pictures: without a statement, those delivered and the size asked for', as
   const { report } = await draw(t, { size: '2048x2048' }, { body })
   assert.deepEqual([report.usage, report.facts], [{ image: 1 }, { size: '2K' }])
 })
+
+for (const [usage, image] of [
+  [{ image_count: 0 }, 2],
+  [{ output_image_count: 0, image_count: 0 }, 2],
+  [{ output_image_count: 0, image_count: 1 }, 1],
+  [{ image_count: '3' }, 2],
+] as const) {
+  test(`pictures: delivered with ${JSON.stringify(usage)}, ${image} are billed`, async (t) => {
+    const { report } = await draw(t, {}, { body: { output: choicesOf(URL, URL), usage } })
+    assert.deepEqual(report.usage, { image })
+  })
+}
 
 for (const body of [
   {},

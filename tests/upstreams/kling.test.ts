@@ -200,6 +200,18 @@ test('an end in either generation, and an unknown id', async (t) => {
     const failed = { state: 'failed', code: 'task_failed', message: 'risk control' }
     assert.deepEqual(await poll(t, id, path, { body }), failed)
   }
+  for (const bill of [
+    { final_unit_deduction: '2.5' },
+    { final_balance_deduction: { quota: '0.35' } },
+    { billing: [{ charge_type: 'cash', amount: '0.35' }] },
+  ]) {
+    const body = { code: 0, data: { task_status: 'failed', task_status_msg: 'late', ...bill } }
+    const billed = await poll(t, 'text2video/8802', older, { body })
+    assert.equal('isBilled' in billed && billed.isBilled, true, JSON.stringify(bill))
+  }
+  const free = { status: 'failed', message: 'no', billing: [{ amount: '0' }] }
+  const unbilled = await poll(t, '8801', newer, { body: { code: 0, data: [free] } })
+  assert.deepEqual(unbilled, { state: 'failed', code: 'task_failed', message: 'no' })
   assert.deepEqual(await poll(t, '8801', newer, { body: { code: 0, data: [] } }), { state: 'gone' })
   const gone = { status: 404, body: { code: 1203, message: 'no' } }
   assert.deepEqual(await poll(t, 'text2video/8802', older, gone), { state: 'gone' })

@@ -170,7 +170,10 @@ test('an end is read by pointers, with what was billed', async (t) => {
     result: { video_url: FILM },
     usage: { second: 6, vendor_cost: 300_000_001 },
   })
-  for (const billed_seconds of [-1, '5', null, {}]) {
+  const text = { film: { ...film, billed_seconds: '5.2', cost: '0.25' } }
+  const told = await poll(t, undefined, { '/v2/films/7': { body: text } })
+  assert.deepEqual('usage' in told && told.usage, { second: 6, vendor_cost: 250_000_000 })
+  for (const billed_seconds of [-1, '5s', '0x9', '', null, {}]) {
     const body = { film: { ...film, billed_seconds, cost: undefined } }
     const odd = await poll(t, undefined, { '/v2/films/7': { body } })
     assert.equal('usage' in odd, false, JSON.stringify(billed_seconds))
@@ -205,6 +208,22 @@ test('fal: the answer with the film may be the failure', async (t) => {
   }
   const gone = { status: 404, body: { detail: 'no such request' } }
   assert.deepEqual(await poll(t, preset('fal'), { [status]: gone }), { state: 'gone' })
+})
+
+test('a failed task that the vendor bills says so', async (t) => {
+  const failed = { status: 'failed', error: 'no' }
+  const own = { film: { state: 'failed', cost: 0.5 } }
+  const router = preset('openrouter')
+  for (const [more, path, body, isBilled] of [
+    [undefined, '/v2/films/7', own, true],
+    [undefined, '/v2/films/7', { film: { ...own.film, cost: 0 } }, undefined],
+    [router, '/api/v1/videos/7', { ...failed, usage: { cost: '0.1' } }, true],
+    [router, '/api/v1/videos/7', failed, undefined],
+  ] as const) {
+    const polled = await poll(t, more, { [path]: { body } })
+    assert.ok(polled.state === 'failed')
+    assert.equal(polled.isBilled, isBilled, JSON.stringify(body))
+  }
 })
 
 test('a channel has the methods of its template', () => {

@@ -53,6 +53,8 @@ export interface RestTasks<Settings extends TaskChannel> {
     readonly verdict?: (document: JsonObject) => TaskPoll | undefined
     /** Returns the task in the document, where it is not the document itself. */
     readonly task?: (document: JsonObject, status: number) => JsonObject
+    /** Returns true if the task states that it is billed, however it has ended. */
+    readonly isBilled?: (task: JsonObject) => boolean
   }
   /** Reads a task that has succeeded. */
   readonly result: (task: JsonObject, found: FoundTask<Settings>) => TaskPoll | Promise<TaskPoll>
@@ -86,7 +88,9 @@ export function restTasks<Settings extends TaskChannel>({
       const verdict = poll.verdict?.(document)
       if (verdict) return verdict
       const task = poll.task?.(document, response.status) ?? document
-      return readUnfinished(task) ?? (await result(task, { ...reference, wire }))
+      const unfinished = readUnfinished(task)
+      if (unfinished) return withBill(unfinished, poll.isBilled?.(task))
+      return await result(task, { ...reference, wire })
     },
   }
 }
@@ -111,6 +115,11 @@ export function readUnfinished(task: JsonObject): TaskPoll | undefined {
     default:
       throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
   }
+}
+
+/** Returns the poll; a task that failed with the bill that its upstream states. */
+export function withBill(poll: TaskPoll, isBilled = false): TaskPoll {
+  return poll.state === 'failed' && isBilled ? { ...poll, isBilled } : poll
 }
 
 /** Reads `error`, whose code may be a number. */

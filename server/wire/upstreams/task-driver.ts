@@ -100,6 +100,8 @@ export type TaskPoll =
       readonly message: string
       /** True if the caller cancelled the task, so that nothing is billed. */
       readonly cancelled?: boolean
+      /** True if the upstream states that it bills the task all the same: no caller pays that. */
+      readonly isBilled?: boolean
     }
 
 export interface LostSubmission<Settings> {

@@ -131,6 +131,22 @@ test('whatever is stated: units are counts, and add up to the totals of their si
   )
 })
 
+test('what a total has above its parts is the part that is not stated', () => {
+  const base = { promptTokenCount: 10, toolUsePromptTokenCount: 2 }
+  for (const [usageMetadata, output] of [
+    [{ ...base, candidatesTokenCount: 5, totalTokenCount: 57 }, 45],
+    [{ ...base, thoughtsTokenCount: 40, totalTokenCount: 57 }, 45],
+    [{ ...base, candidatesTokenCount: 5, thoughtsTokenCount: 0, totalTokenCount: 57 }, 5],
+    [{ ...base, candidatesTokenCount: 5, totalTokenCount: 16 }, 5],
+    [{ ...base, candidatesTokenCount: 5, totalTokenCount: 17 + 131_073 }, 5],
+    [{ candidatesTokenCount: 5, totalTokenCount: 57 }, 5],
+  ] as const) {
+    const reader = new ContentsUsage({ billsQueries: true })
+    reader.read({ usageMetadata })
+    assert.equal(reader.reading().usage?.output_token, output, JSON.stringify(usageMetadata))
+  }
+})
+
 test('counts never shrink: work that was stated was done', () => {
   const honest = (output: number) => ({
     promptTokenCount: 10,

@@ -27,6 +27,25 @@ test('events pass unchanged, and are one list where a list was asked for', () =>
   }
 })
 
+test('every candidate counts: its text, its searches and its pictures', () => {
+  const say = (text: string, index: number, query: string) => ({
+    content: { parts: [{ text }] },
+    index,
+    finishReason: 'STOP',
+    groundingMetadata: { webSearchQueries: [query] },
+  })
+  const answer = { candidates: [say('abc', 0, 'one'), say('defgh', 1, 'two')] }
+  const later = { candidates: [say('ij', 1, 'two')] }
+  const body = [answer, later].map((piece) => `data: ${JSON.stringify(piece)}\n\n`).join('')
+  const stream = createContentsTap({ billsQueries: true, isList: false })
+  run(stream, [Buffer.from(body)])
+  const { outputBytes, usage } = stream.report()
+  assert.deepEqual([outputBytes, usage], [10, { web_search_call: 2 }])
+  const whole = createContentsBodyTap({ billsQueries: true })
+  run(whole, [Buffer.from(JSON.stringify(answer))])
+  assert.deepEqual([whole.report().outputBytes, whole.report().usage], [8, { web_search_call: 2 }])
+})
+
 test('an error, a cut and a lost connection end either form with one error', () => {
   const failure = Buffer.from(`data: ${JSON.stringify(BROKEN)}\n\n`)
   const first = BODY.subarray(0, BODY.indexOf('\r\n\r\n') + 4)

@@ -21,6 +21,8 @@ test('images are counted by their content, unless the vendor says how many it bi
   })
   const odd = readImagesBody({ data: [image], usage: { generated_images: '2' } })
   assert.equal(odd.usage?.image, 1)
+  const none = readImagesBody({ data: [image], usage: { generated_images: 0 } })
+  assert.equal(none.usage?.image, 1, 'what was delivered was made')
 })
 
 test('what the model chose', () => {

@@ -104,6 +104,7 @@ describe(VIDEO_PATH, () => {
       assert.equal(answer.json.type, 'invalid_request_error')
       const field = Object.keys(change)[0] ?? ''
       assert.match(answer.json.error, new RegExp(field))
+      if (field === 'resolution') assert.match(answer.json.error, /this model offers 480p, 720p/)
       assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
       assert.deepEqual((await stage.gateway.get('/v1/usage', tenant.key)).json.data, [])
       assert.deepEqual(

@@ -52,6 +52,16 @@ before(async () => {
         limits: { max_input_tokens: WINDOW },
         routes: [{ channel: 'one', upstream_model: 'm' }],
       },
+      {
+        id: 'searching',
+        type: 'chat',
+        prices: [
+          { unit: 'input_token', per: 1, amount: '0' },
+          { unit: 'output_token', per: 1, amount: '0' },
+          { unit: 'web_search_call', per: 1, amount: '1' },
+        ],
+        routes: [{ channel: 'one', upstream_model: 'm' }],
+      },
     ],
   })
 })
@@ -120,6 +130,21 @@ test('one after the other, and beside calls whose input is all in the body', asy
   waiting = undefined
   for (const response of begun) answer(response)
   for (const reply of await Promise.all([running, ...beside])) assert.equal(reply.status, 200)
+})
+
+test('searches without a limit are covered as far as a vendor may go, others as held', async () => {
+  const search = { type: 'web_search' }
+  const messages = [{ role: 'user', content: 'hi' }]
+  for (const [tool, expected] of [
+    [search, 1],
+    [{ ...search, max_uses: 3 }, 10],
+  ] as const) {
+    const tenant = await gateway.tenant({ balance: '50' })
+    const body = { model: 'searching', messages, tools: [tool] }
+    const { served, others } = await burst(tenant, 10, body)
+    assert.equal(served, expected, JSON.stringify(others[0]?.json))
+    for (const { json } of others) assert.equal(json.error.code, 'input_not_covered')
+  }
 })
 
 test('background responses are bounded with the calls', async () => {

@@ -75,6 +75,13 @@ describe('a task', () => {
     assert.ok(before >= 2, 'one answer alone is not believed')
   })
 
+  test('that failed, and that its upstream states a bill for, is not charged, but noted', async () => {
+    const { tenant, id, task } = await begin()
+    Object.assign(task, { status: 'failed', extra: { usage: { completion_tokens: 9 } } })
+    await stage.until(tenant, id, 'failed')
+    await expectPaidBack(tenant, id, 'billed')
+  })
+
   test('whose channel refuses its credentials is polled until they are right again', async () => {
     const { tenant, id, task } = await begin()
     stage.vendor.fail('GET', 401, 'AuthenticationError', 3)

@@ -75,7 +75,11 @@ const contentItem = z
 export const videoRequest = z.looseObject({
   model: z.string().min(1).describe('From GET /v1/models?type=video.'),
   content: z.array(contentItem).min(1, 'needs at least one item').max(64),
-  resolution: z.enum(['480p', '720p', '1080p', '4k', '768P', '2K']).default('720p'),
+  resolution: z
+    .string()
+    .max(16)
+    .default('720p')
+    .describe('480p, 720p, 1080p, 4k, 768P or 2K: GET /v1/models/{id} has those of the model.'),
   ratio: z.enum(['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']).default('adaptive'),
   duration: z
     .int()

@@ -21,6 +21,8 @@ import { ContentsUsage, type ContentsUsageOptions } from './read-usage.ts'
 export interface ContentsReaderOptions extends ContentsUsageOptions {
   /** True if the request lets the vendor search: sources are found in the text again. */
   readonly isGrounded: boolean
+  /** True if every candidate counts, not the first alone: the answer passes as it is. */
+  readonly readsAll?: boolean
 }
 
 export class ContentsReader implements PartReader {
@@ -96,12 +98,22 @@ export class ContentsReader implements PartReader {
       const type = status === 'UNAVAILABLE' ? 'overloaded_error' : UPSTREAM_ERROR.type
       return [{ kind: 'error', error: { type, message } }]
     }
-    const candidate = firstCandidate(document)
-    const parts = candidate ? this.readCandidate(candidate) : readBlocked(document.promptFeedback)
-    if (!candidate && parts.length > 0) this.usage.noteBlocked()
-    if (this.hasBegun || (!candidate && parts.length === 0)) return parts
+    const candidates = this.candidatesOf(document)
+    const isEmpty = candidates.length === 0
+    const parts = isEmpty
+      ? readBlocked(document.promptFeedback)
+      : candidates.flatMap((one) => this.readCandidate(one))
+    if (isEmpty && parts.length > 0) this.usage.noteBlocked()
+    if (this.hasBegun || (isEmpty && parts.length === 0)) return parts
     this.hasBegun = true
     return [BEGIN, ...parts]
+  }
+
+  /** A translated answer has one candidate; further ones would mix into it. */
+  private candidatesOf({ candidates }: JsonObject): readonly JsonObject[] {
+    const all: readonly unknown[] = Array.isArray(candidates) ? candidates : []
+    if (this.options.readsAll) return all.filter(isObject)
+    return [all.find((one) => (member(one, 'index') ?? 0) === 0)].filter(isObject)
   }
 
   private readCandidate(candidate: JsonObject): Part[] {
@@ -167,11 +179,4 @@ function readImage({ mimeType, data }: JsonObject, signature: string | undefined
   const media = asString(mimeType) ?? ''
   if (!media.startsWith('image/') || typeof data !== 'string') return NO_PARTS
   return [{ kind: 'image', media, data, signature }]
-}
-
-/** An answer has one candidate; further ones would mix into it. */
-function firstCandidate({ candidates }: JsonObject): JsonObject | undefined {
-  if (!Array.isArray(candidates)) return undefined
-  const found: unknown = candidates.find((one) => (member(one, 'index') ?? 0) === 0)
-  return isObject(found) ? found : undefined
 }

@@ -202,10 +202,13 @@ function addInput(quantities: Tally, usage: JsonObject): void {
   quantities.input_token = fresh.left
 }
 
+/** No answer thinks longer; a total that is further above its parts is a mistake. */
+const THOUGHTS_MAX = 131_072
+
 /**
- * Returns the output with its thoughts; undefined if it is not stated. The parts are billed,
- * whatever the total says: it only tells whether thoughts are inside of the candidates, and what
- * the output is where neither part is stated.
+ * Returns the output with its thoughts; undefined if it is not stated. Where both parts are stated
+ * they are billed, whatever the total says: it only tells whether thoughts are inside of the
+ * candidates. A part that is not stated is what the total has above the other.
  */
 function readOutput(usage: unknown, hasOutput: boolean): number | undefined {
   if (!isObject(usage)) return undefined
@@ -220,7 +223,10 @@ function readOutput(usage: unknown, hasOutput: boolean): number | undefined {
   if (candidates !== undefined && thoughts !== undefined) {
     return thoughts > 0 && candidates >= thoughts && rest === candidates ? candidates : sum
   }
-  if (candidates !== undefined || thoughts !== undefined) return sum
+  if (candidates !== undefined || thoughts !== undefined) {
+    const isHidden = rest !== undefined && rest > sum && rest - sum <= THOUGHTS_MAX
+    return isHidden ? rest : sum
+  }
   if (rest !== undefined && rest > 0) return rest
   // A prompt alone, at the beginning of a stream, does not say that what follows is free.
   return rest === 0 && !hasOutput ? 0 : undefined

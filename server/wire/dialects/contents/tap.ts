@@ -26,7 +26,7 @@ export function createContentsTap(options: ContentsTapOptions): Relay {
 export function createContentsBodyTap(usage: ContentsUsageOptions): Relay {
   return createBodyTap((document): BodyReading => {
     const error = readGoogleError(document)
-    const reader = new ContentsReader({ ...usage, isGrounded: false })
+    const reader = new ContentsReader({ ...usage, isGrounded: false, readsAll: true })
     const { reading, parts } = reader.whole(document)
     const { error: _unusual, ...rest } = reading
     if (error) return { ...rest, error: { ...UPSTREAM_ERROR, ...textOf(error) } }
@@ -51,7 +51,7 @@ class ContentsTap implements Relay {
 
   constructor({ isList, ...usage }: ContentsTapOptions) {
     this.isList = isList
-    this.reader = new ContentsReader({ ...usage, isGrounded: false })
+    this.reader = new ContentsReader({ ...usage, isGrounded: false, readsAll: true })
     this.parser = createSseParser({
       limitBytes: ANSWER_EVENT_BYTES_MAX,
       onEvent: (event) => this.onEvent(event),

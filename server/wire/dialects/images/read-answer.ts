@@ -44,7 +44,8 @@ export function countImageBytes(entry: unknown): number {
  */
 export function readImageUsage(document: unknown, imageCount: number): UsageReading {
   const { usage: tokens = {}, facts, ...reading } = readChatUsage(document)
-  const image = readGenerated(document) ?? imageCount
+  // Delivered pictures were made: no count of zero makes them free.
+  const image = readGenerated(document) || imageCount
   return {
     ...reading,
     usage: { image, ...toImageTokens(tokens) },

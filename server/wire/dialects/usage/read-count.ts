@@ -10,6 +10,13 @@ export function readCount(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) + 0 : undefined
 }
 
+/** Reads an amount that may have a fraction: a number, or a text, as vendors of media write it. */
+export function readDecimal(value: unknown): number | undefined {
+  if (typeof value === 'string') return DECIMAL.test(value) ? Number(value) : undefined
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
+const DECIMAL = /^\d{1,15}(?:\.\d{1,15})?$/
+
 /** Returns the first of several spellings that states a count above zero; 0 if none does. */
 export function readFirstCount(...values: readonly unknown[]): number {
   for (const value of values) {

@@ -3,6 +3,7 @@
 import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readResultUrl } from '../../../base/lib/result-url.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
+import { readCount } from '../../dialects/usage/read-count.ts'
 import {
   contentOf,
   correctRules,
@@ -288,7 +289,11 @@ export const arkVideo: TaskDriver<ArkSettings> = {
       id: 'id',
       read: readCreated,
     },
-    poll: { path: (id) => `${PATH}/${id}`, read: readTask },
+    poll: {
+      path: (id) => `${PATH}/${id}`,
+      read: readTask,
+      isBilled: ({ usage }) => (readCount(member(usage, 'completion_tokens')) ?? 0) > 0,
+    },
     result: readSuccess,
   }),
   rules({ upstreamModel, details }) {

@@ -8,7 +8,7 @@ import type { ImageRules } from '../../dialects/fields/model-field.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { UPSTREAM_ERROR } from '../../dialects/reported-error.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
-import { readCount } from '../../dialects/usage/read-count.ts'
+import { readFirstCount } from '../../dialects/usage/read-count.ts'
 import { refusalOf } from '../../dialects/video/content.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
@@ -81,8 +81,9 @@ function read(document: unknown, requestedSize: unknown): BodyReading {
   const links = linksOf(document)
   if (links.length === 0) return { outputBytes: 0, error: readError(document) }
   const usage = member(document, 'usage')
-  const stated = member(usage, 'output_image_count') ?? member(usage, 'image_count')
-  const image = readCount(stated) ?? links.length
+  const spellings = ['output_image_count', 'image_count'].map((name) => member(usage, name))
+  // Delivered pictures were made: no count of zero makes them free.
+  const image = readFirstCount(...spellings) || links.length
   const size = sizeOf(usage, requestedSize)
   return { outputBytes: 1, usage: { image }, facts: size === undefined ? {} : { size } }
 }

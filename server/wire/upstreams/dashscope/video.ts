@@ -6,6 +6,7 @@ import {
   member,
   tryParseJson,
 } from '../../../base/lib/json.ts'
+import { readDecimal } from '../../dialects/usage/read-count.ts'
 import { correctRules } from '../../dialects/video/content.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { listPages, prepareVideo, requireUrl, restTasks, takeVideoOrder } from '../rest-tasks.ts'
@@ -63,10 +64,14 @@ function readUnknown(document: JsonObject): TaskPoll | undefined {
   return outputOf(document).task_status === 'UNKNOWN' ? { state: 'gone' } : undefined
 }
 
-function readSuccess({ url, usage }: JsonObject): TaskPoll {
-  const stated = typeof usage === 'string' ? tryParseJson(Buffer.from(usage)) : usage
+function usageOf({ usage }: JsonObject): unknown {
+  return typeof usage === 'string' ? tryParseJson(Buffer.from(usage)) : usage
+}
+
+function readSuccess({ url, ...task }: JsonObject): TaskPoll {
+  const stated = usageOf(task)
   const [second, side] = [secondsOf(stated), sideOf(member(stated, 'SR'))]
-  const output = Number(member(stated, 'output_video_duration'))
+  const output = readDecimal(member(stated, 'output_video_duration')) ?? 0
   const ratio = asString(member(stated, 'ratio'))
   return {
     state: 'succeeded',
@@ -84,12 +89,12 @@ function readSuccess({ url, usage }: JsonObject): TaskPoll {
 
 /** Reads the billed seconds, input and output together; a begun second counts. */
 function secondsOf(usage: unknown): number | undefined {
-  const read = (name: string) => member(usage, name)
+  const read = (name: string) => readDecimal(member(usage, name))
   const [input = 0, output] = [read('input_video_duration'), read('output_video_duration')]
-  const sum = typeof input === 'number' && typeof output === 'number' ? input + output : undefined
+  const sum = output === undefined ? undefined : input + output
   const stated = [read('duration'), sum, read('video_duration')]
-  const seconds = stated.find((one) => typeof one === 'number' && one > 0)
-  return typeof seconds === 'number' ? Math.ceil(seconds) : undefined
+  const seconds = stated.find((one) => one !== undefined && one > 0)
+  return seconds === undefined ? undefined : Math.ceil(seconds)
 }
 
 /** Reads the short side, which picks the price: 720, also as `720P`. */
@@ -116,7 +121,13 @@ export const dashscopeVideo: TaskDriver<DashscopeSettings> = {
       id: 'task_id',
       read: async (response, request) => outputOf(await readCreation(response, request)),
     },
-    poll: { path: (id) => TASKS + id, read: readDashscope, verdict: readUnknown, task: taskOf },
+    poll: {
+      path: (id) => TASKS + id,
+      read: readDashscope,
+      verdict: readUnknown,
+      task: taskOf,
+      isBilled: (task) => secondsOf(usageOf(task)) !== undefined,
+    },
     result: readSuccess,
   }),
   rules: ({ upstreamModel, details }) => correctRules(videoFamilyOf(upstreamModel), details),

@@ -4,6 +4,7 @@
  * no cancellation.
  */
 import { asString, isAbsent, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { readDecimal } from '../../dialects/usage/read-count.ts'
 import { correctRules } from '../../dialects/video/content.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { prepareVideo, refuseField, requireUrl, restTasks, takeVideoOrder } from '../rest-tasks.ts'
@@ -138,19 +139,27 @@ function readUnknown({ data }: JsonObject): TaskPoll | undefined {
   return Array.isArray(data) && data.length === 0 ? { state: 'gone' } : undefined
 }
 
+/** Returns what was billed, in units or money. */
+function billOf({ billing, final_unit_deduction: units, ...task }: JsonObject): string | undefined {
+  const [bill] = Array.isArray(billing) ? (billing as readonly unknown[]) : []
+  const money = member(task.final_balance_deduction, 'quota')
+  return [units, member(bill, 'amount'), money].map(asString).find(Boolean)
+}
+
+const isBilled = (task: JsonObject) => (readDecimal(billOf(task)) ?? 0) > 0
+
 /** The vendor bills the seconds that were ordered; its units are shown, not charged. */
 function readSuccess({ outputs, task_result: result, ...task }: JsonObject): TaskPoll {
   const files = [outputs, member(result, 'videos')].find(Array.isArray) ?? []
   const film = files.find((file) => member(file, 'type') === 'video') ?? files[0]
   const duration = Number(member(film, 'duration'))
-  const [bill] = Array.isArray(task.billing) ? task.billing : []
-  const units = asString(task.final_unit_deduction) ?? asString(member(bill, 'amount'))
+  const billed = billOf(task)
   return {
     state: 'succeeded',
     result: {
       video_url: requireUrl(member(film, 'url'), 'a url'),
       ...(duration > 0 ? { duration } : {}),
-      ...(units === undefined ? {} : { usage: { billed: units } }),
+      ...(billed === undefined ? {} : { usage: { billed } }),
     },
   }
 }
@@ -180,6 +189,7 @@ export const klingVideo: TaskDriver<KlingSettings> = {
       read: readKlingAnswer,
       verdict: readUnknown,
       task: taskOf,
+      isBilled,
     },
     result: readSuccess,
   }),

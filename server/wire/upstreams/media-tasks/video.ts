@@ -1,10 +1,11 @@
 /** Video tasks at a vendor whose API is data (docs/protocols/media-tasks.md). */
 import { type JsonObject, writeJson } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
+import { readDecimal } from '../../dialects/usage/read-count.ts'
 import { readStatedCost } from '../../dialects/usage/stated-cost.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
-import { listPages, readUnfinished } from '../rest-tasks.ts'
+import { listPages, readUnfinished, withBill } from '../rest-tasks.ts'
 import { isUnknownTask, readUpstreamId, submittedAs } from '../task-answer.ts'
 import type { ListedTask, TaskDriver, TaskPoll, TaskReference } from '../task-driver.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
@@ -55,7 +56,7 @@ async function poll(wire: Wire, reference: Reference): Promise<TaskPoll> {
   const status = meaningOf(template, at(document, template.poll.status))
   const message = readWords(atFirst(document, template.poll.error))
   const unfinished = readUnfinished({ status, error: { message } })
-  if (unfinished) return unfinished
+  if (unfinished) return withBill(unfinished, isBilled(template, document, response))
   if (template.output.path === undefined) return readSuccess(template, document, response)
   return await fetchOutput(wire, settings, { ...about, path: template.output.path })
 }
@@ -82,7 +83,8 @@ async function fetchOutput(
   const failure = await refuseStatus(response).catch((error: unknown) => error)
   const isStated = failure instanceof UpstreamFailure && failure.details.isStated === true
   if (!isStated || OF_REQUEST.has(response.status)) throw failure
-  return { state: 'failed', code: 'task_failed', message: failure.message }
+  const failed = { state: 'failed', code: 'task_failed', message: failure.message } as const
+  return withBill(failed, isBilled(template, {}, response))
 }
 
 function readSuccess(
@@ -103,19 +105,23 @@ function readUsage(
   document: JsonObject,
   headers: WireResponse['headers'],
 ): Quantities {
-  const figureOf = (place: string): unknown => {
-    if (!place.startsWith('header:')) return at(document, place)
-    const text = headers[place.slice('header:'.length)]
-    return typeof text === 'string' && text.trim() !== '' ? Number(text) : undefined
+  const figureOf = (place: string) => {
+    const isHeader = place.startsWith('header:')
+    return readDecimal(isHeader ? headers[place.slice('header:'.length)] : at(document, place))
   }
   const entries = Object.entries(usage).flatMap(([unit, place]) => {
     const figure = figureOf(place)
-    if (typeof figure !== 'number' || !(figure >= 0)) return []
+    if (figure === undefined || figure < 0) return []
     const cost = readStatedCost({ cost: figure })
     if (unit === 'vendor_cost') return cost ? [[unit, Number(cost.nanos)]] : []
     return [[unit, Math.ceil(figure)]]
   })
   return Object.fromEntries(entries)
+}
+
+function isBilled(template: MediaTemplate, document: JsonObject, { headers }: WireResponse) {
+  const figures = Object.values(readUsage(template, document, headers))
+  return figures.some((figure) => figure > 0)
 }
 
 /** The methods that only some channels have. */

@@ -119,10 +119,11 @@ function estimate(
   return { estimate: estimated, sent: isTranslated ? sent.map(asTranslated) : sent }
 }
 
-/** A search by another dialect is bounded by what its translator allows. */
+/** A search by another dialect is held as its translator allows; not every vendor takes a limit. */
 function asTranslated(one: RequestedFeature): RequestedFeature {
   const { quantity = 0, translatedQuantity = 0 } = one
-  return translatedQuantity > quantity ? { ...one, quantity: translatedQuantity } : one
+  if (translatedQuantity <= quantity) return one
+  return { ...one, quantity: translatedQuantity, isUnlimited: true }
 }
 
 function translatesSearch(
@@ -152,7 +153,7 @@ function toQuote(
     ceiling,
   }
   const amountNanos = boundHold(model, holdEstimate)
-  const largest = most && { ...holdEstimate.quantities, ...most }
+  const largest = mostOf(holdEstimate.quantities, most, sent)
   const excessNanos =
     largest && boundHold(model, { ...holdEstimate, quantities: largest }) - amountNanos
   return {
@@ -206,6 +207,22 @@ function isSent(
     if (isSearch && upstream?.translatesSearch) return true
     return upstream?.translates?.(operation, target.settings) !== true
   })
+}
+
+/** Calls of a tool that a vendor may make where the request sets no limit. */
+const CALLS_MOST = 100
+
+/** Returns what the call may come to beyond its hold, where that is not all in the request. */
+function mostOf(
+  held: HoldEstimate['quantities'],
+  most: Estimate['most'],
+  features: readonly RequestedFeature[],
+): HoldEstimate['quantities'] | undefined {
+  const calls = features.flatMap(({ unit, isUnlimited }) =>
+    unit && isUnlimited ? [[unit, Math.max(held[unit] ?? 0, CALLS_MOST)] as const] : [],
+  )
+  if (!most && calls.length === 0) return undefined
+  return { ...held, ...most, ...Object.fromEntries(calls) }
 }
 
 function addFees(quantities: HoldEstimate['quantities'], features: readonly RequestedFeature[]) {

@@ -36,6 +36,8 @@ export interface RequestedFeature {
   readonly facts?: Facts
   /** The quantity of `unit` to hold for. */
   readonly quantity?: number
+  /** True if the request sets no limit to the quantity: the vendor decides. */
+  readonly isUnlimited?: boolean
   /** The quantity where a translated request lets the vendor search; absent: `quantity`. */
   readonly translatedQuantity?: number
   /** Requested work of another model to hold for. */

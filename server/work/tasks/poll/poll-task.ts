@@ -47,7 +47,9 @@ export function polledOf(engine: Engine, task: ClaimedTask, poll: TaskPoll): Pol
     async end() {
       const complete = poll.state === 'succeeded' ? await askModel(engine, task, poll) : poll
       if (!complete) return false
-      await finish(engine, task, hideInEnding(complete, JSON.stringify(task.request)))
+      const ending = hideInEnding(complete, JSON.stringify(task.request))
+      const isLost = ending.state === 'failed' && ending.isBilled === true
+      await finish(engine, task, ending, isLost ? { unchargedReason: 'billed' } : {})
       return true
     },
   }

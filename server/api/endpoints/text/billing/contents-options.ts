@@ -65,6 +65,6 @@ function readTool(options: PricedOptions, field: string, name: string): void {
   if (!isHosted) return
   options.isHosted = true
   if (!feature) return
-  const quantity = feature.unit ? { quantity: SEARCHES } : {}
-  options.features.push({ ...feature, field: `${field}.${name}`, value: name, ...quantity })
+  const searches = feature.unit ? { quantity: SEARCHES, isUnlimited: true } : {}
+  options.features.push({ ...feature, field: `${field}.${name}`, value: name, ...searches })
 }

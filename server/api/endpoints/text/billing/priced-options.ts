@@ -173,6 +173,7 @@ function readPricedTool(
     field: `${printPath(path)}.type`,
     value: name ?? Object.keys(tool)[0] ?? '',
     ...(kind.feature.unit ? { quantity } : {}),
+    ...(kind.feature.unit && calls === undefined && !kind.isOnce ? { isUnlimited: true } : {}),
     ...(kind === WEB_SEARCH ? { translatedQuantity: searchesOf(calls) } : {}),
     // A translator may know the tool and send it, as it does a search.
     isDropped: !isUnclear,
