@@ -37,7 +37,9 @@ test('open, closed, lost and unknown holds of a journal, which is posted three t
   await takeHolds(sql, [open, closed, swept])
   const rows = [open, closed, swept].map((hold) => ({ ...settleRow(hold, 70n), held: hold.amount }))
   await closeHolds(sql, rows.slice(1, 2))
-  await writeCheckpoints(sql, [{ hold_id: swept.id, checkpoint: storedCheckpoint(20n) }])
+  await writeCheckpoints(sql, [
+    { hold_id: swept.id, account_id: swept.account_id, checkpoint: storedCheckpoint(20n) },
+  ])
   await sql`update hold set created_at = created_at - interval '5 s' where id = ${swept.id}`
   await endLease(sql, lost)
   assert.equal((await sweepHolds(sql, newId('own'), TIMES, 500)).closed, 1)

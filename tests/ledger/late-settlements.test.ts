@@ -47,7 +47,9 @@ describe('a settlement of a call that was closed as lost', () => {
     const hold = holdRow(caller, { owner_id: owner, ...more })
     await takeHolds(sql, [hold])
     if (checkpoint !== null) {
-      await writeCheckpoints(sql, [{ hold_id: hold.id, checkpoint: storedCheckpoint(checkpoint) }])
+      await writeCheckpoints(sql, [
+        { hold_id: hold.id, account_id: hold.account_id, checkpoint: storedCheckpoint(checkpoint) },
+      ])
     }
     await sql`update hold set created_at = created_at - interval '5 s' where id = ${hold.id}`
     await endLease(sql, owner)

@@ -41,7 +41,11 @@ test('cost and attempts of the last checkpoint are recorded; else they are unkno
   const attempts = [{ channel: 'main', outcome: 'answered' }]
   const known = { attempts, upstream_cost: '30', upstream_cost_version: '7' }
   await writeCheckpoints(sql, [
-    { hold_id: holds[0]?.id ?? '', checkpoint: storedCheckpoint(40n, known) },
+    {
+      hold_id: holds[0]?.id ?? '',
+      account_id: holds[0]?.account_id ?? '',
+      checkpoint: storedCheckpoint(40n, known),
+    },
   ])
   await sql`update hold set created_at = now() - interval '5 seconds'`
   const quiet = { info: () => undefined, warn: () => undefined }

@@ -90,7 +90,9 @@ describe('owners', () => {
     await renew(dead)
     const [watched, fresh] = [await openHold(dead), await openHold(dead)]
     const checkpoint = storedCheckpoint(40n, { lines: [{ unit: 'call' }] })
-    await writeCheckpoints(database.sql, [{ hold_id: watched.id, checkpoint }])
+    await writeCheckpoints(database.sql, [
+      { hold_id: watched.id, account_id: watched.account_id, checkpoint },
+    ])
     await database.sql`
       update owner set steady_since = steady_since - interval '25 s' where id = ${witness}`
     assert.equal(await sweep(witness), 0, 'its lease still runs')

@@ -96,8 +96,8 @@ async function show(requestId: string, options: { readonly json?: boolean }): Pr
         `the calls of the month of ${requestId} are archived: tributary archive show ${requestId}`,
       )
     }
-    if (!found) throw new OperatorError(`there is no call ${requestId}`)
-    return { row: found, entries: await listEntries(sql, found.hold_id) }
+    if (!accountId || !found) throw new OperatorError(`there is no call ${requestId}`)
+    return { row: found, entries: await listEntries(sql, accountId, found.hold_id) }
   })
   if (options.json) return printJson({ ...publicRow(row), ledger: entries })
   printFields({

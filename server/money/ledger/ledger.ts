@@ -158,7 +158,7 @@ export function createLedger(options: LedgerOptions): Ledger {
         settle: endings.settleRow,
       }),
     rates: createRates(options),
-    watch: (watched, read) => checkpoints.watch(watched.id, read),
+    watch: checkpoints.watch,
     balance: (accountId) => readBalance(sql, accountId),
     findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
     flushed,

@@ -107,6 +107,7 @@ export interface StoredCheckpoint {
 
 export interface CheckpointRow {
   readonly hold_id: string
+  readonly account_id: string
   readonly checkpoint: StoredCheckpoint
 }
 
@@ -122,8 +123,8 @@ export async function writeCheckpoints(sql: Sql, rows: readonly CheckpointRow[])
   await sql`
     update hold set checkpoint = c.checkpoint
     from jsonb_to_recordset(${stringifyStorable(rows)}::text::jsonb)
-      as c(hold_id text, checkpoint jsonb)
-    where hold.id = c.hold_id and hold.state = 'open'`
+      as c(hold_id text, account_id text, checkpoint jsonb)
+    where hold.id = c.hold_id and hold.account_id = c.account_id and hold.state = 'open'`
 }
 
 export async function readBalance(
@@ -192,15 +193,27 @@ async function refuseOtherCredit(
 
 // Idempotency ----------------------------------------------------------------------------------
 
+/** The hold whose request has taken an Idempotency-Key. */
+export interface KeyHolder {
+  readonly account_id: string
+  readonly hold_id: string
+}
+
 /** Frees the Idempotency-Key of a hold that was closed without a charge and without an answer. */
-export async function freeIdempotencyKey(sql: Sql | TransactionSql, holdId: string): Promise<void> {
-  await sql`delete from idempotency where hold_id = ${holdId} and state = 'running'`
+export async function freeIdempotencyKey(
+  sql: Sql | TransactionSql,
+  hold: KeyHolder,
+): Promise<void> {
+  await sql`
+    delete from idempotency where account_id = ${hold.account_id} and hold_id = ${hold.hold_id}
+      and state = 'running'`
 }
 
 /** Keeps the key of a request that was charged without an answer, so that it never runs twice. */
-export async function keepKey(sql: Sql | TransactionSql, holdId: string): Promise<void> {
+export async function keepKey(sql: Sql | TransactionSql, hold: KeyHolder): Promise<void> {
   await sql`
-    update idempotency set state = 'streamed' where hold_id = ${holdId} and state = 'running'`
+    update idempotency set state = 'streamed'
+    where account_id = ${hold.account_id} and hold_id = ${hold.hold_id} and state = 'running'`
 }
 
 export interface AnswerRow {
@@ -229,7 +242,8 @@ export async function findAnswer(
     select i.route, i.fingerprint, i.request_id, i.state, i.status, i.content_type, i.body,
       (select jsonb_build_object('nanos', c.charged::text, 'currency', c.currency,
         'basis', c.basis, 'review', c.review)
-      from call c where c.request_id = i.request_id) as charge
+      from call c
+      where c.request_id = i.request_id and c.account_id = i.account_id) as charge
     from idempotency i where i.account_id = ${accountId} and i.key = ${key}
       and (i.created_at > now() - interval '24 hours' or i.state = 'running')`
   return row
@@ -238,11 +252,11 @@ export async function findAnswer(
 /** Stores the answer that replays of this Idempotency-Key receive. */
 export async function keepAnswer(
   sql: TransactionSql,
-  holdId: string,
+  hold: KeyHolder,
   answer: { readonly status: number; readonly contentType: string; readonly body: Buffer },
 ): Promise<void> {
   await sql`
     update idempotency set state = 'finished', status = ${answer.status},
       content_type = ${answer.contentType}, body = ${answer.body}
-    where hold_id = ${holdId} and state = 'running'`
+    where account_id = ${hold.account_id} and hold_id = ${hold.hold_id} and state = 'running'`
 }

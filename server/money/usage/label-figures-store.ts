@@ -56,9 +56,9 @@ function taggedCalls(sql: Sql, filter: LabelFilter) {
 }
 
 /** In whole quarters of an hour, as counted figures are. */
-function inPeriod(sql: Sql, { accountId, from, to, endUser }: LabelFilter) {
+function inPeriod(sql: Sql, { from, to, endUser }: LabelFilter) {
   return sql`
-    account_id = ${accountId} and created_at >= usage_slot(${from}::timestamptz)
+    created_at >= usage_slot(${from}::timestamptz)
     and created_at < ${to}::timestamptz + interval '15 minutes'
     ${endUser ? sql`and labels ->> 'end_user' = ${endUser}` : sql``}`
 }
@@ -68,7 +68,8 @@ function callsThemselves(sql: Sql, filter: LabelFilter) {
     select hour, tags, end_user, model, key_id, endpoint, ${ofOneCall(sql)} from (
       select *, usage_slot(created_at) as hour, tag_set(labels) as tags,
         labels ->> 'end_user' as end_user
-      from call where ${inPeriod(sql, filter)} ${narrow(sql, filter)}) c
+      from call
+      where account_id = ${filter.accountId} and ${inPeriod(sql, filter)} ${narrow(sql, filter)}) c
     where ${inHours(sql, filter)} ${withTag(sql, filter)}`
 }
 
@@ -81,7 +82,8 @@ export function isOfEndUsers({ endUser }: LabelFilter, part?: LabelPart): boolea
 export async function countCalls(sql: Sql, filter: LabelFilter, limit: number): Promise<number> {
   const [row] = await sql<{ calls: number }[]>`
     select count(*)::int as calls from (
-      select from call where ${inPeriod(sql, filter)} limit ${limit}) c`
+      select from call
+      where account_id = ${filter.accountId} and ${inPeriod(sql, filter)} limit ${limit}) c`
   return row?.calls ?? 0
 }
 

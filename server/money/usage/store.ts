@@ -88,11 +88,11 @@ const priceList = (sql: Sql, table: 'call' | 'h') => sql`
 const labelColumns = (sql: Sql) => sql`
   coalesce(labels -> 'tags', '[]'::jsonb) as tags, labels ->> 'end_user' as end_user`
 
-/** Returns the filter as conditions on a row of `call`. */
+/** Returns the filter as conditions on a row of the account's in `call`. */
 function matches(sql: Sql, filter: UsageFilter) {
   const { after, model, endpoint, keyIds, status, taskId, requestId, tag, endUser } = filter
   const { accountId, chargedAtLeast, isAscending = false } = filter
-  return sql`account_id = ${accountId}
+  return sql`
     ${during(sql, 'created_at', filter)}
     ${equal(sql, { model, endpoint, request_id: requestId })}
     ${keyIds ? sql`and key_id = any(${keyIds as string[]}::text[])` : sql``}
@@ -120,7 +120,8 @@ const direction = (sql: Sql, { isAscending = false }: UsageFilter) =>
 
 function listInOrder(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
   return sql<StoredRow[]>`
-    select ${columns(sql)} from call where ${matches(sql, filter)}
+    select ${columns(sql)} from call
+    where account_id = ${filter.accountId} ${matches(sql, filter)}
     order by created_at ${direction(sql, filter)}, request_id ${direction(sql, filter)}
     limit ${filter.limit}`
 }
@@ -149,7 +150,8 @@ function listByHour(sql: Sql, filter: UsageFilter): Promise<StoredRow[]> {
       order by hour ${order}) h
     cross join lateral (
       select ${columns(sql)} from call
-      where created_at >= h.hour and created_at < h.hour + ${length} and ${matches(sql, filter)}
+      where account_id = ${accountId} and created_at >= h.hour
+        and created_at < h.hour + ${length} ${matches(sql, filter)}
       order by created_at ${order}, request_id ${order} limit ${limit}) c
     order by h.hour ${order}, c.created_at ${order}, c.request_id ${order} limit ${limit}`
 }
@@ -232,7 +234,8 @@ export interface UsageEntry {
 }
 
 /** Returns the ledger entries of one hold, in the order they were posted. */
-export function listEntries(sql: Sql, holdId: string): Promise<UsageEntry[]> {
+export function listEntries(sql: Sql, accountId: string, holdId: string): Promise<UsageEntry[]> {
   return sql<UsageEntry[]>`
-    select step, source, destination, amount, at from entry where posting = ${holdId} order by id`
+    select step, source, destination, amount, at from entry
+    where posting = ${holdId} and account_id = ${accountId} order by id`
 }

@@ -16,7 +16,7 @@ export interface UsageReader {
   find(accountId: string, requestId: string): Promise<UsageRow | undefined>
   /** Returns whether the month of a call is archived, or is being archived. */
   isArchived(requestId: string): Promise<boolean>
-  entries(holdId: string): Promise<UsageEntry[]>
+  entries(accountId: string, holdId: string): Promise<UsageEntry[]>
 }
 
 export function createUsageReader(sql: Sql): UsageReader {
@@ -24,6 +24,6 @@ export function createUsageReader(sql: Sql): UsageReader {
     list: (filter) => selectUsage(sql, filter),
     find: (accountId, requestId) => findUsage(sql, accountId, requestId),
     isArchived: (requestId) => isUsageArchived(sql, requestId),
-    entries: (holdId) => listEntries(sql, holdId),
+    entries: (accountId, holdId) => listEntries(sql, accountId, holdId),
   }
 }

@@ -1,5 +1,7 @@
 /** The SQL of what workers begin: stored request bodies, conversions, and the start of a call. */
 import type { Sql, TransactionSql } from 'postgres'
+import type { OwnTask } from './store.ts'
+import type { ClaimedTask } from './task.ts'
 
 export async function insertBody(sql: TransactionSql, taskId: string, body: Buffer): Promise<void> {
   await sql`insert into task_body (task_id, body) values (${taskId}, ${body})`
@@ -26,20 +28,23 @@ export async function insertConversion(
 }
 
 /** Removes the conversion of a task that ends, if it has one. */
-export async function deleteConversion(sql: TransactionSql, taskId: string): Promise<void> {
-  await sql`delete from task_conversion where task_id = ${taskId}`
+export async function deleteConversion(sql: TransactionSql, task: OwnTask): Promise<void> {
+  await sql`
+    delete from task_conversion
+    where task_id = ${task.id} and account_id = ${task.account_id}`
 }
 
 /** Commits that the call is about to be sent. False when the lease is lost: then send nothing. */
 export async function markCalling(
   sql: TransactionSql,
-  task: { readonly id: string; readonly fence: bigint; readonly attempt_id: string },
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence' | 'attempt_id'>,
 ): Promise<boolean> {
   const updated = await sql`
     with t as (
       update task set state = 'processing',
         updated_at = case when state <> 'processing' then now() else updated_at end
-      where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null
+      where id = ${task.id} and account_id = ${task.account_id}
+        and fence = ${task.fence.toString()}::bigint and due_at is not null
       returning id)
     update task_attempt a set state = 'sending', sent_at = now()
     from t where a.task_id = t.id and a.id = ${task.attempt_id} and a.state = 'prepared'`

@@ -6,11 +6,11 @@ import type { ClaimedTask } from './task.ts'
 /** Renews the lease until the returned function is called. A lost lease stays lost. */
 export function keepLease(
   { sql, times }: Pick<Engine, 'sql' | 'times'>,
-  { id, fence }: Pick<ClaimedTask, 'id' | 'fence'>,
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence'>,
 ): () => void {
   const timer = setInterval(() => {
     // A failed renewal needs no handling: the fencing token refuses any later write.
-    renewTask(sql, id, fence, times.leaseMs).catch(() => undefined)
+    renewTask(sql, task, times.leaseMs).catch(() => undefined)
   }, times.leaseMs / 3)
   return () => clearInterval(timer)
 }

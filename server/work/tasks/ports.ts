@@ -6,6 +6,7 @@ import type { TransactionSql } from 'postgres'
 import type { TaskKind } from '../../base/lib/task-kinds.ts'
 import type { ResultContent } from '../assets/library/keep-content.ts'
 import type { ConvertSound } from '../assets/sound/convert-sound.ts'
+import type { OwnTask } from './store.ts'
 import type { TaskRow } from './task.ts'
 
 export interface TaskWebhook {
@@ -54,9 +55,12 @@ export interface TaskPorts {
   /** Converts recordings that a vendor does not take; undefined if this gateway cannot. */
   readonly convertSound: ConvertSound | undefined
   /** Removes what was published for a request, in the transaction that ends its task. */
-  readonly unpublish: (transaction: TransactionSql, requestId: string) => Promise<void>
-  readonly deliveryState: (taskId: string) => Promise<DeliveryState | undefined>
-  readonly deliveryAttempts: (taskId: string) => Promise<readonly DeliveryAttempt[]>
+  readonly unpublish: (
+    transaction: TransactionSql,
+    task: { readonly account_id: string; readonly request_id: string },
+  ) => Promise<void>
+  readonly deliveryState: (task: OwnTask) => Promise<DeliveryState | undefined>
+  readonly deliveryAttempts: (task: OwnTask) => Promise<readonly DeliveryAttempt[]>
   /**
    * Adds the result of a task to the library, inside the transaction in which the task succeeds.
    * Resolves to the result with links that last.

@@ -4,7 +4,7 @@
  */
 import type { PendingQuery, Row, Sql } from 'postgres'
 import type { TaskKind } from '../../base/lib/task-kinds.ts'
-import { claimColumns, columns, joinPrices } from './store.ts'
+import { claimColumns, columns, joinPrices, type OwnTask } from './store.ts'
 import type { ClaimedTask, TaskState } from './task.ts'
 
 /** The tasks of one kind on one channel, which share one limit of concurrent polls. */
@@ -40,7 +40,7 @@ export function claimDueTasks(
   leaseMs: number,
 ): Promise<ClaimedTask[]> {
   const due = sql`
-    select id from task
+    select id, account_id from task
     where channel_id = ${channelId} and kind = ${kind} and due_at <= now()
     order by due_at limit ${limit} for update skip locked`
   return claim(sql, due, leaseMs)
@@ -59,7 +59,7 @@ export function claimByAccountTurns(
   const open = sql`
     from task where channel_id = ${channelId} and kind = ${kind} and due_at is not null`
   const due = sql`
-    select id from task where due_at <= now() and id in (
+    select id, account_id from task where due_at <= now() and id in (
       with recursive waiting as (
         (select account_id ${open} order by account_id limit 1)
         union all
@@ -80,18 +80,18 @@ function claim(sql: Sql, due: PendingQuery<Row[]>, leaseMs: number): Promise<Cla
     with due as (${due}), t as (
       update task set fence = fence + 1, is_claimed = true,
         due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-      from due where task.id = due.id
+      from due where task.id = due.id and task.account_id = due.account_id
       returning task.*)
     select ${columns(sql)}, ${claimColumns(sql)}
     from t join task_attempt a on a.id = t.attempt_id
-    join hold h on h.id = t.hold_id
+    join hold h on h.id = t.hold_id and h.account_id = t.account_id
     ${joinPrices(sql)}`
 }
 
 /** Claims an accepted task from any current holder, whose writes the fencing token then refuses. */
 export async function claimOne(
   sql: Sql,
-  taskId: string,
+  task: OwnTask,
   leaseMs: number,
   states: readonly TaskState[] = ['queued', 'processing'],
 ): Promise<ClaimedTask | undefined> {
@@ -99,11 +99,11 @@ export async function claimOne(
     with t as (
       update task set fence = fence + 1, is_claimed = true,
         due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-      where id = ${taskId} and state = any(${states})
+      where id = ${task.id} and account_id = ${task.account_id} and state = any(${states})
       returning task.*)
     select ${columns(sql)}, ${claimColumns(sql)}
     from t join task_attempt a on a.id = t.attempt_id
-    join hold h on h.id = t.hold_id
+    join hold h on h.id = t.hold_id and h.account_id = t.account_id
     ${joinPrices(sql)}`
   return row
 }

@@ -12,6 +12,9 @@ import type { ClaimedTask, TaskRow, TaskState } from './task.ts'
 
 type AnySql = Sql | TransactionSql
 
+/** A task's id, and its account, which leads to its database. */
+export type OwnTask = Pick<TaskRow, 'id' | 'account_id'>
+
 export interface NewTask {
   readonly id: string
   readonly kind: TaskKind
@@ -76,7 +79,7 @@ async function insertAttempt(sql: AnySql, attempt: NewAttempt): Promise<void> {
 /** Makes a new attempt the current one. False when the lease is lost. */
 export async function moveToAttempt(
   sql: TransactionSql,
-  fence: bigint,
+  task: Pick<ClaimedTask, 'account_id' | 'fence'>,
   attempt: NewAttempt,
   prepared: Pick<PreparedTask, 'quantities' | 'facts' | 'effective'>,
 ): Promise<boolean> {
@@ -85,7 +88,8 @@ export async function moveToAttempt(
       quantities = ${stringifyStorable(prepared.quantities)}::text::jsonb,
       facts = ${stringifyStorable(prepared.facts)}::text::jsonb,
       request = request || ${stringifyStorable(prepared.effective ?? {})}::text::jsonb
-    where id = ${attempt.taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
+    where id = ${attempt.taskId} and account_id = ${task.account_id}
+      and fence = ${task.fence.toString()}::bigint and due_at is not null`
   if (updated.count === 1) await insertAttempt(sql, attempt)
   return updated.count === 1
 }
@@ -97,15 +101,18 @@ export async function moveToAttempt(
  */
 export async function markSending(
   sql: Sql,
-  task: { readonly id: string; readonly fence: bigint; readonly attempt_id: string },
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence' | 'attempt_id'>,
   leaseMs: number,
 ): Promise<boolean> {
   const updated = await sql`
     with t as (
       update task set due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-      where id = ${task.id} and fence = ${task.fence.toString()}::bigint and state = 'submitting'
-      returning id),
-    converted as (delete from task_conversion using t where task_id = t.id)
+      where id = ${task.id} and account_id = ${task.account_id}
+        and fence = ${task.fence.toString()}::bigint and state = 'submitting'
+      returning id, account_id),
+    converted as (
+      delete from task_conversion c using t
+      where c.task_id = t.id and c.account_id = t.account_id)
     update task_attempt a set state = 'sending', sent_at = now()
     from t where a.task_id = t.id and a.id = ${task.attempt_id} and a.state = 'prepared'`
   return updated.count === 1
@@ -128,8 +135,9 @@ export async function endAttempt(
 }
 
 /** Records that the upstream's answer was lost, so the caller knows the task by our id. */
-export async function markAnswerLost(sql: TransactionSql, taskId: string): Promise<void> {
-  await sql`update task set answer_lost = true where id = ${taskId}`
+export async function markAnswerLost(sql: TransactionSql, task: OwnTask): Promise<void> {
+  await sql`
+    update task set answer_lost = true where id = ${task.id} and account_id = ${task.account_id}`
 }
 
 /**
@@ -138,33 +146,38 @@ export async function markAnswerLost(sql: TransactionSql, taskId: string): Promi
  */
 export async function recordOutput(
   sql: Sql,
-  taskId: string,
+  task: OwnTask,
   { bytes, sequence }: { readonly bytes: number; readonly sequence: number },
 ): Promise<void> {
   await sql`
     update task set output_bytes = ${bytes}::float8::bigint,
       output_sequence = greatest(output_sequence, ${sequence})
-    where id = ${taskId} and due_at is not null and output_bytes < ${bytes}::float8::bigint`
+    where id = ${task.id} and account_id = ${task.account_id} and due_at is not null
+      and output_bytes < ${bytes}::float8::bigint`
 }
 
 /** Extends a lease. False when it is lost. */
 export async function renewTask(
   sql: Sql,
-  taskId: string,
-  fence: bigint,
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence'>,
   leaseMs: number,
 ): Promise<boolean> {
   const renewed = await sql`
     update task set due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-    where id = ${taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
+    where id = ${task.id} and account_id = ${task.account_id}
+      and fence = ${task.fence.toString()}::bigint and due_at is not null`
   return renewed.count === 1
 }
 
 /** Ends a claim: the task is due at once, and what this worker still writes is refused. */
-export async function releaseTask(sql: Sql, taskId: string, fence: bigint): Promise<void> {
+export async function releaseTask(
+  sql: Sql,
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence'>,
+): Promise<void> {
   await sql`
     update task set due_at = now(), is_claimed = false, fence = fence + 1
-    where id = ${taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
+    where id = ${task.id} and account_id = ${task.account_id}
+      and fence = ${task.fence.toString()}::bigint and due_at is not null`
 }
 
 /**
@@ -175,7 +188,7 @@ export async function releaseTask(sql: Sql, taskId: string, fence: bigint): Prom
  */
 export async function acceptTask(
   sql: TransactionSql,
-  task: { readonly id: string; readonly fence: bigint; readonly attempt_id: string },
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence' | 'attempt_id'>,
   upstreamId: string,
   dueInMs: number,
 ): Promise<boolean> {
@@ -184,7 +197,8 @@ export async function acceptTask(
     update task set state = 'queued', updated_at = now(), failures = 0, is_claimed = false,
       fence = case when fence = ${fence}::bigint then fence else fence + 1 end,
       due_at = now() + ${dueInMs}::float8 * interval '1 millisecond'
-    where id = ${task.id} and attempt_id = ${task.attempt_id} and state = 'submitting'`
+    where id = ${task.id} and account_id = ${task.account_id}
+      and attempt_id = ${task.attempt_id} and state = 'submitting'`
   if (accepted.count !== 1) return false
   await sql`
     update task_attempt set state = 'accepted', upstream_id = ${upstreamId}, ended_at = now()
@@ -199,19 +213,19 @@ export async function acceptTask(
  */
 export async function correctUpstreamId(
   sql: TransactionSql,
-  task: { readonly id: string; readonly attempt_id: string },
+  task: OwnTask & { readonly attempt_id: string },
   upstreamId: string,
 ): Promise<boolean> {
   const open = await sql`
-    select 1 from task where id = ${task.id} and attempt_id = ${task.attempt_id}
-      and due_at is not null for update`
+    select 1 from task where id = ${task.id} and account_id = ${task.account_id}
+      and attempt_id = ${task.attempt_id} and due_at is not null for update`
   if (open.count !== 1) return false
   const corrected = await sql`
     update task_attempt set upstream_id = ${upstreamId}
     where id = ${task.attempt_id} and state = 'accepted' and upstream_id = callback_upstream_id`
   if (corrected.count !== 1) return false
   await sql`update task set fence = fence + 1, is_claimed = false, due_at = now(),
-      updated_at = now() where id = ${task.id}`
+      updated_at = now() where id = ${task.id} and account_id = ${task.account_id}`
   return true
 }
 
@@ -231,7 +245,7 @@ export interface Reschedule {
  */
 export async function rescheduleTask(
   sql: AnySql,
-  task: Pick<ClaimedTask, 'id' | 'fence' | 'callback_count'>,
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence' | 'callback_count'>,
   next: Reschedule,
 ): Promise<boolean> {
   const updated = await sql`
@@ -242,14 +256,15 @@ export async function rescheduleTask(
       due_at = least(now() + ${next.dueInMs}::float8 * interval '1 millisecond',
         (select callback_due_at from task_attempt
           where id = task.attempt_id and callback_count > ${task.callback_count}))
-    where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null`
+    where id = ${task.id} and account_id = ${task.account_id}
+      and fence = ${task.fence.toString()}::bigint and due_at is not null`
   return updated.count === 1
 }
 
 /** Moves a task into a terminal state by compare-and-set. Undefined when the lease is lost. */
 export async function closeTask(
   sql: TransactionSql,
-  task: { readonly id: string; readonly fence: bigint },
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence'>,
   end: {
     readonly state: 'succeeded' | 'failed'
     readonly result: JsonObject | null
@@ -267,25 +282,26 @@ export async function closeTask(
       error_code = ${end.code}, error_message = ${end.message},
       webhook_url = case when ${end.silent} then null else webhook_url end,
       deleted_at = case when ${end.silent} then now() end
-    where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null`
+    where id = ${task.id} and account_id = ${task.account_id}
+      and fence = ${task.fence.toString()}::bigint and due_at is not null`
   if (updated.count !== 1) return undefined
   const [row] = await sql<TaskRow[]>`
     select ${columns(sql)} from task t join task_attempt a on a.id = t.attempt_id
-    where t.id = ${task.id}`
+    where t.id = ${task.id} and t.account_id = ${task.account_id}`
   return row
 }
 
 /** Reads a task with all members of a claim, without claiming it. */
 export async function readClaimedTask(
   sql: AnySql,
-  taskId: string,
+  task: OwnTask,
 ): Promise<ClaimedTask | undefined> {
   const [row] = await sql<ClaimedTask[]>`
     select ${columns(sql)}, ${claimColumns(sql)}
     from task t join task_attempt a on a.id = t.attempt_id
-    join hold h on h.id = t.hold_id
+    join hold h on h.id = t.hold_id and h.account_id = t.account_id
     ${joinPrices(sql)}
-    where t.id = ${taskId}`
+    where t.id = ${task.id} and t.account_id = ${task.account_id}`
   return row
 }
 

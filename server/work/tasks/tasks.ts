@@ -80,7 +80,7 @@ export function createTasks(options: {
 
   async function timeline(task: TaskRow): Promise<readonly TaskEvent[]> {
     const events = await readTimeline(sql, task.id)
-    const attempts = await ports.deliveryAttempts(task.id)
+    const attempts = await ports.deliveryAttempts(task)
     const deliveryEvents = attempts.map(({ at, ...detail }) => ({ kind: 'callback', detail, at }))
     return [...events, ...deliveryEvents].sort((a, b) => a.at.getTime() - b.at.getTime())
   }
@@ -96,12 +96,12 @@ export function createTasks(options: {
     },
     cancel: (task) => cancelTask(engine, task),
     async hide(task) {
-      await hideTask(sql, task.id)
+      await hideTask(sql, task)
     },
     timeline,
     receiveCallback: (attemptId, document) => receiveCallback(engine, attemptId, document),
     async delivery(task) {
-      return task.webhook_url === null ? undefined : ports.deliveryState(task.id)
+      return task.webhook_url === null ? undefined : ports.deliveryState(task)
     },
     background: createBackgroundTasks(engine),
     hasOpenTasks: () => hasOpenTasks(sql),

@@ -3,7 +3,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../../base/lib/json.ts'
 import type { Nanos } from '../../base/lib/money.ts'
 import { stringifyStorable } from '../../base/lib/text/well-formed.ts'
-import type { AttemptState } from './task.ts'
+import type { AttemptState, ClaimedTask } from './task.ts'
 
 type AnySql = Sql | TransactionSql
 
@@ -57,10 +57,14 @@ export async function addUnchargedCost(
 }
 
 /** Commits that a cancel is about to be sent. False when the lease is lost. */
-export async function markCancelSent(sql: Sql, taskId: string, fence: bigint): Promise<boolean> {
+export async function markCancelSent(
+  sql: Sql,
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence'>,
+): Promise<boolean> {
   const updated = await sql`
     update task set cancel_sent_at = now()
-    where id = ${taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
+    where id = ${task.id} and account_id = ${task.account_id}
+      and fence = ${task.fence.toString()}::bigint and due_at is not null`
   return updated.count === 1
 }
 

@@ -1,7 +1,7 @@
 /** The SQL of tasks as callers see them: only their own, by our id or the upstream's. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { TaskKind } from '../../base/lib/task-kinds.ts'
-import { columns } from './store.ts'
+import { columns, type OwnTask } from './store.ts'
 import type { SourceTask } from './submission.ts'
 import type { TaskEvent, TaskRow } from './task.ts'
 
@@ -31,16 +31,18 @@ export async function findTask(
 function charge(sql: Sql | TransactionSql) {
   return sql`(
     select jsonb_build_object('charged', c.charged::text, 'currency', c.currency)
-    from call c where c.request_id = t.request_id) as charge`
+    from call c
+    where c.request_id = t.request_id and c.account_id = t.account_id) as charge`
 }
 
 /** Returns the charge of a task that ends in this transaction, once it is settled. */
 export async function readCharge(
   transaction: TransactionSql,
-  taskId: string,
+  task: OwnTask,
 ): Promise<TaskRow['charge']> {
   const [row] = await transaction<Pick<TaskRow, 'charge'>[]>`
-    select ${charge(transaction)} from task t where t.id = ${taskId}`
+    select ${charge(transaction)} from task t
+    where t.id = ${task.id} and t.account_id = ${task.account_id}`
   return row?.charge
 }
 
@@ -92,7 +94,7 @@ export async function listTasks(
   const { accountId, kind, states = null, ids = null, model = null, after = null } = filter
   const { tier = null, codes = null, otherCodes = null } = filter
   const matching = sql`
-    t.account_id = ${accountId} and t.kind = ${kind} and t.deleted_at is null
+    t.kind = ${kind} and t.deleted_at is null
       and (${states as string[] | null}::text[] is null
         or t.state = any(${states as string[] | null}::text[]))
       and (${ids as string[] | null}::text[] is null
@@ -106,23 +108,25 @@ export async function listTasks(
         or t.error_code is null or t.error_code <> all(${otherCodes as string[] | null}::text[]))`
   const rows = await sql<TaskRow[]>`
     select ${columns(sql)}, ${charge(sql)} from task t join task_attempt a on a.id = t.attempt_id
-    where ${matching} and (${after}::text is null or (t.created_at, t.id) <
-      (select p.created_at, p.id from task p
+    where t.account_id = ${accountId} and ${matching}
+      and (${after}::text is null or (t.created_at, t.id) < (
+      select p.created_at, p.id from task p
         where p.id = ${after} and p.account_id = ${accountId}))
     order by t.created_at desc, t.id desc
     limit ${filter.limit} offset ${filter.offset ?? 0}`
   if (filter.offset === undefined) return { rows, total: rows.length }
   const [count] = await sql<{ total: number }[]>`
     select count(*)::int as total from task t join task_attempt a on a.id = t.attempt_id
-    where ${matching}`
+    where t.account_id = ${accountId} and ${matching}`
   return { rows, total: count?.total ?? 0 }
 }
 
 /** Hides a finished task from finds and lists. False when it has not finished. */
-export async function hideTask(sql: Sql, taskId: string): Promise<boolean> {
+export async function hideTask(sql: Sql, task: OwnTask): Promise<boolean> {
   const updated = await sql`
     update task set deleted_at = now()
-    where id = ${taskId} and due_at is null and deleted_at is null`
+    where id = ${task.id} and account_id = ${task.account_id} and due_at is null
+      and deleted_at is null`
   return updated.count === 1
 }
 

@@ -50,10 +50,10 @@ async function attempt(
 }
 
 function toResult(claimed: ClaimedRow, ended: Accepted | Refused): AttemptResult {
-  const { id, number, fence } = claimed
+  const { id, account_id, number, fence } = claimed
   const { stage: outcome, status, latencyMs, responseHead } = ended
   const error = ended.stage === 'accepted' ? null : ended.error
-  return { id, number, fence, outcome, status, error, latencyMs, responseHead }
+  return { id, account_id, number, fence, outcome, status, error, latencyMs, responseHead }
 }
 
 /** Records a known outcome, with retries: a short database outage must not cause a resend. */

@@ -22,6 +22,7 @@ export interface ClaimedRow extends SecretRow {
 
 export interface AttemptResult {
   readonly id: string
+  readonly account_id: string
   readonly number: number
   readonly fence: bigint
   readonly outcome: 'accepted' | 'refused' | 'lost'
@@ -161,7 +162,8 @@ export async function recordAttempt(
         finished_at = case when ${state} = 'pending' then null else clock.now end,
         due_at = clock.now + ${options.delayMs ?? 0} * interval '1 millisecond'
       from clock
-      where id = ${result.id} and fence = ${result.fence.toString()}::bigint
+      where id = ${result.id} and account_id = ${result.account_id}
+        and fence = ${result.fence.toString()}::bigint
         and lease_until is not null
       returning id)
     update delivery_attempt set outcome = ${outcome}, status = ${result.status},

@@ -80,7 +80,8 @@ function isOpenDrop(sql: Sql, { from, to, accountId, host }: DroppedFilter) {
   return sql`d.state = 'dropped' and d.created_at >= ${from} and d.created_at < ${to}
     ${accountId === undefined ? sql`` : sql`and d.account_id = ${accountId}`}
     ${host === undefined ? sql`` : ofHost(sql, host)}
-    and not exists (select 1 from delivery r where r.repeats = d.id)`
+    and not exists (
+      select 1 from delivery r where r.repeats = d.id and r.account_id = d.account_id)`
 }
 
 /** Counts an account's pending deliveries that a person asked for. */

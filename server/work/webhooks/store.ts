@@ -83,7 +83,8 @@ export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<Deli
   const { limit } = filter
   return sql<DeliveryRow[]>`
     select d.id, d.account_id, d.task_id, d.kind, d.url, d.redelivery_of, d.state, d.attempts,
-      (select r.id from delivery r where r.repeats = d.id) as repeated_by,
+      (select r.id from delivery r
+        where r.repeats = d.id and r.account_id = d.account_id) as repeated_by,
       case when d.state = 'pending' and d.lease_until is null then d.due_at end as next_attempt_at,
       d.created_at, d.finished_at,
       coalesce((
@@ -126,14 +127,20 @@ export async function accountOfDelivery(sql: Sql, id: string): Promise<string | 
   return row?.account_id
 }
 
+/** The task whose end is delivered. */
+export interface DeliveredTask {
+  readonly id: string
+  readonly account_id: string
+}
+
 /** Returns the state of a task's delivery; undefined when it has none. */
 export async function readTaskDelivery(
   sql: Sql,
-  taskId: string,
+  task: DeliveredTask,
 ): Promise<{ readonly status: string; readonly attempts: number } | undefined> {
   const [row] = await sql<{ status: string; attempts: number }[]>`
     select state as status, attempts from delivery
-    where task_id = ${taskId} and redelivery_of is null`
+    where task_id = ${task.id} and account_id = ${task.account_id} and redelivery_of is null`
   return row
 }
 
@@ -146,9 +153,13 @@ export interface DeliveryAttemptRow {
 }
 
 /** Returns the attempts of a task's delivery, including those of redeliveries. */
-export function listTaskDeliveryAttempts(sql: Sql, taskId: string): Promise<DeliveryAttemptRow[]> {
+export function listTaskDeliveryAttempts(
+  sql: Sql,
+  task: DeliveredTask,
+): Promise<DeliveryAttemptRow[]> {
   return sql<DeliveryAttemptRow[]>`
     select a.started_at as at, a.number, coalesce(a.outcome, 'sending') as outcome, a.status
     from delivery d join delivery_attempt a on a.delivery_id = d.id
-    where d.task_id = ${taskId} order by a.started_at, a.number limit 100`
+    where d.task_id = ${task.id} and d.account_id = ${task.account_id}
+    order by a.started_at, a.number limit 100`
 }

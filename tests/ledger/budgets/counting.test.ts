@@ -224,7 +224,9 @@ test('the sweeper gives back and charges, and a correction counts the difference
   const [silent, noted] = [1, 2].map(() => holdRow(caller, { owner_id: newId('own') }))
   assert.ok(silent && noted)
   await takeHolds(sql, [silent, noted])
-  await writeCheckpoints(sql, [{ hold_id: noted.id, checkpoint: storedCheckpoint(40n) }])
+  await writeCheckpoints(sql, [
+    { hold_id: noted.id, account_id: noted.account_id, checkpoint: storedCheckpoint(40n) },
+  ])
   await sql`update hold set created_at = created_at - interval '60 s'
     where account_id = ${caller.accountId}`
   const times = { leaseSeconds: 20, patienceSeconds: 10, quietSeconds: 600 }
@@ -263,7 +265,11 @@ test('a task holds and settles under its budget', async () => {
   assert.match(second.refused, /^budget:bud_/)
   const settlement = { chargeNanos: 30n, basis: 'params', lines: [], attempts: [] }
   await sql.begin((transaction) =>
-    settleTask(transaction, first.holdId, { ...settlement, status: 'succeeded' }),
+    settleTask(
+      transaction,
+      { hold_id: first.holdId, account_id: caller.accountId },
+      { ...settlement, status: 'succeeded' },
+    ),
   )
   assert.equal(await readUse(sql, budget.id), '30+0')
 })

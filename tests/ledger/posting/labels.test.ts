@@ -106,7 +106,11 @@ test('a task keeps its labels', async () => {
   assert.ok('holdId' in held)
   const settlement = { chargeNanos: 70n, basis: 'params', lines: [], attempts: [] }
   await sql.begin((transaction) =>
-    settleTask(transaction, held.holdId, { ...settlement, status: 'succeeded' }),
+    settleTask(
+      transaction,
+      { hold_id: held.holdId, account_id: caller.accountId },
+      { ...settlement, status: 'succeeded' },
+    ),
   )
   const expected = { estimate, labels: LABELS, recorded: LABELS }
   assert.deepEqual(await readLabels(held.holdId), expected)

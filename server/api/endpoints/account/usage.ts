@@ -110,7 +110,7 @@ export const getUsage: AccountEndpoint = {
       const noun = await nameMissing(services.usage, id)
       throw new GatewayError('not_found', { message: `no such ${noun}` })
     }
-    const entries = await services.usage.entries(row.hold_id)
+    const entries = await services.usage.entries(caller.accountId, row.hold_id)
     sendJson(context, 200, encode(explainedUsage, explainUsage(row, entries)))
   },
 }

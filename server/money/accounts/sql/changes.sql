@@ -1,10 +1,10 @@
--- revision 1
+-- revision 2
 
 -- A rotation joins the new key to the counter of the old one.
 create or replace function join_spend_counter() returns trigger language plpgsql as $$
 begin
   update api_key set counter_key_id = coalesce(new.counter_key_id, new.id)
-  where id = new.replaced_by and counter_key_id is null;
+  where id = new.replaced_by and account_id = new.account_id and counter_key_id is null;
   return null;
 end $$;
 

@@ -120,8 +120,10 @@ function narrowBudgets(sql: Client, { search, keyId, isFull }: BudgetFilter) {
     }
     ${
       keyId
-        ? sql`and b.counted_under = any((select budget_names(k.id, jsonb_build_object('tags',
-            to_jsonb(k.required_tags))) from api_key k
+        ? sql`and b.counted_under = any((
+            select budget_names(k.account_id, k.id,
+              jsonb_build_object('tags', to_jsonb(k.required_tags)))
+            from api_key k
             where k.id = ${keyId} and k.account_id = b.account_id)::text[])`
         : sql``
     }
@@ -192,14 +194,17 @@ export function selectSpendLimits(
       ${
         keyId
           ? sql`and coalesce(k.counter_key_id, k.id) = (
-              select coalesce(o.counter_key_id, o.id) from api_key o where o.id = ${keyId})`
+              select coalesce(o.counter_key_id, o.id) from api_key o
+              where o.id = ${keyId} and o.account_id = ${accountId})`
           : sql``
       }
       ${isFull ? sql`and coalesce(s.spent + s.held, 0) >= k.spend_limit` : sql``}
       ${
         after === undefined
           ? sql``
-          : sql`and (k.created_at, k.id) > (select created_at, id from api_key where id = ${after})`
+          : sql`and (k.created_at, k.id) > (
+              select created_at, id from api_key
+              where id = ${after} and account_id = ${accountId})`
       }
     order by k.created_at, k.id limit ${limit ?? null}`
 }
@@ -235,7 +240,8 @@ export async function selectCallNames(
   accountId: string,
 ): Promise<string[][]> {
   const rows = await transaction<{ names: string[] }[]>`
-    select distinct budget_names(id, jsonb_build_object('tags', to_jsonb(required_tags))) as names
+    select distinct budget_names(account_id, id,
+      jsonb_build_object('tags', to_jsonb(required_tags))) as names
     from api_key where account_id = ${accountId}`
   return rows.map(({ names }) => names)
 }

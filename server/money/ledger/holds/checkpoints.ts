@@ -8,6 +8,7 @@ import type { Nanos } from '../../../base/lib/money.ts'
 import { KeyedRoster } from '../../../base/lib/queues/roster.ts'
 import { fitBooks } from '../posting/rows.ts'
 import { type CheckpointRow, type StoredCheckpoint, writeCheckpoints } from '../store.ts'
+import type { Hold } from './hold.ts'
 
 const INTERVAL_MS = 1_000
 /** Younger calls usually end before a checkpoint would matter. */
@@ -21,6 +22,7 @@ export interface Checkpoint {
 }
 
 interface Watched {
+  readonly accountId: string
   readonly read: () => Checkpoint | undefined
   readonly since: number
   writtenNanos: Nanos | undefined
@@ -48,7 +50,11 @@ export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pi
       const checkpoint = call.read()
       if (!checkpoint || checkpoint.chargeNanos === call.writtenNanos) continue
       call.writtenNanos = checkpoint.chargeNanos
-      rows.push({ hold_id: holdId, checkpoint: store(checkpoint) })
+      rows.push({
+        hold_id: holdId,
+        account_id: call.accountId,
+        checkpoint: store(checkpoint),
+      })
     }
     return rows
   }
@@ -70,8 +76,8 @@ export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pi
   timer.unref()
 
   return {
-    watch(holdId: string, read: () => Checkpoint | undefined): void {
-      watched.set(holdId, { read, since: performance.now(), writtenNanos: undefined })
+    watch({ id, accountId }: Hold, read: () => Checkpoint | undefined): void {
+      watched.set(id, { accountId, read, since: performance.now(), writtenNanos: undefined })
     },
     forget(holdId: string): void {
       watched.delete(holdId)

@@ -7,7 +7,13 @@ import { holdIdOf } from '../../../base/lib/ids.ts'
 import { closeHolds, takeHolds } from '../posting/move-store.ts'
 import { toHoldRow, toSettleRow } from '../posting/rows.ts'
 import type { HoldRequest, Settlement } from '../requests.ts'
-import { freeIdempotencyKey, type HoldVerdict, keepAnswer, keepKey } from '../store.ts'
+import {
+  freeIdempotencyKey,
+  type HoldVerdict,
+  type KeyHolder,
+  keepAnswer,
+  keepKey,
+} from '../store.ts'
 import { admitHold, type Hold } from './hold.ts'
 
 export { keepAnswer }
@@ -46,12 +52,13 @@ export function admitTaskHold(row: {
  */
 export async function settleTask(
   transaction: TransactionSql,
-  holdId: string,
+  hold: KeyHolder,
   settlement: Settlement,
 ): Promise<void> {
-  const row = toSettleRow(holdId, settlement)
+  const { hold_id: holdId, account_id } = hold
+  const row = { ...toSettleRow(holdId, settlement), account_id }
   const verdict = (await closeHolds(transaction, [row])).get(holdId)
   if (verdict !== 'closed') throw new Error(`hold ${holdId} of a task: ${verdict ?? 'no answer'}`)
-  if ((settlement.chargeNanos ?? 0n) > 0n) await keepKey(transaction, holdId)
-  else await freeIdempotencyKey(transaction, holdId)
+  if ((settlement.chargeNanos ?? 0n) > 0n) await keepKey(transaction, hold)
+  else await freeIdempotencyKey(transaction, hold)
 }

@@ -264,7 +264,8 @@ export async function correctLost(sql: Sql, row: SettleRow): Promise<SettleVerdi
     select ledger_correct(${row.hold_id}, ${row.charge}::bigint, ${row.status}, ${row.basis},
       ${row.review}, ${row.upstream_cost}::bigint, ${row.upstream_cost_version}::bigint,
       ${row.error},
-      ${stringifyStorable(describe(row))}::text::jsonb) as verdict`
+      ${stringifyStorable({ ...describe(row), account_id: row.account_id })}::text::jsonb)
+        as verdict`
   return answer?.verdict ?? 'unknown'
 }
 

@@ -1,4 +1,4 @@
--- revision 3
+-- revision 4
 
 -- Budgets: windows, and the counters that move with holds. Every function that moves counters runs
 -- under the lock of the account's balance, so nothing else moves those of the same account. Budgets
@@ -43,7 +43,8 @@ begin
 end $$;
 
 -- What the calls of a key are matched by, from the most to the least particular.
-create or replace function budget_names(of_key text, labels jsonb) returns text[]
+create or replace function budget_names(of_account text, of_key text, labels jsonb)
+returns text[]
 language sql stable
 as $$
   select coalesce((
@@ -52,7 +53,7 @@ as $$
       || array(select 'tag:' || t from unnest(k.tags) t)
       || array(select 'tag:' || t from unnest(k.required_tags) t
         where labels -> 'tags' ? t and not t = any (k.tags))
-    from api_key k where k.id = of_key), '{}') || array['end_user', 'account']
+    from api_key k where k.id = of_key and k.account_id = of_account), '{}') || array['end_user', 'account']
 $$;
 
 -- Whether a unit of a price counts towards a unit of budgets.
@@ -148,7 +149,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   at timestamptz := budget_clock();
-  names text[] := budget_names(of_key, estimate -> 'labels');
+  names text[] := budget_names(of_account, of_key, estimate -> 'labels');
   rule record;
   asked bigint;
   counted text;
@@ -179,7 +180,7 @@ begin
         counters := null;
         -- Who has spent nothing yet has reached nothing, however much the call may cost.
         perform budget_alert(use_id, 100) from budget b
-        where b.id = rule.id and 100 = any (b.thresholds) and not use_id = any (opened);
+        where b.id = rule.id and b.account_id = of_account and 100 = any (b.thresholds) and not use_id = any (opened);
         if cardinality(opened) > 0 then
           perform budget_shut_users(opened);
         end if;
@@ -219,7 +220,8 @@ begin
   ), called as materialized (
     -- The calls of a batch are those of few keys, most with the same tags.
     select c.key_id, c.tags,
-      budget_names(c.key_id, jsonb_build_object('tags', coalesce(c.tags, '[]'))) as names
+      budget_names(of_account, c.key_id,
+        jsonb_build_object('tags', coalesce(c.tags, '[]'))) as names
     from (select distinct key_id, tags from operation) c
   ), rule as materialized (
     select b.*, w.starts from budget b

@@ -1,8 +1,18 @@
--- revision 3
+-- revision 4
+
+-- The accounts of holds, for those who do not know them: settlements that a process wrote down before
+-- it named the account, and corrections.
+create or replace function ledger_accounts(hold_ids text[]) returns text[]
+language sql stable
+set enable_seqscan = off
+as $$
+  select array(select distinct account_id from hold where id = any (hold_ids))
+$$;
 
 -- Moves the spend of keys with a limit, once their holds are closed.
-create or replace function ledger_spend(key_ids text[], amounts bigint[], charges bigint[])
-returns void
+create or replace function ledger_spend(
+  account_ids text[], key_ids text[], amounts bigint[], charges bigint[]
+) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -12,7 +22,7 @@ declare
 begin
   for used in
     select k.id, sum(k.amount) as amount, sum(k.charge) as charge
-    from unnest(ledger_counters(key_ids), amounts, charges) as k(id, amount, charge)
+    from unnest(ledger_counters(account_ids, key_ids), amounts, charges) as k(id, amount, charge)
     group by 1 order by 1
   loop
     update key_spend set held = held - used.amount, spent = spent + used.charge
@@ -77,7 +87,7 @@ declare
   pinned_lines jsonb[];
 begin
   if array_position(accounts, null) is not null then
-    accounts := array(select distinct account_id from hold where id = any (ids));
+    accounts := ledger_accounts(ids);
   end if;
   -- First the locks: what is then read of balances and holds cannot change any more.
   perform 1 from balance where account_id = any (accounts || also_locked)
@@ -92,7 +102,7 @@ begin
     set state = case when h.id = any (released) then 'released' else 'settled' end,
       closed_at = now(), checkpoint = null
     -- Written so that the partial index of open holds cannot be taken for the primary key.
-    where h.id = any (ids) and left(h.state, 4) = 'open'
+    where h.id = any (ids) and left(h.state, 4) = 'open' and h.account_id = any (accounts)
     returning h.id, h.request_id, h.account_id, h.key_id, h.task_id, h.endpoint, h.model,
       h.amount, h.price_version, h.labels, h.spend_limited,
       h.counters, h.created_at
@@ -177,7 +187,7 @@ begin
     perform budget_close_all(pinned, pinned_charges, pinned_lines);
   end if;
   if limited_keys is not null then
-    perform ledger_spend(limited_keys, limited_amounts, limited_charges);
+    perform ledger_spend(accounts, limited_keys, limited_amounts, limited_charges);
   end if;
   if answers is not null then
     perform ledger_answer(answer_ids, answer_accounts, answers);
@@ -187,7 +197,8 @@ begin
   end if;
   return array(
     select v.word from (select o.id from unnest(ids) as o(id) except select unnest(closed_ids)) o
-    left join (select id from hold where id = any (ids)) h on h.id = o.id
+    left join (
+      select id from hold where id = any (ids) and account_id = any (accounts)) h on h.id = o.id
     cross join lateral (values (1, o.id),
       (2, case when h.id is null then 'unknown' else 'already' end)) as v(place, word)
     order by o.id, v.place);
@@ -213,7 +224,7 @@ begin
   perform rate_return(n.name, (r ->> 'tokens')::bigint,
     floor(extract(epoch from h.created_at) * 1000)::bigint)
   from jsonb_array_elements(returned) r
-  join hold h on h.id = r ->> 'id'
+  join hold h on h.id = r ->> 'id' and h.account_id = any (account_ids)
   cross join lateral jsonb_array_elements_text(r -> 'names') as n(name)
   where not h.id = any (not_closed);
   return not_closed;

@@ -1,10 +1,10 @@
--- revision 2
+-- revision 3
 
 -- Corrects a call that was closed as lost, because its settlement comes after all: charges the
 -- amount owed beyond the charge of that time, from the available balance and the rest as debt, or
 -- gives back the excess. The difference is posted once, as entries of their own. Not part of the
--- batches: it happens after outages only. `detail` is as that of ledger_close. Returns corrected;
--- already, when the record is not, or no longer, of a lost call; unknown, when there is no such
+-- batches: it happens after outages only. `detail` is as that of ledger_close, with "account_id"
+-- where the account is known. Returns corrected; already, when the record is not, or no longer, of a lost call; unknown, when there is no such
 -- hold; superseded, when the call's Idempotency-Key has been used again since: a key is charged
 -- once, and the record stays as it is.
 --
@@ -19,6 +19,8 @@ language plpgsql
 set lock_timeout = '300ms'
 as $$
 declare
+  of_account text := coalesce(detail ->> 'account_id',
+    (ledger_accounts(array[corrected_hold]))[1]);
   closed hold%rowtype;
   recorded call%rowtype;
   pot balance%rowtype;
@@ -29,23 +31,24 @@ declare
 begin
   -- Before the balance: whoever counts holds it for longer than a balance may wait.
   select counted_until into counted from usage_watermark for share;
-  select * into closed from hold where id = corrected_hold;
+  select * into closed from hold where id = corrected_hold and account_id = of_account;
   if not found then
     return 'unknown';
   end if;
-  select * into pot from balance where account_id = closed.account_id for update;
-  select * into recorded from call where hold_id = corrected_hold for update;
+  select * into pot from balance where account_id = of_account for update;
+  select * into recorded from call
+  where hold_id = corrected_hold and account_id = of_account for update;
   if not found or recorded.status <> 'lost' then
     return 'already';
   end if;
   difference := coalesce(owed, 0) - recorded.charged;
   if difference > 0 and answer ? 'key' then
     insert into idempotency (account_id, key, route, fingerprint, request_id, hold_id)
-    values (closed.account_id, answer ->> 'key', coalesce(answer ->> 'route', ''),
+    values (of_account, answer ->> 'key', coalesce(answer ->> 'route', ''),
       decode(coalesce(answer ->> 'fingerprint', ''), 'hex'), closed.request_id, closed.id)
     on conflict (account_id, key) do nothing;
     if exists (select from idempotency
-      where account_id = closed.account_id and key = answer ->> 'key' and hold_id <> closed.id)
+      where account_id = of_account and key = answer ->> 'key' and hold_id <> closed.id)
     then
       return 'superseded';
     end if;
@@ -58,22 +61,22 @@ begin
     from_available := least(difference, pot.available);
     if from_available > 0 then
       insert into entry (posting, step, account_id, currency, source, destination, amount)
-      values (closed.id, 'correction', closed.account_id, pot.currency, 'available', 'revenue',
+      values (closed.id, 'correction', of_account, pot.currency, 'available', 'revenue',
         from_available);
     end if;
     if difference > from_available then
       insert into entry (posting, step, account_id, currency, source, destination, amount)
-      values (closed.id, 'correction_debt', closed.account_id, pot.currency, 'debt', 'revenue',
+      values (closed.id, 'correction_debt', of_account, pot.currency, 'debt', 'revenue',
         difference - from_available);
     end if;
     update balance set available = available - from_available,
       debt = debt + difference - from_available
-    where account_id = closed.account_id;
+    where account_id = of_account;
   elsif difference < 0 then
     insert into entry (posting, step, account_id, currency, source, destination, amount)
-    values (closed.id, 'correction_return', closed.account_id, pot.currency, 'revenue',
+    values (closed.id, 'correction_return', of_account, pot.currency, 'revenue',
       'available', -difference);
-    update balance set available = available - difference where account_id = closed.account_id;
+    update balance set available = available - difference where account_id = of_account;
   end if;
   if closed.counters is not null then
     perform budget_correct(closed.counters,
@@ -81,7 +84,7 @@ begin
       coalesce(detail -> 'lines', '[]'));
   end if;
   update hold set state = case when owed is null then 'released' else 'settled' end
-  where id = closed.id;
+  where id = closed.id and account_id = of_account;
   update call set status = new_status, basis = new_basis, review = new_review,
     charged = coalesce(owed, 0), returned = held - least(coalesce(owed, 0), held),
     debt = greatest(0, difference - from_available), lost_charge = recorded.charged,
@@ -89,12 +92,13 @@ begin
     error = new_error, upstream_cost = new_upstream_cost,
     upstream_cost_version = new_upstream_cost_version,
     finished_at = clock_timestamp()
-  where hold_id = closed.id;
+  where hold_id = closed.id and account_id = of_account;
   if difference > 0 or closed.spend_limited then
-    perform ledger_spend(array[closed.key_id], array[0::bigint], array[difference]);
+    perform ledger_spend(array[of_account], array[closed.key_id], array[0::bigint],
+      array[difference]);
   end if;
   if answer is not null then
-    perform ledger_answer(array[closed.id], array[closed.account_id], array[answer]);
+    perform ledger_answer(array[closed.id], array[of_account], array[answer]);
   end if;
   return 'corrected';
 end $$;

@@ -1,4 +1,4 @@
--- revision 2
+-- revision 3
 
 -- The seconds until `requests` and `tokens` of the oldest entries have left the window.
 create or replace function rate_wait(
@@ -20,7 +20,9 @@ $$;
 -- {"tokens": n, "subjects": [{"name", "requests"?, "tokens"?, "calls"?}]}. Returns for each the
 -- seconds to wait, 0 for a call within its limits, or -1 for one that uses more tokens than a limit
 -- allows in a minute. A hold that exists already has been counted.
-create or replace function rate_decide(ids text[], limits jsonb, now_ms bigint) returns integer[]
+create or replace function rate_decide(
+  ids text[], account_ids text[], limits jsonb, now_ms bigint
+) returns integer[]
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
@@ -30,7 +32,8 @@ declare
   requests bigint[];
   tokens bigint[];
   running bigint[];
-  existing text[] := array(select id from hold where id = any (ids));
+  existing text[] := array(
+    select id from hold where id = any (ids) and account_id = any (account_ids));
   waits integer[] := '{}';
   wait integer;
   place integer;
@@ -41,7 +44,8 @@ begin
     select distinct s ->> 'name' from jsonb_array_elements(limits) o,
       jsonb_array_elements(case when jsonb_typeof(o) = 'object' then o -> 'subjects' end) s);
   delete from call_slot s where s.subject = any (names)
-    and not exists (select from hold h where h.id = s.hold_id and h.state = 'open');
+    and not exists (select from hold h
+      where h.id = s.hold_id and h.account_id = any (account_ids) and h.state = 'open');
   select array_agg(coalesce(w.requests, 0) order by n.place),
     array_agg(coalesce(w.tokens, 0) order by n.place),
     array_agg((select count(*) from call_slot s where s.subject = n.name) order by n.place)
@@ -220,7 +224,7 @@ declare
 begin
   perform 1 from balance where account_id = any (account_ids) order by account_id for update;
   now_ms := extract(epoch from clock_timestamp()) * 1000;
-  waits := rate_decide(ids, limits, now_ms);
+  waits := rate_decide(ids, account_ids, limits, now_ms);
   perform rate_count_all(ids, limits,
     array(select o.id from unnest(ids, waits) as o(id, wait) where o.wait = 0), now_ms);
   insert into call_slot (subject, hold_id)
@@ -276,8 +280,9 @@ begin
     insert into call_slot (subject, hold_id)
     select 'key:' || first, h.id
     from hold h
-    join api_key k on k.id = h.key_id and (k.id = first or k.counter_key_id = first)
-    where h.state = 'open' and h.task_id is null
+    join api_key k on k.id = h.key_id and k.account_id = h.account_id
+      and (k.id = first or k.counter_key_id = first)
+    where h.state = 'open' and h.task_id is null and h.account_id = new.account_id
     on conflict do nothing;
   else
     insert into call_slot (subject, hold_id)

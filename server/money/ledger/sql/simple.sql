@@ -1,4 +1,4 @@
--- revision 4
+-- revision 5
 -- Cheaper forms of ledger_take and ledger_close for one hold and for one account: the same moves,
 -- without what those need for refusals, overruns, limits of keys and holds that are closed already.
 -- What a form does not decide is left to those.
@@ -31,7 +31,8 @@ begin
   -- Read once the balance is locked, as in ledger_take.
   if clock_timestamp() > deadline then
     verdict := 'late';
-  elsif budgeted > 0 and exists (select from hold h where h.id = hold_id) then
+  elsif budgeted > 0 and exists (select from hold h
+    where h.id = hold_id and h.account_id = account) then
     -- Its part of the budgets is counted: what is left of them says nothing about it.
     verdict := 'already';
   elsif budgeted > 0 then
@@ -262,7 +263,9 @@ begin
     perform budget_close_all(array_agg(h.counters::text), array_agg(o.charge),
       array_agg(o.detail -> 'lines'))
     from rows from (unnest(ids, charges), jsonb_array_elements(details)) as o(id, charge, detail)
-    join (select id, counters from hold where id = any (pinned)) h on h.id = o.id;
+    join (
+      select id, counters from hold where id = any (pinned) and account_id = account) h
+      on h.id = o.id;
   end if;
   return '{}';
 end $$;

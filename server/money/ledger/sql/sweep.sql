@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 
 -- Leases of gateway processes, and the holds of processes that are dead.
 
@@ -111,8 +111,8 @@ begin
       array_fill(null::text, array[closed::int]), details, '{}');
     closed := closed - cardinality(refused) / 2;
     update idempotency i set state = case when o.charge > 0 then 'streamed' else 'lost' end
-    from unnest(ids, charges) as o(id, charge)
-    where i.hold_id = o.id and i.state = 'running';
+    from unnest(ids, of_accounts, charges) as o(id, account_id, charge)
+    where i.hold_id = o.id and i.account_id = o.account_id and i.state = 'running';
   end if;
 
   delete from idempotency i

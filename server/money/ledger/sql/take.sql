@@ -1,4 +1,4 @@
--- revision 6
+-- revision 7
 -- Taking holds. A batch comes as arrays, one for each field, and is written with one statement once
 -- the balances are locked; a loop decides only about the batches in which a hold may be refused, or a
 -- key's limit or an Idempotency-Key is at stake. Only refusals are returned, so a batch without
@@ -10,19 +10,23 @@
 -- such a plan right for tables of millions. Locks are always taken in the same order: balances by
 -- account id, then key_spend, then holds. No call waits long for a balance that is locked.
 
--- The key under which the spend of each of `key_ids` is counted.
-create or replace function ledger_counters(key_ids text[]) returns text[]
+-- The key under which the spend of each of `key_ids` is counted, all of them keys of `account_ids`.
+create or replace function ledger_counters(account_ids text[], key_ids text[]) returns text[]
 language sql stable
 set enable_seqscan = off
 set enable_nestloop = off
 as $$
   select array_agg(coalesce(k.counter_key_id, o.id) order by o.place)
   from unnest(key_ids) with ordinality as o(id, place)
-  left join (select id, counter_key_id from api_key where id = any (key_ids)) k on k.id = o.id
+  left join (
+    select id, counter_key_id from api_key
+    where id = any (key_ids) and account_id = any (account_ids)) k on k.id = o.id
 $$;
 
 -- The current limits of `key_ids`, where one was stated: a gateway's cached limit may be stale.
-create or replace function ledger_limits(key_ids text[], spend_limits bigint[]) returns bigint[]
+create or replace function ledger_limits(
+  account_ids text[], key_ids text[], spend_limits bigint[]
+) returns bigint[]
 language sql stable
 set enable_seqscan = off
 set enable_nestloop = off
@@ -30,7 +34,9 @@ as $$
   select array_agg(case when o.spend_limit is not null
     then coalesce(k.spend_limit, o.spend_limit) end order by o.place)
   from unnest(key_ids, spend_limits) with ordinality as o(id, spend_limit, place)
-  left join (select id, spend_limit from api_key where id = any (key_ids)) k on k.id = o.id
+  left join (
+    select id, spend_limit from api_key
+    where id = any (key_ids) and account_id = any (account_ids)) k on k.id = o.id
 $$;
 
 -- Takes holds one after the other, each judged by what those before it have left. The balances are
@@ -58,8 +64,8 @@ declare
   verdict text;
 begin
   if spend_limits is not null then
-    spend_limits := ledger_limits(key_ids, spend_limits);
-    key_ids := ledger_counters(key_ids);
+    spend_limits := ledger_limits(account_ids, key_ids, spend_limits);
+    key_ids := ledger_counters(account_ids, key_ids);
   end if;
   accepted := '{}';
   refused := '{}';
@@ -69,7 +75,9 @@ begin
         idempotency_keys, routes, fingerprints) with ordinality
       as o(id, request_id, account_id, key_id, own_key, model, amount, spend_limit,
         idempotency_key, route, fingerprint, position)
-    left join lateral (select h.id from hold h where h.id = o.id limit 1) existing on true
+    left join lateral (
+      select h.id from hold h where h.id = o.id and h.account_id = o.account_id limit 1
+    ) existing on true
     order by o.account_id, o.position
   loop
     if current_account is distinct from operation.account_id then
@@ -172,7 +180,8 @@ begin
   end if;
 
   is_plain := spend_limits is null and idempotency_keys is null and budgets = 0
-    and not exists (select from hold where id = any (ids))
+    and not exists (
+      select from hold where id = any (ids) and account_id = any (account_ids))
     and not exists (
       select from (
         select o.account_id, sum(o.amount) as total
@@ -242,7 +251,7 @@ begin
   perform 1 from balance where account_id = any (account_ids) order by account_id for update;
   -- Read under the lock, so that entries are in the order of their times.
   now_ms := extract(epoch from clock_timestamp()) * 1000;
-  waits := rate_decide(ids, limits, now_ms);
+  waits := rate_decide(ids, account_ids, limits, now_ms);
   if not (0 <> any (waits)) then
     refused := ledger_take(ids, request_ids, account_ids, key_ids, owner_ids, task_ids, endpoints,
       models, price_versions, amounts, estimates, spend_limits, idempotency_keys, routes,
@@ -321,9 +330,11 @@ declare
   existing text[];
 begin
   perform 1 from balance where account_id = any (account_ids) order by account_id for update;
-  existing := array(select id from hold where id = any (ids));
+  existing := array(
+    select id from hold where id = any (ids) and account_id = any (account_ids));
   delete from open_call c where c.account_id = any (account_ids)
-    and not exists (select from hold h where h.id = c.hold_id and h.state = 'open');
+    and not exists (select from hold h
+      where h.id = c.hold_id and h.account_id = c.account_id and h.state = 'open');
   for operation in
     select o.* from unnest(ids, account_ids, excesses) with ordinality
       as o(id, account_id, excess, position)
@@ -359,7 +370,8 @@ begin
       routes, fingerprints, deadline, limits);
   end if;
   delete from open_call c where c.hold_id = any (ids) and c.account_id = any (account_ids)
-    and not exists (select from hold h where h.id = c.hold_id);
+    and not exists (select from hold h
+      where h.id = c.hold_id and h.account_id = c.account_id);
   -- Of two outcomes of a hold the last counts.
   return refused || uncovered;
 end $$;

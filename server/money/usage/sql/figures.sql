@@ -1,4 +1,4 @@
--- revision 2
+-- revision 3
 
 -- Each bucket is a fifth wider than the one before: 1 ms to 36 minutes in 80 steps.
 create or replace function latency_bucket(begun timestamptz, ended timestamptz) returns smallint
@@ -171,7 +171,7 @@ begin
   where hour = its_hour and channel = coalesce(counted.attempts -> -1 ->> 'channel', '')
     and model = counted.model and currency = counted.currency;
   update key_use set calls = calls - 1, charged = charged - counted.charged
-  where key_id = counted.key_id;
+  where key_id = counted.key_id and account_id = counted.account_id;
   if counted.status = 'succeeded' and counted.task_id is null then
     update latency_hour set calls = calls - 1
     where account_id = counted.account_id and hour = its_hour and model = counted.model

@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 -- Alerts that statements find which move money. Each is recorded in the statement's transaction.
 
 -- The balance is what is available or on hold: a hold alone crosses no mark. The condition is
@@ -44,7 +44,7 @@ declare
     select c.id from credit c where c.account_id = of_account and c.amount > 0
     order by c.created_at desc, c.id limit 1), '');
 begin
-  if exists (select from alert_event where once = mark) then
+  if exists (select from alert_event where once = mark and account_id = of_account) then
     return;
   end if;
   insert into alert_event (kind, account_id, once, subject)

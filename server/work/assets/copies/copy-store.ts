@@ -48,13 +48,14 @@ export function claimCopies(
       extract(epoch from a.source_expires_at - now())::float8 * 1000 as expires_in_ms`
 }
 
-type Claim = Pick<ClaimedCopy, 'id' | 'fence'>
+type Claim = Pick<ClaimedCopy, 'id' | 'account_id' | 'fence'>
 
 /** Extends the lease. False when it is lost or the asset was deleted. */
 export async function renewCopy(sql: Sql, claim: Claim, leaseMs: number): Promise<boolean> {
   const renewed = await sql`
     update asset set due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-    where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
+    where id = ${claim.id} and account_id = ${claim.account_id}
+      and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
   return renewed.count === 1
 }
 
@@ -62,7 +63,8 @@ export async function renewCopy(sql: Sql, claim: Claim, leaseMs: number): Promis
 export async function releaseCopy(sql: Sql, claim: Claim): Promise<void> {
   await sql`
     update asset set due_at = now(), attempts = attempts - 1
-    where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
+    where id = ${claim.id} and account_id = ${claim.account_id}
+      and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
 }
 
 export interface Copied {
@@ -88,7 +90,8 @@ export async function storeCopy(
       width = coalesce(${copied.width ?? null}, width),
       height = coalesce(${copied.height ?? null}, height),
       seconds = coalesce(${copied.seconds ?? null}, seconds)
-    where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
+    where id = ${claim.id} and account_id = ${claim.account_id}
+      and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
   return stored.count === 1
 }
 
@@ -103,7 +106,8 @@ export async function failCopy(
     update asset set failure = ${failure.slice(0, 500)},
       state = case when ${dueInMs}::float8 is null then 'failed' else 'waiting' end,
       due_at = now() + ${dueInMs}::float8 * interval '1 millisecond'
-    where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
+    where id = ${claim.id} and account_id = ${claim.account_id}
+      and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
 }
 
 /** Returns the milliseconds until the next copy is due, or null when the queue is empty. */

@@ -85,7 +85,7 @@ export async function insertAsset(sql: TransactionSql, asset: NewAsset): Promise
 /** Marks an entry as stored with content already in storage. False when no entry matches. */
 export async function storeContentRow(
   sql: TransactionSql,
-  taskId: string,
+  task: { readonly id: string; readonly account_id: string },
   content: ContentRow,
 ): Promise<boolean> {
   const stored = await sql`
@@ -94,7 +94,8 @@ export async function storeContentRow(
       bytes = ${content.bytes}, sha256 = ${content.sha256},
       width = coalesce(${content.width ?? null}, width),
       height = coalesce(${content.height ?? null}, height)
-    where task_id = ${taskId} and source_url = ${content.url} and state = 'waiting'`
+    where task_id = ${task.id} and account_id = ${task.account_id}
+      and source_url = ${content.url} and state = 'waiting'`
   return stored.count === 1
 }
 
@@ -184,6 +185,7 @@ export async function deleteAssetRow(
 /** Removes the vendor's link and revised prompt of a deleted entry from its task's result. */
 export async function forgetInTask(
   sql: TransactionSql,
+  accountId: string,
   { task_id: taskId, kind, position }: DeletedAsset,
 ): Promise<void> {
   const place = ['data', String(position)]
@@ -194,5 +196,5 @@ export async function forgetInTask(
       when 'image' then result #- ${link}::text[] #- ${prompt}::text[]
       when 'last_frame' then result - 'last_frame_url'
       else result - 'video_url' end
-    where id = ${taskId}`
+    where id = ${taskId} and account_id = ${accountId}`
 }

@@ -69,7 +69,7 @@ export function createKeeper({
     discard: ({ storageKey }) => blobs.clear(storageKey),
     async adopt(transaction, task, content) {
       await quota.claim(transaction, task.account_id, content.bytes)
-      if (await storeContentRow(transaction, task.id, content)) {
+      if (await storeContentRow(transaction, task, content)) {
         await blobs.adopt(transaction, content.storageKey)
       }
     },

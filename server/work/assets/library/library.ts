@@ -77,7 +77,7 @@ export function createLibrary(parts: {
       if (!ID.test(id)) return false
       const deleted = await withTransaction(sql, async (transaction) => {
         const row = await deleteAssetRow(transaction, accountId, kinds, id)
-        if (row) await forgetInTask(transaction, row)
+        if (row) await forgetInTask(transaction, accountId, row)
         if (row?.storage_key) await blobs.release(transaction, row.storage_key)
         return row
       })

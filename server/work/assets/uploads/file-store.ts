@@ -99,7 +99,9 @@ export async function listFiles(sql: Sql, page: FilePage): Promise<readonly File
   const order = newestFirst ? sql`desc` : sql`asc`
   // Compared inside the database: its timestamps are finer than a Date's milliseconds.
   const from = after
-    ? sql`and (created_at, id) ${beyond} (select created_at, id from file where id = ${after.id})`
+    ? sql`and (created_at, id) ${beyond} (
+        select created_at, id from file
+        where id = ${after.id} and account_id = ${accountId})`
     : sql``
   const filter = purpose === undefined ? sql`` : sql`and purpose = ${purpose}`
   return sql<FileRow[]>`
@@ -139,9 +141,14 @@ export async function deleteExpiredFiles(sql: Sql, limit: number): Promise<numbe
  * Deletes what is published for a request, in the transaction that ends its task, and marks the
  * content for removal.
  */
-export async function deletePublished(sql: TransactionSql, requestId: string): Promise<void> {
+export async function deletePublished(
+  sql: TransactionSql,
+  task: { readonly account_id: string; readonly request_id: string },
+): Promise<void> {
   await sql`
     with gone as (
-      delete from file where request_id = ${requestId} and published returning storage_key)
+      delete from file where request_id = ${task.request_id} and account_id = ${task.account_id}
+        and published
+      returning storage_key)
     insert into loose_blob (storage_key, due_at) select storage_key, now() from gone`
 }

@@ -81,7 +81,7 @@ export function createBackgroundTasks(engine: Engine): BackgroundTasks {
       if (isTerminal(task.state)) return
       try {
         const vendor = readState(document)
-        if (vendor.state === 'ended') await settleNow(engine, task.id, vendor.ended)
+        if (vendor.state === 'ended') await settleNow(engine, task, vendor.ended)
       } catch (error) {
         services.log.warn({ task_id: task.id, error }, 'a response is left to a worker')
       }
@@ -102,15 +102,15 @@ export function createBackgroundTasks(engine: Engine): BackgroundTasks {
       // Without sequence numbers, a stream from the start cannot be matched with delivered output.
       const isNew = isResumed || task.output_sequence >= 0
       return followResponse(engine, context, answer, {
-        taskId: task.id,
+        task,
         bytesBefore: isNew ? Number(task.output_bytes) : 0,
       })
     },
   }
 }
 
-async function pollNow(engine: Engine, { id }: TaskRow): Promise<void> {
-  const task = await claimOne(engine.sql, id, engine.times.leaseMs)
+async function pollNow(engine: Engine, row: TaskRow): Promise<void> {
+  const task = await claimOne(engine.sql, row, engine.times.leaseMs)
   if (!task) return
   try {
     await applyPolled(engine, task, RESPONSE, await RESPONSE.poll(engine, task))

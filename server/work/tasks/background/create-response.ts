@@ -198,7 +198,7 @@ async function answerStream(
   // Usually the first event has the id: then the response can be resumed whatever happens next.
   await accepted()
   const delivered = await followResponse(engine, order.context, answer, {
-    taskId: task.id,
+    task,
     bytesBefore: 0,
   })
   if (await accepted()) return

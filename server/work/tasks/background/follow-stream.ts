@@ -9,14 +9,14 @@ import type { Relay } from '../../../wire/dialects/relay.ts'
 import { type DeliveredStream, deliverStream } from '../../pipeline/answer/deliver.ts'
 import type { StreamAnswer } from '../../pipeline/answer/open-answer.ts'
 import type { Engine } from '../engine.ts'
-import { recordOutput } from '../store.ts'
+import { type OwnTask, recordOutput } from '../store.ts'
 import { settleNow } from './settle-response.ts'
 
 const RECORD_INTERVAL_MS = 1_000
 
 /** The response of a stream, and the output already delivered. */
 export interface StreamPosition {
-  readonly taskId: string
+  readonly task: OwnTask
   /** Output bytes delivered before those that this stream's relay counts. */
   readonly bytesBefore: number
 }
@@ -26,7 +26,7 @@ export async function followResponse(
   engine: Engine,
   context: Context,
   answer: StreamAnswer,
-  { taskId, bytesBefore }: StreamPosition,
+  { task, bytesBefore }: StreamPosition,
 ): Promise<DeliveredStream> {
   const { relay } = answer
   let recordedBytes = 0
@@ -35,8 +35,8 @@ export async function followResponse(
     if (outputBytes <= recordedBytes) return
     recordedBytes = outputBytes
     const output = { bytes: bytesBefore + outputBytes, sequence }
-    await recordOutput(engine.sql, taskId, output).catch((error: unknown) => {
-      engine.services.log.warn({ task_id: taskId, error }, 'delivered output was not recorded')
+    await recordOutput(engine.sql, task, output).catch((error: unknown) => {
+      engine.services.log.warn({ task_id: task.id, error }, 'delivered output was not recorded')
     })
   }
   const timer = setInterval(() => void record(), RECORD_INTERVAL_MS)
@@ -47,7 +47,7 @@ export async function followResponse(
   clearInterval(timer)
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
   await record()
-  if (relay.report().finished) await settle(engine, taskId, relay)
+  if (relay.report().finished) await settle(engine, task, relay)
   delivered.release()
   return delivered
 }
@@ -61,11 +61,11 @@ function detached(answer: StreamAnswer): StreamAnswer {
  * Settles the response at the end of its stream. After a failure a worker settles it, as it does a
  * completed response without usage in its last event, since its object may state it.
  */
-async function settle(engine: Engine, taskId: string, relay: Relay): Promise<void> {
+async function settle(engine: Engine, task: OwnTask, relay: Relay): Promise<void> {
   const report = relay.report()
   if (!report.error && !report.usage) return
   const status = report.error ? 'failed' : 'completed'
-  await settleNow(engine, taskId, { status, report }).catch((error: unknown) => {
-    engine.services.log.warn({ task_id: taskId, error }, 'a response is left to a worker')
+  await settleNow(engine, task, { status, report }).catch((error: unknown) => {
+    engine.services.log.warn({ task_id: task.id, error }, 'a response is left to a worker')
   })
 }

@@ -25,6 +25,7 @@ import { type Engine, openChannel } from '../engine.ts'
 import { basePricesOf, isStored, type TaskCharge, type TaskEnding } from '../finish/charge-task.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
 import { claimOne } from '../queue-store.ts'
+import type { OwnTask } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
 
 /** The end of a response, by the vendor's object or by the report of a stream. */
@@ -43,10 +44,10 @@ const NO_REQUEST = Buffer.from('{}')
 /** Claims the task from any holder and settles it. False if it has already ended. */
 export async function settleNow(
   engine: Engine,
-  taskId: string,
+  row: OwnTask,
   ended: EndedResponse,
 ): Promise<boolean> {
-  const task = await claimOne(engine.sql, taskId, engine.times.leaseMs)
+  const task = await claimOne(engine.sql, row, engine.times.leaseMs)
   return task ? settleClaimed(engine, task, ended) : false
 }
 

@@ -4,11 +4,12 @@
  */
 import type { Sql, TransactionSql } from 'postgres'
 import type { TaskKind } from '../../../base/lib/task-kinds.ts'
-import type { AttemptState } from '../task.ts'
+import type { AttemptState, TaskRow } from '../task.ts'
 
 /** The task and the channel of an attempt. */
 export interface AttemptOwner {
   readonly task_id: string
+  readonly account_id: string
   readonly kind: TaskKind
   readonly channel_id: string
   readonly channel_version: number
@@ -16,7 +17,7 @@ export interface AttemptOwner {
 
 export async function findAttempt(sql: Sql, attemptId: string): Promise<AttemptOwner | undefined> {
   const [row] = await sql<AttemptOwner[]>`
-    select a.task_id, t.kind, a.channel_id, a.channel_version
+    select a.task_id, t.account_id, t.kind, a.channel_id, a.channel_version
     from task_attempt a join task t on t.id = a.task_id where a.id = ${attemptId}`
   return row
 }
@@ -34,15 +35,16 @@ export interface LockedAttempt {
 /** Locks the task until the transaction ends and returns the attempt's state. */
 export async function lockAttempt(
   sql: TransactionSql,
-  taskId: string,
+  { task_id: taskId, account_id: accountId }: AttemptOwner,
   attemptId: string,
 ): Promise<LockedAttempt | undefined> {
   // A separate statement: one that waited for a row lock reads other rows as of before the wait.
-  await sql`select 1 from task where id = ${taskId} for update`
+  await sql`select 1 from task where id = ${taskId} and account_id = ${accountId} for update`
   const [row] = await sql<LockedAttempt[]>`
     select a.state, a.upstream_id, a.callback_count, t.attempt_id = a.id as is_current,
       t.due_at is null as has_ended
-    from task_attempt a join task t on t.id = a.task_id where a.id = ${attemptId}`
+    from task_attempt a join task t on t.id = a.task_id
+    where a.id = ${attemptId} and t.account_id = ${accountId}`
   return row
 }
 
@@ -78,6 +80,7 @@ export async function recordCallback(
  */
 export async function wakeByCallback(
   sql: TransactionSql,
+  { account_id: accountId }: AttemptOwner,
   attemptId: string,
   intervalMs: number,
 ): Promise<void> {
@@ -88,14 +91,17 @@ export async function wakeByCallback(
         else greatest(now(), callback_due_at + ${intervalMs}::float8 * interval '1 millisecond') end
       where id = ${attemptId} returning task_id, callback_due_at)
     update task set due_at = least(due_at, noted.callback_due_at)
-    from noted where task.id = noted.task_id and due_at is not null
-      and not (is_claimed and due_at > now())`
+    from noted where task.id = noted.task_id and account_id = ${accountId}
+      and due_at is not null and not (is_claimed and due_at > now())`
 }
 
 /** Makes the task due at once if an earlier callback named an upstream id. */
-export async function wakeByEarlierCallback(sql: TransactionSql, attemptId: string): Promise<void> {
+export async function wakeByEarlierCallback(
+  sql: TransactionSql,
+  task: Pick<TaskRow, 'account_id' | 'attempt_id'>,
+): Promise<void> {
   await sql`
     update task set due_at = least(due_at, now()) from task_attempt a
-    where a.id = ${attemptId} and a.callback_upstream_id is not null and task.id = a.task_id
-      and due_at is not null`
+    where a.id = ${task.attempt_id} and a.callback_upstream_id is not null
+      and task.id = a.task_id and task.account_id = ${task.account_id} and due_at is not null`
 }

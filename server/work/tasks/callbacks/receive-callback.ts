@@ -89,7 +89,7 @@ async function write(
   { owner, attemptId, upstreamId }: ReceivedCallback,
 ): Promise<void> {
   const { task_id: taskId, channel_id: channelId } = owner
-  const attempt = await lockAttempt(transaction, taskId, attemptId)
+  const attempt = await lockAttempt(transaction, owner, attemptId)
   if (!attempt || attempt.callback_count >= CALLBACKS_MAX) return
   const isForeign =
     upstreamId !== undefined &&
@@ -112,7 +112,7 @@ async function write(
     await addUnchargedCost(transaction, attemptId, uncharged)
   }
   if (isUseful && attempt.state !== 'sending') {
-    await wakeByCallback(transaction, attemptId, times.pollMsMin)
+    await wakeByCallback(transaction, owner, attemptId, times.pollMsMin)
   }
   const fields = { task_id: taskId, channel: channelId, attempt_id: attemptId }
   if (!isUseful) services.log.warn({ ...fields, reason: verdict }, 'vendor callback ignored')

@@ -64,7 +64,8 @@ async function runFollowUp(
   }
   const id = newId('att')
   const { upstreamModel, channel: channelId } = route
-  const call = { id, taskId: task.id, fence: task.fence, channelId, upstreamModel }
+  const { id: taskId, account_id: accountId, fence } = task
+  const call = { id, taskId, accountId, fence, channelId, upstreamModel }
   if ((await beginTaskCall(engine.sql, call)) === undefined) return undefined
   failpoint('task-model-sending')
   engine.calling.add(task.id)

@@ -73,10 +73,8 @@ export async function moveToNextRoute(
     upstreamModel: route.upstreamModel,
     upstreamCostVersion: route.cost?.version ?? null,
   }
-  await withTransaction(engine.sql, (transaction) =>
-    moveToAttempt(transaction, task.fence, next, task),
-  )
-  const current = await readClaimedTask(engine.sql, task.id)
+  await withTransaction(engine.sql, (transaction) => moveToAttempt(transaction, task, next, task))
+  const current = await readClaimedTask(engine.sql, task)
   if (current?.attempt_id !== next.id) throw new Error('the lease of a task was lost')
   return current
 }

@@ -4,6 +4,7 @@ import type { Sql } from 'postgres'
 export interface NewTaskCall {
   readonly id: string
   readonly taskId: string
+  readonly accountId: string
   readonly fence: bigint
   readonly channelId: string
   readonly upstreamModel: string
@@ -16,8 +17,8 @@ export interface NewTaskCall {
 export async function beginTaskCall(sql: Sql, call: NewTaskCall): Promise<number | undefined> {
   return await sql.begin(async (transaction) => {
     const [task] = await transaction`
-      select 1 from task where id = ${call.taskId} and finished_at is null
-        and fence = ${call.fence.toString()}::bigint for update`
+      select 1 from task where id = ${call.taskId} and account_id = ${call.accountId}
+        and finished_at is null and fence = ${call.fence.toString()}::bigint for update`
     if (!task) return undefined
     await transaction`
       update task_call set state = 'unknown', failure = 'its process died', ended_at = now()

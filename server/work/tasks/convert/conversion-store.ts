@@ -3,6 +3,7 @@ import type { Sql } from 'postgres'
 
 export interface ClaimedConversion {
   readonly task_id: string
+  readonly account_id: string
   /** Claims so far, with this one. */
   readonly attempts: number
   /** The fencing token of the task, of which this claim is the only holder. */
@@ -29,35 +30,38 @@ export function claimConversions(
     claimed as (
       update task_conversion c set attempts = attempts + 1,
         due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-      from due where c.task_id = due.task_id returning c.task_id, c.attempts)
+      from due where c.task_id = due.task_id returning c.task_id, c.account_id, c.attempts)
     update task t set fence = fence + 1 from claimed
-    where t.id = claimed.task_id and t.due_at is not null
-    returning claimed.task_id, claimed.attempts, t.fence`
+    where t.id = claimed.task_id and t.account_id = claimed.account_id
+      and t.due_at is not null
+    returning claimed.task_id, claimed.account_id, claimed.attempts, t.fence`
 }
 
 /** Extends the lease of a claim. Without effect when it is lost, or the task has been submitted. */
 export async function renewConversion(
   sql: Sql,
-  { task_id: taskId, fence }: ClaimedConversion,
+  { task_id: taskId, account_id: accountId, fence }: ClaimedConversion,
   leaseMs: number,
 ): Promise<void> {
   await sql`
     update task_conversion set due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-    where task_id = ${taskId} and exists (
-      select 1 from task where id = ${taskId} and fence = ${fence.toString()}::bigint)`
+    where task_id = ${taskId} and account_id = ${accountId} and exists (
+      select 1 from task where id = ${taskId} and account_id = ${accountId}
+        and fence = ${fence.toString()}::bigint)`
 }
 
 /** Ends a claim: the next one is due after `dueInMs`. One that was not made does not count. */
 export async function rescheduleConversion(
   sql: Sql,
-  { task_id: taskId, fence }: ClaimedConversion,
+  { task_id: taskId, account_id: accountId, fence }: ClaimedConversion,
   { dueInMs, counts }: { readonly dueInMs: number; readonly counts: boolean },
 ): Promise<void> {
   await sql`
     update task_conversion set due_at = now() + ${dueInMs}::float8 * interval '1 millisecond',
       attempts = attempts - ${counts ? 0 : 1}::int
-    where task_id = ${taskId} and exists (
-      select 1 from task where id = ${taskId} and fence = ${fence.toString()}::bigint)`
+    where task_id = ${taskId} and account_id = ${accountId} and exists (
+      select 1 from task where id = ${taskId} and account_id = ${accountId}
+        and fence = ${fence.toString()}::bigint)`
 }
 
 /** Returns the milliseconds until the next conversion becomes due, or null without one. */

@@ -36,7 +36,10 @@ export async function convertTask(
   claim: ClaimedConversion,
   signal: AbortSignal,
 ): Promise<void> {
-  const task = await readClaimedTask(engine.sql, claim.task_id)
+  const task = await readClaimedTask(engine.sql, {
+    id: claim.task_id,
+    account_id: claim.account_id,
+  })
   const body = await readTaskBody(engine.sql, claim.task_id)
   const stored = body && decodeConversion(body)
   if (!task || task.fence !== claim.fence || !stored) throw new Error('the lease was lost')
@@ -176,7 +179,7 @@ async function failRefused(
   claimed: ClaimedTask,
   failure: UpstreamFailure,
 ): Promise<void> {
-  const task = (await readClaimedTask(engine.sql, claimed.id)) ?? claimed
+  const task = (await readClaimedTask(engine.sql, claimed)) ?? claimed
   const code = failure.details.code ?? failure.kind
   await fail(engine, task, { code, message: toGatewayError(failure).message })
 }

@@ -108,7 +108,7 @@ async function close(
   })
   if (!endedTask) return false
   if (options.attempt) await endAttempt(transaction, task.attempt_id, options.attempt)
-  await settleTask(transaction, task.hold_id, {
+  await settleTask(transaction, task, {
     chargeNanos: charge.nanos,
     status: succeeded ? 'succeeded' : ending.cancelled ? 'cancelled' : 'failed',
     basis: charge.basis,
@@ -132,8 +132,8 @@ async function close(
   const { call, background, recording } = engine.submissions.get(task.endpoint) ?? {}
   if (call || background || recording) await deleteBody(transaction, task.id)
   if (recording) {
-    await deleteConversion(transaction, task.id)
-    await engine.ports.unpublish(transaction, task.request_id)
+    await deleteConversion(transaction, task)
+    await engine.ports.unpublish(transaction, task)
   }
   let { result } = endedTask
   if (succeeded) {
@@ -188,7 +188,7 @@ async function enqueueWebhook(
   if (task.webhook_url === null) return
   const submission = engine.submissions.get(task.endpoint)
   if (!submission) return
-  const charge = await readCharge(transaction, task.id)
+  const charge = await readCharge(transaction, task)
   await engine.ports.enqueueDelivery(transaction, {
     accountId: task.account_id,
     taskId: task.id,

@@ -31,8 +31,8 @@ export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
 }
 
 /** Ends a call that no worker has begun. One under way keeps its worker: it is paid for. */
-async function cancelCall(engine: Engine, { id }: TaskRow): Promise<void> {
-  const task = await claimOne(engine.sql, id, engine.times.leaseMs, ['queued'])
+async function cancelCall(engine: Engine, row: TaskRow): Promise<void> {
+  const task = await claimOne(engine.sql, row, engine.times.leaseMs, ['queued'])
   if (!task || !(await finish(engine, task, CANCELLED))) throw notQueued()
 }
 
@@ -42,7 +42,7 @@ async function cancelAtUpstream(
   row: TaskRow,
   cancel: (engine: Engine, task: ClaimedTask) => Promise<boolean>,
 ): Promise<void> {
-  const task = await claimOne(engine.sql, row.id, engine.times.leaseMs)
+  const task = await claimOne(engine.sql, row, engine.times.leaseMs)
   if (!task) throw notQueued()
   const stopRenewal = keepLease(engine, task)
   try {
@@ -65,7 +65,7 @@ async function cancelDriven(engine: Engine, task: ClaimedTask): Promise<boolean>
     await applyPolled(engine, task, DRIVEN, polledOf(engine, task, before))
     return false
   }
-  if (!(await markCancelSent(engine.sql, task.id, task.fence))) return false
+  if (!(await markCancelSent(engine.sql, task))) return false
   await addEvent(engine.sql, task.id, 'cancel_sent')
   failpoint('task-cancel')
   const isTaken = await driver.cancel?.(wire, reference)

@@ -80,7 +80,7 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
     for (const [task, stopRenewal] of polling) {
       if (engine.calling.has(task.id)) continue
       stopRenewal()
-      await releaseTask(sql, task.id, task.fence)
+      await releaseTask(sql, task)
     }
   }
 

@@ -166,7 +166,7 @@ export async function releaseRefused(
   message: string,
 ): Promise<void> {
   try {
-    const task = (await readClaimedTask(engine.sql, created.id)) ?? created
+    const task = (await readClaimedTask(engine.sql, created)) ?? created
     const code = failure.details.code ?? failure.kind
     await finish(engine, task, { state: 'failed', code, message }, { silent: true })
   } catch (error) {

@@ -31,6 +31,7 @@ import {
   markAnswerLost,
   type NewAttempt,
   type NewTask,
+  type OwnTask,
   readClaimedTask,
 } from '../store.ts'
 import { encodeConversion } from '../stored-conversion.ts'
@@ -92,7 +93,8 @@ async function insertHeld(engine: Engine, order: NewTaskOrder): Promise<ClaimedT
     throw await explainRefusal(outcome.refused, quoted.amountNanos, caller.accountId, ledger)
   }
   order.context.isAccepted = true
-  const task = await readClaimedTask(engine.sql, taskId)
+  const own = { id: taskId, account_id: order.caller.accountId }
+  const task = await readClaimedTask(engine.sql, own)
   if (!task) throw new GatewayError('internal', { cause: `task ${taskId} was not written` })
   return task
 }
@@ -125,7 +127,8 @@ async function insertOnce(engine: Engine, order: NewTaskOrder, taskId: string) {
     return await insert(engine, order, taskId)
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
-    const task = await readClaimedTask(engine.sql, taskId)
+    const own = { id: taskId, account_id: order.caller.accountId }
+    const task = await readClaimedTask(engine.sql, own)
     if (!task) throw error
     return { holdId: task.hold_id }
   }
@@ -136,6 +139,7 @@ async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
   const { amountNanos, excessNanos } = order.quoted
   const [{ prepared }] = plans
   const { task, attempt } = toRows(engine, order, taskId)
+  const own = { id: taskId, account_id: caller.accountId }
   const taken = await withTransaction(engine.sql, async (transaction) => {
     const hold = await holdForTask(transaction, taskId, {
       requestId: context.requestId,
@@ -161,13 +165,13 @@ async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) }),
     ])
     if (submission.call) {
-      await storeForWorker(transaction, submission, submission.call.body(call.request), taskId)
+      await storeForWorker(transaction, submission, submission.call.body(call.request), own)
     } else if (order.converts) {
       await insertConversion(transaction, taskId, caller.accountId)
       // No vendor has answered, so the caller gets our id.
-      await markAnswerLost(transaction, taskId)
+      await markAnswerLost(transaction, own)
       const body = encodeConversion(order.parameters, call.request.value)
-      await storeForWorker(transaction, submission, body, taskId)
+      await storeForWorker(transaction, submission, body, own)
     }
     if (submission.background) {
       await insertBody(transaction, taskId, submission.background.body(call.request))
@@ -232,13 +236,13 @@ async function storeForWorker(
   transaction: TransactionSql,
   { answer }: TaskSubmission,
   stored: Buffer,
-  taskId: string,
+  task: OwnTask,
 ): Promise<void> {
-  await insertBody(transaction, taskId, stored)
-  const row = await readClaimedTask(transaction, taskId)
-  if (!row) throw new Error(`task ${taskId} was not written`)
+  await insertBody(transaction, task.id, stored)
+  const row = await readClaimedTask(transaction, task)
+  if (!row) throw new Error(`task ${task.id} was not written`)
   const body = Buffer.from(JSON.stringify(answer(row)))
-  await keepAnswer(transaction, row.hold_id, {
+  await keepAnswer(transaction, row, {
     status: 200,
     contentType: 'application/json',
     body,

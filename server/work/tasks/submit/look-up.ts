@@ -40,7 +40,7 @@ export async function lookUpSubmission(
   for (const pause of PAUSES) {
     await sleep(pause * engine.times.pollMsMin)
     // Read again: a vendor callback may have named the id.
-    const task = (await readClaimedTask(engine.sql, sent.id).catch(() => undefined)) ?? sent
+    const task = (await readClaimedTask(engine.sql, sent).catch(() => undefined)) ?? sent
     const finding = await findLostSubmission(engine, task, order)
     if (finding.kind === 'found') return finding
     absent = finding.kind === 'absent' ? finding : undefined

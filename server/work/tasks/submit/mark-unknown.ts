@@ -48,9 +48,9 @@ export async function markUnknown(
     })
     // An earlier callback with an id makes the task due at once.
     if (task.callback_upstream_id === null) {
-      await wakeByEarlierCallback(transaction, task.attempt_id)
+      await wakeByEarlierCallback(transaction, task)
     }
-    await markAnswerLost(transaction, task.id)
+    await markAnswerLost(transaction, task)
     await keepTaskAnswer(engine, transaction, task)
   })
 }
@@ -67,15 +67,15 @@ export interface AnswerToKeep {
 export async function keepTaskAnswer(
   { submissions }: Pick<Engine, 'submissions'>,
   transaction: TransactionSql,
-  task: Pick<ClaimedTask, 'id' | 'endpoint' | 'hold_id'>,
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'endpoint' | 'hold_id'>,
   keptAnswer?: AnswerToKeep,
 ): Promise<ClaimedTask | undefined> {
-  const row = await readClaimedTask(transaction, task.id)
+  const row = await readClaimedTask(transaction, task)
   const submission = submissions.get(task.endpoint)
   if (!row || !submission) return row
   const body = keptAnswer ? keptAnswer.body : Buffer.from(JSON.stringify(submission.answer(row)))
   if (body) {
-    await keepAnswer(transaction, task.hold_id, {
+    await keepAnswer(transaction, task, {
       status: 200,
       contentType: 'application/json',
       body,

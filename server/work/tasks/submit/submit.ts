@@ -125,7 +125,7 @@ export async function recordLostAnswer(
   try {
     const { message: failure = reason, status } = details
     await markUnknown(engine, task, { failure, reason, status, method })
-    return (await readClaimedTask(engine.sql, task.id)) ?? task
+    return (await readClaimedTask(engine.sql, task)) ?? task
   } catch (error) {
     engine.services.log.warn({ task_id: task.id, error }, 'a lost submission is left to a worker')
     return task
@@ -176,9 +176,9 @@ export async function nextAttempt(
     upstreamCostVersion: route.cost?.version ?? null,
   }
   const isMoved = await withTransaction(engine.sql, (transaction) =>
-    moveToAttempt(transaction, task.fence, next, prepared),
+    moveToAttempt(transaction, task, next, prepared),
   )
-  const current = isMoved ? await readClaimedTask(engine.sql, task.id) : undefined
+  const current = isMoved ? await readClaimedTask(engine.sql, task) : undefined
   if (!current) throw leaseLost()
   return current
 }
@@ -259,10 +259,10 @@ async function acceptOnce(
   failpoint('task-accepted')
   if (accepted) return accepted
   // A worker has recovered the same id, or the task has ended or moved on.
-  const current = await readClaimedTask(engine.sql, task.id)
+  const current = await readClaimedTask(engine.sql, task)
   if (current?.upstream_id === upstreamId) return current
   if (by === undefined && (await correct(engine, task, upstreamId))) {
-    return (await readClaimedTask(engine.sql, task.id)) ?? task
+    return (await readClaimedTask(engine.sql, task)) ?? task
   }
   const uncharged = { reason: 'unknown_submit', upstreamId, cost: maximumUpstreamCost(task) }
   await addUnchargedCost(engine.sql, task.attempt_id, uncharged)

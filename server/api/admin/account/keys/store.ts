@@ -34,7 +34,7 @@ export function listUsedKeys(
     select ${columns} from api_key k
     left join key_spend s
       on s.key_id = coalesce(k.counter_key_id, k.id) and k.spend_limit is not null
-    left join key_use u on u.key_id = k.id
+    left join key_use u on u.key_id = k.id and u.account_id = k.account_id
     left join person p on p.id = k.created_by
     left join person h on h.id = k.person_id
     where k.account_id = ${accountId} and k.purpose = 'calls'

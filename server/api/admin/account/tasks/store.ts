@@ -43,9 +43,10 @@ export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<Tas
         ${behind(sql, 'task', cursor, { accountId })}
       order by created_at desc, id desc limit ${limit}) t
     join balance b on b.account_id = t.account_id
-    left join hold h on h.id = t.hold_id
-    left join call c on c.request_id = t.request_id
-    left join delivery d on d.task_id = t.id and d.redelivery_of is null
+    left join hold h on h.id = t.hold_id and h.account_id = t.account_id
+    left join call c on c.request_id = t.request_id and c.account_id = t.account_id
+    left join delivery d on d.task_id = t.id and d.account_id = t.account_id
+      and d.redelivery_of is null
     order by t.created_at desc, t.id desc`
 }
 

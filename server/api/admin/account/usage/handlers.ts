@@ -40,6 +40,6 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
     await catchUp(services)
     const row = await services.usage.find(params.account_id, params.request_id)
     if (!row) throw noSuch(await nameMissing(services.usage, params.request_id))
-    return explainUsage(row, await services.usage.entries(row.hold_id))
+    return explainUsage(row, await services.usage.entries(params.account_id, row.hold_id))
   },
 }

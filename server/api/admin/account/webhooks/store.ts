@@ -12,7 +12,8 @@ export function selectDeliveryList(
 ): Promise<SchemaRow<typeof listed>[]> {
   const columns = columnsOf(sql, listed.shape, 'd', {
     status: sql`d.state`,
-    redelivered_as: sql`(select r.id from delivery r where r.repeats = d.id)`,
+    redelivered_as: sql`(
+      select r.id from delivery r where r.repeats = d.id and r.account_id = d.account_id)`,
     next_attempt_at: sql`
       case when d.state = 'pending' and d.lease_until is null then d.due_at end`,
     last: sql`(
