@@ -102,7 +102,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'server/work/assets':
     '. storage library copies uploads own-content.ts measure-own.ts sound assets.ts'.split(' '),
   'server/work/pipeline':
-    `. load price metering.ts services.ts refusal.ts request hold answer send settle.ts
+    `. load price metering.ts services.ts refusal.ts request hold answer send price-end.ts settle.ts
     stored-requests.ts
     remember-answer.ts meter.ts`.split(/\s+/),
   'server/work/tasks':

@@ -126,7 +126,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A call is billed as it was served',
     mistake: 'bills it as it was asked for',
-    file: 'server/work/pipeline/settle.ts',
+    file: 'server/work/pipeline/price-end.ts',
     find: 'if (served !== undefined) facts[name] = served',
     replace: 'if (served !== undefined) facts[name] ??= served',
   },

@@ -65,6 +65,8 @@ export interface Context {
   isAccepted?: true
   /** Set when the response has ended or its caller has gone; the call may go on. */
   end?: ResponseEnd
+  /** See afterAnswer. */
+  later?: (() => void)[]
 }
 
 interface ResponseEnd {
@@ -162,6 +164,24 @@ export function noteRates(context: Context, rates: Omit<KnownRates, 'atMs'>): vo
 /** Returns the account that a request's bytes count for: none before it is identified. */
 export function accountOf({ facts }: Pick<Context, 'facts'>): string {
   return facts.accountId ?? ''
+}
+
+/** Runs what only counts or logs once the caller has the answer, or has left. */
+export function afterAnswer(context: Context, count: () => void): void {
+  if (context.end) {
+    count()
+    return
+  }
+  context.later ??= []
+  context.later.push(count)
+}
+
+/** Notes that the response has ended or its caller has gone. */
+export function endContext(context: Context): void {
+  context.end = endOf(context.response)
+  const { later = [] } = context
+  delete context.later
+  for (const count of later) count()
 }
 
 /** Returns a portion that is released once nothing of the request runs any more. */

@@ -9,7 +9,7 @@ import type { Memory } from '../lib/memory/memory.ts'
 import {
   type Context,
   createContext,
-  endOf,
+  endContext,
   type RequestRoute,
   type ResponsePolicy,
 } from './context.ts'
@@ -64,7 +64,7 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
       if (!isRunning && context.end) options.onDone(context, failure)
     }
     response.on('close', () => {
-      context.end = endOf(response)
+      endContext(context)
       finish()
     })
     if ('preflight' in found) {

@@ -3,7 +3,7 @@
  * hold, dispatch, deliver, settle.
  */
 
-import type { Context } from '../../base/http/context.ts'
+import { afterAnswer, type Context } from '../../base/http/context.ts'
 import { sendBytes } from '../../base/http/reply.ts'
 import { GatewayError, invalidField } from '../../base/lib/errors.ts'
 import { OUTPUT_UNITS, sumOf } from '../../base/lib/units.ts'
@@ -20,6 +20,7 @@ import type { Leave } from './load/channel-health.ts'
 import { Stopping } from './load/stopping.ts'
 import type { Body, Metering } from './metering.ts'
 import type { Charged } from './price/charge.ts'
+import { priceEnd } from './price-end.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
 import { rememberAnswer } from './remember-answer.ts'
 import { admit, admitFallback, admitUncharged } from './request/admit.ts'
@@ -32,15 +33,7 @@ import {
   MS_PER_FILE_BYTE,
 } from './send/dispatch.ts'
 import type { Services } from './services.ts'
-import {
-  callPlaceOf,
-  chargeFor,
-  isErrorAlone,
-  release,
-  settleStream,
-  settleWhole,
-  upstreamCostFor,
-} from './settle.ts'
+import { callPlaceOf, isErrorAlone, release, settleStream, settleWhole } from './settle.ts'
 
 /** Calls that continue in the background; they are run elsewhere once their request is resolved. */
 export interface DetachedRun {
@@ -238,9 +231,8 @@ async function keepAnswer(metered: MeteredCall, report: RelayReport): Promise<vo
 /** Returns the charge that applies if the process dies now. */
 function checkpoint(metered: MeteredCall, { relay }: StreamAnswer, served: DispatchedCall) {
   const ended = { report: relay.report(), complete: false }
-  const charge = chargeFor(metered, served, ended)
+  const { charge, cost } = priceEnd(metered, served.route, ended)
   if (charge.nanos === null) return undefined
-  const cost = upstreamCostFor(metered, served, ended, charge)
   return { chargeNanos: charge.nanos, lines: charge.lines, attempts: served.attempts, cost }
 }
 
@@ -260,11 +252,12 @@ function noteTimes(metered: MeteredCall, { report, end }: DeliveredStream): void
   if (firstOutputAt === undefined) return
   const tokens = sumOf(report.usage ?? {}, OUTPUT_UNITS)
   const restSeconds = (performance.now() - firstOutputAt) / 1000
-  services.metrics.streamed({
+  const times = {
     ...callPlaceOf(metered),
     firstTokenSeconds: (firstOutputAt - context.startedAt) / 1000,
     perTokenSeconds: end === 'complete' && tokens > 1 ? restSeconds / (tokens - 1) : undefined,
-  })
+  }
+  afterAnswer(context, () => services.metrics.streamed(times))
 }
 
 async function finishStream(

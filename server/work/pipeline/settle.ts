@@ -1,98 +1,29 @@
 /** Verb 8: charges the call, returns the rest of the hold and writes the record, in one commit. */
 
-import { noteTime } from '../../base/http/context.ts'
+import { afterAnswer, noteTime } from '../../base/http/context.ts'
 import { member, tryParseJson } from '../../base/lib/json.ts'
 import { redactInternals } from '../../base/lib/text/redact-internals.ts'
 import { type Quantities, sideOf, type Unit } from '../../base/lib/units.ts'
-import type { Facts } from '../../money/catalog/catalog.ts'
 import type { Settlement } from '../../money/ledger/requests.ts'
 import type { SettleVerdict, StoredAnswer } from '../../money/ledger/store.ts'
 import type { RelayReport } from '../../wire/dialects/relay.ts'
 import type { UpstreamFailure } from '../../wire/upstreams/failure.ts'
 import type { DeliveredStream } from './answer/deliver.ts'
 import type { WholeAnswer } from './answer/open-answer.ts'
-import type { BillableCall, MeteredCall } from './hold/metered-call.ts'
-import { channelFactsOf } from './hold/quote.ts'
-import type { CallPlace } from './pipeline-metrics.ts'
-import { onlyStated } from './price/ceiling.ts'
-import { type Charge, type Charged, computeCharge, NO_CHARGE } from './price/charge.ts'
+import type { MeteredCall } from './hold/metered-call.ts'
+import type { CallPlace, SettledCall } from './pipeline-metrics.ts'
+import { type Charge, type Charged, NO_CHARGE } from './price/charge.ts'
 import { showSessions, withoutSessions } from './price/container-sessions.ts'
-import { withListAmounts } from './price/list-amount.ts'
-import { preferRequested } from './price/prefer-requested.ts'
-import { computeUpstreamCost, costOfFailure, type UpstreamCost } from './price/upstream-cost.ts'
+import { costOfFailure, type UpstreamCost } from './price/upstream-cost.ts'
+import { type CallEnd, priceEnd } from './price-end.ts'
 import type { ResolvedCall } from './request/resolve.ts'
 import type { Attempt, DispatchedCall } from './send/dispatch.ts'
+import type { Services } from './services.ts'
 
 /** An answer waits at most this long for its settlement, then it is sent anyway. */
 const SETTLEMENT_WAIT_MS_MAX = 3_000
 /** Larger answers are not stored for their Idempotency-Key. */
 const STORED_BYTES_MAX = 1024 * 1024
-
-export interface CallEnd {
-  readonly report: RelayReport
-  readonly complete: boolean
-  /** True if the caller disconnected: the delivered part is charged on every endpoint. */
-  readonly callerGone?: boolean
-}
-
-/** Computes the charge if the call ends here, for checkpoints and for its real end. */
-export function chargeFor(
-  metered: BillableCall,
-  { route }: Pick<DispatchedCall, 'route'>,
-  end: CallEnd,
-): Charge {
-  const { metering, call, quoted, services } = metered
-  const facts = factsOf(metered, end)
-  const channelFacts = channelFactsOf(route, services)
-  const charge = computeCharge({
-    model: call.model,
-    facts,
-    channelFacts,
-    holdNanos: quoted.amountNanos,
-    holdEstimate: quoted,
-    report: end.report,
-    complete: end.complete,
-    billsBroken: metering.billsBroken || end.callerGone === true,
-    needs: metering.needs,
-    fallback: (complete) => metering.fallback(call.request, end.report, complete),
-  })
-  const { list } = call.model
-  return list ? withListAmounts(charge, list.basePrices, { facts, channelFacts }) : charge
-}
-
-/** Computes the upstream cost of the same call. */
-export function upstreamCostFor(
-  metered: BillableCall,
-  { route }: Pick<DispatchedCall, 'route'>,
-  end: CallEnd,
-  charge: Charge,
-): UpstreamCost | null {
-  const { metering, call, services } = metered
-  const { report, complete } = end
-  return computeUpstreamCost(route.cost, {
-    charge,
-    usage: report.usage && onlyStated(report.usage),
-    passes: report.passes,
-    stated: report.statedCost,
-    currency: route.cost?.currency ?? call.model.currency,
-    facts: factsOf(metered, end),
-    channelFacts: channelFactsOf(route, services),
-    fallback: () => metering.fallback(call.request, report, complete),
-  })
-}
-
-/** Facts of how the call was served: the answer's value replaces the requested one. */
-const SERVED_FACTS = ['service_tier', 'speed', 'region', 'cache_mode', 'thinking', 'clock'] as const
-
-function factsOf({ quoted, call }: BillableCall, { report }: CallEnd): Facts {
-  if (!report.facts) return quoted.facts
-  const facts = preferRequested(call.model.prices, quoted.facts, report.facts)
-  for (const name of SERVED_FACTS) {
-    const served = report.facts[name]
-    if (served !== undefined) facts[name] = served
-  }
-  return facts
-}
 
 /** Resolves to what is charged, or to undefined if it was not committed in time. */
 export async function settleWhole(
@@ -104,14 +35,13 @@ export async function settleWhole(
   const complete = report.error === undefined
   return await settleServed(metered, served, { report, complete }, (end) => {
     const isStated = report.usage ?? report.passes ?? report.statedCost
-    const charge = complete || isStated ? chargeFor(metered, served, end) : NO_CHARGE
+    const priced = priceEnd(metered, served.route, end, complete || isStated !== undefined)
+    const { charge } = priced
     return {
-      charge,
+      ...priced,
       status: charge.nanos === null ? 'failed' : 'succeeded',
       attempts: served.attempts,
-      cost: upstreamCostFor(metered, served, end, charge),
       answer: keepWhole(metered.call, answer, charge),
-      usage: report.usage,
       ...(report.error ? { error: report.error.message } : {}),
     }
   })
@@ -128,15 +58,14 @@ export async function settleStream(
   const complete = end === 'complete'
   const error = report.error?.message ?? (complete ? undefined : `the stream was ${end}`)
   return await settleServed(metered, served, { report, complete, callerGone }, (callEnd) => {
-    const charge = chargeFor(metered, served, callEnd)
-    const failed = charge.nanos === null || (!complete && !callerGone)
+    const priced = priceEnd(metered, served.route, callEnd)
+    const isUnpaid = priced.charge.nanos === null
+    const failed = isUnpaid || (!complete && !callerGone)
     return {
-      charge,
+      ...priced,
       status: callerGone ? 'cancelled' : failed ? 'failed' : 'succeeded',
       attempts: served.attempts,
-      cost: upstreamCostFor(metered, served, callEnd, charge),
-      answer: keepState(metered.call, charge.nanos === null ? 'forget' : 'streamed'),
-      usage: report.usage,
+      answer: keepState(metered.call, isUnpaid ? 'forget' : 'streamed'),
       error,
     }
   })
@@ -224,7 +153,7 @@ function chargedOf(
   return { nanos: nanos ?? 0n, currency: call.model.currency, basis, review }
 }
 
-/** Counts and logs the outcome of a call and returns its settlement. */
+/** Returns the settlement of a call; its outcome is counted and logged after its answer. */
 function record(metered: MeteredCall, outcome: Outcome): Settlement {
   const { context, services, call } = metered
   const { charge, cost, status, usage = quantitiesOf(charge) } = outcome
@@ -233,7 +162,7 @@ function record(metered: MeteredCall, outcome: Outcome): Settlement {
   facts.chargedNanos = charge.nanos ?? 0n
   facts.usage = usage
   metered.spending?.spent(cost?.nanos ?? facts.chargedNanos)
-  services.metrics.settled({
+  const settled = {
     ...callPlaceOf(metered),
     status,
     basis,
@@ -242,16 +171,27 @@ function record(metered: MeteredCall, outcome: Outcome): Settlement {
     chargedNanos: facts.chargedNanos,
     upstreamCostNanos: cost?.nanos ?? 0n,
     currency: call.model.currency,
-  })
+  }
+  const isFar = cost?.isFarFromUsage === true
   const fields = { request_id: context.requestId, model: call.model.id }
-  if (review) {
-    services.log.error(fields, 'the charge differs from the usage that the upstream stated')
-  }
-  if (cost?.isFarFromUsage) {
-    services.metrics.upstreamCostDiffers()
-    services.log.warn(fields, 'the cost that the upstream states differs from that of its usage')
-  }
+  // Without the call: a caller that reads slowly would keep its request in memory.
+  afterAnswer(context, () => countSettled(services, settled, fields, isFar))
   return toSettlement(outcome)
+}
+
+function countSettled(
+  { metrics, log }: Pick<Services, 'metrics' | 'log'>,
+  settled: SettledCall,
+  fields: Readonly<Record<'request_id' | 'model', string>>,
+  isFar: boolean,
+): void {
+  metrics.settled(settled)
+  if (settled.review) {
+    log.error(fields, 'the charge differs from the usage that the upstream stated')
+  }
+  if (!isFar) return
+  metrics.upstreamCostDiffers()
+  log.warn(fields, 'the cost that the upstream states differs from that of its usage')
 }
 
 /** Returns the labels of a call's figures. */

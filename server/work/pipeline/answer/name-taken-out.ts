@@ -6,18 +6,21 @@ import type { ToolOffer } from '../price/dimensions.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 
-/** `endpoint` is its name in usage records. */
+/** `endpoint` is its name in usage records; `later` runs what only counts, after the answer. */
 export function nameTakenOut(
   answer: UpstreamAnswer,
   { takenOut, model }: Pick<ResolvedCall, 'takenOut' | 'model'>,
   endpoint: string,
   { metrics, takenOut: counter }: Pick<Services, 'metrics' | 'takenOut'>,
+  later: (count: () => void) => void,
 ): UpstreamAnswer {
   if (!takenOut) return answer
   // An answer counts once for each kind, however many of a kind its request had.
-  const kinds = new Map(takenOut.map((offer) => [offer.kind, offer]))
-  counter.add(model.id, listKinds(kinds.values()))
-  for (const tool of kinds.keys()) metrics.tookOut({ endpoint, model: model.id, tool })
+  const kinds = listKinds(new Map(takenOut.map((offer) => [offer.kind, offer])).values())
+  later(() => {
+    counter.add(model.id, kinds)
+    for (const { tool } of kinds) metrics.tookOut({ endpoint, model: model.id, tool })
+  })
   const names = takenOut.map(({ path, name, tool }) => {
     return tool ? `${printPath(path)}=${name}` : name
   })

@@ -3,7 +3,7 @@
  * only before anything was sent to the caller, and never after an unknown outcome.
  */
 
-import { type Context, noteTime } from '../../../base/http/context.ts'
+import { afterAnswer, type Context, noteTime } from '../../../base/http/context.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { noteWork } from '../../../base/lib/loop-watch.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
@@ -149,7 +149,9 @@ async function dispatchToModel(
     context.facts.channel = route.channel
     context.facts.attempts = attempts.length
     if (!(outcome instanceof UpstreamFailure)) {
-      reportAttempt(route, failure, services, described(metered, milliseconds))
+      noteHealth(route, undefined, services)
+      const of = described(metered, milliseconds)
+      afterAnswer(context, () => countAttempt(route, undefined, services, of))
       return { answer: outcome, route, attempts, serving: metered }
     }
     if (!leave) return { failure: outcome, route, attempts }
@@ -220,7 +222,9 @@ async function attempt(
     const unwatch = watchCaller(context, answer, call, services)
     const withinMs = limitWhole(call, services) - (performance.now() - startedAt)
     try {
-      const named = nameTakenOut(answer, call, metering.endpoint, services)
+      const named = nameTakenOut(answer, call, metering.endpoint, services, (count) => {
+        afterAnswer(context, count)
+      })
       return await openAnswer(named, room, withinMs)
     } finally {
       unwatch()
@@ -333,12 +337,27 @@ export interface AttemptOf {
 export function reportAttempt(
   route: Pick<UsableRoute, 'channel'>,
   failure: UpstreamFailure | undefined,
-  { health, metrics, log }: Services,
+  services: Services,
   of: AttemptOf,
 ): void {
-  const { endpoint, model, seconds } = of
-  const outcome = failure?.kind ?? 'answered'
-  metrics.attempt({ endpoint, model, seconds, channel: route.channel, outcome })
+  countAttempt(route, failure, services, of)
+  noteHealth(route, failure, services)
+}
+
+function countAttempt(
+  { channel }: Pick<UsableRoute, 'channel'>,
+  failure: UpstreamFailure | undefined,
+  { metrics }: Services,
+  { endpoint, model, seconds }: AttemptOf,
+): void {
+  metrics.attempt({ endpoint, model, seconds, channel, outcome: failure?.kind ?? 'answered' })
+}
+
+function noteHealth(
+  route: Pick<UsableRoute, 'channel'>,
+  failure: UpstreamFailure | undefined,
+  { health, log }: Services,
+): void {
   if (!failure || failure.kind === 'rejected') {
     health.succeeded(route.channel)
     health.noteSuccess(route.channel)

@@ -70,7 +70,7 @@ async function attempt(
   try {
     const wire = openSendingWire(engine, task, call.model.limits)
     const answer = await adapter(wire, { settings: target.settings, upstreamModel, request })
-    const named = nameTakenOut(answer, call, metering.endpoint, services)
+    const named = nameTakenOut(answer, call, metering.endpoint, services, (count) => count())
     const opened = await openAnswer(named, roomOf(context, services))
     failpoint('task-sent')
     reportAttempt({ channel }, undefined, services, task)

@@ -15,10 +15,10 @@ import type { BillableCall } from '../../pipeline/hold/metered-call.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
 import type { Body } from '../../pipeline/metering.ts'
 import { showSessions, withoutSessions } from '../../pipeline/price/container-sessions.ts'
+import { type CallEnd, priceEnd } from '../../pipeline/price-end.ts'
 import { rememberAnswer } from '../../pipeline/remember-answer.ts'
 import type { UsableRoute } from '../../pipeline/request/find-routes.ts'
 import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
-import { type CallEnd, chargeFor, upstreamCostFor } from '../../pipeline/settle.ts'
 import { readTaskBody } from '../call-store.ts'
 import { rebuildRequest } from '../calls/call-request.ts'
 import { type Engine, openChannel } from '../engine.ts'
@@ -151,8 +151,8 @@ function chargeResponse(
   const delivered = Number(task.output_bytes)
   const outputBytes = status === 'failed' ? delivered : Math.max(report.outputBytes, delivered)
   const end: CallEnd = { report: { ...report, outputBytes }, complete }
-  const charge = chargeFor(billable, { route }, end)
-  return { ...charge, cost: upstreamCostFor(billable, { route }, end, charge) }
+  const { charge, cost } = priceEnd(billable, route, end)
+  return { ...charge, cost }
 }
 
 /** Rebuilds the call as it was quoted, at the prices of its hold. */

@@ -1,0 +1,105 @@
+/**
+ * Prices the end of a call. What its answer states is read once, into one value: the charge, the
+ * upstream cost, the metrics, the record and the traces all come from it.
+ */
+import type { Quantities } from '../../base/lib/units.ts'
+import type { Facts } from '../../money/catalog/catalog.ts'
+import type { RelayReport } from '../../wire/dialects/relay.ts'
+import type { BillableCall } from './hold/metered-call.ts'
+import { channelFactsOf } from './hold/quote.ts'
+import { onlyStated } from './price/ceiling.ts'
+import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
+import { withListAmounts } from './price/list-amount.ts'
+import { preferRequested } from './price/prefer-requested.ts'
+import { computeUpstreamCost, type UpstreamCost } from './price/upstream-cost.ts'
+import type { UsableRoute } from './request/find-routes.ts'
+
+export interface CallEnd {
+  readonly report: RelayReport
+  readonly complete: boolean
+  /** True if the caller disconnected: the delivered part is charged on every endpoint. */
+  readonly callerGone?: boolean
+}
+
+export interface PricedEnd {
+  readonly charge: Charge
+  readonly cost: UpstreamCost | null
+  /** The quantities that the upstream stated; undefined if it stated none. */
+  readonly usage: Quantities | undefined
+}
+
+/** The end that charge and cost share: its report has only counts that are quantities. */
+interface ReadEnd extends CallEnd {
+  readonly facts: Facts
+  readonly channelFacts: Facts
+}
+
+/** Prices the call if it ends here, for checkpoints and for its real end; unowed: at nothing. */
+export function priceEnd(
+  billable: BillableCall,
+  route: UsableRoute,
+  end: CallEnd,
+  isOwed = true,
+): PricedEnd {
+  const read = readEnd(billable, route, end)
+  const charge = isOwed ? chargeFor(billable, read) : NO_CHARGE
+  const cost = upstreamCostFor(billable, route, read, charge)
+  return { charge, cost, usage: read.report.usage }
+}
+
+function readEnd(billable: BillableCall, route: UsableRoute, end: CallEnd): ReadEnd {
+  const { usage } = end.report
+  const stated = usage && onlyStated(usage)
+  const report = stated === usage ? end.report : { ...end.report, usage: stated }
+  const channelFacts = channelFactsOf(route, billable.services)
+  return { ...end, report, facts: factsOf(billable, end), channelFacts }
+}
+
+function chargeFor({ metering, call, quoted }: BillableCall, end: ReadEnd): Charge {
+  const { report, facts, channelFacts } = end
+  const charge = computeCharge({
+    model: call.model,
+    facts,
+    channelFacts,
+    holdNanos: quoted.amountNanos,
+    holdEstimate: quoted,
+    report,
+    complete: end.complete,
+    billsBroken: metering.billsBroken || end.callerGone === true,
+    needs: metering.needs,
+    fallback: (complete) => metering.fallback(call.request, report, complete),
+  })
+  const { list } = call.model
+  return list ? withListAmounts(charge, list.basePrices, { facts, channelFacts }) : charge
+}
+
+function upstreamCostFor(
+  { metering, call }: BillableCall,
+  { cost }: UsableRoute,
+  { report, complete, facts, channelFacts }: ReadEnd,
+  charge: Charge,
+): UpstreamCost | null {
+  return computeUpstreamCost(cost, {
+    charge,
+    usage: report.usage,
+    passes: report.passes,
+    stated: report.statedCost,
+    currency: cost?.currency ?? call.model.currency,
+    facts,
+    channelFacts,
+    fallback: () => metering.fallback(call.request, report, complete),
+  })
+}
+
+/** Facts of how the call was served: the answer's value replaces the requested one. */
+const SERVED_FACTS = ['service_tier', 'speed', 'region', 'cache_mode', 'thinking', 'clock'] as const
+
+function factsOf({ quoted, call }: BillableCall, { report }: CallEnd): Facts {
+  if (!report.facts) return quoted.facts
+  const facts = preferRequested(call.model.prices, quoted.facts, report.facts)
+  for (const name of SERVED_FACTS) {
+    const served = report.facts[name]
+    if (served !== undefined) facts[name] = served
+  }
+  return facts
+}
