@@ -8,7 +8,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN node scripts/build-console.mjs --force && node scripts/build-sbom.mjs > sbom.cdx.json
+RUN node scripts/build.mjs --force && node scripts/build-sbom.mjs > sbom.cdx.json
 # The pinned Node and the embedded PostgreSQL are optional packages: the image has its own Node, and
 # its database is another container.
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund && sh deploy/docker/collect.sh /app

@@ -3,7 +3,8 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { buildConsole, isConsoleStale } from './build-console.mjs'
+import { consoleProduct } from './build/console.mjs'
+import { site } from './build/site.mjs'
 import { withLock } from './install/lock.mjs'
 import { InstallError, replaceTree } from './install/npm-ci.mjs'
 import { isInstalled } from './install/tree.mjs'
@@ -60,24 +61,26 @@ function pinnedNode() {
   return process.exit(1)
 }
 
-/**
- * For `npm start`: builds the console where its sources have changed, and installs what that needs.
- * A gateway without a console still serves calls.
- */
+/** What `npm start` serves beside the API; a gateway without it still serves calls. */
+const PRODUCTS = [consoleProduct, site]
+const isAnyStale = () => PRODUCTS.some((product) => product.isStale())
+
+/** For `npm start`: builds what has changed, and installs what that needs. */
 async function prepareService() {
   const isComplete = isInstalled(root, { everything: false })
-  const node = await install({ everything: !isComplete && isConsoleStale() })
-  if (isConsoleStale()) await alone(updateConsole, { isOptional: true })
+  const node = await install({ everything: !isComplete && isAnyStale() })
+  if (isAnyStale()) await alone(updateProducts, { isOptional: true })
   return node
 }
 
-async function updateConsole() {
-  if (!isConsoleStale()) return
+async function updateProducts() {
+  const stale = PRODUCTS.filter((product) => product.isStale())
+  if (stale.length === 0) return
   if (!isInstalled(root, { everything: true })) {
-    console.error('The console has to be built, which needs more packages.')
+    console.error(`The ${stale[0].name} has to be built, which needs more packages.`)
     await replaceTree(root, { everything: true, isPatient: false, say: console.error })
   }
-  await buildConsole(pinnedNode())
+  await Promise.all(stale.map((product) => product.build(pinnedNode())))
 }
 
 // As a command: prints the pinned Node's path, for `npm start` to become that process.

@@ -1,13 +1,14 @@
 // `npm run release [-- --key FILE]` writes into dist: tributary-VERSION.tar.gz, the last commit
-// with the console built, which starts without the console's build tools; its software bill of
-// materials; SHA256SUMS of these two; and its provenance. The same commit makes the same sums on
-// any machine: docs/guides/verify.md.
+// with the console and the documentation built, which starts without the tools for that; its
+// software bill of materials; SHA256SUMS of these two; and its provenance. The same commit makes
+// the same sums on any machine: docs/guides/verify.md.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { buildConsole } from './build-console.mjs'
+import { consoleProduct } from './build/console.mjs'
+import { site } from './build/site.mjs'
 import { install, root } from './install.mjs'
 import { describeProvenance, digestOf } from './release/provenance.mjs'
 import { SIGNATURE_NAMESPACE, sign } from './release/sign.mjs'
@@ -31,7 +32,7 @@ if (run(node, ['--version']).trim() !== process.version) {
   const own = spawnSync(node, process.argv.slice(1), { stdio: 'inherit' })
   process.exit(own.status ?? 1)
 }
-if (!(await buildConsole(node))) process.exit(1)
+for (const product of [consoleProduct, site]) if (!(await product.build(node))) process.exit(1)
 
 const name = `tributary-${version}`
 const folder = join(root, 'dist')
@@ -64,9 +65,12 @@ function readArguments() {
   }
 }
 
-/** Returns the commit's files and the console's as a tar; all have the time of the commit. */
+/** Returns the commit's files and the built ones as a tar; all have the time of the commit. */
 function writeArchive() {
-  const built = readdirSync(join(root, 'console', 'dist'), { recursive: true, withFileTypes: true })
+  const built = ['console', 'docs']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder, 'dist'), { recursive: true, withFileTypes: true }),
+    )
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .sort()

@@ -28,7 +28,7 @@ cd "$work/build"
 npm ci --no-audit --no-fund --loglevel=error
 node=$(ls -d node_modules/node-*/bin/node | head -n 1)
 cp "$node" "$work/root/usr/local/bin/node"
-"$node" scripts/build-console.mjs --force
+"$node" scripts/build.mjs --force
 "$node" scripts/build-sbom.mjs > sbom.cdx.json
 npm ci --omit=dev --omit=optional --no-audit --no-fund --loglevel=error
 sh deploy/docker/collect.sh "$work/root/app"

@@ -3,9 +3,10 @@
 #   deploy/docker/collect.sh /app
 set -eu
 target=$1
-mkdir -p "$target/console" "$target/deploy/docker"
+mkdir -p "$target/console" "$target/docs" "$target/deploy/docker"
 cp -r bin catalog migrations server simulators package.json node_modules "$target/"
 cp -r console/dist "$target/console/dist"
+cp -r docs/dist "$target/docs/dist"
 cp deploy/docker/health.mjs "$target/deploy/docker/"
 if [ -f sbom.cdx.json ]; then cp sbom.cdx.json "$target/"; fi
 rm -rf "$target/node_modules/.cache" "$target/node_modules/.bin"

@@ -62,7 +62,7 @@ interface Outcome {
 function makeClone(t: TestContext, npm: string): Clone {
   const folder = mkdtempSync(join(tmpdir(), 'tributary clone '))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const scripts = ['scripts/install', 'scripts/install.mjs', 'scripts/build-console.mjs']
+  const scripts = ['scripts/install', 'scripts/install.mjs', 'scripts/build']
   for (const path of [...scripts, ...CONSOLE_TABLES]) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true })
   }

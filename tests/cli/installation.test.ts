@@ -13,9 +13,8 @@ import { CONSOLE_TABLES } from '../tidy/rules.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-interface BuildConsole {
-  stampOfSources(): string
-  isConsoleStale(): boolean
+interface Built {
+  readonly consoleProduct: { stampOfSources(): string; isStale(): boolean }
 }
 
 /** A folder with the script that builds, and the sources of a console. */
@@ -27,21 +26,21 @@ async function makeCopy(t: TestContext) {
   for (const path of ['package-lock.json', ...CONSOLE_TABLES]) {
     cpSync(join(ROOT, path), join(folder, path))
   }
-  const script = join(folder, 'scripts', 'build-console.mjs')
-  cpSync(join(ROOT, 'scripts', 'build-console.mjs'), script)
-  const { stampOfSources, isConsoleStale }: BuildConsole = await import(pathToFileURL(script).href)
-  return { folder, stampOfSources, isConsoleStale }
+  const scripts = join(folder, 'scripts', 'build')
+  cpSync(join(ROOT, 'scripts', 'build'), scripts, { recursive: true })
+  const { consoleProduct }: Built = await import(pathToFileURL(join(scripts, 'console.mjs')).href)
+  return { folder, ...consoleProduct }
 }
 
 test('a console that was built in another folder is not built again', async (t) => {
   const built = await makeCopy(t)
   const unpacked = await makeCopy(t)
-  assert.equal(unpacked.isConsoleStale(), true)
+  assert.equal(unpacked.isStale(), true)
   mkdirSync(join(unpacked.folder, 'console', 'dist'))
   writeFileSync(join(unpacked.folder, 'console', 'dist', 'stamp.txt'), built.stampOfSources())
-  assert.equal(unpacked.isConsoleStale(), false)
+  assert.equal(unpacked.isStale(), false)
   writeFileSync(join(unpacked.folder, 'console', 'src', 'page.tsx'), 'export const page = 2')
-  assert.equal(unpacked.isConsoleStale(), true)
+  assert.equal(unpacked.isStale(), true)
   const before = built.stampOfSources()
   writeFileSync(join(built.folder, 'server', 'base', 'lib', 'units.ts'), '')
   assert.notEqual(built.stampOfSources(), before)

@@ -1,6 +1,7 @@
 /** Documentation that leads somewhere and stays short where it should. */
 import { existsSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { slugOf } from '../../scripts/site/slug.ts'
 import { lineOf, ROOT, readText } from './read-tree.ts'
 import { FOLDER_README_LINES_MAX } from './rules.ts'
 
@@ -29,15 +30,7 @@ function judgeLink(page: string, link: string): string | undefined {
 /** Headings as the anchors that code hosts make of them. */
 export function headingsOf(page: string): Set<string> {
   const headings = readText(page).matchAll(/^#{1,6} +(.+)$/gm)
-  return new Set(
-    [...headings].map(({ 1: title = '' }) =>
-      title
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-        .trim()
-        .replace(/\s/g, '-'),
-    ),
-  )
+  return new Set([...headings].map(({ 1: title = '' }) => slugOf(title)))
 }
 
 /** A folder's README says what it is, what it may import and how to add to it: no more. */

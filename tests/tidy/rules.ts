@@ -73,7 +73,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'matroska',
     '.',
   ],
-  'server/base/http': ['connections', '.'],
+  'server/base/http': ['connections', '.', 'built'],
   'server/base/database': '. connection claim-loop.ts migrations backup embedded open.ts'.split(
     ' ',
   ),

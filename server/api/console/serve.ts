@@ -3,11 +3,12 @@
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { openBuild } from '../../base/http/built/files.ts'
+import { sendBuiltFile } from '../../base/http/built/send.ts'
 import type { Context } from '../../base/http/context.ts'
 import { sendBytes } from '../../base/http/reply.ts'
 import { GatewayError } from '../../base/lib/errors.ts'
 import type { PlainEndpoint } from '../endpoints/endpoint.ts'
-import { type ConsoleFile, type Encoding, openConsoleFiles } from './files.ts'
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'console', 'dist')
 const NONCE_BYTES = 16
@@ -25,7 +26,7 @@ interface ConsoleOptions {
 
 /** Returns the endpoints of the console, which are not part of the reference. */
 export function createConsoleEndpoints(options: ConsoleOptions): PlainEndpoint[] {
-  const read = openConsoleFiles(options.folder ?? FOLDER)
+  const read = openBuild(options.folder ?? FOLDER, 'index.html', String)
   const origins = [new URL(options.publicUrl).origin]
 
   /** The sign-in page has a part for the demo from the beginning, so that nothing moves. */
@@ -38,9 +39,9 @@ export function createConsoleEndpoints(options: ConsoleOptions): PlainEndpoint[]
     const name = context.params['*'] ?? ''
     const build = await read()
     const file = build?.files.get(name)
-    if (file) sendFile(context, name, file)
+    if (file) sendBuiltFile(context, name, file)
     else if (name.startsWith('assets/')) throw new GatewayError('not_found')
-    else if (build) sendPage(context, name, markDemo(build.page, context), origins)
+    else if (build) sendPage(context, name, markDemo(build.main, context), origins)
     else sendHtml(context, 503, NOT_BUILT, "default-src 'none'; frame-ancestors 'none'")
   }
 
@@ -102,33 +103,6 @@ function sendHtml(context: Context, status: number, html: string, policy: string
     'cache-control': 'no-store',
   }
   sendBytes(context, status, headers, Buffer.from(html))
-}
-
-/** File names below assets/ contain a hash of the content, so the files never change. */
-function sendFile(context: Context, name: string, { type, bodies }: ConsoleFile): void {
-  const encoding = chooseEncoding(context.request.headers['accept-encoding'] ?? '', bodies)
-  const headers = {
-    'content-type': type,
-    'cache-control': name.startsWith('assets/')
-      ? 'public, max-age=31536000, immutable'
-      : 'public, max-age=3600',
-    vary: 'accept-encoding',
-    'cross-origin-resource-policy': 'same-origin',
-    ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
-  }
-  sendBytes(context, 200, headers, bodies[encoding] ?? bodies.identity)
-}
-
-const ACCEPTS = {
-  br: /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\b)/,
-  gzip: /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\b)/,
-}
-
-function chooseEncoding(accepted: string, bodies: ConsoleFile['bodies']): Encoding {
-  const offers = (encoding: 'br' | 'gzip') =>
-    bodies[encoding] !== undefined && ACCEPTS[encoding].test(accepted)
-  if (offers('br')) return 'br'
-  return offers('gzip') ? 'gzip' : 'identity'
 }
 
 /**

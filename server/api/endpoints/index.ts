@@ -32,7 +32,7 @@ import { createImageTask, getImageTask } from './images/image-async.ts'
 import { imageEdits, imageVariations } from './images/image-edits.ts'
 import { imageGenerations } from './images/image-generations.ts'
 import { createMinutes, getMinutes } from './minutes/minutes.ts'
-import { docs, docsPage, llmsTxt } from './reference/docs.ts'
+import { docs, docsGuide, docsPage, llmsTxt } from './reference/docs.ts'
 import { openapi } from './reference/openapi-endpoint.ts'
 import { search } from './search.ts'
 import { healthz, readyz } from './service/health.ts'
@@ -142,6 +142,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   openapi,
   docs,
   docsPage,
+  docsGuide,
   llmsTxt,
 ]
 

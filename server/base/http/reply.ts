@@ -49,7 +49,7 @@ export function sendBytes(
   const { request, response, policy } = context
   if (response.headersSent || response.destroyed || encoding.has(response)) return
   const coding =
-    policy.compresses && request.complete
+    policy.compresses && request.complete && !('content-encoding' in headers)
       ? encodingOfDocument(acceptedBy(context), headers['content-type'], body.length)
       : undefined
   if (!coding) {

@@ -1,4 +1,4 @@
-/** The console as `npm start` builds it: once for all test files that want it. */
+/** The console and the documentation as `npm start` builds them: once for all test files that want it. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,9 +12,9 @@ const LOCK_STALE_MS = 120_000
 export async function ensureConsole(): Promise<void> {
   const lock = await takeLock()
   try {
-    const script = join(ROOT, 'scripts', 'build-console.mjs')
+    const script = join(ROOT, 'scripts', 'build.mjs')
     const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
-    if (status !== 0) throw new Error(`the console does not build:\n${stderr}`)
+    if (status !== 0) throw new Error(`they do not build:\n${stderr}`)
   } finally {
     closeSync(lock)
     rmSync(LOCK, { force: true })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import { ensureConsole } from '../../console/support/build.ts'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 import { insertDropped } from '../../webhooks/support.ts'
 
@@ -13,6 +14,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'docs-'))
 let gateway: TestGateway
 
 before(async () => {
+  await ensureConsole()
   gateway = await startTestGateway({
     DATA_DIR: dataDir,
     PUBLIC_URL: 'http://gateway.test',
@@ -92,6 +94,38 @@ test('every command on the page is answered with 200', async () => {
     })
     assert.ok(stdout.endsWith('200'), `${command}\n${stdout}`)
     if (command.includes('/speech/')) assert.match(stdout, /"code":20000000\b/)
+  }
+})
+
+test('guides are pages beside the reference, and their assets never change', async () => {
+  for (const path of [
+    '/docs/guides',
+    '/docs/guides/operate',
+    '/docs/compared',
+    '/docs/changelog',
+  ]) {
+    const answer = await fetch(gateway.url + path)
+    assert.equal(answer.status, 200, path)
+    assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+    assert.match(
+      await answer.text(),
+      /aria-current="true">Guides[\s\S]*<article class="article"><h1>/,
+    )
+  }
+  const page = await (await fetch(`${gateway.url}/docs`)).text()
+  const [, sections = '', engine = ''] =
+    /data-sections="([^"]+)" data-engine="([^"]+)"/.exec(page) ?? []
+  for (const path of [sections, engine]) {
+    for (const encoding of ['br', 'gzip', 'identity']) {
+      const headers = { 'accept-encoding': encoding }
+      const answer = await fetch(gateway.url + path, { headers })
+      assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+      const text = await answer.text()
+      assert.ok(text.includes(path === engine ? 'class MiniSearch' : 'Tributary'), path)
+    }
+  }
+  for (const path of ['/docs/guides/nope', '/docs/assets/nope.js', '/docs/guides/..%2Fsite.json']) {
+    assert.equal((await fetch(gateway.url + path)).status, 404, path)
   }
 })
 

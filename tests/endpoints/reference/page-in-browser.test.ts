@@ -3,9 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { PAGE_HEADERS } from '../../../server/api/endpoints/reference/page/frame.ts'
 import {
   listReferencePages,
-  PAGE_HEADERS,
   renderPage,
 } from '../../../server/api/endpoints/reference/page/page.ts'
 import { launchBrowser, noBrowser } from '../../support/browser.ts'

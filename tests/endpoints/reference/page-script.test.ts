@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { expectAccessible } from '../../console/support/browser.ts'
+import { ensureConsole } from '../../console/support/build.ts'
 import { launchBrowser, noBrowser } from '../../support/browser.ts'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 
@@ -10,6 +11,7 @@ describe('the script of the reference', { skip: noBrowser }, () => {
   let gateway: TestGateway
   let browser: Browser
   before(async () => {
+    await ensureConsole()
     gateway = await startTestGateway()
     browser = await launchBrowser()
   })
@@ -44,6 +46,10 @@ describe('the script of the reference', { skip: noBrowser }, () => {
     await page.close()
   })
 
+  test('one search leads to guides and calls, at every width and in both themes', async () => {
+    await searchAtEveryWidth(browser, gateway.url)
+  })
+
   test('the admin API has pages of its own', async () => {
     const page = await browser.newPage({ bypassCSP: true })
     await page.goto(`${gateway.url}/docs`)
@@ -56,3 +62,27 @@ describe('the script of the reference', { skip: noBrowser }, () => {
     await page.close()
   })
 })
+
+async function searchAtEveryWidth(browser: Browser, url: string): Promise<void> {
+  for (const [width, colorScheme] of [
+    [390, 'dark'],
+    [1280, 'light'],
+  ] as const) {
+    const viewport = { width, height: 844 }
+    const page = await browser.newPage({ viewport, colorScheme, bypassCSP: true })
+    await page.goto(`${url}/docs/guides/budgets`)
+    if (width < 800) await page.getByText('Contents and search').click()
+    await page.getByRole('searchbox').fill('archive month')
+    const found = page.getByRole('list', { name: 'Found' })
+    await found.getByRole('link', { name: 'Operating a gateway › Archives' }).click()
+    await page.waitForURL(/\/docs\/guides\/operate#archives$/)
+    await page.getByRole('heading', { level: 2, name: 'Archives' }).waitFor()
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width)
+    await expectAccessible(page)
+    if (width < 800) await page.getByText('Contents and search').click()
+    await page.getByRole('searchbox').fill('embeddings')
+    const call = found.getByRole('link', { name: 'API reference › POST /v1/embeddings' })
+    assert.equal(await call.getAttribute('href'), '/docs/text#postEmbeddings')
+    await page.close()
+  }
+}

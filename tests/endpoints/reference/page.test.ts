@@ -5,9 +5,9 @@ import { z } from 'zod'
 import type { Endpoint } from '../../../server/api/endpoints/endpoint.ts'
 import { describeEndpoint } from '../../../server/api/endpoints/reference/operation.ts'
 import { curlCommand } from '../../../server/api/endpoints/reference/page/code.ts'
+import { PAGE_HEADERS } from '../../../server/api/endpoints/reference/page/frame.ts'
 import {
   listReferencePages,
-  PAGE_HEADERS,
   pathOf,
   renderPage,
 } from '../../../server/api/endpoints/reference/page/page.ts'

@@ -1,18 +1,13 @@
-/** GET /docs and below: the API reference as pages; GET /llms.txt: its contents for programs. */
+/** GET /docs and below: reference and guides; GET /llms.txt: their contents for programs. */
 
 import type { Context } from '../../../base/http/context.ts'
 import { sendBytes } from '../../../base/http/reply.ts'
-import { GatewayError } from '../../../base/lib/errors.ts'
 import type { Endpoint, PlainEndpoint, PlainServices } from '../endpoint.ts'
 import { isServed, meteringOf } from '../serving.ts'
 import { describeEndpoint } from './operation.ts'
-import {
-  listReferencePages,
-  PAGE_HEADERS,
-  pathOf,
-  type ReferencePage,
-  renderPage,
-} from './page/page.ts'
+import { PAGE_HEADERS } from './page/frame.ts'
+import { listReferencePages, pathOf, type ReferencePage, renderPage } from './page/page.ts'
+import { readSite, type Site, sendSite } from './site.ts'
 
 type Services = Pick<PlainServices, 'catalog' | 'endpoints' | 'upstreams'>
 
@@ -24,11 +19,13 @@ function listPages(services: Services) {
   return listReferencePages(endpoints.map((one) => describeEndpoint(one, modelOf(one))))
 }
 
-function sendPage(context: Context, services: PlainServices, slug: string): void {
+/** Sends a page of the reference, or else of the site. */
+async function sendPage(context: Context, services: PlainServices, slug: string): Promise<void> {
   const pages = listPages(services)
   const page = pages.find((one) => one.slug === slug)
-  if (!page) throw new GatewayError('not_found', { message: 'no such page' })
-  sendBytes(context, 200, PAGE_HEADERS, Buffer.from(renderPage(pages, page, services.publicUrl)))
+  if (!page) return sendSite(context, slug)
+  const text = renderPage(pages, page, services.publicUrl, await readSite())
+  sendBytes(context, 200, PAGE_HEADERS, Buffer.from(text))
 }
 
 export const docs: PlainEndpoint = {
@@ -52,14 +49,32 @@ export const docsPage: PlainEndpoint = {
   paths: ['/docs/:page'],
   envelope: 'flat',
   documentation: {
-    summary: 'One page of the API reference',
-    description: 'The calls of one group, with code in curl, Python and JavaScript.',
+    summary: 'One page of the documentation',
+    description:
+      'The calls of one group, with code in curl, Python and JavaScript, or a page such as ' +
+      '`guides`, the contents of all guides. 503: the guides are not built.',
     tag: 'Operations',
     answerType: 'text/html',
-    errors: [404],
+    errors: [404, 503],
     example: () => ({ path: '/docs/text' }),
   },
   handle: async (context, services) => sendPage(context, services, context.params.page ?? ''),
+}
+
+export const docsGuide: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/docs/:folder/:page'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'A guide, or a file of the documentation',
+    description: 'Also decisions and vendors’ protocols. 503: the guides are not built.',
+    tag: 'Operations',
+    answerType: 'text/html',
+    errors: [404, 503],
+    example: () => ({ path: '/docs/guides/operate' }),
+  },
+  handle: (context) => sendSite(context, `${context.params.folder}/${context.params.page}`),
 }
 
 const TEXT_HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
@@ -77,13 +92,21 @@ export const llmsTxt: PlainEndpoint = {
     example: () => ({}),
   },
   async handle(context, services) {
-    const text = renderContentsFile(listPages(services), services.publicUrl)
+    const text = renderContentsFile(listPages(services), services.publicUrl, await readSite())
     sendBytes(context, 200, TEXT_HEADERS, Buffer.from(text))
   },
 }
 
 /** The contents of the reference in the form of llms.txt: Markdown with a link to each call. */
-function renderContentsFile(pages: readonly ReferencePage[], publicUrl: string): string {
+function renderContentsFile(
+  pages: readonly ReferencePage[],
+  publicUrl: string,
+  site?: Site,
+): string {
+  const guides = (site?.navigation ?? []).map(({ title, pages: listed }) => {
+    const lines = listed.map((one) => `- [${one.title}](${publicUrl}/docs/${one.address})`)
+    return `## ${title}\n\n${lines.join('\n')}\n`
+  })
   const groups = pages.filter(({ operations }) => operations.length > 0)
   const sections = groups.map((page) => {
     const lines = page.operations.map(
@@ -103,5 +126,5 @@ access token, \`tra-…\`, to the paths below /admin.
 - [OpenAPI 3.1](${publicUrl}/openapi.json): every call with its schemas
 - [Basics](${publicUrl}/docs): keys, costs, retries, streams, errors
 
-${sections.join('\n')}`
+${[...guides, ...sections].join('\n')}`
 }

@@ -1,32 +1,10 @@
-/**
- * The reference's pages: self-contained documents without images or external resources, so that
- * their Content-Security-Policy forbids everything except their own style and script.
- */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** The pages of the reference: their addresses, their contents, and what stands in them. */
 import { isCallable, type ReferenceOperation } from '../operation.ts'
 import { TAG_DESCRIPTIONS } from '../tags.ts'
-import { Html, html } from './html.ts'
+import { renderFrame, type SearchFiles } from './frame.ts'
+import { type Html, html } from './html.ts'
 import { listTopics, type Topic } from './introduction.ts'
 import { renderOperation } from './operation.ts'
-
-const STYLE = ['frame.css', 'content.css']
-  .map((name) => readFileSync(join(import.meta.dirname, name), 'utf8'))
-  .join('')
-const SCRIPT = readFileSync(join(import.meta.dirname, 'script.js'), 'utf8')
-const hashOf = (text: string) => createHash('sha256').update(text).digest('base64')
-const STYLE_HASH = hashOf(STYLE)
-const SCRIPT_HASH = hashOf(SCRIPT)
-
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy':
-    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ` +
-    `script-src 'sha256-${SCRIPT_HASH}'; base-uri 'none'; ` +
-    "form-action 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-}
 
 /** A page of the reference: `''` and `admin` have the contents, the others one group each. */
 export interface ReferencePage {
@@ -67,6 +45,7 @@ export function renderPage(
   pages: readonly ReferencePage[],
   page: ReferencePage,
   publicUrl: string,
+  search?: SearchFiles,
 ): string {
   const topics = listTopics(publicUrl)
   const own = pages.filter(({ isAdmin, operations }) => {
@@ -79,33 +58,14 @@ export function renderPage(
 ${page.operations.length > 0 ? html`<p>${TAG_DESCRIPTIONS[page.title]}</p>` : undefined}
 ${page.slug === 'admin' ? html`<p>${ADMIN_TEXT}</p>${renderIndex(own)}` : undefined}
 ${page.operations.map((operation) => renderOperation(operation, publicUrl))}`
-  const text = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>${page.title} · Tributary</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<style>${new Html(STYLE)}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
-<header><a class="name" href="/docs" id="top">${RIVER}Tributary</a>
-<a class="what" href="/docs">API reference</a>
-<a class="machine" href="/docs/admin">Admin API</a>
-<a class="machine" href="/openapi.json" download>openapi.json</a></header>
-<div class="frame">
-<details class="contents" tabindex="0">
-<summary>Contents</summary>${renderContents(topics, own)}</details>
-<main id="content">
-${content}
-</main>
-</div>
-<script type="module">${new Html(SCRIPT)}</script>
-</body>
-</html>
-`.text
-  return relink(text, pages, page)
+  const frame = renderFrame({
+    title: page.title,
+    area: page.isAdmin ? 'admin' : 'api',
+    contents: renderContents(topics, own),
+    content,
+    search,
+  })
+  return relink(frame.text, pages, page)
 }
 
 const ADMIN_TEXT =
@@ -134,11 +94,6 @@ function renderIndex(pages: readonly ReferencePage[]): Html {
   )}</ul>`
 }
 
-/** The logo: two streams that join. */
-const RIVER = html`<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
-<path d="M5 2c0 8 7 7 7 13v7M19 2c0 5-3 7-5.5 9" fill="none" stroke="currentColor"
-stroke-width="2.6" stroke-linecap="round"/></svg>`
-
 type Group = readonly [tag: string, operations: readonly ReferenceOperation[]]
 
 /** Groups operations by tag, in the order of the first operation of each. */
@@ -156,14 +111,11 @@ function renderContents(topics: readonly Topic[], pages: readonly ReferencePage[
     return html`<h2><a href="${pathOf(page)}">${page.title}</a></h2>
 <ul data-group="${page.title}">${lines}</ul>`
   })
-  return html`<nav aria-label="Contents">
-<input id="search" type="search" placeholder="Search calls" aria-label="Search calls" hidden>
-<h2>Basics</h2>
+  return html`<h2>Basics</h2>
 <ul data-group="">${topics.map(
     ({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`,
   )}</ul>
-${lists}
-</nav>`
+${lists}`
 }
 
 function renderTopic({ id, title, content }: Topic): Html {

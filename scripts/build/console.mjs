@@ -1,0 +1,22 @@
+// The console: built by Vite when its sources or its packages have changed since the last build.
+import { join } from 'node:path'
+import { defineProduct, listFiles, root } from './product.mjs'
+
+const folder = join(root, 'console')
+const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+/** The server's tables that the console reads. */
+const TABLES = [
+  'server/money/catalog/model-types.ts',
+  'server/base/lib/task-kinds.ts',
+  'server/base/lib/units.ts',
+]
+
+export const consoleProduct = defineProduct({
+  name: 'console',
+  folder,
+  listSources: () => [
+    ...listFiles(folder, (name) => name !== 'README.md'),
+    ...TABLES.map((path) => join(root, path)),
+  ],
+  argumentsOf: (fresh) => [vite, 'build', folder, '--outDir', fresh, '--logLevel', 'warn'],
+})
