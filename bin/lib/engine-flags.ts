@@ -1,20 +1,28 @@
 /** Settings of memory that the engine and the C library read before any code runs. */
 import cluster from 'node:cluster'
+import { availableParallelism } from 'node:os'
+
+/** Threads that help the engine; more than there are free cores would hold up all others. */
+const HELPERS_MAX = 4
 
 /** The reasons are in docs/decisions/2026-11-23-memory-for-short-lived-objects.md. */
 export const ENGINE_FLAGS = [
   '--min-semi-space-size=16',
   '--max-semi-space-size=64',
   '--no-allocation-site-pretenuring',
+  '--expose-gc',
+  `--v8-pool-size=${Math.min(HELPERS_MAX, Math.max(1, availableParallelism() - 1))}`,
 ]
 
 /**
  * glibc returns freed buffers from this size on to the system at once. By itself it raises the size
- * up to 32 MB with each that is freed, and keeps what lies between smaller ones that are in use.
+ * up to 32 MB with each that is freed, keeps what lies between smaller ones that are in use, and
+ * does so for each of many threads.
  */
 export const ENGINE_ENVIRONMENT = {
-  MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
+  MALLOC_MMAP_THRESHOLD_: String(128 * 1024),
   MALLOC_TRIM_THRESHOLD_: String(16 * 1024 * 1024),
+  MALLOC_ARENA_MAX: '2',
 }
 
 /**

@@ -93,8 +93,9 @@ test('serve runs with the settings of memory, and keeps those of the operator', 
   assert.deepEqual(first?.slice(1), ['undefined'])
   assert.deepEqual([second, more], [[first?.[0], value, ...ENGINE_FLAGS], []])
   const [, kept] = run('--max-semi-space-size=32', 'serve')
-  assert.deepEqual(kept?.slice(2), [ENGINE_FLAGS[0], ENGINE_FLAGS[2]])
-  set = { [name]: '131072' }
-  assert.equal(run('', 'serve')[1]?.[1], '131072')
+  const others = ENGINE_FLAGS.filter((flag) => !flag.startsWith('--max-semi'))
+  assert.deepEqual(kept?.slice(2), others)
+  set = { [name]: '65536' }
+  assert.equal(run('', 'serve')[1]?.[1], '65536')
   assert.equal(run('', 'audit').length, 1)
 })

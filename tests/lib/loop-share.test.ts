@@ -37,6 +37,15 @@ test('an account that has used its share waits, and others do not', async () => 
   assert.deepEqual(served, ['one', 'two', 'three', 'large'])
 })
 
+test('the fewer cores there are, the more of the time a megabyte takes', (t) => {
+  t.mock.method(performance, 'now', () => 0)
+  const mayGoOn = (cores: number) => {
+    const share = new LoopShare(() => true, undefined, cores)
+    return share.count('a', 1.5 * 1024 ** 2)
+  }
+  assert.deepEqual([1, 2, 4, 64].map(mayGoOn), [false, false, true, true])
+})
+
 test('alone, an account may use all of it', async () => {
   const { share, state } = open()
   state.isShared = false

@@ -9,6 +9,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib'
+import { chunkSizeFor } from '../lib/detect-packed.ts'
 import { GatewayError } from '../lib/errors.ts'
 import type { Gathering } from '../lib/memory/gathering.ts'
 import { accountOf, type Context, takePortion } from './context.ts'
@@ -22,16 +23,20 @@ const UNRATED_BYTES = 8 * 1024 * 1024
 const ZSTD_WINDOW_LOG_MAX = 23
 
 /** Some clients send deflate without its zlib header, whose first byte names the method, 8. */
-function createDeflateDecoder([first = 0]: Buffer) {
-  return (first & 0x0f) === 8 ? createInflate() : createInflateRaw()
+function createDeflateDecoder([first = 0]: Buffer, chunkSize: number) {
+  return (first & 0x0f) === 8 ? createInflate({ chunkSize }) : createInflateRaw({ chunkSize })
 }
 
+/** Each gets the first bytes, and the size of its buffers. */
 const DECODERS = {
-  gzip: () => createGunzip(),
+  gzip: (_first: Buffer, chunkSize: number) => createGunzip({ chunkSize }),
   deflate: createDeflateDecoder,
-  br: () => createBrotliDecompress(),
-  zstd: () =>
-    createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX } }),
+  br: (_first: Buffer, chunkSize: number) => createBrotliDecompress({ chunkSize }),
+  zstd: (_first: Buffer, chunkSize: number) =>
+    createZstdDecompress({
+      chunkSize,
+      params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX },
+    }),
 } as const
 
 type Encoding = keyof typeof DECODERS
@@ -141,7 +146,7 @@ function decode(
   })
   // A request is never destroyed: its connection carries the response.
   source.once('data', (first: Buffer) => {
-    decoder = DECODERS[encoding](first)
+    decoder = DECODERS[encoding](first, chunkSizeFor(first.length))
     decoder.once('error', (cause) => {
       const message = `the body is not ${encoding} data, or is cut off`
       bounded.destroy(new GatewayError('invalid_request', { message, cause }))

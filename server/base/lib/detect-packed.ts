@@ -14,7 +14,7 @@ import {
 
 type Decode = (
   bytes: Buffer,
-  options: { readonly maxOutputLength: number },
+  options: { readonly maxOutputLength: number; readonly chunkSize: number },
   done: (error: Error | null, decoded: Buffer) => void,
 ) => void
 
@@ -48,6 +48,15 @@ const FIRST_BYTES: ReadonlySet<number | undefined> = new Set(
   SIGNATURES.map(({ start }) => start[0]),
 )
 
+/** A decoder's buffers: few large ones go back to the system, many small ones leave holes. */
+const PIECE_BYTES_MIN = 16 * 1024
+const PIECE_BYTES_MAX = 1024 * 1024
+
+/** Returns the size of the buffers in which so many packed bytes are decompressed. */
+export function chunkSizeFor(packedBytes: number): number {
+  return Math.min(PIECE_BYTES_MAX, Math.max(PIECE_BYTES_MIN, packedBytes * 4))
+}
+
 /** Returns undefined for other data, and `undecided` while more bytes are needed. */
 export function detectPacking(head: Buffer, isText: boolean): Packing | 'undecided' | undefined {
   if (head.length === 0) return 'undecided'
@@ -71,7 +80,8 @@ export async function unpackBytes(
   const packing = detectPacking(bytes, isText)
   if (packing === undefined || packing === 'undecided') return bytes
   return new Promise((resolve, reject) => {
-    packing.decode(bytes, { maxOutputLength: bytesMax }, (error, decoded) => {
+    const options = { maxOutputLength: bytesMax, chunkSize: chunkSizeFor(bytes.length) }
+    packing.decode(bytes, options, (error, decoded) => {
       if (error) reject(error)
       else resolve(decoded)
     })

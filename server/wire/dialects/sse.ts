@@ -5,6 +5,8 @@
  * hold at most one event of limited size.
  */
 
+import { Slabs } from '../../base/lib/memory/slabs.ts'
+
 /** One event. `data` is the content of its `data:` lines, joined by line feeds. */
 export interface SseEvent {
   /** The `event:` field, or `message` when there is none. */
@@ -41,61 +43,6 @@ export const ANSWER_EVENT_BYTES_MAX = 64 * 1024 * 1024
 
 const LF = 10
 const CR = 13
-const FIRST_CAPACITY = 4096
-/** Pieces of up to half of it are merged, since each costs memory; larger ones are kept alone. */
-const GATHERED_BYTES_MAX = 16 * 1024
-
-/** Bytes that wait for the rest of their event. */
-interface Carry {
-  pieces: Buffer[]
-  /** Behind the pieces: it doubles up to the size of one, so copying stays linear. */
-  tail: Buffer
-  tailLength: number
-  /** Of all. */
-  length: number
-}
-
-const emptyCarry = (): Carry => ({ pieces: [], tail: NO_BYTES, tailLength: 0, length: 0 })
-const NO_BYTES = Buffer.alloc(0)
-
-function append(carry: Carry, bytes: Buffer): void {
-  carry.length += bytes.length
-  if (carry.tailLength + bytes.length > GATHERED_BYTES_MAX) endTail(carry)
-  if (bytes.length > GATHERED_BYTES_MAX / 2) {
-    endTail(carry)
-    carry.pieces.push(bytes)
-    return
-  }
-  const needed = carry.tailLength + bytes.length
-  if (needed > carry.tail.length) {
-    const larger = Buffer.allocUnsafe(Math.max(needed, carry.tail.length * 2, FIRST_CAPACITY))
-    carry.tail.copy(larger, 0, 0, carry.tailLength)
-    carry.tail = larger
-  }
-  bytes.copy(carry.tail, carry.tailLength)
-  carry.tailLength = needed
-}
-
-function endTail(carry: Carry): void {
-  if (carry.tailLength > 0) carry.pieces.push(carry.tail.subarray(0, carry.tailLength))
-  carry.tail = NO_BYTES
-  carry.tailLength = 0
-}
-
-/** Takes the bytes out in pieces. What was allocated is not kept: the next event may be small. */
-function take(carry: Carry): readonly Buffer[] {
-  endTail(carry)
-  const { pieces } = carry
-  carry.pieces = []
-  carry.length = 0
-  return pieces
-}
-
-function takeWhole(carry: Carry): Buffer {
-  const pieces = take(carry)
-  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
-}
-
 /**
  * Tracks the ends of lines and events. Lines end in LF, CR or CRLF in any mixture; an empty line
  * ends an event. A CR ends its line at once, since waiting for a possible LF would delay the event;
@@ -141,30 +88,31 @@ function findEventEnd(chunk: Buffer, from: number, state: LineState): number {
 /** Cuts a body into its events without decoding them. */
 export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
   const { onFrame, onOverflow, limitBytes = SSE_EVENT_LIMIT_BYTES } = options
-  const carry = emptyCarry()
+  /** Bytes that wait for the rest of their event. */
+  const carry = new Slabs()
   const state: LineState = { atLineStart: true, afterCr: false, nextCr: -1, nextLf: -1 }
   let overflowing = false
 
   function overflow(piece: Buffer, isLast: boolean): void {
     overflowing = !isLast
-    for (const kept of take(carry)) onOverflow?.(kept, false)
+    for (const kept of carry.take()) onOverflow?.(kept, false)
     onOverflow?.(piece, isLast)
   }
 
   function close(piece: Buffer): void {
-    if (overflowing || carry.length + piece.length > limitBytes) {
+    if (overflowing || carry.bytes + piece.length > limitBytes) {
       overflow(piece, true)
-    } else if (carry.length > 0) {
-      append(carry, piece)
-      onFrame(takeWhole(carry))
+    } else if (carry.bytes > 0) {
+      carry.add(piece)
+      onFrame(carry.takeWhole())
     } else {
       onFrame(piece)
     }
   }
 
   function keep(piece: Buffer): void {
-    if (overflowing || carry.length + piece.length > limitBytes) overflow(piece, false)
-    else append(carry, piece)
+    if (overflowing || carry.bytes + piece.length > limitBytes) overflow(piece, false)
+    else carry.add(piece)
   }
 
   return {
@@ -182,10 +130,10 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
     },
     end() {
       overflowing = false
-      if (carry.length > 0) onFrame(takeWhole(carry))
+      if (carry.bytes > 0) onFrame(carry.takeWhole())
     },
-    pendingBytes: () => carry.length,
-    heldBytes: () => carry.length - carry.tailLength + carry.tail.length,
+    pendingBytes: () => carry.bytes,
+    heldBytes: () => carry.capacity,
   }
 }
 

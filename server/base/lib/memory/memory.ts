@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { LoopShare } from '../queues/loop-share.ts'
 import { Budget, type FairShare } from './budget.ts'
 import { SpillFile } from './spill-file.ts'
+import { YoungGarbage } from './young-garbage.ts'
 
 /**
  * - `arriving`: bodies of requests and messages that are not complete
@@ -54,6 +55,7 @@ export function createMemory(
   isShared: () => boolean,
 ) {
   const bytes = new Budget(bytesMax, SHARES, bytesMax * RESERVED_SHARE)
+  const garbage = new YoungGarbage()
   const disk = new Budget(Math.min(diskBytesMax, freeBytes(folder) * DISK_SHARE), {
     spool: { ofFree: 1 / 2 },
   })
@@ -62,7 +64,7 @@ export function createMemory(
     disk,
     decoders: new Budget(DECODERS, { decoder: { ofFree: 1, takesOne: true } }),
     /** The event loop's time for large bodies. */
-    loop: new LoopShare(isShared),
+    loop: new LoopShare(isShared, (counted) => garbage.add(counted)),
     /** WebSockets of callers. */
     sockets: new Budget(socketsMax, { socket: { ofFree: 1 / 8 } }),
     /** Opens a file without a name. Rejects with 503. */

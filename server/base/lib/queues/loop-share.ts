@@ -4,6 +4,7 @@
  * answers and messages of one account get a quarter of the time, and those of all accounts half.
  * What is over its share is not refused, it waits. Small calls are neither counted nor delayed.
  */
+import { availableParallelism } from 'node:os'
 
 /** A smaller body, answer or message is not counted. */
 export const SHARED_BYTES = 64 * 1024
@@ -16,8 +17,11 @@ const SPACING_OF_EACH = 2
 const AHEAD_MS = 50
 /** The longest time for which one piece of work can delay the next of its account. */
 const BEHIND_MS_MAX = 20_000
+const MB = 1024 * 1024
 /** Of copying from a socket to another one or to a file, in the system and in other threads. */
-const MS_PER_BYTE = 4 / (1024 * 1024)
+const MS_PER_MB = 4
+/** The same work, parted among the cores: with few of them it holds up the loop itself. */
+const MS_PER_MB_AND_CORE = 16
 /** Calls of others may end earlier than expected, and all time is free then. */
 const ASLEEP_MS_MAX = 100
 /** Accounts that have used no more than their share are forgotten above this number. */
@@ -31,13 +35,21 @@ interface Account {
 
 export class LoopShare {
   private readonly isShared: () => boolean
+  private readonly onBytes: (bytes: number) => void
+  private readonly msPerByte: number
   private readonly accounts = new Map<string, Account>()
   private timer: NodeJS.Timeout | undefined
   private isServing = false
 
-  /** `isShared` returns whether calls of several accounts run. */
-  constructor(isShared: () => boolean) {
+  /** `isShared` returns whether calls of several accounts run; `onBytes` learns what is counted. */
+  constructor(
+    isShared: () => boolean,
+    onBytes: (bytes: number) => void = () => undefined,
+    cores = availableParallelism(),
+  ) {
     this.isShared = isShared
+    this.onBytes = onBytes
+    this.msPerByte = (MS_PER_MB + MS_PER_MB_AND_CORE / cores) / MB
   }
 
   /**
@@ -55,7 +67,8 @@ export class LoopShare {
   /** Counts work and copied bytes. Returns false if the account should wait for its turn. */
   count(id: string, bytes: number, tookMs = 0): boolean {
     const account = this.accountOf(id)
-    this.charge(account, tookMs + bytes * MS_PER_BYTE)
+    this.charge(account, tookMs + bytes * this.msPerByte)
+    this.onBytes(bytes)
     return this.waitOf(account) <= 0
   }
 
