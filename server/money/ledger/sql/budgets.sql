@@ -1,8 +1,9 @@
--- revision 4
+-- revision 5
 
 -- Budgets: windows, and the counters that move with holds. Every function that moves counters runs
 -- under the lock of the account's balance, so nothing else moves those of the same account. Budgets
--- and counters are read by lists of ids, so that no plan reads those of other accounts.
+-- and counters are read by lists of ids, so that no plan reads those of other accounts. Plans are those
+-- of the functions that call these, which set how they are made.
 
 -- The clock of budgets, which tests replace.
 create or replace function budget_clock() returns timestamptz
@@ -10,15 +11,35 @@ language sql volatile as $$ select clock_timestamp() $$;
 
 -- The first instant of a day: where clocks that are set back show midnight twice, the earlier one.
 create or replace function budget_midnight(day date, zone text) returns timestamptz
-language sql stable
+language plpgsql stable
 as $$
-  select case when (m.at - interval '1 hour') at time zone zone = day::timestamp
-    then m.at - interval '1 hour' else m.at end
-  from (select day::timestamp at time zone zone as at) m
-$$;
+declare
+  at timestamptz := day::timestamp at time zone zone;
+begin
+  if (at - interval '1 hour') at time zone zone = day::timestamp then
+    return at - interval '1 hour';
+  end if;
+  return at;
+end $$;
+
+-- When the window of `at` begins: one that never ends begins with the budget.
+create or replace function budget_start(
+  period text, zone text, week_start smallint, created timestamptz, at timestamptz
+) returns timestamptz
+language plpgsql stable
+as $$
+declare
+  day date := (at at time zone zone)::date;
+begin
+  if period = 'total' then
+    return created;
+  end if;
+  return budget_midnight(case period when 'month' then date_trunc('month', day::timestamp)::date
+    when 'week' then day - (extract(isodow from day)::integer - week_start + 7) % 7
+    else day end, zone);
+end $$;
 
 -- The window of `at`: days and months of the zone's calendar, of 23 or 25 hours where it has them.
--- One that never ends begins with the budget.
 create or replace function budget_window(
   period text, zone text, week_start smallint, created timestamptz, at timestamptz,
   out starts timestamptz, out ends timestamptz
@@ -26,21 +47,25 @@ create or replace function budget_window(
 language plpgsql stable
 as $$
 declare
-  day date := (at at time zone zone)::date;
+  day date;
 begin
-  if period = 'total' then
-    starts := created;
-    return;
+  starts := budget_start(period, zone, week_start, created, at);
+  if period <> 'total' then
+    day := (starts at time zone zone)::date;
+    ends := budget_midnight(case period when 'month' then (day + interval '1 month')::date
+      when 'week' then day + 7 else day + 1 end, zone);
   end if;
-  if period = 'month' then
-    day := date_trunc('month', day::timestamp)::date;
-  elsif period = 'week' then
-    day := day - (extract(isodow from day)::integer - week_start + 7) % 7;
-  end if;
-  starts := budget_midnight(day, zone);
-  ends := budget_midnight(case period when 'month' then (day + interval '1 month')::date
-    when 'week' then day + 7 else day + 1 end, zone);
 end $$;
+
+-- What calls of a key with tags are matched by: tags that it always has, and required ones that a
+-- call states.
+create or replace function budget_tags(tags text[], required text[], labels jsonb) returns text[]
+language sql immutable
+as $$
+  select array(select 'tag:' || t from unnest(tags) t)
+    || array(select 'tag:' || t from unnest(required) t
+      where labels -> 'tags' ? t and not t = any (tags))
+$$;
 
 -- What the calls of a key are matched by, from the most to the least particular.
 create or replace function budget_names(of_account text, of_key text, labels jsonb)
@@ -50,10 +75,10 @@ as $$
   select coalesce((
     select array['key:' || coalesce(k.counter_key_id, k.id)]
       || case when k.created_by is not null then array['member:' || k.created_by] else '{}' end
-      || array(select 'tag:' || t from unnest(k.tags) t)
-      || array(select 'tag:' || t from unnest(k.required_tags) t
-        where labels -> 'tags' ? t and not t = any (k.tags))
-    from api_key k where k.id = of_key and k.account_id = of_account), '{}') || array['end_user', 'account']
+      || case when k.tags <> '{}' or k.required_tags <> '{}'
+        then budget_tags(k.tags, k.required_tags, labels) else '{}' end
+    from api_key k where k.id = of_key and k.account_id = of_account), '{}')
+    || array['end_user', 'account']
 $$;
 
 -- Whether a unit of a price counts towards a unit of budgets.
@@ -145,32 +170,31 @@ create or replace function budget_take(
   out counters bigint[], out refusal text
 )
 language plpgsql
-set plan_cache_mode = force_generic_plan
 as $$
 declare
   at timestamptz := budget_clock();
   names text[] := budget_names(of_account, of_key, estimate -> 'labels');
   rule record;
-  asked bigint;
   counted text;
   use_id bigint;
   opened bigint[] := '{}';
 begin
   for rule in
-    select b.id, b.scope, b.unit, b.amount, b.action, b.end_users_max, w.starts, w.ends
-    from budget b cross join lateral budget_window(b.period, b.time_zone, b.week_start,
-      b.created_at, at) w
+    select b.id, b.scope, b.amount, b.action, b.end_users_max,
+      case b.unit when 'money' then nanos when 'call' then 1
+        else budget_asked(b.unit, nanos, estimate) end as asked,
+      budget_start(b.period, b.time_zone, b.week_start, b.created_at, at) as starts
+    from budget b
     where b.account_id = of_account and b.counted_under = any (names)
       and (b.models is null or of_model = any (b.models))
     order by array_position(names, b.counted_under), b.id
   loop
-    asked := budget_asked(rule.unit, nanos, estimate);
     counted := case when rule.scope = 'end_user' then budget_end_user(estimate -> 'labels')
       else '' end;
     loop
-      update budget_use u set held = u.held + asked
+      update budget_use u set held = u.held + rule.asked
       where u.budget_id = rule.id and u.window_start = rule.starts and u.subject = counted
-        and (u.held + u.spent + asked <= rule.amount or rule.action = 'warn')
+        and (u.held + u.spent + rule.asked <= rule.amount or rule.action = 'warn')
       returning u.id into use_id;
       exit when found;
       select id into use_id from budget_use
@@ -184,8 +208,11 @@ begin
         if cardinality(opened) > 0 then
           perform budget_shut_users(opened);
         end if;
-        refusal := rule.id || ' ' || coalesce(
-          to_char(rule.ends at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '');
+        refusal := rule.id || ' ' || coalesce((
+          select to_char(w.ends at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+          from budget b cross join lateral budget_window(b.period, b.time_zone, b.week_start,
+            b.created_at, at) w
+          where b.id = rule.id and b.account_id = of_account), '');
         return;
       end if;
       if rule.scope = 'end_user' then
@@ -197,7 +224,7 @@ begin
         opened := opened || use_id;
       end if;
     end loop;
-    counters := counters || array[use_id, asked];
+    counters := counters || array[use_id, rule.asked];
   end loop;
 end $$;
 
@@ -209,6 +236,88 @@ create or replace function budget_take_all(
 )
 language plpgsql
 set plan_cache_mode = force_generic_plan
+as $$
+declare
+  names text[];
+begin
+  if not exists (
+    select from budget b
+    where b.account_id = of_account and (b.counted_under <> 'account' or b.models is not null)) then
+    names := array['account'];
+  elsif key_ids[1] = all (key_ids) and not estimates @? '$[*].labels.tags[*]' then
+    names := budget_names(of_account, key_ids[1], null);
+    if exists (
+      select from budget b
+      where b.account_id = of_account and b.counted_under = any (names)
+        and (b.counted_under = 'end_user' or b.models is not null)) then
+      names := null;
+    end if;
+  end if;
+  if names is null then
+    select t.is_done, t.pins into is_done, pins
+    from budget_take_each(of_account, ids, key_ids, models, amounts, estimates) t;
+  else
+    select t.is_done, t.pins into is_done, pins
+    from budget_take_alike(of_account, names, ids, amounts, estimates) t;
+  end if;
+end $$;
+
+-- Counts holds that all count towards each budget of `names`, in one counter each.
+create or replace function budget_take_alike(
+  of_account text, names text[], ids text[], amounts bigint[], estimates jsonb,
+  out is_done boolean, out pins jsonb
+)
+language plpgsql
+as $$
+declare
+  at timestamptz := budget_clock();
+  rule record;
+  asked bigint[];
+  total numeric;
+  use_id bigint;
+  moved bigint[];
+  texts text[] := array_fill(''::text, array[cardinality(ids)]);
+begin
+  for rule in
+    select b.id, b.unit, b.amount, b.action,
+      budget_start(b.period, b.time_zone, b.week_start, b.created_at, at) as starts
+    from budget b where b.account_id = of_account and b.counted_under = any (names)
+  loop
+    asked := case rule.unit when 'money' then amounts
+      when 'call' then array_fill(1::bigint, array[cardinality(ids)])
+      else array(
+        select budget_asked(rule.unit, 0, e.estimate)
+        from jsonb_array_elements(estimates) with ordinality as e(estimate, place)
+        order by e.place) end;
+    total := (select sum(a) from unnest(asked) a);
+    update budget_use u set held = u.held + total
+    where u.budget_id = rule.id and u.window_start = rule.starts and u.subject = ''
+      and (u.held + u.spent + total <= rule.amount or rule.action = 'warn')
+    returning u.id into use_id;
+    if not found then
+      perform budget_return(moved);
+      is_done := false;
+      return;
+    end if;
+    moved := moved || array[use_id, total::bigint];
+    texts := array(
+      select t.text || ',' || use_id || ',' || t.asked
+      from unnest(texts, asked) with ordinality as t(text, asked, place) order by t.place);
+  end loop;
+  is_done := true;
+  if moved is not null then
+    pins := jsonb_object(ids, array(
+      select '{' || substr(t.text, 2) || '}'
+      from unnest(texts) with ordinality as t(text, place) order by t.place));
+  end if;
+end $$;
+
+-- Counts holds of one account whichever budgets each of them counts towards.
+create or replace function budget_take_each(
+  of_account text, ids text[], key_ids text[], models text[], amounts bigint[], estimates jsonb,
+  out is_done boolean, out pins jsonb
+)
+language plpgsql
 as $$
 declare
   at timestamptz := budget_clock();
@@ -224,8 +333,8 @@ begin
         jsonb_build_object('tags', coalesce(c.tags, '[]'))) as names
     from (select distinct key_id, tags from operation) c
   ), rule as materialized (
-    select b.*, w.starts from budget b
-    cross join lateral budget_window(b.period, b.time_zone, b.week_start, b.created_at, at) w
+    select b.*, budget_start(b.period, b.time_zone, b.week_start, b.created_at, at) as starts
+    from budget b
     where b.account_id = of_account and b.counted_under = any (array(
       select distinct n from called c cross join lateral unnest(c.names) n))
   ), asked as materialized (
@@ -262,119 +371,4 @@ begin
       from asked a join summed s on s.budget_id = a.budget_id and s.subject = a.subject
       group by a.id) p)
   into is_done, pins from verdict v;
-end $$;
-
--- Closes a hold's part of its counters: gives it back, and counts what the call used.
-create or replace function budget_close(counters bigint[], charge bigint, lines jsonb)
-returns void
-language plpgsql
-set plan_cache_mode = force_generic_plan
-as $$
-declare
-  moved record;
-begin
-  for place in 1 .. cardinality(counters) by 2 loop
-    update budget_use u set held = u.held - counters[place + 1], spent = u.spent + x.used
-    from (
-      select b.amount, b.thresholds,
-        budget_used(b.unit, charge, counters[place + 1], lines) as used
-      from budget b
-      where b.id = (select budget_id from budget_use where id = counters[place])) x
-    where u.id = counters[place]
-    returning x.*, u.spent into moved;
-    if moved.used > 0 and cardinality(moved.thresholds) > 0 then
-      perform budget_cross(counters[place], moved.spent - moved.used, moved.spent, moved.amount,
-        moved.thresholds);
-    end if;
-  end loop;
-end $$;
-
--- Records the highest threshold that a counter passed on its way from `before` to `after`.
-create or replace function budget_cross(
-  of_use bigint, before numeric, after numeric, amount bigint, thresholds smallint[]
-) returns void
-language plpgsql
-as $$
-declare
-  passed integer := (
-    select max(t) from unnest(thresholds) t
-    where before * 100 < amount::numeric * t and after * 100 >= amount::numeric * t);
-begin
-  if passed is not null then
-    perform budget_alert(of_use, passed);
-  end if;
-end $$;
-
--- Closes the parts of many holds at once; each of `pinned` is the text of a hold's counters.
-create or replace function budget_close_all(pinned text[], charges bigint[], lines jsonb[])
-returns void
-language plpgsql
-set plan_cache_mode = force_generic_plan
-as $$
-declare
-  moved record;
-begin
-  if cardinality(pinned) <= 2 then
-    for place in 1 .. cardinality(pinned) loop
-      perform budget_close(pinned[place]::bigint[], charges[place], lines[place]);
-    end loop;
-    return;
-  end if;
-  for moved in
-    with part as materialized (
-      select o.charge, o.lines, o.counters[n] as use_id, o.counters[n + 1] as asked
-      from (
-        select p.charge, p.lines, p.counters::bigint[] as counters
-        from unnest(pinned, charges, lines) as p(counters, charge, lines)) o
-      cross join lateral generate_series(1, cardinality(o.counters), 2) n
-    ), known as materialized (
-      select u.id, b.unit, b.amount, b.thresholds
-      from (
-        select id, budget_id from budget_use where id = any (array(select use_id from part))) u
-      join (
-        select * from budget where id = any (array(
-          select budget_id from budget_use where id = any (array(select use_id from part))))) b
-        on b.id = u.budget_id
-    ), used as materialized (
-      select k.id, k.amount, k.thresholds, sum(p.asked) as freed,
-        sum(case k.unit when 'money' then coalesce(p.charge, 0)
-          when 'call' then (p.charge is not null)::integer
-          else budget_used(k.unit, p.charge, p.asked, p.lines) end) as used
-      from part p join known k on k.id = p.use_id group by k.id, k.amount, k.thresholds
-    )
-    update budget_use u set held = u.held - x.freed, spent = u.spent + x.used
-    from used x where u.id = x.id and u.id = any (array(select use_id from part))
-    returning x.id, x.used, x.amount, x.thresholds, u.spent
-  loop
-    if moved.used > 0 and cardinality(moved.thresholds) > 0 then
-      perform budget_cross(moved.id, moved.spent - moved.used, moved.spent, moved.amount,
-        moved.thresholds);
-    end if;
-  end loop;
-end $$;
-
--- Moves the counters of a call from what its record said to what it says after a correction.
-create or replace function budget_correct(
-  counters bigint[], old_charge bigint, old_lines jsonb, new_charge bigint, new_lines jsonb
-) returns void
-language plpgsql
-as $$
-declare
-  moved record;
-begin
-  for place in 1 .. coalesce(cardinality(counters), 0) by 2 loop
-    update budget_use u set spent = u.spent + x.used
-    from (
-      select b.amount, b.thresholds,
-        budget_used(b.unit, new_charge, counters[place + 1], new_lines)
-          - budget_used(b.unit, old_charge, counters[place + 1], old_lines) as used
-      from budget b
-      where b.id = (select budget_id from budget_use where id = counters[place])) x
-    where u.id = counters[place]
-    returning x.*, u.spent into moved;
-    if moved.used > 0 then
-      perform budget_cross(counters[place], moved.spent - moved.used, moved.spent, moved.amount,
-        moved.thresholds);
-    end if;
-  end loop;
 end $$;

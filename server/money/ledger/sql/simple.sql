@@ -1,4 +1,4 @@
--- revision 5
+-- revision 6
 -- Cheaper forms of ledger_take and ledger_close for one hold and for one account: the same moves,
 -- without what those need for refusals, overruns, limits of keys and holds that are closed already.
 -- What a form does not decide is left to those.
@@ -17,6 +17,7 @@ declare
   verdict text;
   money text;
   budgeted integer;
+  counted record;
   pinned bigint[];
   refusal text;
 begin
@@ -36,8 +37,9 @@ begin
     -- Its part of the budgets is counted: what is left of them says nothing about it.
     verdict := 'already';
   elsif budgeted > 0 then
-    select t.counters, t.refusal into pinned, refusal
-    from budget_take(account, key, of_model, nanos, estimated) t;
+    counted := budget_take(account, key, of_model, nanos, estimated);
+    pinned := counted.counters;
+    refusal := counted.refusal;
     if refusal is not null then
       verdict := 'spend_limit';
     end if;
@@ -201,6 +203,7 @@ declare
   released text[] := '{}';
   closed bigint;
   pinned text[];
+  counters text[];
 begin
   select sum(o.amount) as held, coalesce(sum(o.charge), 0) as charged,
     bool_and(coalesce(o.charge, 0) <= o.amount) as is_covered
@@ -254,18 +257,25 @@ begin
       ('return', 'available', r.returned)) as p(step, destination, amount)
     where p.amount > 0
   )
-  select count(*), (select array_agg(e.id) from ended e where e.counters is not null)
-  into closed, pinned from recorded;
+  select count(*), (select array_agg(e.id) from ended e where e.counters is not null),
+    (select array_agg(e.counters::text) from ended e where e.counters is not null)
+  into closed, pinned, counters from recorded;
   if closed <> cardinality(ids) then
     raise exception '% of % holds closed', closed, cardinality(ids) using errcode = 'TR001';
   end if;
-  if pinned is not null then
-    perform budget_close_all(array_agg(h.counters::text), array_agg(o.charge),
+  if pinned is null then
+    return '{}';
+  end if;
+  -- Only tokens are read from the lines.
+  if exists (select from budget where account_id = account and unit like '%token') then
+    perform budget_close_all(array_agg(p.counters), array_agg(o.charge),
       array_agg(o.detail -> 'lines'))
     from rows from (unnest(ids, charges), jsonb_array_elements(details)) as o(id, charge, detail)
-    join (
-      select id, counters from hold where id = any (pinned) and account_id = account) h
-      on h.id = o.id;
+    join unnest(pinned, counters) as p(id, counters) on p.id = o.id;
+  else
+    perform budget_close_all(array_agg(p.counters), array_agg(o.charge), null)
+    from unnest(ids, charges) as o(id, charge)
+    join unnest(pinned, counters) as p(id, counters) on p.id = o.id;
   end if;
   return '{}';
 end $$;
