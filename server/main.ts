@@ -124,6 +124,7 @@ async function assemble(config: Config, database: OpenedDatabase, options: Start
   const parts = { ...core, ...place, config, database, secrets, openedSignIn, log }
   const demo = await maybeDemo({ ...parts, callbackAddresses })
   const setUpLink = await openedSignIn.offerSetUp(log)
+  await openedSignIn.judgeSignUp(log)
   const background = { sql: inBackground(sql), database, config, secrets, guard, log }
   const backgroundWorkers = startBackgroundWorkers({ ...core, ...background })
   await warm

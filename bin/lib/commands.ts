@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   credit: async () => (await import('../commands/money/credit.ts')).addCreditCommand,
   budget: async () => (await import('../commands/money/budget.ts')).addBudgetCommands,
   user: async () => (await import('../commands/access/user.ts')).addUserCommands,
+  'sign-up': async () => (await import('../commands/access/sign-up.ts')).addSignUpCommands,
   member: async () => (await import('../commands/access/member.ts')).addMemberCommands,
   token: async () => (await import('../commands/access/token.ts')).addTokenCommands,
   subject: async () => (await import('../commands/access/subject.ts')).addSubjectCommands,

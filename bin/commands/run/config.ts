@@ -1,6 +1,7 @@
 /** `tributary config`: every environment variable, or the settings of the database. */
 import type { Command } from 'commander'
 import { loadConfig, showConfig } from '../../../server/api/config/config.ts'
+import { NO_WAY_TO_SIGN_UP } from '../../../server/api/config/sign-in-variables.ts'
 import { connect } from '../../../server/base/database/connection/client.ts'
 import { judgeServer, type ServerFinding } from '../../../server/base/database/judge-server.ts'
 import { readServer } from '../../../server/base/database/store.ts'
@@ -28,7 +29,8 @@ export function addConfigCommand(program: Command): void {
 }
 
 function show({ json = false }: Options) {
-  loadConfig()
+  const { signUp, mail, oidc } = loadConfig()
+  if (signUp.isOpen && !mail && !oidc) console.error(NO_WAY_TO_SIGN_UP)
   const rows = showConfig()
   if (json) return printJson(rows)
   printTable(

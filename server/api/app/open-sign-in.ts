@@ -12,9 +12,11 @@ import { openAccount } from '../../money/accounts/manage-accounts.ts'
 import { postCredit } from '../../money/ledger/store.ts'
 import { enqueueLink } from '../../work/alerts/mail/link-mail.ts'
 import { type Config, localUrl } from '../config/config.ts'
+import { NO_WAY_TO_SIGN_UP } from '../config/sign-in-variables.ts'
 import { judgeIssuer } from '../sign-in/issuer.ts'
 import type { DemoIdentity, OidcParts, SignUpParts } from '../sign-in/parts.ts'
 import { openSetUp } from '../sign-in/people/links.ts'
+import { listProviders } from '../sign-in/people/providers/providers.ts'
 import { DEFAULT_SCOPES, ENVIRONMENT_PROVIDER } from '../sign-in/provider.ts'
 import { createRelyingParty } from '../sign-in/relying-party.ts'
 import type { Sessions } from '../sign-in/sessions/session.ts'
@@ -29,6 +31,8 @@ export interface OpenedSignIn {
   markDemo(demo: () => DemoIdentity | undefined): void
   /** Resolves to the link that creates the first operator, while nobody can sign in. */
   offerSetUp(log: Log): Promise<string | undefined>
+  /** Warns where people may sign up, and nothing could confirm their addresses. */
+  judgeSignUp(log: Log): Promise<void>
 }
 
 export function openSignIn(parts: {
@@ -65,10 +69,7 @@ export function openSignIn(parts: {
       readDemo = demo
     },
     async offerSetUp(log) {
-      // Of several workers on one port, the first offers the only link.
-      if (config.role === 'worker' || (cluster.isWorker && cluster.worker?.id !== 1)) {
-        return undefined
-      }
+      if (!isFirst(config)) return undefined
       const setUpLink = await openSetUp(signIn.parts)
       if (setUpLink && config.log.format === 'json') {
         // Lines of JSON are collected, and the link is a credential.
@@ -83,7 +84,17 @@ export function openSignIn(parts: {
       }
       return setUpLink?.link
     },
+    async judgeSignUp(log) {
+      const isOpen = config.signUp.isOpen && config.mail === undefined
+      if (!isOpen || !isFirst(config)) return
+      if ((await listProviders(signIn.parts)).length === 0) log.warn({}, NO_WAY_TO_SIGN_UP)
+    },
   }
+}
+
+/** Of several workers on one port, one speaks for all. */
+function isFirst({ role }: Config): boolean {
+  return role !== 'worker' && (!cluster.isWorker || cluster.worker?.id === 1)
 }
 
 /** Opens the account of a sign-up, with its grant. */

@@ -3,6 +3,11 @@ import { z } from 'zod'
 import { CURRENCY_PROBLEM, isCurrency } from '../../base/lib/currencies.ts'
 import { amountOfMoney, claimRules, domains, flag, webUrl, wholeNumber } from './variable-kinds.ts'
 
+/** For operators whose SIGN_UP is on without anything that confirms addresses. */
+export const NO_WAY_TO_SIGN_UP =
+  'SIGN_UP is on, but nobody can sign up without mail (SMTP_URL, MAIL_FROM) or a sign-in ' +
+  'provider (OIDC_ISSUER, or one of the console)'
+
 export const SIGN_IN_VARIABLES = {
   OIDC_ISSUER: z
     .string()

@@ -206,6 +206,15 @@ describe('the company’s door', { skip: noBrowser }, () => {
       rows.map((row) => ({ ...row })),
       ['lin', 'max'].map((who) => ({ email: `${who}@acme.example`, ...expected })),
     )
+    await page.context().clearCookies()
+    await page.route('**/admin/v1/session/start', async (route) => {
+      const start = await (await route.fetch()).json()
+      await route.fulfill({ json: { ...start, sign_up: { ...start.sign_up, by_mail: false } } })
+    })
+    await page.route('**/admin/v1/sign-in/oidc', (route) => route.fulfill({ json: { data: [] } }))
+    await page.goto(`${stage.console}/sign-up`)
+    await page.getByText('Nobody can sign up here at the moment').waitFor()
+    await check(page)
     await leave(watched)
     const { page: seen, ...rest } = await stage.signedIn('/operator/sign-in', { operator: true })
     await seen

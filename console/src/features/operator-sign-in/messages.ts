@@ -49,6 +49,8 @@ export const messages = defineMessages(
     signUps: 'Sign-ups',
     signUpsEmpty: 'Nobody has signed up',
     signUpsText: 'With SIGN_UP=on people open accounts at /console/sign-up.',
+    signUpNoWay:
+      'SIGN_UP is on, but nobody can sign up: set SMTP_URL and MAIL_FROM, or add a provider.',
     search: 'Address or account',
     network: 'Network',
     how: 'Confirmed by',
@@ -120,6 +122,7 @@ export const messages = defineMessages(
     signUps: '注册',
     signUpsEmpty: '尚无人注册',
     signUpsText: '设置 SIGN_UP=on 后，人员可在 /console/sign-up 开户。',
+    signUpNoWay: 'SIGN_UP 已开启，但无人能够注册：请设置 SMTP_URL 和 MAIL_FROM，或添加登录提供方。',
     search: '邮箱或账户',
     network: '网络',
     how: '确认方式',

@@ -1,5 +1,5 @@
 /** The list of sign-ups, from which operators stop abuse. */
-import { Button, Checkbox, Stack, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Checkbox, Stack, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { DataTable } from '../../components/list/data-table.tsx'
@@ -8,7 +8,7 @@ import { type RowFields, useColumns } from '../../components/list/fields.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
-import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
+import { type RowOf, useAdmin, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 const KEY = 'GET /operator/sign-ups'
@@ -36,6 +36,9 @@ export function SignUps() {
   const query = search === '' ? {} : { search }
   const pages = useAdminPages(KEY, { query })
   const [stopping, setStopping] = useState<SignUp>()
+  const offer = useAdmin('GET /session/start', {}).data?.sign_up
+  const providers = useAdmin('GET /sign-in/oidc', {}).data?.data
+  const isWithoutWay = offer?.by_mail === false && providers?.length === 0
   const acts: RowFields<SignUp, Words> = [
     {
       align: 'right',
@@ -52,6 +55,7 @@ export function SignUps() {
       <Title order={2} size="h3">
         {t('signUps')}
       </Title>
+      {isWithoutWay ? <Alert color="yellow">{t('signUpNoWay')}</Alert> : null}
       {pages.rows.length > 0 || search !== '' ? (
         <TextInput
           label={t('search')}

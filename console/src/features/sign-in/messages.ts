@@ -34,6 +34,9 @@ export const messages = defineMessages(
     bad_invitation: 'This invitation is no longer valid.',
     signUp: 'Create an account',
     signUpOff: 'Signing up is off here. Ask for an invitation.',
+    signUpNoWay:
+      'Nobody can sign up here at the moment: this gateway has no way to confirm an address. ' +
+      'Tell whoever runs it, or ask for an invitation.',
     onlyDomains: 'For addresses of {domains}.',
     grantText: 'You start with {amount} {currency}, while there are grants left.',
     sendLink: 'Send me a link',
@@ -99,6 +102,7 @@ export const messages = defineMessages(
     bad_invitation: '此邀请已失效。',
     signUp: '创建账户',
     signUpOff: '此处未开放注册，请联系他人邀请您。',
+    signUpNoWay: '此处暂时无法注册：本网关尚无法验证邮箱。请告知管理员，或请他人邀请您。',
     onlyDomains: '仅限 {domains} 的邮箱。',
     grantText: '在赠送名额内，您将获得 {amount} {currency}。',
     sendLink: '发送链接',

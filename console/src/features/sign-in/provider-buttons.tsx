@@ -17,15 +17,19 @@ interface ProviderButtonsProps {
   readonly above?: ReactNode
 }
 
+/** The providers that people can sign in with; undefined until they are known. */
+export function useProviders() {
+  return useQuery({
+    queryKey: ['sign-in providers'],
+    queryFn: () => callAdmin('GET /sign-in/oidc', {}),
+  }).data?.data
+}
+
 export function ProviderButtons(props: ProviderButtonsProps) {
   const { onUse, only, isDisabled = false, above } = props
   const t = useMessages(messages)
   const [busy, setBusy] = useState<string>()
-  const { data } = useQuery({
-    queryKey: ['sign-in providers'],
-    queryFn: () => callAdmin('GET /sign-in/oidc', {}),
-  })
-  const offered = (data?.data ?? []).filter(({ id }) => only?.includes(id) ?? true)
+  const offered = (useProviders() ?? []).filter(({ id }) => only?.includes(id) ?? true)
   if (offered.length === 0) return null
   const go = async (id: string) => {
     setBusy(id)

@@ -14,7 +14,7 @@ import { useEnter } from './enter.ts'
 import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
-import { ProviderButtons, startAddress } from './provider-buttons.tsx'
+import { ProviderButtons, startAddress, useProviders } from './provider-buttons.tsx'
 
 type Offer = NonNullable<AdminAnswer<'GET /session/start'>['sign_up']>
 
@@ -37,7 +37,11 @@ export function Page() {
 function Ask({ offer }: { readonly offer: Offer }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
+  const providers = useProviders()
   const [sentTo, setSentTo] = useState<string>()
+  if (!offer.by_mail && providers?.length === 0) {
+    return <SignInFrame title={t('signUp')}>{t('signUpNoWay')}</SignInFrame>
+  }
   if (sentTo !== undefined) {
     return (
       <SignInFrame title={t('signUp')}>

@@ -1,16 +1,11 @@
 /** Signing up over HTTP, and what operators see and stop of it. */
 import { toPage } from '../../../../base/http/page.ts'
-import { setAccountStatus } from '../../../../money/accounts/manage-accounts.ts'
-import { setDisabled } from '../../../sign-in/people/people.ts'
 import { finishSignUp, requestSignUp, viewSignUp } from '../../../sign-in/people/sign-up/sign-up.ts'
-import {
-  markStopped,
-  selectSignUps,
-  selectStoppable,
-} from '../../../sign-in/people/sign-up/sign-up-store.ts'
+import { selectSignUps } from '../../../sign-in/people/sign-up/sign-up-store.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { noSuch } from '../../refusal.ts'
 import type { signUpContract } from './contract.ts'
+import { stopSignUps } from './stop-sign-ups.ts'
 
 export const signUpHandlers: HandlersOf<typeof signUpContract> = {
   'POST /session/sign-up': ({ body, context }, { signIn: { parts } }) =>
@@ -29,14 +24,8 @@ export const signUpHandlers: HandlersOf<typeof signUpContract> = {
   },
   async 'POST /operator/sign-ups/stop'({ body, note }, { sql }) {
     note(body)
-    const rows = await selectStoppable(sql, body)
-    if (rows.length === 0) throw noSuch('sign-up that could be stopped')
-    // Each step may be repeated: what a crash leaves undone, the next request does.
-    for (const { id, person_id: personId, account_id: accountId } of rows) {
-      if (personId) await setDisabled(sql, personId, true)
-      await setAccountStatus(sql, accountId, 'suspended')
-      await markStopped(sql, id)
-    }
-    return { stopped: rows.length }
+    const stopped = await stopSignUps(sql, body)
+    if (stopped.length === 0) throw noSuch('sign-up that could be stopped')
+    return { stopped: stopped.length }
   },
 }
