@@ -41,16 +41,19 @@ export function drawFrontier(): string {
       const rate = Number(row?.[at] ?? 0)
       const y = top + index * (BAR + 4)
       const width = Math.max(1, Math.round((rate / most) * WIDTH))
-      return `<rect class="${SHOWN[index]}" x="${LEFT}" y="${y}" width="${width}" height="${BAR}" rx="3"/>
+      const bar = `x="${LEFT}" y="${y}" width="${width}" height="${BAR}" rx="3"`
+      return `<rect class="${SHOWN[index]}" ${bar}/>
 <text x="${LEFT + width + 8}" y="${y + 15}">${rate.toLocaleString('en')}</text>`
     })
-    return `<text class="limit" x="${LEFT - 12}" y="${top + 39}">${label}</text>\n${bars.join('\n')}`
+    const title = `<text class="limit" x="${LEFT - 12}" y="${top + 39}">${label}</text>`
+    return `${title}\n${bars.join('\n')}`
   })
   const key = SHOWN.map((name, index) => {
     const x = [8, 270, 466][index]
     return `<rect class="${name}" x="${x}" y="18" width="12" height="12" rx="2"/>
 <text x="${Number(x) + 18}" y="28">${NAMES[name]}</text>`
   })
+  const source = `${board.machine} · ${board.date.slice(0, 10)} · npm run bench -- board`
   const bottom = 56 + LIMITS.length * GROUP
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 ${bottom + 14}" role="img">
 <title>Calls a second within limits of their 99th percentile</title>
@@ -64,7 +67,7 @@ text { fill: #a9b7c4 } .Tributary { fill: #62bfe6 } .Portkey { fill: #5d6b78 }
 </style>
 ${key.join('\n')}
 ${groups.join('\n')}
-<text x="8" y="${bottom + 6}">calls a second · ${board.machine} · ${board.date.slice(0, 10)} · npm run bench -- board</text>
+<text x="8" y="${bottom + 6}">calls a second · ${source}</text>
 </svg>
 `
 }
