@@ -221,6 +221,12 @@ const OPENROUTER: Router = {
   others: (tasks) => [
     {
       method: 'GET',
+      path: '/api/v1/key',
+      operation: 'key.get',
+      handle: () => whole(200, { data: { label: 'a key', usage: 0, limit: null } }),
+    },
+    {
+      method: 'GET',
       path: '/api/v1/videos/{id}',
       operation: 'video.get',
       handle: ({ path }) => whole(200, job(found(tasks.poll(path.split('/')[4] ?? '')))),

@@ -1,6 +1,7 @@
 /** Both generations of the vendor's protocol, against answers in its documented shapes. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { jwtVerify } from 'jose'
 import type { UpstreamFailure } from '../../server/wire/upstreams/failure.ts'
 import { newerNameOf, olderNameOf } from '../../server/wire/upstreams/kling/models.ts'
 import { klingSettings, signToken } from '../../server/wire/upstreams/kling/settings.ts'
@@ -46,6 +47,19 @@ test('a token is the vendor’s own, without the time of its issue', () => {
     signToken('ak-test', 'sk-test', 1_700_000_000),
     'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJhay10ZXN0IiwiZXhwIjoxNzAwMDAxODAwLCJuYmYiOjE2OTk5OTk5OTV9.tMljlG8Xy1G8AKj5WkEZRcRIADvbH0FP6wgzpwHAfs4',
   )
+})
+
+test('another library verifies a token, of any key, from five seconds before it was signed', async () => {
+  for (const secret of ['sk-test', 'ключ 🔑', 'x'.repeat(200)]) {
+    const token = signToken('ak 1', secret, 1_700_000_000)
+    const verify = (seconds: number) =>
+      jwtVerify(token, Buffer.from(secret), { currentDate: new Date(seconds * 1_000) })
+    const { payload, protectedHeader } = await verify(1_699_999_995)
+    assert.deepEqual(protectedHeader, { alg: 'HS256', typ: 'JWT' })
+    assert.deepEqual(payload, { iss: 'ak 1', exp: 1_700_001_800, nbf: 1_699_999_995 })
+    await assert.rejects(verify(1_699_999_994))
+    await assert.rejects(verify(1_700_001_801))
+  }
 })
 
 test('settings need a key, or both of the pair', () => {

@@ -105,3 +105,16 @@ test('settings that cannot work are refused where they are', () => {
   assert.equal(problemOf('gemini', {}), 'api_key')
   assert.equal(problemOf('rerank', { shape: 'tei' }), 'base_url')
 })
+
+test('media vendors: a request that costs nothing, and a refused key', async () => {
+  const media = (preset: string, path: string, api_key = 'sim-media-key') =>
+    open('media-tasks', { preset, base_url: `${simulators.url}${path}`, api_key })
+  const paths = { fal: '/fal', replicate: '/replicate', openrouter: '/openrouter-videos' }
+  for (const [preset, path] of Object.entries(paths)) {
+    await assert.rejects(media(preset, path, 'k').probe(), /refuses the key \(401\)/, preset)
+    const expected = preset === 'fal' ? /^not tested: .*\(404\)$/ : /accepts the key at/
+    assert.match(await media(preset, path).probe(), expected)
+  }
+  const billed = simulators.book.entries().filter((entry) => entry.billed)
+  assert.deepEqual(billed, [])
+})

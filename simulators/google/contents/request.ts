@@ -92,13 +92,13 @@ function checkPart(part: Json, at: string): void {
 const partsOf = (content: Json | undefined, name: string) =>
   objects(content?.parts).filter((part) => part[name] !== undefined)
 
-/** As many results as calls, in the content after them, and nothing else beside them. */
+/** As many results as calls, in the content after them, and beside them at most media of theirs. */
 function checkResults(contents: Json[]): void {
   for (const [index, content] of contents.entries()) {
     const calls = partsOf(content, 'functionCall')
     const results = partsOf(contents[index + 1], 'functionResponse')
     if (calls.length > 0 && contents[index + 1] !== undefined) {
-      const isAlone = objects(contents[index + 1]?.parts).length === results.length
+      const isAlone = partsOf(contents[index + 1], 'text').length === 0
       if (results.length !== calls.length || !isAlone) {
         throw invalid(
           'Please ensure that the number of function response parts is equal to the number of ' +

@@ -147,6 +147,13 @@ test('what a total has above its parts is the part that is not stated', () => {
   }
 })
 
+test('a prompt that is stated twice is billed once, and is nothing unknown', () => {
+  const reader = new ContentsUsage({ billsQueries: true })
+  const prompt = { promptTokenCount: 328, rawPromptTokenCount: 328 }
+  reader.read({ usageMetadata: { ...prompt, candidatesTokenCount: 167, totalTokenCount: 495 } })
+  assert.deepEqual(reader.reading(), { usage: { input_token: 328, output_token: 167 } })
+})
+
 test('counts never shrink: work that was stated was done', () => {
   const honest = (output: number) => ({
     promptTokenCount: 10,

@@ -46,6 +46,37 @@ test('every candidate counts: its text, its searches and its pictures', () => {
   assert.deepEqual([whole.report().outputBytes, whole.report().usage], [8, { web_search_call: 2 }])
 })
 
+test('a call in pieces, as Vertex AI writes it, is counted and billed as stated', () => {
+  const piece = (functionCall: object, more: object = {}, usageMetadata: object = {}) => ({
+    candidates: [{ content: { role: 'model', parts: [{ functionCall }] }, ...more }],
+    usageMetadata: { trafficType: 'ON_DEMAND', ...usageMetadata },
+  })
+  const part = (stringValue: string) => ({
+    partialArgs: [{ jsonPath: '$.city', stringValue, willContinue: true }],
+    willContinue: true,
+  })
+  const stated = {
+    promptTokenCount: 36,
+    candidatesTokenCount: 29,
+    thoughtsTokenCount: 193,
+    totalTokenCount: 258,
+  }
+  const pieces = [
+    piece({ name: 'weather', willContinue: true }, {}, { billablePromptUsage: { textCount: 441 } }),
+    piece(part('Zürich')),
+    piece({}, { finishReason: 'STOP' }, stated),
+  ]
+  const body = Buffer.from(pieces.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''))
+  for (const { name, chunks } of chunkings(body)) {
+    const relay = createContentsTap({ billsQueries: false, isList: false })
+    run(relay, chunks)
+    const { usage, unknownUsage, finished, facts, outputBytes = 0 } = relay.report()
+    assert.deepEqual([usage, unknownUsage], [{ input_token: 36, output_token: 222 }, undefined])
+    assert.deepEqual([finished, facts?.service_tier], [true, 'standard'], name)
+    assert.ok(outputBytes > JSON.stringify(part('Zürich').partialArgs).length, name)
+  }
+})
+
 test('an error, a cut and a lost connection end either form with one error', () => {
   const failure = Buffer.from(`data: ${JSON.stringify(BROKEN)}\n\n`)
   const first = BODY.subarray(0, BODY.indexOf('\r\n\r\n') + 4)

@@ -157,7 +157,8 @@ export class ContentsReader implements PartReader {
     return [{ kind: 'text', text }]
   }
 
-  private readCall({ id, name, args }: JsonObject, signature: string | undefined): CallPart {
+  private readCall(called: JsonObject, signature: string | undefined): CallPart {
+    const { id, name, args, partialArgs: pieces } = called
     const stated = asString(id) ?? ''
     const position = this.callCount
     this.callCount += 1
@@ -167,7 +168,9 @@ export class ContentsReader implements PartReader {
       name: asString(name) ?? '',
     }
     this.callIds.add(stated)
-    const text = writeJson(isObject(args) ? args : {})
+    // Calls that come in pieces are for callers of the format itself: no translation asks for them.
+    const isPiece = this.options.readsAll && Array.isArray(pieces)
+    const text = writeJson(isPiece ? pieces : isObject(args) ? args : {})
     return { kind: 'call', call, arguments: text, isComplete: true, signature }
   }
 }

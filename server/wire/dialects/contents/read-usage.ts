@@ -243,6 +243,8 @@ function addOutput(quantities: Tally, details: unknown, output: number, pictures
 
 const KNOWN: ReadonlySet<string> = new Set([
   'promptTokenCount',
+  // The prompt once more, in answers since October 2026.
+  'rawPromptTokenCount',
   'cachedContentTokenCount',
   'toolUsePromptTokenCount',
   'candidatesTokenCount',

@@ -45,6 +45,7 @@ const PRESETS: Readonly<Record<(typeof PRESET_NAMES)[number], Preset>> = {
     },
     cancel: { method: 'PUT', path: '/{{upstream_app}}/requests/{{id}}/cancel' },
     usage: { second: 'header:x-fal-billable-units' },
+    probe: '/fal-ai/veo3.1/requests/00000000-0000-4000-8000-000000000000/status',
     callback: '/request_id',
   }),
   replicate: preset('https://api.replicate.com', {
@@ -68,6 +69,7 @@ const PRESETS: Readonly<Record<(typeof PRESET_NAMES)[number], Preset>> = {
       next: '/next',
     },
     usage: { second: '/metrics/video_output_duration_seconds' },
+    probe: '/v1/predictions',
     callback: '/id',
   }),
   openrouter: preset('https://openrouter.ai', {
@@ -90,6 +92,7 @@ const PRESETS: Readonly<Record<(typeof PRESET_NAMES)[number], Preset>> = {
     poll: { path: '/api/v1/videos/{{id}}' },
     output: ['/urls', '/unsigned_urls'],
     usage: { vendor_cost: '/usage/cost' },
+    probe: '/api/v1/key',
     callback: '/id',
   }),
 }

@@ -64,6 +64,8 @@ export const mediaTemplate = z.strictObject({
     .optional(),
   /** The figures that the vendor states as billed, by unit. */
   usage: z.partialRecord(z.enum(['second', 'vendor_cost']), figure).default({}),
+  /** A free request that tests the key; without one, a task that does not exist is read. */
+  probe: path.optional(),
   /** The task's id in a callback to `{{callback_url}}`. */
   callback: pointer.optional(),
 })

@@ -44,6 +44,13 @@ function valuesAbout({ upstreamModel, upstreamId }: Reference): Values {
   ])
 }
 
+/** Tests the key by a request that costs nothing. */
+export function probeMedia(wire: Wire, settings: MediaSettings): Promise<WireResponse> {
+  const { probe, poll: look } = formOf(settings).template
+  const values = valuesAbout({ settings, upstreamModel: 'none/none', upstreamId: 'none' })
+  return send(wire, settings, { method: 'GET', path: probe ?? look.path, values })
+}
+
 async function poll(wire: Wire, reference: Reference): Promise<TaskPoll> {
   const { settings } = reference
   const { template } = formOf(settings)
