@@ -147,7 +147,6 @@ function sendCallback(platform: Platform, task: VideoTask): void {
     body: () => bodyOf(task),
     scenario: task.scenario,
     retries: task.state === 'succeeded' || task.state === 'failed' ? 3 : 0,
-    timeoutMs: Math.max(250, 5000 * platform.timeScale),
   })
 }
 

@@ -279,7 +279,7 @@ function routesOf(router: Router, platform: Platform): Route[] {
       const isOver = task.state === 'succeeded' || task.state === 'failed'
       if (hook === undefined || !isOver) return
       const body = () => router.view(task) as Json
-      callBack(platform, { url: hook, body, scenario: task.scenario, retries: 3, timeoutMs: 2000 })
+      callBack(platform, { url: hook, body, scenario: task.scenario, retries: 3 })
     },
   })
   const prompt = (json: unknown) => (isObject(json) ? text(router.input(json).prompt) : '')

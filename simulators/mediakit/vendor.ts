@@ -203,7 +203,6 @@ function sendCallback(platform: Platform, task: EraseTask): void {
     body: () => ({ ...bodyOf(task, 'callback'), callback_args: callbackArgs ?? '' }),
     scenario: task.scenario,
     retries: 3,
-    timeoutMs: Math.max(250, 5000 * platform.timeScale),
   })
 }
 

@@ -108,7 +108,7 @@ function minimaxRoutes(platform: Platform): Route[] {
     return { method: 'POST', path, operation: 'video.create', text: promptOf, handle }
   }
   return [
-    post('/v2/video_generation', (exchange) => generate(exchange, platform, tasks)),
+    post('/v2/video_generation', (exchange) => generate(exchange, tasks)),
     post('/v2/video_regeneration', (exchange) => regenerate(exchange, tasks)),
     {
       method: 'GET',
@@ -123,15 +123,14 @@ function minimaxRoutes(platform: Platform): Route[] {
   ]
 }
 
-function generate(exchange: Exchange, platform: Platform, tasks: TaskList<MinimaxJob>): Reply {
+function generate(exchange: Exchange, tasks: TaskList<MinimaxJob>): Reply {
   const order = readGeneration(exchange.json)
   const { scenario, script } = exchange
   if (scenario.has('moderation')) throw invalid('sensitive content in the prompt (1026)')
   const inputSeconds = (scenario.number('media-seconds') ?? 5) * order.videos
   const { callbackUrl } = order
-  const timeoutMs = Math.max(250, 3000 * platform.timeScale)
   const challenge =
-    callbackUrl === undefined ? Promise.resolve(false) : passesChallenge(callbackUrl, timeoutMs)
+    callbackUrl === undefined ? Promise.resolve(false) : passesChallenge(callbackUrl)
   return accept(exchange, tasks, {
     ...order,
     inputSeconds,
@@ -183,7 +182,6 @@ async function sendCallback(platform: Platform, task: MinimaxTask): Promise<void
     body: () => body,
     scenario: task.scenario,
     retries: 3,
-    timeoutMs: Math.max(250, 5000 * platform.timeScale),
   })
 }
 

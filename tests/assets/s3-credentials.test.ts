@@ -1,9 +1,6 @@
 /** Credentials of the machine: what an operator on AWS has in place of keys. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -12,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { checkObjectStore } from '../../server/work/assets/storage/check-object-store.ts'
 import { createS3Storage } from '../../server/work/assets/storage/s3-storage.ts'
 import { CREDENTIALS, startS3Server } from '../support/s3-server.ts'
+import { readBody, startServer } from '../support/servers/local-server.ts'
 
 const ROLE = 'arn:aws:iam::123456789012:role/gateway'
 const NONE = {
@@ -43,8 +41,8 @@ async function openStore(t: TestContext) {
 /** A token service: it gives keys for the token of a role. */
 async function startTokens(t: TestContext, token: string) {
   const asked: URLSearchParams[] = []
-  const server = createServer(async (request, response) => {
-    const form = new URLSearchParams(await text(request))
+  const server = await startServer(async (request, response) => {
+    const form = new URLSearchParams(await readBody(request))
     asked.push(form)
     if (form.get('WebIdentityToken') !== token) return response.writeHead(400).end()
     const expires = new Date(Date.now() + 3_600_000).toISOString()
@@ -61,11 +59,8 @@ async function startTokens(t: TestContext, token: string) {
     )
     return undefined
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
-  return { asked, url: `http://127.0.0.1:${port}` }
+  t.after(server.stop)
+  return { asked, url: server.url }
 }
 
 test('a web identity stands in for keys, and is asked for once', async (t) => {

@@ -50,8 +50,8 @@ export async function startS3Server(
   const state = { place, objects, uploads, requests, faults }
   const server = createServer((request, response) => {
     answer(request, response, state).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) throw error
-      send(response, error.status, `<Error><Code>${error.code}</Code></Error>`)
+      if (!(error instanceof Refusal)) request.socket.destroy()
+      else send(response, error.status, `<Error><Code>${error.code}</Code></Error>`)
     })
   })
   server.listen(given, host)

@@ -1,8 +1,8 @@
 /** An OpenID Connect provider on loopback, written from the standard, that lies as it is told. */
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { newId } from '../../../server/base/lib/ids.ts'
-import { startServer } from '../../support/servers/local-server.ts'
+import { readBody, startServer } from '../../support/servers/local-server.ts'
 
 export interface Lies {
   /** Replace members of the ID token; undefined leaves one out. */
@@ -38,13 +38,9 @@ export async function startLyingProvider(): Promise<LyingProvider> {
   const asked: LyingProvider['asked'] = []
   let lastClaims: Record<string, unknown> = {}
 
-  const server = await startServer((request: IncomingMessage, response: ServerResponse) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const { status, body } = answer(request, Buffer.concat(chunks).toString())
-      response.writeHead(status, { 'content-type': 'application/json' }).end(body)
-    })
+  const server = await startServer(async (request, response) => {
+    const { status, body } = answer(request, await readBody(request))
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body)
   })
   const issuer = server.url
   const provider: LyingProvider = { issuer, lies: {}, asked, signIn, stop: () => server.stop() }

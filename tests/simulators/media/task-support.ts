@@ -1,7 +1,7 @@
 // What the tests of asynchronous services share: waiting for a state, and a plain receiver.
 
 import { after } from 'node:test'
-import { startServer } from '../../support/servers/local-server.ts'
+import { readBody, startServer } from '../../support/servers/local-server.ts'
 import type { Answer, Json } from '../support.ts'
 
 export const isOver = ({ json }: Answer): boolean =>
@@ -15,14 +15,10 @@ export interface Receiver {
 /** Accepts every POST and keeps its JSON body. `answer` makes the body of the reply. */
 export async function receiver(answer: (body: Json) => string = () => ''): Promise<Receiver> {
   const received: Json[] = []
-  const server = await startServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const body: Json = JSON.parse(Buffer.concat(chunks).toString())
-      received.push(body)
-      response.end(answer(body))
-    })
+  const server = await startServer(async (request, response) => {
+    const body: Json = JSON.parse(await readBody(request))
+    received.push(body)
+    response.end(answer(body))
   })
   after(server.stop)
   return { url: `${server.url}/called`, received }
