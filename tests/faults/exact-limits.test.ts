@@ -24,7 +24,7 @@ let worker: GatewayProcess
 
 before(async () => {
   // On a busy machine a hold may take longer than the two seconds after which a call is refused.
-  stage = await startStage({ env: { ADMIT_WAIT_SECONDS: '60' } })
+  stage = await startStage()
   second = await startGateway(stage.place)
   worker = await startGateway({ ...stage.place, env: { ROLE: 'worker' } })
 })

@@ -18,7 +18,7 @@ let stage: Stage
 let second: GatewayProcess
 before(async () => {
   // On a busy machine a hold may take longer than the two seconds after which a call is refused.
-  stage = await startStage({ env: { ADMIT_WAIT_SECONDS: '60' } })
+  stage = await startStage()
   second = await startGateway(stage.place)
 })
 after(async () => {

@@ -23,6 +23,7 @@ import { type SimulatorOptions, type Simulators, startSimulators } from '../../s
 import { findFreePort } from './free-port.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { PROGRAM, programEnvironment, type RunningProcess, startProcess } from './processes.ts'
+import { PATIENT, WITHOUT_PROGRAMS } from './servers/gateway-settings.ts'
 import { until } from './until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -101,6 +102,7 @@ function gatewayEnvironment(place: GatewayPlace, port: number): NodeJS.ProcessEn
     DATABASE_URL: place.databaseUrl,
     SECRET_KEY,
     ...ENGINE_ENVIRONMENT,
+    ...WITHOUT_PROGRAMS,
     ...place.env,
   }
 }
@@ -212,7 +214,7 @@ async function assemble(parts: Parts, options: StageOptions): Promise<Stage> {
   await applySimulators(sql, simulators.url)
   const account = await createTestAccount(sql, options.balance)
   const key = await createKey(sql, { accountId: account.id })
-  const place = { dataDir, databaseUrl: database.url, env: options.env ?? {} }
+  const place = { dataDir, databaseUrl: database.url, env: { ...PATIENT, ...options.env } }
   const gateway = await startGateway(place)
   const { url } = gateway
   const authorization = `Bearer ${key.key}`

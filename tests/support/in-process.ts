@@ -19,6 +19,7 @@ import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { PATIENT, WITHOUT_PROGRAMS } from './servers/gateway-settings.ts'
 
 export const SECRET_KEY = 'a-secret-key-that-only-tests-would-ever-use'
 
@@ -99,6 +100,8 @@ export async function startTestGateway(
     HOST: '127.0.0.1',
     METRICS_PORT: '0',
     LOG_LEVEL: 'silent',
+    ...PATIENT,
+    ...WITHOUT_PROGRAMS,
     ...environment,
   })
   try {

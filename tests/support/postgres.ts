@@ -26,6 +26,8 @@ const FAST = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
+  // It would start a process for each database of the run, again and again.
+  autovacuum: 'off',
   // A gateway takes up to 13, its test ten more, and several of both share this server.
   max_connections: '400',
 }

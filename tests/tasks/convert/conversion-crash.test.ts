@@ -30,7 +30,7 @@ describe('killed while a recording is converted', { skip: WITHOUT_FFMPEG }, () =
   let files: FileServer
   before(async () => {
     files = await serveFiles()
-    const env = { ...QUICK, ROLE: 'api', ALLOW_PRIVATE_TARGETS: 'true' }
+    const env = { ...QUICK, FFMPEG: 'ffmpeg', ROLE: 'api', ALLOW_PRIVATE_TARGETS: 'true' }
     stage = await startStage({ env, simulators: { timeScale: 0.02 } })
   })
   after(async () => {

@@ -35,6 +35,7 @@ async function startConverting(environment: Readonly<Record<string, string>> = {
     ALLOW_PRIVATE_TARGETS: 'true',
     PORT: port,
     PUBLIC_URL: `http://127.0.0.1:${port}`,
+    FFMPEG: 'ffmpeg',
     ...environment,
   })
   await gateway.apply(minutesCatalog(recogniser.url))
