@@ -15,35 +15,42 @@ import { BROWSER_SUITE, type Share, shareProcesses } from './tests/share-process
 import { findTests, sortTests } from './tests/sort-tests.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** Folders whose files may share a process: none of them changes what is global there. */
-const SHARING = new Set(
-  `accounts admin catalog cli clients endpoints http ledger pipeline sign-in tasks upstreams usage
-  webhooks`.split(/\s+/),
-)
+/**
+ * Files that change what is global in their process: its variables, its standard output, its
+ * tracer. All others may share one.
+ */
+const ALONE = new Set([
+  'tests/assets/sound/convert-sound.test.ts',
+  'tests/database/older-postgres.test.ts',
+  'tests/log.test.ts',
+  'tests/metrics/metrics.test.ts',
+  'tests/run-tests.test.ts',
+  'tests/tracing/gen-ai.test.ts',
+  'tests/tracing/tracing.test.ts',
+])
 /** A file system in memory, and what has to be free of it. */
 const MEMORY = '/dev/shm'
 const MEMORY_FREE_MIN = 3 * 1024 ** 3
 const PREFIX = 'tributary-tests-'
-const SHARED_FILES_MAX = 10
-const UNIT_FILES_MAX = 40
-const BROWSER_FILES_MAX = 4
+/** Files for each process: fewer where each takes long. */
+const FILES_MAX = { unit: 40, gateway: 10, process: 4, browser: 4 }
 /** To bundle the program takes as long as five starts of it save. */
 const BUNDLED_FILES_MIN = 5
 /** A process that takes longer is considered hung: it is killed and counts as failed. */
 const FILE_MS_MAX = 1_200_000
 /** Started first, each in its own process, so that none of them delays the end of the run. */
-const LONGEST = [
+const LONGEST = new Set([
   'tests/ledger/random-workload.test.ts',
   'tests/admin/matrix-tokens.test.ts',
   'tests/admin/matrix-ids.test.ts',
   'tests/endpoints/audio/transcriptions-by-recognition.test.ts',
   'tests/console/silent.test.ts',
   'tests/console/operator.test.ts',
-]
+])
 /** Lines of stderr that are kept of each process, for one that fails by itself. */
 const STDERR_LINES_MAX = 20
-/** A browser keeps two cores busy; other tests mostly wait for leases, vendors and processes. */
-const CONCURRENCY = { usual: 5, browser: 3 }
+/** For two cores: a browser keeps them busy, other tests mostly wait for leases and processes. */
+const CONCURRENCY = 5
 /**
  * Fewer collections of short-lived garbage while the modules load, which saves a fifth of the time;
  * and an end after the last test, even if a failed one has left a server running.
@@ -85,23 +92,22 @@ async function runAll(): Promise<number> {
     isAborted: false,
   }
   try {
-    const unit = shareProcesses(scratch, 'unit', sorted.unit, UNIT_FILES_MAX)
+    const share = (name: keyof typeof FILES_MAX, of: readonly string[]) =>
+      shareProcesses(scratch, name, of.filter(isSharing), FILES_MAX[name])
+    const unit = share('unit', sorted.unit)
     if (chosen.isUnit) {
-      await runShares(unit, CONCURRENCY.usual, outcome)
+      await runShares(unit, outcome)
       return report(outcome, sorted.unit.length)
     }
-    const [longest, others] = partLongest(sorted.inProcess)
-    const sharing = others.filter(isSharing)
-    const gateways = shareProcesses(scratch, 'gateway', sharing, SHARED_FILES_MAX)
-    const waiting = [...sorted.processes, ...others.filter((file) => !isSharing(file))]
-    // The one kind waits for leases and processes, the other keeps the cores busy meanwhile.
-    const mixed = interleave(waiting.map(alone), [...gateways, ...unit])
-    await runShares([...longest.map(alone), ...mixed], CONCURRENCY.usual, outcome)
-    if (!outcome.isAborted) {
-      const [first, rest] = partLongest(sorted.browser)
-      const browsers = shareProcesses(scratch, 'browser', rest, BROWSER_FILES_MAX)
-      await runShares([...first.map(alone), ...browsers], CONCURRENCY.browser, outcome)
-    }
+    const mixed = mix(
+      share('browser', sorted.browser),
+      share('gateway', sorted.inProcess),
+      share('process', sorted.processes),
+      files.filter((file) => ALONE.has(file)).map(alone),
+      unit,
+    )
+    const longest = files.filter((file) => LONGEST.has(file))
+    await runShares([...longest.map(alone), ...mixed], outcome)
     return report(outcome)
   } finally {
     await stop?.()
@@ -137,19 +143,16 @@ function makeInMemory(): string | undefined {
   return undefined
 }
 
-function partLongest(files: readonly string[]): [longest: string[], others: string[]] {
-  const others = files.filter((file) => !LONGEST.includes(file))
-  return [files.filter((file) => LONGEST.includes(file)), others]
-}
-
 function isSharing(file: string): boolean {
-  return SHARING.has(file.split('/')[1] ?? '')
+  return !LONGEST.has(file) && !ALONE.has(file)
 }
 
-function interleave(some: readonly Share[], others: readonly Share[]): Share[] {
-  const longer = Math.max(some.length, others.length)
-  const pairs = Array.from({ length: longer }, (_, index) => [some[index], others[index]])
-  return pairs.flat().filter((share) => share !== undefined)
+/** Spreads each of the lists over the whole run: what waits, and what keeps the cores busy. */
+function mix(...lists: readonly (readonly Share[])[]): Share[] {
+  return lists
+    .flatMap((list) => list.map((share, at) => ({ share, place: at / list.length })))
+    .sort((one, other) => one.place - other.place)
+    .map(({ share }) => share)
 }
 
 function alone(file: string): Share {
@@ -182,7 +185,7 @@ interface Outcome {
 }
 
 /** Runs the modules in order, some at a time. */
-async function runShares(shares: readonly Share[], concurrency: number, outcome: Outcome) {
+async function runShares(shares: readonly Share[], outcome: Outcome) {
   if (shares.length === 0) return
   // Hundreds of processes load the same modules: stripped of types and compiled once.
   process.env.NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile')
@@ -191,7 +194,7 @@ async function runShares(shares: readonly Share[], concurrency: number, outcome:
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
   const events = run({
     files: shares.map(({ path }) => path),
-    concurrency: chosen.concurrency ?? concurrency,
+    concurrency: chosen.concurrency ?? CONCURRENCY,
     execArgv: NODE_FLAGS,
     timeout: FILE_MS_MAX,
     signal: AbortSignal.any([stopping.signal, unread.signal]),

@@ -1,6 +1,6 @@
 /**
- * Finds test files by name and sorts them by what they need, which their imports say: a file that
- * starts processes runs in a process of its own, the others share a few, or a browser.
+ * Finds test files by name and sorts them by what they need, which their imports say: files of one
+ * kind share processes, and a browser.
  */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
