@@ -61,6 +61,9 @@ const NODE_FLAGS = [
   `--import=${pathToFileURL(join(import.meta.dirname, 'tests', 'prepare-process.mjs'))}`,
 ]
 
+/** Restricts the clients of a run by rows. */
+const HOOK = join(ROOT, 'tests', 'shards', 'rows', 'hook-client.mjs')
+
 process.chdir(ROOT)
 /** Aborts when nobody reads the output any more, as after `| head`. */
 const unread = new AbortController()
@@ -164,7 +167,10 @@ async function startDatabase(): Promise<() => Promise<void>> {
   const { allowFastServer, startTestServer } = await import('../tests/support/postgres.ts')
   // Tests that start servers of their own read it too.
   if (chosen.postgres !== undefined) process.env.TEST_POSTGRES_CHOICE = chosen.postgres
-  const server = await startTestServer()
+  const prepare = chosen.isByRows
+    ? (await import('../tests/shards/rows/policies.ts')).installPolicies
+    : undefined
+  const server = await startTestServer({ prepare })
   process.env.TEST_POSTGRES = JSON.stringify(server.place)
   allowFastServer()
   return () => server.stop()
@@ -195,7 +201,7 @@ async function runShares(shares: readonly Share[], outcome: Outcome) {
   const events = run({
     files: shares.map(({ path }) => path),
     concurrency: chosen.concurrency ?? CONCURRENCY,
-    execArgv: NODE_FLAGS,
+    execArgv: chosen.isByRows ? [...NODE_FLAGS, `--import=${pathToFileURL(HOOK)}`] : NODE_FLAGS,
     timeout: FILE_MS_MAX,
     signal: AbortSignal.any([stopping.signal, unread.signal]),
     testNamePatterns: chosen.names.map((name) => new RegExp(name)),

@@ -14,6 +14,7 @@ Options:
   --unit              only tests that need no database, no other process and no browser
   --postgres <which>  embedded (the default), debian (its package as installed), a folder
                       of another version's programs, or the URL of a running server
+  --rows              each statement sees the rows of the accounts that it names alone
   --name <pattern>    only tests whose name matches; may be repeated
   --concurrency <n>   processes at a time
   --slowest <n>       name the n slowest files at the end
@@ -24,6 +25,7 @@ export interface TestArguments {
   readonly places: readonly string[]
   readonly isHelp: boolean
   readonly isUnit: boolean
+  readonly isByRows: boolean
   readonly postgres: string | undefined
   readonly names: readonly string[]
   readonly concurrency: number | undefined
@@ -38,6 +40,7 @@ export function readArguments(args: readonly string[]): TestArguments {
     options: {
       help: { type: 'boolean', short: 'h', default: false },
       unit: { type: 'boolean', default: false },
+      rows: { type: 'boolean', default: false },
       postgres: { type: 'string' },
       name: { type: 'string', multiple: true, default: [] },
       concurrency: { type: 'string' },
@@ -48,6 +51,7 @@ export function readArguments(args: readonly string[]): TestArguments {
     places: positionals,
     isHelp: values.help,
     isUnit: values.unit,
+    isByRows: values.rows,
     postgres: values.postgres,
     names: values.name,
     concurrency: values.concurrency === undefined ? undefined : readCount(values.concurrency),

@@ -49,8 +49,15 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
+export interface TestServerOptions {
+  readonly choice?: PostgresChoice
+  /** Changes the template, of which every database is a copy. */
+  readonly prepare?: ((template: Sql) => Promise<void>) | undefined
+}
+
 /** Starts a server in a temporary folder and migrates the template. */
-export async function startTestServer(choice: PostgresChoice = runChoice()): Promise<TestServer> {
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { choice = runChoice(), prepare } = options
   const folder = mkdtempSync(join(tmpdir(), 'tributary-test-'))
   const server = await startChosen({ choice, dataDir: folder, settings: FAST })
   const admin = connect(server.place, { database: 'postgres', ...ADMIN })
@@ -59,6 +66,7 @@ export async function startTestServer(choice: PostgresChoice = runChoice()): Pro
   await admin.end()
   const template = connect(server.place, { database: TEMPLATE, ...ADMIN })
   await migrate(template, MIGRATIONS)
+  await prepare?.(template)
   await template.end()
   return {
     place: server.place,

@@ -47,10 +47,11 @@ export function fillTemplate(pieces: readonly string[]): unknown {
 /** Chooses for one substitution after the other what lets the parser read furthest. */
 function fill(pieces: readonly string[], after: string): unknown {
   const chosen: string[] = pieces.slice(1).map(() => FILLINGS[0])
-  const write = () => pieces.map((piece, index) => `${piece}${chosen[index] ?? after}`).join('')
+  const write = () => pieces.map((piece, at) => `${piece}${chosen[at] ?? after}`).join('')
   for (const index of chosen.keys()) {
     let best: { readonly filling: string; readonly read: number } | undefined
-    for (const filling of FILLINGS) {
+    for (const one of FILLINGS) {
+      const filling = one.replace('$1', () => `$${index + 1}`)
       chosen[index] = filling
       const text = write()
       const rest = pieces.slice(index + 1).join('').length
