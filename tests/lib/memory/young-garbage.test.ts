@@ -20,10 +20,10 @@ function open() {
   return { garbage, state }
 }
 
-test('one collection follows each 32 MB, however they are counted', async () => {
-  for (const piece of [16 * 1024, MB, 32 * MB]) {
+test('one collection follows each 16 MB, however they are counted', async () => {
+  for (const piece of [16 * 1024, MB, 16 * MB]) {
     const { garbage, state } = open()
-    for (let bytes = 0; bytes < 96 * MB; bytes += piece) {
+    for (let bytes = 0; bytes < 48 * MB; bytes += piece) {
       garbage.add(piece)
       await nextTurn()
     }
@@ -37,7 +37,7 @@ test('nothing is collected before whoever counts has ended, and once for all of 
   assert.equal(state.collections, 0)
   await nextTurn()
   assert.equal(state.collections, 1)
-  garbage.add(31 * MB)
+  garbage.add(15 * MB)
   await nextTurn()
   assert.equal(state.collections, 1)
 })
@@ -50,7 +50,7 @@ test('what accounts read counts, whosever it is', async (t) => {
     collections += 1
   })
   const memory = testMemory({})
-  for (let count = 0; count < 40; count += 1) memory.loop.count(`account ${count % 4}`, MB)
+  for (let count = 0; count < 20; count += 1) memory.loop.count(`account ${count % 4}`, MB)
   await nextTurn()
   assert.equal(collections, 1)
 })

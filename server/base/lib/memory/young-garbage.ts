@@ -5,8 +5,8 @@
  * objects, within milliseconds.
  */
 
-/** Bytes between two collections: half of what the engine waits for. */
-const COLLECTED_BYTES = 32 * 1024 * 1024
+/** Bytes between two collections: a quarter of what the engine waits for. */
+const COLLECTED_BYTES = 16 * 1024 * 1024
 
 export class YoungGarbage {
   private readonly collect: () => void
