@@ -1,6 +1,6 @@
 /** The command-line agents: their start against a gateway, and the names of their tools. */
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const RUN_MS_MAX = 120_000
@@ -29,6 +29,8 @@ export interface Agent {
   readonly viewPicture?: (picture: string) => string
   /** True if it shows that a stream died, and leaves the repetition to its user. */
   readonly givesUp?: boolean
+  /** True if it runs the call of a stream that died and that of its repeat: the text has to die. */
+  readonly runsBroken?: boolean
   readonly start: (scene: Scene) => Promise<Finished>
 }
 
@@ -128,6 +130,32 @@ export function qwenCode(folder: string): Agent {
         OPENAI_BASE_URL: `${scene.url}/v1`,
         OPENAI_API_KEY: scene.key,
         OPENAI_MODEL: scene.model,
+      })
+    },
+  }
+}
+
+/** Its settings name how it signs in: by a key, at the address of the environment. */
+export function geminiCli(folder: string): Agent {
+  const program = join(folder, 'node_modules', '.bin', 'gemini')
+  return {
+    name: 'Gemini CLI',
+    models: ['sim-gemini-3'],
+    runsBroken: true,
+    shell: (command) => useTool('run_shell_command', { command, description: 'the proof' }),
+    viewPicture: (picture) => useTool('read_file', { file_path: picture }),
+    start(scene) {
+      const settings = {
+        general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+        privacy: { usageStatisticsEnabled: false },
+        security: { auth: { selectedType: 'gemini-api-key' } },
+      }
+      mkdirSync(join(scene.home, '.gemini'), { recursive: true })
+      writeFileSync(join(scene.home, '.gemini', 'settings.json'), JSON.stringify(settings))
+      const flags = ['--yolo', '--skip-trust', '--output-format', 'json', '-m', scene.model]
+      return run([program, ...flags, '-p', scene.prompt], scene, {
+        GOOGLE_GEMINI_BASE_URL: scene.url,
+        GEMINI_API_KEY: scene.key,
       })
     },
   }

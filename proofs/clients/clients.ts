@@ -1,5 +1,14 @@
 /** Every client of the proof at its exact version. */
-import { type Agent, claudeCode, cline, codex, continueCli, opencode, qwenCode } from './agents.ts'
+import {
+  type Agent,
+  claudeCode,
+  cline,
+  codex,
+  continueCli,
+  geminiCli,
+  opencode,
+  qwenCode,
+} from './agents.ts'
 import type { Packages } from './install.ts'
 
 interface Client {
@@ -54,6 +63,12 @@ const PROGRAMS: readonly Program[] = [
     name: 'Cline',
     packages: { cline: '3.0.65' },
     agents: (folder) => [cline(folder)],
+  },
+  {
+    id: 'gemini-cli',
+    name: 'Gemini CLI',
+    packages: { '@google/gemini-cli': '0.61.0' },
+    agents: (folder) => [geminiCli(folder)],
   },
   {
     id: 'continue',
@@ -152,6 +167,20 @@ const LIBRARIES: readonly Library[] = [
     packages: { '@google/genai': '3.3.0' },
     script: 'google-genai.mjs',
     models: ['sim-gemini-3'],
+  },
+  {
+    id: 'ai-sdk-google',
+    name: '@ai-sdk/google',
+    packages: { '@ai-sdk/google': '4.0.121', ai: '7.0.173', zod: '4.6.7' },
+    script: 'ai-sdk-google.mjs',
+    models: ['sim-gemini-3'],
+  },
+  {
+    id: 'cohere',
+    name: 'cohere-ai',
+    packages: { 'cohere-ai': '8.1.0' },
+    script: 'cohere.mjs',
+    models: [],
   },
   {
     id: 'ai-sdk-bytedance',

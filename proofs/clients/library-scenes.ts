@@ -57,6 +57,7 @@ export const LIBRARY_SCENES: Readonly<Record<string, LibraryScene>> = {
   stream: { words: `[[say:${TEXT}]] [[chunks:5]]`, judge: isText(TEXT), bills: 1 },
   tool: { words: CALL, judge: tellsWeather, bills: 2 },
   'tool in a stream': { words: CALL, judge: tellsWeather, bills: 2 },
+  'two tools at once': { words: `${CALL} ${CALL}`, judge: tellsWeather, bills: 2 },
   functions: { words: CALL, judge: tellsWeather, bills: 2 },
   'functions in a stream': { words: CALL, judge: tellsWeather, bills: 2 },
   picture: { words: '[[say:seen]]', judge: isText('seen'), bills: 1, needsPicture: true },
@@ -89,6 +90,13 @@ export const LIBRARY_SCENES: Readonly<Record<string, LibraryScene>> = {
     judge: (answer) => (Number(answer) > 0 ? undefined : `a vector of ${answer}`),
     bills: 1,
     model: 'sim-gemini-embedding',
+  },
+  ranking: { words: 'the river', judge: isText('the river'), bills: 1, model: 'sim-rerank' },
+  'ranking on the first path': {
+    words: 'the river',
+    judge: isText('the river'),
+    bills: 1,
+    model: 'sim-rerank',
   },
   video: {
     words: VIDEO,

@@ -39,8 +39,11 @@ const PLANS: readonly Plan[] = [
   },
   {
     scene: 'a stream that dies',
-    prompt: (agent) =>
-      `[[fault:reset-mid=3;times=1]] ${agent.shell('printf proof > one.txt')} [[call:dies]]`,
+    prompt: (agent) => {
+      const says = agent.runsBroken ? '[[say:I run it as I was asked to]] [[chunks:9]]' : ''
+      const words = `${says} ${agent.shell('printf proof > one.txt')}`.trim()
+      return `[[fault:reset-mid=3;times=1]] ${words} [[call:dies]]`
+    },
     files: ['one.txt'],
     breaks: true,
   },

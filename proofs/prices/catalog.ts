@@ -100,6 +100,11 @@ function ownFormats(url: string) {
       upstream: 'kling',
       settings: { base_url: `${url}/kling`, api_key: 'none' },
     },
+    ...['fal', 'replicate', 'openrouter'].map((preset) => ({
+      id: `pp-${preset}`,
+      upstream: 'media-tasks',
+      settings: { preset, base_url: `${url}/${preset}`, api_key: 'none' },
+    })),
     {
       id: 'pp-speech',
       upstream: 'doubao-speech',

@@ -17,7 +17,7 @@ export interface Served {
   readonly mode: 'implicit' | 'explicit'
   readonly thinking: 'off' | 'on'
   /** Of a picture. */
-  readonly size: 'any' | typeof LARGE_PICTURE
+  readonly size: 'any' | '2K' | typeof LARGE_PICTURE
   /** Of a video. */
   readonly resolution: 'any' | '1080p'
   readonly sound: 'off' | 'on'
@@ -344,6 +344,13 @@ const MEDIA: readonly Sheet[] = [
     type: 'image',
     channel: 'pp-openai',
     cards: [{ rates: { image: ['1', 1] } }, { size: LARGE_PICTURE, rates: { image: ['9', 1] } }],
+  },
+  {
+    id: 'pp-qwen-image',
+    type: 'image',
+    channel: 'pp-dashscope',
+    upstreamModel: 'qwen-image-3.0',
+    cards: [{ rates: { image: ['0.03', 1] } }, { size: '2K', rates: { image: ['0.05', 1] } }],
   },
   {
     id: 'pp-speech',

@@ -1,6 +1,11 @@
 /** Videos that the vendor bills by tokens, or by seconds, resolution and sound. */
 import type { Sheet } from './sheet.ts'
 
+const BY_RESOLUTION = [
+  { rates: { second: ['0.1', 1] } },
+  { resolution: '1080p', rates: { second: ['0.2', 1] } },
+] satisfies Sheet['cards']
+
 export const VIDEOS: readonly Sheet[] = [
   {
     id: 'pp-video',
@@ -17,11 +22,19 @@ export const VIDEOS: readonly Sheet[] = [
     type: 'video',
     channel: 'pp-dashscope',
     upstreamModel: 'wan3.0-video',
-    cards: [
-      { rates: { second: ['0.1', 1] } },
-      { resolution: '1080p', rates: { second: ['0.2', 1] } },
-    ],
+    cards: BY_RESOLUTION,
   },
+  ...['fal', 'replicate', 'openrouter'].map(
+    (vendor): Sheet => ({
+      id: `pp-film-${vendor}`,
+      type: 'video',
+      channel: `pp-${vendor}`,
+      upstreamModel: 'owner/films',
+      cards: BY_RESOLUTION,
+      // Held by the second, charged what the vendor states.
+      ...(vendor === 'openrouter' ? { fees: { vendor_cost: ['1', 1_000_000_000] } } : {}),
+    }),
+  ),
   {
     id: 'pp-kling',
     type: 'video',

@@ -12,7 +12,8 @@ import { SECRET_KEY } from '../../tests/support/gateway.ts'
  * spaced: a list, and a model for each call. crowded: a list, and one model for all of them.
  * silent: neither a list nor anything else. known: can be queried by the gateway's own id, one
  * model for all. callback: cannot be queried, but calls back, one model for all. listed and named:
- * as spaced and known, of other vendors.
+ * as spaced and known, of other vendors; predicted and hooked: as spaced and callback, of vendors
+ * whose API is data.
  */
 export const CASE_KINDS = [
   'spaced',
@@ -22,6 +23,8 @@ export const CASE_KINDS = [
   'callback',
   'listed',
   'named',
+  'predicted',
+  'hooked',
 ] as const
 export type CaseKind = (typeof CASE_KINDS)[number]
 
@@ -36,8 +39,8 @@ export interface Call {
  * A callback proves a task but not its absence; a query proves both.
  */
 export function isFindable({ kind }: Call, isAccepted: boolean): boolean {
-  const isExact = ['spaced', 'known', 'listed', 'named'].includes(kind)
-  return isExact || (kind === 'callback' && isAccepted)
+  const isExact = ['spaced', 'known', 'listed', 'named', 'predicted'].includes(kind)
+  return isExact || (['callback', 'hooked'].includes(kind) && isAccepted)
 }
 
 export function requestOf({ kind, text }: Call): { readonly path: string; readonly body: object } {
@@ -45,7 +48,8 @@ export function requestOf({ kind, text }: Call): { readonly path: string; readon
     const file_url = `https://media.example/${text}.mp3`
     return { path: '/v1/audio/minutes', body: { model: 'known', file_url } }
   }
-  const model = kind === 'spaced' || kind === 'listed' ? `${kind}-${text}` : kind
+  const hasOwn = ['spaced', 'listed', 'predicted'].includes(kind)
+  const model = hasOwn ? `${kind}-${text}` : kind
   const content = [{ type: 'text', text }]
   return { path: '/v1/videos/generations', body: { model, content, ratio: '16:9' } }
 }
@@ -67,6 +71,9 @@ export async function applyProofCatalog(
   }
   const spaced = calls.filter(({ kind }) => kind === 'spaced')
   const listed = calls.filter(({ kind }) => kind === 'listed')
+  const predicted = calls.filter(({ kind }) => kind === 'predicted')
+  const media = (name: string, preset: string, more = {}) =>
+    channel(`submissions-${name}`, 'media-tasks', `/${preset}`, { preset, ...more })
   const content = {
     channels: [
       channel('submissions-list', 'ark', '/ark/api/v3', noCallbacks),
@@ -74,6 +81,8 @@ export async function applyProofCatalog(
       channel('submissions-callback', 'minimax', '/minimax'),
       channel('submissions-listed', 'dashscope', '/dashscope'),
       channel('submissions-named', 'kling', '/kling'),
+      media('predicted', 'replicate', noCallbacks),
+      media('hooked', 'fal'),
       channel('submissions-known', 'doubao-recognition', '/recognition'),
     ],
     models: [
@@ -83,6 +92,10 @@ export async function applyProofCatalog(
       ...listed.map(({ text }) =>
         video(`listed-${text}`, 'submissions-listed', `wan3.0-video-${text}`, seconds),
       ),
+      ...predicted.map(({ text }) =>
+        video(`predicted-${text}`, 'submissions-predicted', `owner/${text}`, seconds),
+      ),
+      video('hooked', 'submissions-hooked', 'owner/films', seconds),
       video('named', 'submissions-named', 'kling-3.0', seconds),
       video('crowded', 'submissions-list', 'doubao-seedance-2-0-260128', tokens),
       video('silent', 'submissions-silent', 'MiniMax-H3', seconds),

@@ -1,6 +1,6 @@
 /**
- * Several vendors in one, with different ways to find a lost submission: two have a list, one has
- * nothing, two can be queried by the client's own id, one calls back. The text of a creation
+ * Several vendors in one, with different ways to find a lost submission: three have a list, one has
+ * nothing, two can be queried by the client's own id, two call back. The text of a creation
  * decides its fate; the book records the accepted tasks, which are billed.
  */
 import { once } from 'node:events'
@@ -44,6 +44,8 @@ const MINIMAX_CREATE = '/minimax/v2/video_generation'
 const MINIMAX_QUERY = '/minimax/v2/query/video_generation/'
 const DASHSCOPE = '/dashscope/api/v1/'
 const KLING = '/kling/'
+const FAL = '/fal/owner/films'
+const REPLICATE = '/replicate/v1/'
 const RECOGNITION = '/recognition/api/v3/auc/bigmodel/'
 const TOKENS = 108_900
 
@@ -104,6 +106,8 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
   if (pathname.startsWith(RECOGNITION)) return handleRecognition(state, exchange)
   if (pathname.startsWith(DASHSCOPE)) return handleDashscope(state, exchange)
   if (pathname.startsWith(KLING)) return handleKling(state, exchange)
+  if (pathname.startsWith(FAL)) return handleFal(state, exchange)
+  if (pathname.startsWith(REPLICATE)) return handleReplicate(state, exchange)
   if (pathname === MINIMAX_CREATE) return create(state, exchange, (id) => ({ task_id: id }))
   if (pathname.startsWith(MINIMAX_QUERY)) {
     const task = state.byId.get(pathname.slice(MINIMAX_QUERY.length))
@@ -113,8 +117,13 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
   return handleArk(state, exchange)
 }
 
-async function create(state: State, exchange: Exchange, answer: (id: string) => object) {
-  const { content, prompt, input, model = '' } = exchange.json
+async function create(
+  state: State,
+  exchange: Exchange,
+  answer: (id: string) => object,
+  ofPath?: string,
+) {
+  const { content, prompt, input, model = ofPath ?? '' } = exchange.json
   const text = content?.[0]?.text ?? input?.prompt ?? prompt ?? ''
   const id = `lost-${state.accepted.length}-${Date.now()}`
   if (await accept(state, exchange, { id, text, model })) {
@@ -125,7 +134,7 @@ async function create(state: State, exchange: Exchange, answer: (id: string) => 
 /** Resolves to true if the creation must be answered. */
 async function accept(
   state: State,
-  { request, json }: Exchange,
+  { request, json, url }: Exchange,
   { id, text, model }: Pick<AcceptedTask, 'id' | 'text' | 'model'>,
 ): Promise<boolean> {
   const fate = state.fateOf(text)
@@ -134,7 +143,8 @@ async function accept(
     state.accepted.push(task)
     state.byId.set(id, task)
     if (json.options?.external_task_id) state.ids.set(json.options.external_task_id, id)
-    if (json.callback_url) void callBackTwice(state, task, new URL(json.callback_url).pathname)
+    const hook = json.callback_url ?? url.searchParams.get('fal_webhook')
+    if (hook) void callBackTwice(state, task, new URL(hook).pathname)
   }
   if (fate === 'kill') await state.kill(text)
   if (fate === 'hang') return false
@@ -147,7 +157,7 @@ async function callBackTwice(state: State, task: AcceptedTask, path: string): Pr
   for (const afterMs of [0, LASTS_MS]) {
     await sleep(afterMs)
     for (const againMs of [...RETRY_MS, 0]) {
-      if (await state.callBack(path, { task: showMinimax(task) })) break
+      if (await state.callBack(path, { task: showMinimax(task), request_id: task.id })) break
       await sleep(againMs)
     }
   }
@@ -196,6 +206,34 @@ function handleKling(state: State, exchange: Exchange): Promise<void> | void {
   const id = own === null ? (url.searchParams.get('task_ids') ?? '') : (state.ids.get(own) ?? '')
   const task = byId.get(id)
   send(response, 200, { code: 0, data: task ? [showKling(task)] : [] })
+}
+
+/** Status and result are below the task; a failed one has completed, and its result is an error. */
+function handleFal(state: State, exchange: Exchange): Promise<void> | void {
+  const { request, response, url } = exchange
+  if (request.method === 'POST') return create(state, exchange, (id) => ({ request_id: id }))
+  const [, , , , , id = '', part] = url.pathname.split('/')
+  const task = state.byId.get(id)
+  if (!task) return send(response, 404, { detail: 'no such request' })
+  if (part === 'status')
+    return send(response, 200, { status: isOver(task) ? 'COMPLETED' : 'IN_PROGRESS' })
+  if (task.fails) return send(response, 422, { detail: 'failed' })
+  send(response, 200, { video: { url: `https://media.example/${id}.mp4` } })
+}
+
+function handleReplicate(state: State, exchange: Exchange): Promise<void> | void {
+  const { request, response, url } = exchange
+  const parts = url.pathname.slice(REPLICATE.length).split('/')
+  if (request.method === 'POST') {
+    return create(state, exchange, (id) => ({ id }), parts.slice(1, 3).join('/'))
+  }
+  const [, id] = parts
+  if (id === undefined) {
+    const results = state.accepted.toReversed().slice(0, 100).map(showReplicate)
+    return send(response, 200, { next: null, results })
+  }
+  const task = state.byId.get(id)
+  return send(response, task ? 200 : 404, task ? showReplicate(task) : { detail: 'not found' })
 }
 
 async function handleRecognition(state: State, exchange: Exchange) {
@@ -271,6 +309,18 @@ function showKling(task: AcceptedTask): object {
   const outputs = [{ type: 'video', url: `https://media.example/${task.id}.mp4` }]
   const shown = status === 'running' ? 'processing' : status
   return { id: task.id, status: shown, message: '', outputs: status === 'succeeded' ? outputs : [] }
+}
+
+function showReplicate(task: AcceptedTask): object {
+  const status = statusOf(task)
+  return {
+    id: task.id,
+    model: task.model,
+    status: status === 'running' ? 'processing' : status,
+    created_at: new Date(task.atMs).toISOString(),
+    output: status === 'succeeded' ? [`https://media.example/${task.id}.mp4`] : null,
+    error: status === 'failed' ? 'failed' : null,
+  }
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

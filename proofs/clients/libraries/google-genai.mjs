@@ -48,6 +48,7 @@ serveScenes({
   stream: (scene) => say(scene, true),
   tool: (scene) => callTool(scene, false),
   'tool in a stream': (scene) => callTool(scene, true),
+  'two tools at once': (scene) => callTool(scene, true),
   thinking: (scene) => callTool(scene, true, THINKING),
   'interleaved thinking': (scene) => callTool(scene, true, THINKING),
   async picture(scene) {

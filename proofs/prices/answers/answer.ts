@@ -10,6 +10,7 @@ import {
   answerEmbeddings,
   answerImages,
   answerImageTokens,
+  answerQwenImages,
   answerRerank,
   answerSizedImages,
   answerSpeech,
@@ -70,6 +71,8 @@ function plainAnswer(
         : answerImageTokens(testCase, work)
     case '/ark/images/generations':
       return answerImages(testCase, work, model)
+    case '/dashscope/api/v1/services/aigc/multimodal-generation/generation':
+      return answerQwenImages(testCase, work)
     case '/speech/api/v3/tts/unidirectional':
       return answerSpeech(testCase, work)
     default:

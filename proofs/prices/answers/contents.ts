@@ -65,10 +65,13 @@ function usageOf({ counts }: Work, form: string, thoughts: number): Json {
   ]
   const inside = form === 'inclusive' ? thoughts : 0
   const total = prompt + tools + candidates + thoughts
+  // A total says what is not stated, so one that lies has all parts beside it.
+  const isStated = form === 'lying total' || (thoughts > 0 && form !== 'thoughts in the total')
   return {
     promptTokenCount: prompt,
+    ...(form === 'plain' ? { rawPromptTokenCount: prompt } : {}),
     candidatesTokenCount: candidates + inside,
-    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    ...(isStated ? { thoughtsTokenCount: thoughts } : {}),
     ...(cached > 0 ? { cachedContentTokenCount: cached } : {}),
     ...(tools > 0 ? { toolUsePromptTokenCount: tools } : {}),
     ...(form === 'no total' ? {} : { totalTokenCount: form === 'lying total' ? total * 3 : total }),

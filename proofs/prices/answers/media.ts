@@ -74,6 +74,23 @@ export function answerImages(testCase: Case, work: Work, model: string): Script 
   return jsonScript({ model, created: 1_795_000_000, data, ...bent(testCase, usage) })
 }
 
+/** Pictures of a vendor that states their number in several ways, or not at all. */
+export function answerQwenImages({ id, answer }: Case, { counts, served }: Work): Script {
+  const made = counts.image ?? 0
+  const content = Array.from({ length: made }, (_, index) => ({
+    image: `https://media.example/${id}-${index}.png`,
+  }))
+  const type = `qima_output_${served.size === '2K' ? '2k' : '1k'}`
+  const stated: Readonly<Record<string, Json>> = {
+    plain: { output_image_count: made },
+    zero: { output_image_count: 0, image_count: 0 },
+    either: { output_image_count: 0, image_count: made },
+    text: { image_count: String(made) },
+  }
+  const usage = { ...stated[answer.form], output_image_type: type }
+  return jsonScript({ output: { choices: [{ message: { content } }] }, usage })
+}
+
 export function answerSpeech(testCase: Case, work: Work): Script {
   const line = (value: Json) => Buffer.from(`${JSON.stringify(value)}\n`)
   const usage = { text_words: work.counts.character ?? 0 }
@@ -93,21 +110,6 @@ export function answerTranscription({ answer: { form } }: Case): Script {
     Buffer.from(form === 'text' ? `${text}\n` : `1\n00:00:00,000 --> 00:00:01,000\n${text}\n`),
   ]
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, pieces }
-}
-
-/** A finished task of a vendor that bills seconds, in the form of its path. */
-export function secondsTask({ answer }: Case, { counts, served }: Work, id: string, path: string) {
-  const url = `https://media.example/${id}.mp4`
-  const isFailed = answer.breakage !== undefined
-  const status = isFailed ? 'failed' : 'succeeded'
-  if (path.startsWith('/kling')) {
-    const task = { id, status, message: '', outputs: [{ type: 'video', url, duration: '5.1' }] }
-    return { code: 0, data: [isFailed ? { ...task, outputs: [] } : task] }
-  }
-  const output = { task_id: id, task_status: status.toUpperCase() }
-  if (isFailed) return { output: { ...output, code: 'InternalError', message: 'failed' } }
-  const side = served.resolution === '1080p' ? 1080 : 720
-  return { output: { ...output, video_url: url }, usage: { duration: counts.second, SR: side } }
 }
 
 /** A finished task. */

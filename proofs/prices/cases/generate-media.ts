@@ -24,10 +24,10 @@ export function generateMedia(random: Random, id: number): Case {
   if (share < 0.4) return rerank(random, id)
   if (share < 0.55) return imageTokens(random, id)
   if (share < 0.65) return images(random, id)
-  if (share < 0.7) return random.next() < 0.5 ? sizedImages(random, id) : otherSizes(random, id)
+  if (share < 0.7) return random.pick([sizedImages, otherSizes, qwenImages])(random, id)
   if (share < 0.85) return speech(random, id)
   if (share < 0.93) return transcription(random, id)
-  return random.pick([video, wanVideo, klingVideo])(random, id)
+  return random.pick([video, wanVideo, klingVideo, film])(random, id)
 }
 
 interface Parts {
@@ -165,6 +165,22 @@ function sizedImages(random: Random, id: number): Case {
   return { ...testCase, answer: { form: 'plain', placement }, expected: 'full' }
 }
 
+/** Pictures that were delivered are billed, whatever the vendor states of their number. */
+function qwenImages(random: Random, id: number): Case {
+  const images = random.integer(1, 6)
+  const form = random.pick(['plain', 'zero', 'either', 'text', 'none'])
+  const size = random.pick(['2K', 'any'] as const)
+  const testCase = build(random, id, {
+    dialect: 'images',
+    model: 'pp-qwen-image',
+    path: '/v1/images/generations',
+    body: { model: 'pp-qwen-image', prompt: `${markerOf(id)} a river`, n: images },
+    work: { fixed: { image: images }, served: { ...DEFAULT_SERVED, size } },
+  })
+  const tricks = [`images: their number stated as ${form}`]
+  return { ...testCase, answer: { ...PLAIN, form }, expected: 'full', tricks }
+}
+
 /** Other words for the size, which the vendor would follow. */
 const OTHER_SIZES: readonly [object, ...object[]] = [
   { image_size: LARGE_PICTURE },
@@ -283,8 +299,28 @@ function wanVideo(random: Random, id: number): Case {
     body: { resolution, duration, content: hasVideo ? [text, item] : [text] },
     second: duration + (hasVideo ? random.integer(1, 15) : 0),
     served: { resolution: resolution === '1080p' ? '1080p' : 'any' },
+    form: random.pick(FIGURES),
   })
 }
+
+/** At routers of many models: the seconds that were made, or what the router states as its cost. */
+function film(random: Random, id: number): Case {
+  const vendor = random.pick(['fal', 'replicate', 'openrouter'])
+  const resolution = random.pick(RESOLUTIONS)
+  const duration = random.integer(1, 60)
+  const content = [{ type: 'text', text: `${markerOf(id)} a river at dawn` }]
+  return secondsVideo(random, id, {
+    model: `pp-film-${vendor}`,
+    body: { resolution, duration, content },
+    second: random.integer(1, duration),
+    served: { resolution: resolution === '1080p' ? '1080p' : 'any' },
+    form: random.pick(FIGURES),
+    ...(vendor === 'openrouter' ? { cost: BigInt(random.integer(1, 9_000_000_000)) } : {}),
+  })
+}
+
+/** A begun second counts, and figures are texts at times. */
+const FIGURES = ['plain', 'text', 'fraction'] as const
 
 /** By the seconds ordered, by resolution and sound; the vendor states no usage. */
 function klingVideo(random: Random, id: number): Case {
@@ -308,17 +344,24 @@ interface SecondsVideo {
   readonly body: object
   readonly second: number
   readonly served: Partial<WorkPlan['served']>
+  readonly form?: (typeof FIGURES)[number]
+  readonly cost?: bigint
 }
 
 function secondsVideo(random: Random, id: number, parts: SecondsVideo): Case {
-  const { model, body, second, served } = parts
+  const { model, body, second, served, form = 'plain', cost } = parts
   const planned = build(random, id, {
     dialect: 'video',
     model,
     path: '/v1/videos/generations',
     body: { model, ...body },
-    work: { fixed: { second }, served: { ...DEFAULT_SERVED, ...served } },
+    work: {
+      fixed: { second },
+      served: { ...DEFAULT_SERVED, ...served },
+      ...(cost === undefined ? {} : { cost }),
+    },
   })
-  const testCase: Case = { ...planned, answer: PLAIN, expected: 'full', tricks: [model] }
+  const tricks = [form === 'plain' ? model : `${model}: seconds as ${form}`]
+  const testCase: Case = { ...planned, answer: { ...PLAIN, form }, expected: 'full', tricks }
   return random.next() > 0.2 ? testCase : endBadly(testCase, 'failed')
 }

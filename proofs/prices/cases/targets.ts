@@ -43,7 +43,7 @@ export function target(
 
 const GEMINI = {
   native: false,
-  forms: ['plain', 'inclusive', 'no total', 'lying total', 'tools'],
+  forms: ['plain', 'inclusive', 'no total', 'lying total', 'thoughts in the total', 'tools'],
   shares: [NONE, CACHED, { audio_input_token: 300, image_input_token: 100 }],
   most: 65_536,
 } as const

@@ -7,8 +7,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerFor } from '../answers/answer.ts'
-import { answerTranscription, secondsTask, videoTask } from '../answers/media.ts'
+import { answerTranscription, videoTask } from '../answers/media.ts'
 import { jsonScript, type Piece, type Script } from '../answers/script.ts'
+import { CREATIONS, findLook } from '../answers/seconds-tasks.ts'
 import { type Arrival, type Case, findMarker } from '../plan.ts'
 import { sheetOf } from '../sheet.ts'
 import { inputOf, type Work, worthOf } from './bill.ts'
@@ -43,14 +44,6 @@ interface State {
 }
 
 const TASKS = '/ark/contents/generations/tasks'
-/** Creations of vendors that bill seconds, and how each names a task. */
-const CREATIONS: Readonly<Record<string, (id: string) => object>> = {
-  '/dashscope/api/v1/services/aigc/video-generation/video-synthesis': (id) => ({
-    output: { task_id: id, task_status: 'PENDING' },
-  }),
-  '/kling/text-to-video/kling-3.0': (id) => ({ code: 0, data: { id, status: 'submitted' } }),
-}
-const LOOKS = /^\/(?:dashscope\/api\/v1\/tasks\/|kling\/tasks\?task_ids=)(.{1,80})$/
 const TOKENS = '/google/token'
 
 export async function startVendor(): Promise<Vendor> {
@@ -176,26 +169,24 @@ function readAsked(body: Buffer): { readonly model: string; readonly stream: boo
   return { model, stream: 'stream' in document && document.stream === true }
 }
 
-function showTask(state: State, path: string, url: string, response: ServerResponse): void {
-  const other = LOOKS.exec(url)?.[1]
-  const id = decodeURIComponent(other ?? path.slice(TASKS.length + 1))
-  const task = state.tasks.get(id)
-  response.setHeader('content-type', 'application/json')
-  if (task && other !== undefined) {
-    response.end(JSON.stringify(secondsTask(task.testCase, task.work, id, path)))
-    return
-  }
-  if (task) {
-    response.end(JSON.stringify(videoTask(task.testCase, task.work, id, task.model)))
-    return
-  }
-  if (path === TASKS) {
-    response.end('{"items":[],"total":0}')
-    return
-  }
-  state.strays.push(`GET ${url}`)
-  response.statusCode = 404
-  response.end('{"error":{"code":"ResourceNotFound","message":"no such task"}}')
+async function showTask(
+  state: State,
+  path: string,
+  url: string,
+  response: ServerResponse,
+): Promise<void> {
+  await write(response, shownTask(state, path, url))
+}
+
+function shownTask({ tasks, strays }: State, path: string, url: string): Script {
+  const look = findLook(url)
+  const id = look?.id ?? decodeURIComponent(path.slice(TASKS.length + 1))
+  const task = tasks.get(id)
+  if (task && look) return look.show(task.testCase, task.work)
+  if (task) return jsonScript(videoTask(task.testCase, task.work, id, task.model))
+  if (path === TASKS) return jsonScript({ items: [], total: 0 })
+  strays.push(`GET ${url}`)
+  return jsonScript({ error: { code: 'ResourceNotFound', message: 'no such task' } }, 404)
 }
 
 /** Resolves to true if everything was written. */
