@@ -1,5 +1,5 @@
 /** Spend over the period, stacked by a choice, and figures of each model, tag or end user. */
-import { Group, SegmentedControl, Skeleton } from '@mantine/core'
+import { Group, SegmentedControl, Skeleton, Text } from '@mantine/core'
 import { fillBuckets, fromFirst } from '../../components/charts/fill-buckets.ts'
 import { OTHER_COLOR, seriesColor } from '../../components/charts/palette.ts'
 import { TimeChart } from '../../components/charts/time-chart.tsx'
@@ -38,9 +38,11 @@ interface UsageChartProps {
   readonly summary: ReturnType<typeof useAdmin<typeof SUMMARY>>
   readonly grouping: Grouping
   readonly onGrouping: (grouping: Grouping) => void
+  /** The list below is filtered by what figures do not know: the status or the id of a call. */
+  readonly isWider: boolean
 }
 
-export function UsageChart({ summary, grouping, onGrouping }: UsageChartProps) {
+export function UsageChart({ summary, grouping, onGrouping, isWider }: UsageChartProps) {
   const t = useMessages(messages)
   const { data, error, refetch } = summary
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
@@ -59,6 +61,11 @@ export function UsageChart({ summary, grouping, onGrouping }: UsageChartProps) {
   )
   return (
     <Panel title={t('spendOver')} aside={choice}>
+      {isWider ? (
+        <Text size="xs" c="dimmed">
+          {t('chartIsWider')}
+        </Text>
+      ) : null}
       <Stacked summary={data} others={t(isLabel(grouping) ? 'othersOrNone' : 'others')} />
     </Panel>
   )

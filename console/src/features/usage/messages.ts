@@ -22,6 +22,8 @@ export const messages = defineMessages(
     newest: 'Newest first',
     oldest: 'Oldest first',
     copyView: 'Copy link to this view',
+    chartIsWider:
+      'Chart and figures count calls of any status: status and request filter the list alone.',
     stackedBy: 'Stacked by',
     spendOver: 'Spend over time',
     others: 'All others',
@@ -85,6 +87,7 @@ export const messages = defineMessages(
     oldest: '最早在前',
     copyView: '复制此视图的链接',
     stackedBy: '堆叠维度',
+    chartIsWider: '图表与汇总包含所有状态的调用；状态与请求筛选仅作用于下方列表。',
     spendOver: '支出趋势',
     others: '其他',
     othersOrNone: '其他及未标注的调用',

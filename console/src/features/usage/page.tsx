@@ -60,6 +60,7 @@ export function Page() {
           summary={summary}
           grouping={grouping}
           onGrouping={(by) => view.set({ by: by === 'model' ? '' : by })}
+          isWider={list.filters.status !== '' || list.filters.request_id !== ''}
         />
         {summary.data ? <ChosenFigures summary={summary.data} grouping={grouping} /> : null}
         <Group justify="space-between" gap="xs">
