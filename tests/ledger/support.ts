@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import { holdIdOf, newRequestId } from '../../server/base/lib/ids.ts'
 import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
 import { createKey } from '../../server/money/accounts/manage-keys.ts'
-import { audit } from '../../server/money/ledger/audit/audit.ts'
+import { type AuditOptions, audit } from '../../server/money/ledger/audit/audit.ts'
 import type { HoldRow, SettleRow, StoredCheckpoint } from '../../server/money/ledger/store.ts'
 
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -76,7 +76,7 @@ export function storedCheckpoint(charge: bigint, more: Partial<StoredCheckpoint>
 }
 
 /** Returns the ids and titles of broken invariants. */
-export async function brokenInvariants(sql: Sql): Promise<string[]> {
-  const { checks } = await audit(sql)
+export async function brokenInvariants(sql: Sql, options: AuditOptions = {}): Promise<string[]> {
+  const { checks } = await audit(sql, options)
   return checks.filter(({ ok }) => !ok).map((check) => JSON.stringify(check))
 }

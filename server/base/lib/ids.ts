@@ -71,6 +71,20 @@ export function newId(prefix: IdPrefix): string {
 
 /** Base-36 digits for milliseconds until the year 5188. */
 const TIME_LENGTH = 9
+const TIME = /^[a-z]+_([0-9a-z]{9})/
+
+/** Returns the digits that ids of a time have after their prefix; other characters follow. */
+export function timeDigits(ms: number): string {
+  return ms.toString(36).padStart(TIME_LENGTH, '0')
+}
+
+/** Returns the time in a request or hold id, or undefined if it has none. */
+export function timeOfId(id: string): Date | undefined {
+  const [, digits] = TIME.exec(id) ?? []
+  const time = new Date(digits === undefined ? Number.NaN : Number.parseInt(digits, 36))
+  return Number.isNaN(time.getTime()) ? undefined : time
+}
+
 let lastMs = 0
 let lastTime = ''
 
@@ -84,7 +98,7 @@ export function newRequestId(): string {
   const now = Date.now()
   if (now !== lastMs) {
     lastMs = now
-    lastTime = now.toString(36).padStart(TIME_LENGTH, '0')
+    lastTime = timeDigits(now)
   }
   return `req_${lastTime}${randomText(LENGTH - TIME_LENGTH)}`
 }

@@ -1,4 +1,5 @@
 /** Months of UTC, and the ids of the holds that were taken in them. */
+import { timeDigits, timeOfId } from '../../base/lib/ids.ts'
 import { OperatorError } from '../../base/lib/operator-error.ts'
 
 export interface Month {
@@ -12,9 +13,6 @@ export interface Month {
 }
 
 const NAME = /^(\d{4})-(0[1-9]|1[0-2])$/
-/** Base-36 digits of milliseconds in an id. */
-const TIME_LENGTH = 9
-const HOLD_TIME = /^hold_([0-9a-z]{9})/
 
 /** Throws OperatorError unless the name is like `2030-01`. */
 export function readMonth(name: string): Month {
@@ -33,10 +31,8 @@ export function monthOf(time: Date): Month {
 
 /** Returns the month of a hold's id, or undefined if it has no time. */
 export function monthOfHold(holdId: string): Month | undefined {
-  const [, digits] = HOLD_TIME.exec(holdId) ?? []
-  const ms = digits === undefined ? Number.NaN : Number.parseInt(digits, 36)
-  const time = new Date(ms)
-  return Number.isNaN(time.getTime()) ? undefined : monthOf(time)
+  const time = timeOfId(holdId)
+  return time && monthOf(time)
 }
 
 /** Returns the time `months` months before `now`. */
@@ -46,5 +42,5 @@ export function monthsBefore(now: Date, months: number): Date {
 
 /** Sorts before each id of this time or later: an id has further characters. */
 function firstId(time: Date): string {
-  return `hold_${time.getTime().toString(36).padStart(TIME_LENGTH, '0')}`
+  return `hold_${timeDigits(time.getTime())}`
 }

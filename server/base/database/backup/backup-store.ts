@@ -37,14 +37,25 @@ export async function fixFormats(transaction: TransactionSql): Promise<void> {
     set local extra_float_digits = 1`)
 }
 
-/** Lists every table of the gateway except the lists of migrations and of files of functions. */
+/** Tables that say something about this database alone, or follow from others. */
+export const NOT_BACKED_UP: readonly string[] = [
+  'schema_migration',
+  'function_file',
+  'verified_week',
+  'verified_sum',
+  'verified_key',
+  'verified_budget',
+  'verified_books',
+]
+
+/** Lists every table of the gateway that a backup has. */
 export async function listTables(transaction: TransactionSql): Promise<TableShape[]> {
   return await transaction<TableShape[]>`
     select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns,
       array_agg(format_type(a.atttypid, a.atttypmod) order by a.attnum) as types
     from pg_class c join pg_attribute a on a.attrelid = c.oid
     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
-      and not c.relispartition and c.relname not in ('schema_migration', 'function_file')
+      and not c.relispartition and c.relname <> all (${NOT_BACKED_UP}::text[])
       and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
     group by c.relname order by c.relname`
 }

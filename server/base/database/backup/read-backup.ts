@@ -11,6 +11,7 @@ import {
   SECRET_KEY_FILE,
   tableFile,
 } from './backup-manifest.ts'
+import { NOT_BACKED_UP } from './backup-store.ts'
 
 /**
  * Reads the manifest and checks every file that it lists. Throws DatabaseProblem if the folder is
@@ -24,8 +25,9 @@ export async function readBackup(from: string): Promise<Manifest> {
   for (const table of manifest.tables) await checkFile(join(from, tableFile(table.name)), table)
   const { secret_key } = manifest
   if (typeof secret_key === 'object') await checkFile(join(from, SECRET_KEY_FILE), secret_key)
-  // A version from before the files of functions takes their list for data.
-  return { ...manifest, tables: manifest.tables.filter(({ name }) => name !== 'function_file') }
+  // A version from before one of these tables takes it for data.
+  const tables = manifest.tables.filter(({ name }) => !NOT_BACKED_UP.includes(name))
+  return { ...manifest, tables }
 }
 
 async function checkFile(

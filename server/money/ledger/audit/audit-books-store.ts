@@ -3,6 +3,7 @@
 import { selectCheckpoints } from '../books/statement-store.ts'
 import { compareCheckpoint } from '../books/stored-checkpoint.ts'
 import type { Invariant, Violation } from './audit-store.ts'
+import { holdsIn } from './scope-store.ts'
 
 const LIST_LIMIT = 20
 const CHECKPOINTS_AT_ONCE = 100
@@ -10,12 +11,12 @@ const CHECKPOINTS_AT_ONCE = 100
 const sealedEntriesAreUnchanged: Invariant = {
   id: 'I14',
   title: 'no sealed entry was changed, removed or inserted',
-  find: (sql) => sql<Violation[]>`
+  find: (sql, scope) => sql<Violation[]>`
     with broken as materialized (
       select b.*, coalesce(a.entries, 0) as archived, d.entries as live from ledger_block b
       left join archived_block a on a.number = b.number
       cross join lateral ledger_digest(b.after_id, b.upto_id) d
-      where case when a.number is null
+      where b.number > ${scope.block.toString()}::bigint and case when a.number is null
         then d.entries <> b.entries or d.root <> b.root or d.marks <> b.marks
         -- The live entries of a block with archived ones are those of its marks that are not there.
         else d.entries + a.entries <> b.entries or d.entries > 0 and d.entries <> (
@@ -56,7 +57,7 @@ const sealedEntriesAreUnchanged: Invariant = {
 const blocksAreOneChain: Invariant = {
   id: 'I15',
   title: 'the blocks are one chain that covers every entry once',
-  find: (sql) => sql<Violation[]>`
+  find: (sql, scope) => sql<Violation[]>`
     with linked as (
       select b.*, a.number is not null as has_archived, ledger_block_hash(b) as found_hash,
         lag(b.number, 1, 0::bigint) over by_number as last_number,
@@ -65,18 +66,28 @@ const blocksAreOneChain: Invariant = {
         lag(b.entries_total, 1, 0::bigint) over by_number as last_total,
         lag(b.totals, 1, '{}') over by_number as last_totals
       from ledger_block b left join archived_block a on a.number = b.number
+      where b.number >= ${scope.block.toString()}::bigint
       window by_number as (order by b.number)
     ), head as (
       select upto_id, entries_total, totals from ledger_block order by number desc limit 1
-    ), archived as (
-      select coalesce(sum(entries), 0) as entries from archived_sum
-    ), moved as (
-      select currency, source as pot, -amount as amount from archived_sum
+    ), live as materialized (
+      select currency, source, destination, count(*) as entries, sum(amount) as amount
+      from entry where ${holdsIn(sql, scope, 'posting')} and id <= (select upto_id from head)
+      group by 1, 2, 3
+    ), history as (
+      select currency, source, destination, entries, amount from archived_sum
       union all
-      select currency, destination, amount from archived_sum
+      select currency, source, destination, entries, amount from verified_sum
+        where week = any (${scope.weeks}::date[])
+    ), flow as (
+      select * from live union all select * from history
+    ), moved as (
+      select currency, source as pot, -amount as amount from flow
+      union all
+      select currency, destination, amount from flow
     ), pots as (
       select currency, pot, sum(amount)::text as amount from moved group by 1, 2
-    ), archived_totals as (
+    ), found_totals as (
       select coalesce(json_object_agg(currency, pots), '{}')::text as totals from (
         select currency, json_object_agg(pot, amount) as pots from pots group by 1) p)
     select format('block %s', number) as subject, v.found, v.expected
@@ -88,18 +99,21 @@ const blocksAreOneChain: Invariant = {
       (entries_total <> last_total + entries, entries_total::text, (last_total + entries)::text),
       (not has_archived and totals <> ledger_totals(last_totals, after_id, upto_id), totals,
         ledger_totals(last_totals, after_id, upto_id))) as v(is_wrong, found, expected)
-    where v.is_wrong
+    where v.is_wrong and number > ${scope.block.toString()}::bigint
     union all
-    select 'sealed entries', (c.entries + a.entries)::text, h.entries_total::text
-    from head h cross join archived a cross join lateral (
-      select count(*) as entries from entry where id <= h.upto_id) c
-    where c.entries + a.entries <> h.entries_total
+    select format('block %s', v.block), 'another block, or none', 'that which was verified'
+    from verified_books v left join linked l on l.number = v.block
+    where l.hash is distinct from v.hash or l.found_hash is distinct from v.hash
+    union all
+    select 'sealed entries', f.entries::text, h.entries_total::text
+    from head h cross join (select coalesce(sum(entries), 0) as entries from flow) f
+    where f.entries <> h.entries_total
     union all
     -- The totals of blocks with archived entries are known only up to the last block.
     select 'sealed totals', h.totals, found.totals
-    from head h cross join archived a cross join archived_totals t cross join lateral (
-      select case when a.entries > 0 then ledger_totals(t.totals, 0, h.upto_id) end as totals) found
-    where h.totals <> found.totals
+    from head h cross join found_totals t cross join lateral (
+      select ledger_totals(t.totals, h.upto_id, h.upto_id) as totals) found
+    where h.totals <> found.totals and exists (select from history)
     limit ${LIST_LIMIT}`,
 }
 
@@ -127,10 +141,12 @@ const historyIsGuarded: Invariant = {
     select t.name as subject,
       coalesce(format('trigger state %s', g.tgenabled), 'no trigger') as found,
       'a trigger that refuses changes' as expected
-    from unnest(array['entry', 'credit', 'ledger_block', 'ledger_checkpoint',
-      'archive_object']) as t(name)
+    from (values ('entry', 'append_only'), ('credit', 'append_only'),
+      ('ledger_block', 'append_only'), ('ledger_checkpoint', 'append_only'),
+      ('archive_object', 'append_only'), ('hold', 'guard'), ('hold', 'kept'), ('call', 'guard'),
+      ('call', 'kept'), ('task', 'guard')) as t(name, rule)
     left join pg_trigger g
-      on g.tgrelid = to_regclass(t.name) and g.tgname = t.name || '_append_only'
+      on g.tgrelid = to_regclass(t.name) and g.tgname = t.name || '_' || t.rule
     where g.tgenabled is null or g.tgenabled not in ('O', 'A')`,
 }
 

@@ -1,5 +1,6 @@
 /** The invariant of price lists: what was charged follows from a list that the customer had. */
 import type { Invariant, Violation } from './audit-store.ts'
+import { callsIn, holdsIn } from './scope-store.ts'
 
 const LIST_LIMIT = 20
 /** The longest that a call is read, and waits, between its identification and its hold. */
@@ -13,7 +14,8 @@ export const pricesAreOfTheList: Invariant = {
   id: 'I24',
   title:
     'a price of a list is of one that the account had, and the lines follow from it and the base',
-  find: (sql) => sql<Violation[]>`
+  isOfCalls: true,
+  find: (sql, scope) => sql<Violation[]>`
     with recursive chain as (
       select id, id as asked from price_list where account_id is null
       union all
@@ -24,10 +26,12 @@ export const pricesAreOfTheList: Invariant = {
       select h.account_id, h.created_at, h.labels, c.request_id, c.review, c.lines,
         v.version, v.list_id,
         v.prices, v.effective_from, v.model_id
-      from hold h join call c on c.hold_id = h.id
+      from hold h join (
+        select * from call where ${callsIn(sql, scope, 'request_id')}) c on c.hold_id = h.id
       join price v on v.list_id is not null and v.version = case
         when c.attempts->-1 ? 'price_version'
         then (c.attempts->-1->>'price_version')::bigint else h.price_version end
+      where ${holdsIn(sql, scope, 'h.id')}
     ), had as (
       select account_id, list_id, effective_from as from_at, lead(effective_from)
         over (partition by account_id order by version) as to_at

@@ -3,6 +3,7 @@
  * returns none. All run in one repeatable-read transaction and see a busy gateway at one instant.
  */
 import type { Sql, TransactionSql } from 'postgres'
+import { callsIn, holdsIn, type Scope } from './scope-store.ts'
 
 export interface Violation {
   readonly subject: string
@@ -13,7 +14,9 @@ export interface Violation {
 export interface Invariant {
   readonly id: string
   readonly title: string
-  readonly find: (sql: TransactionSql) => Promise<readonly Violation[]>
+  /** True if it judges single calls, so that a week can be checked by itself. */
+  readonly isOfCalls?: true
+  readonly find: (sql: TransactionSql, scope: Scope) => Promise<readonly Violation[]>
 }
 
 /** Maximum number of violations listed per invariant. */
@@ -22,11 +25,11 @@ const LIST_LIMIT = 20
 const sumIsZero: Invariant = {
   id: 'I1',
   title: 'all entries of a currency add up to zero',
-  find: (sql) => sql<Violation[]>`
+  find: (sql, scope) => sql<Violation[]>`
     with moved as (
-      select currency, -amount as amount from entry
+      select currency, -amount as amount from entry where ${holdsIn(sql, scope, 'posting')}
       union all
-      select currency, amount from entry)
+      select currency, amount from entry where ${holdsIn(sql, scope, 'posting')})
     select currency as subject, sum(amount)::text as found, '0' as expected
     from moved group by currency having sum(amount) <> 0 limit ${LIST_LIMIT}`,
 }
@@ -34,15 +37,19 @@ const sumIsZero: Invariant = {
 const balancesMatchEntries: Invariant = {
   id: 'I2',
   title: 'each balance is the sum of its entries, archived ones included',
-  find: (sql) => sql<Violation[]>`
-    with moved as (
-      select account_id, source as pot, -amount as amount from entry
+  find: (sql, scope) => sql<Violation[]>`
+    with flow as (
+      select account_id, source, destination, amount from entry
+        where ${holdsIn(sql, scope, 'posting')}
       union all
-      select account_id, destination, amount from entry
+      select account_id, source, destination, amount from verified_sum
+        where week = any (${scope.weeks}::date[])
       union all
-      select account_id, source, -amount from archived_sum
+      select account_id, source, destination, amount from archived_sum
+    ), moved as (
+      select account_id, source as pot, -amount as amount from flow
       union all
-      select account_id, destination, amount from archived_sum
+      select account_id, destination, amount from flow
     ), summed as (
       select account_id,
         coalesce(sum(amount) filter (where pot = 'available'), 0) as available,
@@ -85,9 +92,11 @@ const heldIsOpenHolds: Invariant = {
 const holdsEndOnce: Invariant = {
   id: 'I5',
   title: 'each closed hold ended once: its whole amount was moved, and one record explains it',
-  find: (sql) => sql<Violation[]>`
+  isOfCalls: true,
+  find: (sql, scope) => sql<Violation[]>`
     with left_hold as (
-      select posting, sum(amount) as amount from entry where source = 'held' group by posting)
+      select posting, sum(amount) as amount from entry
+      where source = 'held' and ${holdsIn(sql, scope, 'posting')} group by posting)
     select h.id as subject,
       format('%s, %s left it, record %s', h.state, coalesce(l.amount, 0),
         coalesce(c.request_id, 'missing')) as found,
@@ -95,8 +104,9 @@ const holdsEndOnce: Invariant = {
         else format('%s, %s left it, record %s', h.state, h.amount, h.request_id) end as expected
     from hold h
     left join left_hold l on l.posting = h.id
-    left join call c on c.hold_id = h.id
-    where case h.state
+    left join (select * from call where ${callsIn(sql, scope, 'request_id')}) c
+      on c.hold_id = h.id
+    where ${holdsIn(sql, scope, 'h.id')} and case h.state
       when 'open' then l.posting is not null or c.hold_id is not null
       else coalesce(l.amount, 0) <> h.amount or c.request_id is distinct from h.request_id
       end
@@ -106,32 +116,38 @@ const holdsEndOnce: Invariant = {
 const chargesAreExplained: Invariant = {
   id: 'I6',
   title: 'a charge is what left the hold plus its overrun, debt and correction entries',
-  find: (sql) => sql<Violation[]>`
+  isOfCalls: true,
+  find: (sql, scope) => sql<Violation[]>`
     with taken as (
       select posting, sum(case when source = 'revenue' then -amount else amount end) as amount
-      from entry where destination = 'revenue' or source = 'revenue' group by posting)
+      from entry where (destination = 'revenue' or source = 'revenue')
+        and ${holdsIn(sql, scope, 'posting')}
+      group by posting)
     select c.hold_id as subject,
       format('charged %s, returned %s of %s', c.charged, c.returned, c.held) as found,
       format('%s went to revenue', coalesce(t.amount, 0)) as expected
     from call c left join taken t on t.posting = c.hold_id
-    where c.charged <> coalesce(t.amount, 0)
-      or c.returned <> c.held - least(c.charged, c.held)
+    where ${callsIn(sql, scope, 'c.request_id')} and (c.charged <> coalesce(t.amount, 0)
+      or c.returned <> c.held - least(c.charged, c.held))
     limit ${LIST_LIMIT}`,
 }
 
 const correctionsAreExplained: Invariant = {
   id: 'I18',
   title: 'a correction is the final charge minus the charge when the call was closed as lost',
-  find: (sql) => sql<Violation[]>`
+  isOfCalls: true,
+  find: (sql, scope) => sql<Violation[]>`
     with corrected as (
       select posting, sum(case when source = 'revenue' then -amount else amount end) as amount
       from entry where step in ('correction', 'correction_debt', 'correction_return')
+        and ${holdsIn(sql, scope, 'posting')}
       group by posting)
     select coalesce(c.hold_id, o.posting) as subject,
       format('%s, corrected by %s', coalesce(c.status, 'no record'),
         coalesce(o.amount, 0)) as found,
       format('not lost, corrected by %s', coalesce(c.charged - c.lost_charge, 0)) as expected
-    from (select * from call where lost_charge is not null) c
+    from (select * from call where lost_charge is not null
+      and ${callsIn(sql, scope, 'request_id')}) c
     full join corrected o on o.posting = c.hold_id
     where c.hold_id is null or c.status = 'lost'
       or c.charged - c.lost_charge <> coalesce(o.amount, 0)
@@ -162,28 +178,36 @@ const deliveriesEndOnce: Invariant = {
 const nothingIsMissing: Invariant = {
   id: 'I11',
   title: 'no acknowledged write is missing: every record and entry has its hold or credit',
-  find: (sql) => sql<Violation[]>`
+  isOfCalls: true,
+  find: (sql, scope) => sql<Violation[]>`
     select c.request_id as subject, 'a record without its hold' as found, c.hold_id as expected
-    from call c where not exists (select 1 from hold h where h.id = c.hold_id)
+    from call c where ${callsIn(sql, scope, 'c.request_id')} and not exists (
+      select 1 from hold h where h.id = c.hold_id and ${holdsIn(sql, scope, 'h.id')})
     union all
     select e.posting, 'an entry without hold or credit', 'one of them' from entry e
-    where not exists (select 1 from hold h where h.id = e.posting)
+    where ${holdsIn(sql, scope, 'e.posting')} and not exists (
+      select 1 from hold h where h.id = e.posting and ${holdsIn(sql, scope, 'h.id')})
       and not exists (select 1 from credit c where c.id = e.posting)
     union all
     select h.id, 'a hold without its entry', h.amount::text from hold h
-    where h.amount > 0 and not exists (
-      select 1 from entry e where e.posting = h.id and e.step = 'hold' and e.amount = h.amount)
+    where ${holdsIn(sql, scope, 'h.id')} and h.amount > 0 and not exists (
+      select 1 from entry e where e.posting = h.id and e.step = 'hold' and e.amount = h.amount
+        and ${holdsIn(sql, scope, 'e.posting')})
     limit ${LIST_LIMIT}`,
 }
 
 const spendIsCounted: Invariant = {
   id: 'I17',
   title: 'the spend counter that a key shares with its rotations matches their limited calls',
-  find: (sql) => sql<Violation[]>`
+  find: (sql, scope) => sql<Violation[]>`
     with used as (
       select h.key_id, case when h.state = 'open' then h.amount else 0 end as held,
         coalesce(c.charged, 0) as spent
-      from hold h left join call c on c.hold_id = h.id where h.spend_limited
+      from hold h left join (
+        select * from call where ${callsIn(sql, scope, 'request_id')}) c on c.hold_id = h.id
+      where h.spend_limited and ${holdsIn(sql, scope, 'h.id')}
+      union all
+      select key_id, 0, limited from verified_key where week = any (${scope.weeks}::date[])
       union all
       select key_id, 0, limited from archived_key where limited > 0
     ), limited as (
@@ -215,12 +239,23 @@ export const LEDGER_INVARIANTS: readonly Invariant[] = [
 ]
 
 /** Runs `work` on one snapshot of the database, with a statement timeout of 30 minutes. */
-export async function withReadOnlySnapshot<T>(
+export function withReadOnlySnapshot<T>(
   sql: Sql,
   work: (view: TransactionSql) => Promise<T>,
 ): Promise<T> {
-  const result = await sql.begin('isolation level repeatable read read only', async (view) => {
+  return withAuditSnapshot(sql, 'read only', work)
+}
+
+/** As withReadOnlySnapshot, in a transaction that may write what it found. */
+export async function withAuditSnapshot<T>(
+  sql: Sql,
+  access: 'read only' | 'read write',
+  work: (view: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const result = await sql.begin(`isolation level repeatable read ${access}`, async (view) => {
     await view`set local statement_timeout = '30min'`
+    // A scope may be a week or everything: no plan suits both.
+    await view`set local plan_cache_mode = force_custom_plan`
     return { value: await work(view) }
   })
   return result.value

@@ -1,5 +1,5 @@
 /** SQL of the sealer. */
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 
 export interface Observation {
   /** The last entry id allocated at this point; 0 if there is none. */
@@ -48,7 +48,7 @@ export interface HeadRow {
 }
 
 /** Returns the newest block, or undefined if there is none. */
-export async function selectHead(sql: Sql): Promise<HeadRow | undefined> {
+export async function selectHead(sql: Sql | TransactionSql): Promise<HeadRow | undefined> {
   const [row] = await sql<HeadRow[]>`
     select number, hash, upto_id, entries_total, totals, sealed_at
     from ledger_block order by number desc limit 1`

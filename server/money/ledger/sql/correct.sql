@@ -1,4 +1,4 @@
--- revision 3
+-- revision 4
 
 -- Corrects a call that was closed as lost, because its settlement comes after all: charges the
 -- amount owed beyond the charge of that time, from the available balance and the rest as debt, or
@@ -83,6 +83,7 @@ begin
       case when closed.state = 'settled' then recorded.charged end, recorded.lines, owed,
       coalesce(detail -> 'lines', '[]'));
   end if;
+  perform reopen_weeks(closed.id, closed.id);
   update hold set state = case when owed is null then 'released' else 'settled' end
   where id = closed.id and account_id = of_account;
   update call set status = new_status, basis = new_basis, review = new_review,

@@ -1,4 +1,4 @@
--- revision 3
+-- revision 4
 
 -- Whether the month of a hold is archived, or is being archived.
 create or replace function is_archived(hold_id text) returns boolean
@@ -135,6 +135,7 @@ begin
   if removed_count <> coalesce(cardinality(ids), 0) then
     raise exception '% entries removed, % archived', removed_count, cardinality(ids);
   end if;
+  perform reopen_weeks(first_hold, last_hold);
   delete from call c using hold h
   where h.id > after and h.id <= upto and c.request_id = h.request_id and c.hold_id = h.id;
   get diagnostics removed_count = row_count;

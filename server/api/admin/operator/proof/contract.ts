@@ -88,7 +88,9 @@ export const operatorProofContract = area(shared, {
   },
   'POST /operator/proof/audit': {
     summary: 'Recompute the books now',
-    description: 'Checks every invariant at a single instant. One audit runs at a time.',
+    description:
+      'Checks every invariant at a single instant; verified weeks count by their sums. ' +
+      'One audit runs at a time.',
     answer: z.object({
       ok: z.boolean(),
       at: time,
