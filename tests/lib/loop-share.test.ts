@@ -7,8 +7,13 @@ import { LoopShare } from '../../server/base/lib/queues/loop-share.ts'
 const GB = 1024 ** 3
 
 function open() {
-  const state = { isShared: true }
-  return { state, share: new LoopShare(() => state.isShared) }
+  const state = { isShared: true, used: 1 }
+  const share = new LoopShare(
+    () => state.isShared,
+    undefined,
+    () => state.used,
+  )
+  return { state, share }
 }
 
 function nextTurn(): Promise<void> {
@@ -40,17 +45,39 @@ test('an account that has used its share waits, and others do not', async () => 
 test('the fewer cores there are, the more of the time a megabyte takes', (t) => {
   t.mock.method(performance, 'now', () => 0)
   const mayGoOn = (cores: number) => {
-    const share = new LoopShare(() => true, undefined, cores)
+    const share = new LoopShare(
+      () => true,
+      undefined,
+      () => 1,
+      cores,
+    )
     return share.count('a', 1.5 * 1024 ** 2)
   }
   assert.deepEqual([1, 2, 4, 64].map(mayGoOn), [false, false, true, true])
 })
 
-test('alone, an account may use all of it', async () => {
+test('alone, an account may use all of it, and owes nothing to the next one', async () => {
   const { share, state } = open()
   state.isShared = false
   assert.equal(share.count('large', 100 * GB), true)
   await share.turn('large')
+  state.isShared = true
+  assert.equal(share.count('large', 0), true)
+})
+
+test('while there is time enough, nobody waits, and nobody owes it later', (t) => {
+  let now = 1
+  t.mock.method(performance, 'now', () => now)
+  const { share, state } = open()
+  state.used = 0.5
+  assert.equal(share.count('large', 100 * GB), true)
+  state.used = 0.7
+  now += 1_000
+  assert.equal(share.count('large', 1024), true)
+  assert.equal(share.count('large', GB), false)
+  now += 1_000
+  state.used = 0.5
+  assert.equal(share.count('large', 1024), true)
 })
 
 test('work that follows a turn is counted', async () => {

@@ -1,10 +1,12 @@
 /**
  * Shares the event loop's time fairly among accounts. Large work costs milliseconds of it, in
- * which nothing else of the process runs; so while calls of several accounts run, the large bodies,
- * answers and messages of one account get a quarter of the time, and those of all accounts half.
- * What is over its share is not refused, it waits. Small calls are neither counted nor delayed.
+ * which nothing else of the process runs; so while calls of several accounts run and most of the
+ * time is used, the large bodies, answers and messages of one account get a quarter of it, and
+ * those of all accounts half. What is over its share is not refused, it waits. Small calls are
+ * neither counted nor delayed.
  */
 import { availableParallelism } from 'node:os'
+import { performance } from 'node:perf_hooks'
 
 /** A smaller body, answer or message is not counted. */
 export const SHARED_BYTES = 64 * 1024
@@ -24,6 +26,10 @@ const MS_PER_MB = 4
 const MS_PER_MB_AND_CORE = 16
 /** Calls of others may end earlier than expected, and all time is free then. */
 const ASLEEP_MS_MAX = 100
+/** The part of the loop's time from which on large work of accounts is spaced. */
+const BUSY = 0.6
+/** Time over which the use of the loop is measured. */
+const MEASURED_MS = 100
 /** Accounts that have used no more than their share are forgotten above this number. */
 const ACCOUNTS_KEPT = 1_000
 
@@ -38,17 +44,25 @@ export class LoopShare {
   private readonly onBytes: (bytes: number) => void
   private readonly msPerByte: number
   private readonly accounts = new Map<string, Account>()
+  private readonly measure: () => number
   private timer: NodeJS.Timeout | undefined
   private isServing = false
+  private measuredAt = -Infinity
+  private used = 0
 
-  /** `isShared` returns whether calls of several accounts run; `onBytes` learns what is counted. */
+  /**
+   * `isShared` returns whether calls of several accounts run; `onBytes` learns what is counted;
+   * `measure` returns the part of the loop's time that was used since it was last asked.
+   */
   constructor(
     isShared: () => boolean,
     onBytes: (bytes: number) => void = () => undefined,
+    measure: () => number = measureLoop(),
     cores = availableParallelism(),
   ) {
     this.isShared = isShared
     this.onBytes = onBytes
+    this.measure = measure
     this.msPerByte = (MS_PER_MB + MS_PER_MB_AND_CORE / cores) / MB
   }
 
@@ -72,7 +86,9 @@ export class LoopShare {
     return this.waitOf(account) <= 0
   }
 
+  /** Counts nothing while an account is alone or there is time enough for all: it is no debt. */
   private charge(account: Account, tookMs: number): void {
+    if (!this.isScarce()) return
     const now = performance.now()
     const spacing = Math.max(SPACING, SPACING_OF_EACH * this.countBehind(now))
     const evenAt = Math.max(account.evenAt, now) + tookMs * spacing
@@ -81,7 +97,17 @@ export class LoopShare {
 
   /** Returns the time until work of the account may begin. */
   private waitOf({ evenAt }: Account): number {
-    return this.isShared() ? evenAt - AHEAD_MS - performance.now() : 0
+    return this.isScarce() ? evenAt - AHEAD_MS - performance.now() : 0
+  }
+
+  private isScarce(): boolean {
+    if (!this.isShared()) return false
+    const now = performance.now()
+    if (now - this.measuredAt >= MEASURED_MS) {
+      this.measuredAt = now
+      this.used = this.measure()
+    }
+    return this.used >= BUSY
   }
 
   private countBehind(now: number): number {
@@ -141,5 +167,16 @@ export class LoopShare {
       if (!next || account.evenAt < next.evenAt) next = account
     }
     return next
+  }
+}
+
+/** Returns a function that tells how much of the loop's time was used since its last call. */
+function measureLoop(): () => number {
+  let before = performance.eventLoopUtilization()
+  return () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, before)
+    before = now
+    return utilization
   }
 }
