@@ -71,10 +71,11 @@ export async function audit(sql: Sql, options: AuditOptions = {}): Promise<Audit
     const known = isFull ? [] : await selectKnownWeeks(view)
     const scope = isFull ? EVERYTHING : await readScope(view, known)
     const altered = await findAltered(view, isFull)
-    const checks = [judge(ALTERED, altered)]
+    const checks: AuditCheck[] = []
     for (const invariant of INVARIANTS) {
       checks.push(judge(invariant, await invariant.find(view, scope)))
     }
+    checks.push(judge(ALTERED, altered))
     return { checks, known, altered, head: await selectHead(view) }
   })
   if ((await readPlace(sql)).writable) {
