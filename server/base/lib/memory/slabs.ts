@@ -4,6 +4,8 @@
  * resident for ever. A slab of a megabyte goes back to the system when it is freed.
  */
 const FIRST_BYTES = 4 * 1024
+/** Up to here the first slab grows: most of what waits is small, and then it is in one piece. */
+const WHOLE_BYTES = 16 * 1024
 const SLAB_BYTES_MAX = 1024 * 1024
 /** A smaller one may be a part of memory that others share. */
 const FREED_BYTES_MIN = 128 * 1024
@@ -54,6 +56,14 @@ export class Slabs {
 
   /** The next is as large as all before, so that there are few. */
   private addSlab(neededBytes: number): void {
+    const whole = Math.max(this.used + neededBytes, 2 * this.last.length)
+    if (this.used > 0 && this.full.length === 0 && whole <= WHOLE_BYTES) {
+      const larger = Buffer.allocUnsafe(whole)
+      this.last.copy(larger, 0, 0, this.used)
+      this.last = larger
+      this.capacity = whole
+      return
+    }
     if (this.used > 0) this.full.push(this.last)
     const size = Math.min(SLAB_BYTES_MAX, Math.max(FIRST_BYTES, neededBytes, this.capacity))
     this.last = Buffer.allocUnsafe(size)
