@@ -30,6 +30,10 @@ const SEEN = `(root) => {
   return seen
 }`
 
+/** The page is read as it is painted: without its styles it is not. */
+const HAS_STYLES =
+  '[...document.querySelectorAll("link[rel=stylesheet]")].every((one) => one.sheet)'
+
 const see = (page: Page, selector: string) =>
   page.evaluate<string[]>(`(${SEEN})(document.querySelector('${selector}'))`)
 
@@ -83,6 +87,7 @@ describe('the sign-in page before its script', { skip: noBrowser }, () => {
     })
     await page.goto(address, { waitUntil: 'commit' })
     await page.locator('#early-sign-in').waitFor()
+    await until('its styles', () => page.evaluate<boolean>(HAS_STYLES))
     const early = await see(page, '#early-sign-in')
     assert.ok(early.length >= 8, early.join('\n'))
     release()
