@@ -1,6 +1,7 @@
 /** Shared by tests of accounts: a database of their own and helpers that fill it. */
 import type { TestContext } from 'node:test'
 import type { Sql } from 'postgres'
+import { isLocked } from '../../server/base/database/unavailable.ts'
 import type { Log } from '../../server/base/lib/log.ts'
 import { type Accounts, createAccounts } from '../../server/money/accounts/identify.ts'
 import { createAccount } from '../../server/money/accounts/manage-accounts.ts'
@@ -96,6 +97,20 @@ export async function spend(
   call: { accountId: string; keyId: string; held: bigint; charged: bigint | null; open?: boolean },
 ): Promise<void> {
   const hold = holdRow(call, { amount: call.held.toString() })
-  await takeHolds(sql, [hold])
-  if (!call.open) await closeHolds(sql, [settleRow(hold, call.charged)])
+  await onceFree(() => takeHolds(sql, [hold]))
+  if (!call.open) await onceFree(() => closeHolds(sql, [settleRow(hold, call.charged)]))
+}
+
+/** A statement waits 300 ms for a balance. Then it has done nothing: the ledger sends it again. */
+async function onceFree(send: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    const isDone = await send().then(
+      () => true,
+      (error: unknown) => {
+        if (!isLocked(error)) throw error
+        return false
+      },
+    )
+    if (isDone) return
+  }
 }
