@@ -7,10 +7,9 @@
 
 import { join, resolve } from 'node:path'
 import { readOptions } from '../testbed/options.ts'
-import { readCpuSeconds } from '../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
+import { type CallCosts, measureCalls } from './peers/measure-calls.ts'
 import { type Peer, startTributary, startUpstream } from './peers/start-peers.ts'
-import { runWrk } from './peers/wrk.ts'
 
 const values = readOptions(import.meta.filename, {
   before: { type: 'string' },
@@ -29,13 +28,6 @@ const seconds = Number(values.seconds)
 const kilobytes = Number(values.body)
 const CONNECTIONS = 32
 const KINDS = [`${kilobytes} KB bodies`, '100-chunk streams'] as const
-
-interface Figures {
-  readonly perSecond: number
-  readonly gatewayMicroseconds: number
-  readonly databaseMicroseconds: number
-  readonly errors: number
-}
 
 const conditions = readConditions(
   `node benchmarks/before-after.ts --before CHECKOUT --rounds ${rounds} --seconds ${seconds}` +
@@ -63,7 +55,7 @@ lines.push(
 report(values.name, conditions, { before: values.label, rounds, seconds, ...result }, lines)
 
 async function compare(kind: (typeof KINDS)[number]): Promise<void> {
-  const measured: { readonly before: Figures; readonly after: Figures }[] = []
+  const measured: { readonly before: CallCosts; readonly after: CallCosts }[] = []
   for (const peer of [before, after]) await measure(peer, kind, 2)
   for (let turn = 0; turn < rounds; turn += 1) {
     const first = await measure(before, kind, seconds)
@@ -87,23 +79,7 @@ async function compare(kind: (typeof KINDS)[number]): Promise<void> {
   )
 }
 
-async function measure(peer: Peer, kind: string, duration: number): Promise<Figures> {
-  const own = readCpuSeconds(peer.pid, peer.databasePid)
-  const database = peer.databasePid === undefined ? 0 : readCpuSeconds(peer.databasePid)
-  const options = {
-    stream: kind !== KINDS[0],
-    connections: CONNECTIONS,
-    seconds: duration,
-    kilobytes,
-  }
-  const { requests, perSecond, errors } = await runWrk(peer, options)
-  const each = (spent: number) => (spent * 1e6) / Math.max(1, requests)
-  return {
-    perSecond,
-    gatewayMicroseconds: each(readCpuSeconds(peer.pid, peer.databasePid) - own),
-    databaseMicroseconds: each(
-      peer.databasePid === undefined ? 0 : readCpuSeconds(peer.databasePid) - database,
-    ),
-    errors,
-  }
+function measure(peer: Peer, kind: string, duration: number): Promise<CallCosts> {
+  const stream = kind !== KINDS[0]
+  return measureCalls(peer, { stream, connections: CONNECTIONS, seconds: duration, kilobytes })
 }

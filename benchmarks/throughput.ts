@@ -4,8 +4,8 @@
  * `npm run bench`. Each path is warmed up first: what Node compiles meanwhile is no part of a call.
  */
 import { readOptions } from '../testbed/options.ts'
-import { readCpuSeconds } from '../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
+import { type CallCosts, measureCalls } from './peers/measure-calls.ts'
 import {
   type Peer,
   startBareNode,
@@ -15,7 +15,6 @@ import {
   startTributary,
   startUpstream,
 } from './peers/start-peers.ts'
-import { runWrk } from './peers/wrk.ts'
 
 const values = readOptions(import.meta.filename, {
   rounds: { type: 'string', default: '5' },
@@ -32,13 +31,9 @@ const warmUp = Number(values['warm-up'])
 const kilobytes = Number(values.body)
 const KINDS = [`${kilobytes} KB bodies`, '100-chunk streams'] as const
 
-interface Measured {
+interface Measured extends CallCosts {
   readonly kind: string
   readonly peer: string
-  readonly perSecond: number
-  readonly cpuMicroseconds: number
-  readonly databaseMicroseconds: number
-  readonly errors: number
 }
 
 const conditions = readConditions(
@@ -75,20 +70,8 @@ try {
 finish()
 
 async function measure(peer: Peer, kind: string, duration: number): Promise<Measured> {
-  const own = () => readCpuSeconds(peer.pid, peer.databasePid)
-  const database = () => (peer.databasePid === undefined ? 0 : readCpuSeconds(peer.databasePid))
-  const before = { own: own(), database: database() }
   const options = { stream: kind !== KINDS[0], connections, seconds: duration, kilobytes }
-  const { requests, perSecond, errors } = await runWrk(peer, options)
-  const each = (spent: number) => (spent * 1e6) / Math.max(1, requests)
-  return {
-    kind,
-    peer: peer.name,
-    perSecond,
-    errors,
-    cpuMicroseconds: each(own() - before.own),
-    databaseMicroseconds: each(database() - before.database),
-  }
+  return { kind, peer: peer.name, ...(await measureCalls(peer, options)) }
 }
 
 function finish(): void {
@@ -99,7 +82,7 @@ function finish(): void {
     const rows = able.map(({ name }) => {
       const samples = measured.filter((one) => one.kind === kind && one.peer === name)
       const perSecond = median(samples.map((one) => one.perSecond))
-      const cpu = median(samples.map((one) => one.cpuMicroseconds))
+      const cpu = median(samples.map((one) => one.gatewayMicroseconds))
       const database = median(samples.map((one) => one.databaseMicroseconds))
       const errors = samples.reduce((sum, one) => sum + one.errors, 0)
       medians[kind] = { ...medians[kind], [name]: { perSecond, cpu, database, errors } }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openPlace } from '../../testbed/laboratory.ts'
+import { openPlace, type Place, type PlaceOptions } from '../../testbed/laboratory.ts'
 import { findPostmaster } from '../../testbed/postmaster.ts'
 import { pinTree } from '../../testbed/proc.ts'
 import { findFreePort } from '../../tests/support/free-port.ts'
@@ -146,10 +146,17 @@ export async function startPrototype(upstream: string): Promise<Peer> {
   }
 }
 
+export interface TributaryPeer extends Peer {
+  readonly place: Place
+}
+
 /** Starts the gateway with everything on: key, limits, durable hold and settlement. */
-export async function startTributary(upstream: string): Promise<Peer> {
-  const place = await openPlace(upstream)
-  const gateway = await place.startGateway()
+export async function startTributary(
+  upstream: string,
+  { env, ...options }: PlaceOptions & { readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<TributaryPeer> {
+  const place = await openPlace(upstream, options)
+  const gateway = await place.startGateway(env)
   pinTree(gateway.pid, SERVER_CORE)
   const databasePid = findPostmaster(place.dataDir)
   if (databasePid === undefined) throw new Error('no database')
@@ -161,6 +168,7 @@ export async function startTributary(upstream: string): Promise<Peer> {
     headers: { authorization: `Bearer ${key?.key}` },
     pid: gateway.pid,
     databasePid,
+    place,
     async stop() {
       await gateway.stop()
       await place.close()

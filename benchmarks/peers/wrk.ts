@@ -14,6 +14,15 @@ export interface WrkRun {
   readonly p99Ms: number
 }
 
+export interface WrkOptions {
+  readonly stream: boolean
+  readonly connections: number
+  readonly seconds: number
+  readonly kilobytes?: number
+  /** Keys or tokens, of which each call takes the next one; the peer's own by default. */
+  readonly credentials?: readonly string[]
+}
+
 export const PATH = '/v1/chat/completions'
 const WORDS = 'Tell me all about it, please. '.repeat(30)
 
@@ -30,19 +39,13 @@ export function requestBody(stream: boolean, kilobytes = 1): string {
 }
 
 /** Throws if wrk is not installed or its output cannot be parsed. */
-export async function runWrk(
-  peer: Peer,
-  options: {
-    readonly stream: boolean
-    readonly connections: number
-    readonly seconds: number
-    readonly kilobytes?: number
-  },
-): Promise<WrkRun> {
+export async function runWrk(peer: Peer, options: WrkOptions): Promise<WrkRun> {
   const folder = mkdtempSync(join(tmpdir(), 'benchmark-wrk-'))
   const script = join(folder, 'post.lua')
   const body = join(folder, 'body.json')
   writeFileSync(body, requestBody(options.stream, options.kilobytes))
+  const credentials = join(folder, 'credentials')
+  if (options.credentials) writeFileSync(credentials, options.credentials.join('\n'))
   const headers = Object.entries({ 'content-type': 'application/json', ...peer.headers })
   writeFileSync(
     script,
@@ -50,6 +53,7 @@ export async function runWrk(
       'wrk.method = "POST"',
       `wrk.body = io.open("${body}"):read("*a")`,
       ...headers.map(([name, value]) => `wrk.headers["${name}"] = "${value}"`),
+      ...(options.credentials ? rotate(credentials) : []),
     ].join('\n'),
   )
   const child = await startProcess([
@@ -70,6 +74,19 @@ export async function runWrk(
   await child.exited
   rmSync(folder, { recursive: true, force: true })
   return readOutput(child.log())
+}
+
+/** Returns the lines of a script whose calls take the lines of a file in turn. */
+function rotate(file: string): string[] {
+  return [
+    'local bearers, at = {}, 0',
+    `for line in io.lines("${file}") do bearers[#bearers + 1] = "Bearer " .. line end`,
+    'request = function()',
+    '  at = at % #bearers + 1',
+    '  wrk.headers["authorization"] = bearers[at]',
+    '  return wrk.format()',
+    'end',
+  ]
 }
 
 function readOutput(text: string): WrkRun {

@@ -6,10 +6,9 @@
 import { openPlace } from '../../testbed/laboratory.ts'
 import { readOptions } from '../../testbed/options.ts'
 import { findPostmaster } from '../../testbed/postmaster.ts'
-import { readCpuSeconds } from '../../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../../testbed/results.ts'
+import { type CallCosts, measureCalls } from '../peers/measure-calls.ts'
 import { type Peer, startUpstream } from '../peers/start-peers.ts'
-import { runWrk } from '../peers/wrk.ts'
 
 const values = readOptions(import.meta.filename, {
   rounds: { type: 'string', default: '5' },
@@ -19,14 +18,6 @@ const values = readOptions(import.meta.filename, {
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
 const connections = Number(values.connections)
-
-interface Measured {
-  readonly perSecond: number
-  /** The processor time of a call in the gateway's processes, and in its database. */
-  readonly own: number
-  readonly database: number
-  readonly errors: number
-}
 
 async function start(upstreamUrl: string, workers: number): Promise<Peer> {
   const place = await openPlace(upstreamUrl)
@@ -46,25 +37,15 @@ async function start(upstreamUrl: string, workers: number): Promise<Peer> {
   }
 }
 
-async function measure(peer: Peer, duration: number): Promise<Measured> {
-  const { pid, databasePid = 0 } = peer
-  const before = [readCpuSeconds(pid, databasePid), readCpuSeconds(databasePid)] as const
-  const run = await runWrk(peer, { stream: false, connections, seconds: duration })
-  const each = (spent: number) => (spent * 1e6) / Math.max(1, run.requests)
-  return {
-    perSecond: run.perSecond,
-    own: each(readCpuSeconds(pid, databasePid) - before[0]),
-    database: each(readCpuSeconds(databasePid) - before[1]),
-    errors: run.errors,
-  }
-}
+const measure = (peer: Peer, duration: number) =>
+  measureCalls(peer, { stream: false, connections, seconds: duration })
 
 const conditions = readConditions(
   `npm run bench -- workers --rounds ${rounds} --seconds ${seconds} --connections ${connections}`,
 )
 const upstream = await startUpstream()
 const peers = [await start(upstream.url, 1), await start(upstream.url, 2)]
-const measured = new Map<string, Measured[]>(peers.map(({ name }) => [name, []]))
+const measured = new Map<string, CallCosts[]>(peers.map(({ name }) => [name, []]))
 try {
   for (const peer of peers) await measure(peer, 2)
   for (let turn = 0; turn < rounds; turn += 1) {
@@ -77,8 +58,8 @@ try {
 const rows = [...measured].map(([name, runs]) => ({
   name,
   perSecond: median(runs.map((run) => run.perSecond)),
-  own: median(runs.map((run) => run.own)),
-  database: median(runs.map((run) => run.database)),
+  own: median(runs.map((run) => run.gatewayMicroseconds)),
+  database: median(runs.map((run) => run.databaseMicroseconds)),
   errors: runs.reduce((sum, run) => sum + run.errors, 0),
 }))
 report('workers', conditions, { rounds, seconds, connections, rows }, [

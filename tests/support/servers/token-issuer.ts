@@ -18,7 +18,7 @@ export interface TestIssuer {
   stop(): Promise<void>
 }
 
-export async function startTestIssuer(): Promise<TestIssuer> {
+export async function startTestIssuer(algorithm = 'ES256'): Promise<TestIssuer> {
   let keys: JWK[] = []
   let signing: { key: CryptoKey; kid: string; jwk: JWK } | undefined
   let status = 200
@@ -36,10 +36,10 @@ export async function startTestIssuer(): Promise<TestIssuer> {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   async function rotate({ keeps = false, publishes = true } = {}): Promise<void> {
-    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true })
     count += 1
     const kid = `key-${count}`
-    const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' }
+    const jwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' }
     signing = { key: privateKey, kid, jwk }
     keys = [...(keeps ? keys : []), ...(publishes ? [jwk] : [])]
   }
@@ -58,7 +58,7 @@ export async function startTestIssuer(): Promise<TestIssuer> {
       const now = Math.floor(Date.now() / 1000)
       const own = { iss: url, aud: 'tributary', sub: 'kim', iat: now, exp: now + 3600 }
       const all = Object.entries({ ...own, ...claims }).filter(([, value]) => value !== null)
-      const head = { alg: 'ES256', kid: signing.kid, ...header }
+      const head = { alg: algorithm, kid: signing.kid, ...header }
       const kept = Object.entries(head).filter(([, value]) => value !== null)
       return await new SignJWT(Object.fromEntries(all))
         .setProtectedHeader(Object.fromEntries(kept) as { alg: string })
