@@ -92,7 +92,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'server/work/pipeline/price/fit-estimate.ts',
     find: 'if (price(at(STEPS)) <= most) return at(STEPS)',
     replace: 'if (most >= 0n) return at(STEPS)',
-    tests: ['tests/pipeline/charge.test.ts'],
+    tests: ['tests/pipeline/price/charge.test.ts'],
   },
   {
     rule: 'Null, text and fractions are not stated',

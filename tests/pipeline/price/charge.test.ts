@@ -1,11 +1,11 @@
 /** The charge for each way in which a call can end. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseAmount } from '../../server/base/lib/money.ts'
-import type { Model } from '../../server/money/catalog/catalog.ts'
-import type { RelayReport } from '../../server/wire/dialects/relay.ts'
-import { type ChargeInput, computeCharge } from '../../server/work/pipeline/price/charge.ts'
-import type { HoldEstimate } from '../../server/work/pipeline/price/hold-estimate.ts'
+import { parseAmount } from '../../../server/base/lib/money.ts'
+import type { Model } from '../../../server/money/catalog/catalog.ts'
+import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
+import { type ChargeInput, computeCharge } from '../../../server/work/pipeline/price/charge.ts'
+import type { HoldEstimate } from '../../../server/work/pipeline/price/hold-estimate.ts'
 
 const model: Model = {
   id: 'm',

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Quantities } from '../../server/base/lib/units.ts'
-import type { PriceEntry, RouteCost } from '../../server/money/catalog/catalog.ts'
-import { computeCharge } from '../../server/work/pipeline/price/charge.ts'
+import type { Quantities } from '../../../server/base/lib/units.ts'
+import type { PriceEntry, RouteCost } from '../../../server/money/catalog/catalog.ts'
+import { computeCharge } from '../../../server/work/pipeline/price/charge.ts'
 import {
   computeUpstreamCost,
   costOfFailure,
   type UpstreamCostInput,
-} from '../../server/work/pipeline/price/upstream-cost.ts'
+} from '../../../server/work/pipeline/price/upstream-cost.ts'
 
 const input: PriceEntry = { unit: 'input_token', per: 1000, amountNanos: 7n }
 const output: PriceEntry = { unit: 'output_token', per: 1, amountNanos: 50n }

@@ -1,0 +1,52 @@
+/** The end of a call is read once: charge, cost and record see the same quantities. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Quantities } from '../../../server/base/lib/units.ts'
+import type { PriceEntry } from '../../../server/money/catalog/catalog.ts'
+import type { BillableCall } from '../../../server/work/pipeline/hold/metered-call.ts'
+import { priceEnd } from '../../../server/work/pipeline/price-end.ts'
+import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
+
+const PRICES: readonly PriceEntry[] = [
+  { unit: 'input_token', per: 1, amountNanos: 10n },
+  { unit: 'output_token', per: 1, amountNanos: 100n },
+]
+
+/** Prices a complete answer of a call for which one token each is estimated. */
+function priceUsage(usage: Quantities) {
+  const once: Quantities = { input_token: 1, output_token: 1 }
+  const quoted = {
+    amountNanos: 1_000n,
+    facts: {},
+    quantities: once,
+    alternatives: [{}],
+    channels: [{}],
+    ceiling: { inputTokens: 1_000, outputTokens: 1_000, others: 100 },
+  }
+  const billable = {
+    metering: { billsBroken: false, needs: ['input_token', 'output_token'], fallback: () => once },
+    call: { model: { prices: PRICES, currency: 'CNY' }, request: {} },
+    quoted,
+    services: { upstreams: new Map() },
+  } as unknown as BillableCall
+  const route = {
+    target: { upstream: 'none', settings: {} },
+    cost: { version: 1n, currency: 'CNY', entries: PRICES },
+  } as unknown as UsableRoute
+  const report = { usage, outputBytes: 4, finished: true }
+  return priceEnd(billable, route, { report, complete: true })
+}
+
+test('what is stated is charged, costed and recorded', () => {
+  const { charge, cost, usage } = priceUsage({ input_token: 2, output_token: 3 })
+  assert.deepEqual([charge.nanos, cost?.nanos], [320n, 320n])
+  assert.deepEqual(usage, { input_token: 2, output_token: 3 })
+})
+
+for (const wrong of [7.5, -3, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
+  test(`a count of ${wrong} is no quantity anywhere`, () => {
+    const { charge, cost, usage } = priceUsage({ input_token: 2, output_token: wrong })
+    assert.deepEqual(usage, { input_token: 2 })
+    assert.deepEqual([charge.nanos, cost?.nanos], [120n, 120n])
+  })
+}
