@@ -14,8 +14,8 @@ import { Control } from './kernel/control.ts'
 import type { Route, Vendor } from './kernel/exchange.ts'
 import { FaultQueue } from './kernel/fault-queue.ts'
 import type { Platform } from './kernel/platform.ts'
-import { ScenarioReader } from './kernel/scenario.ts'
-import { GENERAL_SCENARIOS } from './kernel/scenario-names.ts'
+import { type ScenarioName, ScenarioReader } from './kernel/scenario.ts'
+import { flag, GENERAL_SCENARIOS, number, text } from './kernel/scenario-names.ts'
 import { createSimulatorServer } from './kernel/server.ts'
 import { Timers } from './kernel/timers.ts'
 import { serveSockets } from './kernel/upgrade.ts'
@@ -31,7 +31,6 @@ import { profileVendors } from './profiles/vendor.ts'
 import { receiver } from './receiver/vendor.ts'
 import { rerankers } from './rerank/vendor.ts'
 import { SEARCH_DEFAULTS, type SearchOptions, search } from './search/vendor.ts'
-import { TASK_SCENARIOS } from './tasks/scenario-names.ts'
 
 export type { BookEntry, BookTotal } from './kernel/book.ts'
 export type { ReceivedCall } from './kernel/calls.ts'
@@ -167,3 +166,20 @@ function close(server: Server): Promise<void> {
     server.closeAllConnections()
   })
 }
+
+export const TASK_SCENARIOS: ScenarioName[] = [
+  number('queue-time', 'a task waits this many ms (scaled) before it runs'),
+  number('run-time', 'a task runs for this many ms (scaled)'),
+  number('polls', 'a task ends at its Nth poll, regardless of the clock'),
+  flag('moderation', 'the text of the task is refused when it is created'),
+  text('fail-task', 'the task is accepted and fails later; takes the code of its error'),
+  flag('never-ends', 'the task runs until it expires, or forever without an expiry'),
+  number('lost-answer', 'the task is accepted, and the answer to its creation is this HTTP status'),
+  number('poll-storm', 'the first N polls of the task are answered 429'),
+  number('poll-errors', 'the first N polls of the task are answered 500'),
+  flag('vanishes', 'the record of the task is gone when it has ended, though it was billed'),
+  flag('flips', 'an ended task is reported succeeded and failed in turn'),
+  flag('no-result', 'the task succeeds but its answer names no file'),
+  text('callbacks', 'none, twice or late: callbacks are not sent, repeated, or sent 60 s late'),
+  number('media-seconds', 'the assumed length of a referenced recording or video'),
+]

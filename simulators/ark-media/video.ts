@@ -13,7 +13,6 @@ import { reportedState, TaskList } from '../tasks/task-list.ts'
 import { promptOf } from './content.ts'
 import { invalid, sensitive } from './refusals.ts'
 import { readVideo, type VideoOrder } from './video-request.ts'
-import { tokensOfVideo } from './video-tokens.ts'
 
 const DAY_MS = 86_400_000
 const PATH = '/contents/generations/tasks'
@@ -224,4 +223,22 @@ function remove(tasks: TaskList<VideoJob>, task: VideoTask): Reply {
   if (hasEnded(task.state)) tasks.delete(task)
   else tasks.cancel(task)
   return whole(200, {})
+}
+
+const FRAMES_PER_SECOND = 24
+const PIXELS_PER_TOKEN = 1024
+
+/** `inputSeconds` is the length of all referenced videos together. */
+function tokensOfVideo(order: VideoOrder, inputSeconds: number): number {
+  const { width, height, frames, seconds = frames / FRAMES_PER_SECOND } = order
+  const pixels = width * height
+  const tokens = Math.floor(
+    ((frames + inputSeconds * FRAMES_PER_SECOND) * pixels) / PIXELS_PER_TOKEN,
+  )
+  if (order.content.videos > 0) {
+    const least = Math.ceil((5 * seconds) / 3) * pixels * FRAMES_PER_SECOND
+    return Math.max(tokens, Math.floor(least / PIXELS_PER_TOKEN))
+  }
+  if (!order.draft) return tokens
+  return Math.floor(tokens * (order.sound ? 0.6 : 0.7))
 }

@@ -1,10 +1,10 @@
 // The content of a generated picture or video: a coloured card that shows the prompt and, in a
 // video, the prompt as a subtitle in the lower half, so that its removal is visible.
 import { createHash } from 'node:crypto'
+import { crc32, deflateSync } from 'node:zlib'
 import { intraPicture, pictureParameters, repeatedPicture, sequenceParameters } from './h264.ts'
 import { encodeMp4, type Sample } from './mp4.ts'
 import { type Colour, createPicture, fill, type Picture, write } from './picture.ts'
-import { encodePng } from './png.ts'
 
 const FRAMES_PER_SECOND = 24
 /** Above this, a new picture for every second is too expensive; the first one stays. */
@@ -105,4 +105,36 @@ const YELLOW = { red: 255, green: 225, blue: 60 }
 function shade(hue: number): Colour {
   const part = (turn: number) => Math.round(50 + 40 * Math.cos((hue / 128 + turn) * Math.PI))
   return { red: part(0), green: part(2 / 3), blue: part(4 / 3) }
+}
+
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+
+function encodePng(picture: Picture): Buffer {
+  const { width, height, palette, pixels } = picture
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  // Eight bits a pixel, colour type 3: indices into the palette.
+  header.set([8, 3, 0, 0, 0], 8)
+  const rows = Buffer.alloc((width + 1) * height)
+  for (let y = 0; y < height; y += 1) {
+    rows.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1)
+  }
+  const colours = Buffer.from(palette.flatMap(({ red, green, blue }) => [red, green, blue]))
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('PLTE', colours),
+    chunk('IDAT', deflateSync(rows, { level: 1 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
+  const out = Buffer.alloc(body.length + 8)
+  out.writeUInt32BE(data.length, 0)
+  body.copy(out, 4)
+  out.writeUInt32BE(crc32(body), body.length + 4)
+  return out
 }

@@ -1,11 +1,11 @@
 /** Selects the vendor's answer for a path. */
 
+import { chunkFrame } from '../../../simulators/bedrock/frames.ts'
 import type { Case } from '../plan.ts'
 import type { Work } from '../vendor/bill.ts'
 import { replaceAnswer } from './broken.ts'
 import { answerChat } from './chat.ts'
 import { answerContents } from './contents.ts'
-import { inFrames } from './frames.ts'
 import {
   answerEmbeddings,
   answerImages,
@@ -17,7 +17,7 @@ import {
 } from './media.ts'
 import { answerMessages } from './messages.ts'
 import { answerResponses } from './responses.ts'
-import { jsonScript, type Script } from './script.ts'
+import { EVENT_HEADERS, jsonScript, type Piece, type Script } from './script.ts'
 
 interface AnswerOptions {
   readonly model: string
@@ -77,5 +77,19 @@ function plainAnswer(
       return answerSpeech(testCase, work)
     default:
       return jsonScript({ error: { message: `nothing is at ${path}` } }, 404)
+  }
+}
+
+/** Returns other scripts as they are. */
+function inFrames(script: Script): Script {
+  if (script.headers !== EVENT_HEADERS) return script
+  const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
+  return { ...script, headers, pieces: framed(script.pieces) }
+}
+
+function* framed(pieces: Script['pieces']): Generator<Piece> {
+  for (const piece of pieces) {
+    const data = Buffer.isBuffer(piece) ? /^data: (.*)$/m.exec(piece.toString())?.[1] : undefined
+    yield data === undefined ? piece : chunkFrame(data, 'padding')
   }
 }

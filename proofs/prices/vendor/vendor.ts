@@ -7,14 +7,14 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerFor } from '../answers/answer.ts'
+import { BENDS } from '../answers/bend.ts'
+import { CUTS } from '../answers/broken.ts'
 import { answerTranscription, videoTask } from '../answers/media.ts'
 import { jsonScript, type Piece, type Script } from '../answers/script.ts'
 import { CREATIONS, findLook } from '../answers/seconds-tasks.ts'
-import { type Arrival, type Case, findMarker } from '../plan.ts'
+import { type Arrival, type Case, findMarker, type WorkPlan } from '../plan.ts'
 import { sheetOf } from '../sheet.ts'
 import { inputOf, type Work, worthOf } from './bill.ts'
-import { statedWork } from './stated.ts'
-import { doWork } from './work.ts'
 
 export interface Vendor {
   readonly url: string
@@ -222,4 +222,51 @@ function describe({ status, pieces }: Script): string {
   const list: readonly Piece[] = Array.isArray(pieces) ? pieces : []
   const texts = list.map((piece) => (Buffer.isBuffer(piece) ? piece.toString() : String(piece)))
   return `${status} ${texts.join('').slice(0, 6_000)}`
+}
+
+const OUTPUT = /^(audio_|image_)?output_token$/
+
+/** Returns undefined if nothing is stated. */
+function statedWork({ answer, expected }: Case, work: Work, path: string): Work | undefined {
+  const { breakage } = answer
+  if (breakage === undefined || expected === 'full') return work
+  if (expected === 'unpriced' || expected === 'beyond') return work
+  const bend = BENDS[breakage]
+  if (bend) return partOf(work, bend.remains)
+  // A message states its input before its first word.
+  const cut = CUTS[breakage]
+  const isMessage = /(?:\/messages|\/invoke[a-z-]*|[rR]awPredict)$/.test(path)
+  if (isMessage && (cut || breakage === 'an error event')) return partOf(work, 'input')
+  if (breakage === 'compressed' || breakage === 'a drip' || breakage === 'silence') return work
+  return undefined
+}
+
+function partOf(work: Work, remains: 'none' | 'input' | 'output'): Work | undefined {
+  if (remains === 'none') return undefined
+  const isOutput = remains === 'output'
+  const entries = Object.entries(work.counts).filter(([unit]) => OUTPUT.test(unit) === isOutput)
+  return { counts: Object.fromEntries(entries), served: work.served, passes: [] }
+}
+
+/** `history`: input and output tokens of the calls that this one builds on. */
+function doWork(plan: WorkPlan, bytes: number, history: number): Work {
+  const perThousand = Math.min(plan.tokensPerThousandBytes, 1_000)
+  const input = Math.floor((bytes * perThousand) / 1_000) + plan.hiddenInput + history
+  const counts: Record<string, number> = {}
+  let rest = input
+  for (const [unit, thousandths] of Object.entries(plan.shares)) {
+    const quantity = Math.floor((input * thousandths) / 1_000)
+    if (quantity > 0) counts[unit] = quantity
+    rest -= quantity
+  }
+  if (rest > 0) counts.input_token = rest
+  for (const [unit, quantity] of Object.entries(plan.fixed)) {
+    if (quantity > 0) counts[unit] = quantity
+  }
+  return {
+    counts,
+    served: plan.served,
+    passes: plan.passes,
+    ...(plan.cost === undefined ? {} : { costNanos: plan.cost }),
+  }
 }

@@ -1,16 +1,24 @@
-/** Routes requests to the endpoints that this process offers. */
+/** Routes requests to the endpoints that this process offers, and runs each by its kind. */
 
 import { isUnavailable } from '../../base/database/unavailable.ts'
+import type { Context } from '../../base/http/context.ts'
 import { createListener } from '../../base/http/listener.ts'
 import { createRoutes } from '../../base/http/router.ts'
 import { startTrace } from '../../base/http/trace-context.ts'
 import { GatewayError } from '../../base/lib/errors.ts'
 import type { Telemetry } from '../../base/tracing/sdk.ts'
+import { type DetachedRun, meter } from '../../work/pipeline/meter.ts'
+import { admitUncharged } from '../../work/pipeline/request/admit.ts'
+import { enter } from '../../work/pipeline/request/identify.ts'
 import type { Config } from '../config/config.ts'
 import { createConsoleEndpoints } from '../console/serve.ts'
-import type { Endpoint, PlainServices } from '../endpoints/endpoint.ts'
+import type {
+  AccountEndpoint,
+  Endpoint,
+  MeteredEndpoint,
+  PlainServices,
+} from '../endpoints/endpoint.ts'
 import { isNativePath } from '../endpoints/native-prefixes.ts'
-import { runEndpoint } from '../endpoints/run-endpoint.ts'
 import { receiveVendorCallback } from '../endpoints/service/vendor-callback.ts'
 import { UNSUPPORTED_PATHS } from '../endpoints/unsupported-paths.ts'
 import type { SignInParts } from '../sign-in/parts.ts'
@@ -75,5 +83,48 @@ export function createGatewayListener(
       recordRequest(context, error, services, logsRequests && !isConsole(context.path))
       if (!PROBES.has(context.route)) telemetry?.note(context)
     },
+  })
+}
+
+/** Throws GatewayError for every refusal. */
+function runEndpoint(endpoint: Endpoint, context: Context, services: PlainServices): Promise<void> {
+  return endpoint.kind === 'metered'
+    ? meter(context, endpoint.metering, services, detachedOf(endpoint, services))
+    : runOther(endpoint, context, services)
+}
+
+async function runOther(
+  endpoint: Exclude<Endpoint, MeteredEndpoint>,
+  context: Context,
+  services: PlainServices,
+): Promise<void> {
+  switch (endpoint.kind) {
+    case 'task':
+      return services.tasks.create(context, endpoint.submission)
+    case 'account':
+      return runForAccount(endpoint, context, services)
+    case 'plain':
+      return endpoint.handle(context, services)
+  }
+}
+
+function detachedOf({ background }: MeteredEndpoint, { tasks }: PlainServices) {
+  if (!background) return undefined
+  const detached: DetachedRun = {
+    isRequested: background.background.isRequested,
+    run: (context, caller, call) => tasks.background.create(context, background, caller, call),
+  }
+  return detached
+}
+
+function runForAccount(
+  endpoint: AccountEndpoint,
+  context: Context,
+  services: PlainServices,
+): Promise<void> {
+  return enter(context, services, async (caller) => {
+    if (endpoint.isForOwners && caller.isPlayground) throw new GatewayError('forbidden')
+    await admitUncharged(context, caller, services)
+    await endpoint.handle(context, caller, services)
   })
 }

@@ -6,7 +6,6 @@ import { hash } from 'node:crypto'
 import type { Configuration, CustomFetch } from 'openid-client'
 import type { Guard } from '../../base/outbound/guard.ts'
 import type { StatedClaims } from './claim-rules.ts'
-import { createGuardedFetch } from './guarded-fetch.ts'
 import type { Provider } from './provider.ts'
 
 /** Discovery is repeated daily; a failure is remembered for so long. */
@@ -212,4 +211,39 @@ function mergeClaims(stated: StatedClaims, info: StatedClaims): StatedClaims {
   const { email } = ofAddress
   const verified = ofAddress.email_verified ?? (isSame ? info.email_verified : undefined)
   return { ...info, ...stated, email, email_verified: verified }
+}
+
+const ANSWER_MS = 10_000
+const BYTES_MAX = 1 << 20
+
+/** Returns the `fetch` with which providers are asked: guarded, within limits, no redirects. */
+function createGuardedFetch(guard: Pick<Guard, 'request'>) {
+  return async (url: string, init: RequestInit): Promise<Response> => {
+    const { method = 'GET', headers, body, signal } = init
+    const bytes = body ? Buffer.from(await new Response(body).arrayBuffer()) : undefined
+    const result = await guard.request({
+      url,
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers: Object.fromEntries(new Headers(headers)),
+      ...(bytes ? { body: bytes } : {}),
+      ...(signal ? { signal } : {}),
+      budgetMs: ANSWER_MS,
+      bodyMs: ANSWER_MS,
+      bodyBytesMax: BYTES_MAX,
+    })
+    if (result.outcome !== 'answered') throw new Error(result.message)
+    if (result.truncated) throw new Error('the answer is longer or slower than allowed')
+    const isBare = result.status === 204 || result.status === 205 || result.status === 304
+    return new Response(isBare ? null : new Uint8Array(result.body), {
+      status: result.status,
+      headers: flatten(result.headers),
+    })
+  }
+}
+
+function flatten(headers: Readonly<Record<string, string | string[] | undefined>>) {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  )
+  return new Headers(lines)
 }

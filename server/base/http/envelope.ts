@@ -6,7 +6,6 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS, type ErrorRow, type GatewayError } from '../lib/errors.ts'
-import { renderGoogleError } from './google-error.ts'
 import { billingOf, renderNativeError } from './native-error.ts'
 
 export type Envelope = 'flat' | 'admin' | 'nested' | 'messages' | 'native' | 'google'
@@ -51,4 +50,33 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
   const retry = error.details.retry ?? row.retry
   if (retry !== undefined) headers['x-should-retry'] = String(retry)
   return headers
+}
+
+/** Names of statuses that clients of Google's API read (docs/protocols/google.md#errors). */
+const GOOGLE_NAMES: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+function renderGoogleError(error: GatewayError): unknown {
+  const { status } = ERRORS[error.row]
+  const { retryAfterSeconds } = error.details
+  const type = 'type.googleapis.com/google.rpc.RetryInfo'
+  const wait = { '@type': type, retryDelay: `${Math.ceil(retryAfterSeconds ?? 0)}s` }
+  return {
+    error: {
+      code: status,
+      message: error.message,
+      status: GOOGLE_NAMES[status] ?? 'INVALID_ARGUMENT',
+      ...(retryAfterSeconds === undefined ? {} : { details: [wait] }),
+    },
+  }
 }

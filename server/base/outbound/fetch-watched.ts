@@ -3,7 +3,6 @@
  * seconds makes one probe, which a slow upload does not fail; if that is not answered either, the
  * server is away: what waits is aborted, and further requests fail at once until a probe passes.
  */
-import { fetchBounded } from './fetch-bounded.ts'
 
 export interface WatchTimes {
   /** A request that waits for so long makes a probe. */
@@ -150,5 +149,27 @@ export async function* readWatched(
     }
   } finally {
     await reader.cancel().catch(() => undefined)
+  }
+}
+
+/** For the request body and the response head together. */
+const ANSWER_MS = 60_000
+
+/**
+ * Calls `fetch` with a time limit, and until `stop` aborts; the response body has the runtime's own
+ * idle limit. Rejects on redirects.
+ */
+async function fetchBounded(
+  input: Parameters<typeof fetch>[0],
+  init?: RequestInit,
+  stop?: AbortSignal,
+): Promise<Response> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), ANSWER_MS)
+  try {
+    const signal = stop ? AbortSignal.any([late.signal, stop]) : late.signal
+    return await fetch(input, { ...init, redirect: 'error', signal })
+  } finally {
+    clearTimeout(timer)
   }
 }

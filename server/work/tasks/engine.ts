@@ -1,4 +1,7 @@
-/** The dependencies of every step of the task engine, and access to a task's upstream. */
+/**
+ * The dependencies of every step of the task engine, access to a task's upstream, the lease of a
+ * task that this process works on, and the log's lines about tasks.
+ */
 import type { Sql } from 'postgres'
 import { asString } from '../../base/lib/json.ts'
 import type { TaskKind } from '../../base/lib/task-kinds.ts'
@@ -17,6 +20,7 @@ import { openWire } from '../pipeline/send/wire.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { TaskPorts } from './ports.ts'
 import type { TaskTimes } from './schedule.ts'
+import { renewTask } from './store.ts'
 import type { TaskSubmission } from './submission.ts'
 import type { ClaimedTask, TaskRow } from './task.ts'
 
@@ -118,4 +122,53 @@ export function taskReferenceOf(
 ): TaskReference<unknown> {
   if (upstreamId === null) throw new UpstreamFailure('channel_fault', { message: 'no upstream id' })
   return { settings, upstreamModel, upstreamId }
+}
+
+/** Renews the lease until the returned function is called. A lost lease stays lost. */
+export function keepLease(
+  { sql, times }: Pick<Engine, 'sql' | 'times'>,
+  task: Pick<ClaimedTask, 'id' | 'account_id' | 'fence'>,
+): () => void {
+  const timer = setInterval(() => {
+    // A failed renewal needs no handling: the fencing token refuses any later write.
+    renewTask(sql, task, times.leaseMs).catch(() => undefined)
+  }, times.leaseMs / 3)
+  return () => clearInterval(timer)
+}
+
+type LoggedTask = Pick<
+  TaskRow,
+  'id' | 'kind' | 'account_id' | 'key_id' | 'request_id' | 'model' | 'channel_id'
+>
+
+/** Returns the fields of each line about a task. */
+export function fieldsOfTask(task: LoggedTask) {
+  return {
+    task_id: task.id,
+    kind: task.kind,
+    request_id: task.request_id,
+    account_id: task.account_id,
+    key_id: task.key_id,
+    model: task.model,
+    channel: task.channel_id,
+  }
+}
+
+/** Writes that a task has changed its state; without prompts, results and texts of vendors. */
+export function logTask(
+  { services }: Pick<Engine, 'services'>,
+  task: LoggedTask,
+  message: string,
+  more: TaskFields = {},
+): void {
+  services.log.info({ ...fieldsOfTask(task), ...more }, message)
+}
+
+interface TaskFields {
+  readonly upstream_id?: string
+  readonly status?: string
+  readonly code?: string | undefined
+  readonly charged?: string
+  readonly outcome?: string
+  readonly reason?: string
 }

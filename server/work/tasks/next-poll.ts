@@ -1,8 +1,7 @@
 /** Applies what a poll of a task found, and schedules the next one of a task that goes on. */
 import { FAILURES_STATED } from '../../money/usage/operating-store.ts'
 import { UpstreamFailure } from '../../wire/upstreams/failure.ts'
-import type { Engine } from './engine.ts'
-import { fieldsOfTask, logTask } from './log-task.ts'
+import { type Engine, fieldsOfTask, logTask } from './engine.ts'
 import { cooldownMs, nextPollMs, retryPollMs } from './schedule.ts'
 import { type Reschedule, rescheduleTask } from './store.ts'
 import { type ClaimedTask, laterState } from './task.ts'

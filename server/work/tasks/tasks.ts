@@ -4,8 +4,9 @@ import type { Context } from '../../base/http/context.ts'
 import type { JsonObject } from '../../base/lib/json.ts'
 import type { TaskKind } from '../../base/lib/task-kinds.ts'
 import type { ChannelVersions } from '../../money/catalog/load/channel-versions.ts'
-import type { DryRunRequest } from '../pipeline/hold/dry-run.ts'
-import type { Customer } from '../pipeline/request/resolve.ts'
+import { type DryRunRequest, dryRun } from '../pipeline/hold/dry-run.ts'
+import type { Quote } from '../pipeline/hold/quote.ts'
+import type { Customer, ResolvedCall } from '../pipeline/request/resolve.ts'
 import type { Services } from '../pipeline/services.ts'
 import { type BackgroundTasks, createBackgroundTasks } from './background/background.ts'
 import { receiveCallback } from './callbacks/receive-callback.ts'
@@ -17,8 +18,8 @@ import type { DeliveryState, TaskPorts } from './ports.ts'
 import { hasOpenTasks } from './queue-store.ts'
 import { TASK_TIMES, type TaskTimes } from './schedule.ts'
 import type { TaskSubmission } from './submission.ts'
-import { createTask } from './submit/create-task.ts'
-import { dryRunTask } from './submit/quote-task.ts'
+import { canServe, createTask, planOrder, readParameters } from './submit/create-task.ts'
+import { quoteTask } from './submit/plan.ts'
 import type { TaskEvent, TaskRow } from './task.ts'
 import {
   findTask,
@@ -117,4 +118,23 @@ export function createTasks(options: {
       }
     },
   }
+}
+
+/**
+ * Computes the hold of a creation. Rejects as the creation would, except that URLs in the request
+ * are neither checked nor fetched: nothing leaves the gateway.
+ */
+async function dryRunTask(
+  submission: TaskSubmission,
+  request: DryRunRequest,
+  customer: Customer,
+  engine: Engine,
+): Promise<{ readonly call: ResolvedCall; readonly quoted: Quote }> {
+  const { services } = engine
+  const call = await dryRun(submission, request, customer, services, (upstream) => {
+    return canServe(upstream, submission)
+  })
+  const parameters = await readParameters(submission, call, customer, engine)
+  const { plans } = planOrder(submission, call, parameters, engine)
+  return { call, quoted: quoteTask(call, plans) }
 }

@@ -4,10 +4,9 @@ import type { Book } from '../../kernel/book.ts'
 import type { Exchange } from '../../kernel/exchange.ts'
 import { bentUsage } from '../../kernel/usage.ts'
 import { Interpreter, type Sentence } from './interpreter.ts'
-import { type Billing, type ClientMessage, writeMessage } from './messages.ts'
+import { type Billing, type ClientMessage, type ServerMessage, writeMessage } from './messages.ts'
 import type { Outbox } from './outbox.ts'
 import { Speaker } from './speaker.ts'
-import { type Part, subtitlesOf } from './subtitles.ts'
 
 const OK = 20000000
 const MS_OF_TOKEN = 160
@@ -170,4 +169,28 @@ function bent(
   if (typeof usage !== 'object' || usage === null) return undefined
   const numbers = Object.entries(usage).map(([unit, value]) => [unit, Number(value)])
   return { items: Object.fromEntries(numbers), durationMs }
+}
+
+export type Part = Omit<ServerMessage, 'sessionId' | 'sequence' | 'code'>
+
+/** Text is sent in two pieces and whole at its end: only the end is reliable. */
+function subtitlesOf({ source, translation, startMs, endMs }: Sentence): Part[] {
+  const [sourceStart, sourceRest] = halves(source)
+  const [translationStart, translationRest] = halves(translation)
+  return [
+    { event: 'SourceSubtitleStart', startMs },
+    { event: 'SourceSubtitleResponse', text: sourceStart },
+    { event: 'TranslationSubtitleStart', startMs },
+    { event: 'SourceSubtitleResponse', text: sourceRest },
+    { event: 'TranslationSubtitleResponse', text: translationStart },
+    { event: 'SourceSubtitleEnd', text: source, startMs, endMs },
+    { event: 'TranslationSubtitleResponse', text: translationRest },
+    { event: 'TranslationSubtitleEnd', text: translation, startMs, endMs },
+  ]
+}
+
+function halves(text: string): [string, string] {
+  const characters = [...text]
+  const middle = Math.ceil(characters.length / 2)
+  return [characters.slice(0, middle).join(''), characters.slice(middle).join('')]
 }

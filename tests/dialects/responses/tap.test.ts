@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
 import { createResponsesTap } from '../../../server/wire/dialects/responses/tap.ts'
 import { readSseFrame } from '../../../server/wire/dialects/sse.ts'
 import { chunkings, run } from '../replay.ts'
 import { askOpenai } from '../responses-over-chat/ask-openai.ts'
-import { fixtureNames, readFixture } from './fixtures.ts'
 
 const usage = { input_token: 8, cached_input_token: 4, output_token: 5 }
 const COMPLETED: RelayReport = { usage, outputBytes: 12, finished: true }
@@ -179,3 +179,13 @@ test('an event over the size limit passes, and an ending in it counts', () => {
   assert.ok(run(tap, chunks).trimEnd() === body.toString().trimEnd(), 'the bytes pass')
   assert.equal(tap.report().finished, true)
 })
+
+const FOLDER = new URL('fixtures/', import.meta.url)
+
+export function readFixture(name: string): Buffer {
+  return readFileSync(new URL(`${name}.sse`, FOLDER))
+}
+
+export function fixtureNames(): string[] {
+  return readdirSync(FOLDER).map((file) => file.replace('.sse', ''))
+}

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { RelayReport } from '../../../server/wire/dialects/relay.ts'
 import { readSpeechLine } from '../../../server/wire/dialects/speech/read-line.ts'
 import { createSpeechTap } from '../../../server/wire/dialects/speech/tap.ts'
 import { chunkings, run } from '../replay.ts'
-import { readFixture } from './fixtures.ts'
 
 const usage = { character: 3 }
 const REPORTS: readonly [string, RelayReport][] = [
@@ -173,3 +173,7 @@ test('characters that are stated stay when a later line states no count', () => 
     assert.deepEqual(tap.report().usage, { character: 41 }, words)
   }
 })
+
+export function readFixture(name: string): Buffer {
+  return readFileSync(new URL(`fixtures/${name}.ndjson`, import.meta.url))
+}

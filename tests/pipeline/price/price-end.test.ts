@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Quantities } from '../../../server/base/lib/units.ts'
 import type { PriceEntry } from '../../../server/money/catalog/catalog.ts'
-import type { BillableCall } from '../../../server/work/pipeline/hold/metered-call.ts'
+import type { BillableCall } from '../../../server/work/pipeline/hold/take-hold.ts'
 import { priceEnd } from '../../../server/work/pipeline/price-end.ts'
 import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
 

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
+import type { ReadRange } from '../../../base/lib/media/open-window.ts'
 import { foldLanguage } from '../../../base/lib/text/fold-language.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import type { Model } from '../../../money/catalog/catalog.ts'
@@ -17,13 +18,20 @@ import {
   TARGET_LANGUAGES,
 } from '../../../wire/dialects/interpretation/languages.ts'
 import { readInterpretationOrder } from '../../../wire/dialects/interpretation/read-order.ts'
-import { BYTES_PER_SECOND } from '../../../wire/dialects/interpretation/read-wav.ts'
+import {
+  BYTES_PER_SECOND,
+  createWavReader,
+  type Samples,
+} from '../../../wire/dialects/interpretation/read-wav.ts'
 import { InvalidRequest } from '../../../wire/dialects/invalid-request.ts'
 import type { RelayReport } from '../../../wire/dialects/relay.ts'
+import {
+  type AudioMeasurement,
+  createAudioMeter,
+} from '../../../wire/dialects/transcription/measure-audio.ts'
 import type { CallRequest } from '../../../wire/upstreams/upstream.ts'
 import type { Estimate, QuotedRequest, RequestParts } from '../../../work/pipeline/metering.ts'
 import { CALL_ERRORS, type MeteredEndpoint } from '../endpoint.ts'
-import { createEitherReader } from './read-either.ts'
 import {
   estimateRecording,
   quoteRecording,
@@ -189,4 +197,36 @@ export const translations: MeteredEndpoint = {
     }),
     errors: [...CALL_ERRORS, 408],
   },
+}
+
+export interface EitherRecording extends AudioMeasurement {
+  /** The samples, or the reason why the file cannot be interpreted. */
+  readonly other: Samples | InvalidRequest
+}
+
+function createEitherReader(param: string, secondsMax: number) {
+  const meter = createAudioMeter()
+  const reader = createWavReader(param, secondsMax)
+  let fault: InvalidRequest | undefined
+  /** Keeps the first fault, which matters for interpretation alone. */
+  function keepFault<T>(read: () => T): T | undefined {
+    try {
+      return fault ? undefined : read()
+    } catch (error) {
+      if (!(error instanceof InvalidRequest)) throw error
+      fault = error
+      return undefined
+    }
+  }
+  return {
+    push(chunk: Buffer): void {
+      meter.push(chunk)
+      keepFault(() => reader.push(chunk))
+    },
+    async end(read: ReadRange): Promise<EitherRecording> {
+      const samples = keepFault(() => reader.end())
+      const other = samples ?? fault ?? new InvalidRequest(param, 'has no audio in it')
+      return { ...(await meter.end(read)), other }
+    },
+  }
 }

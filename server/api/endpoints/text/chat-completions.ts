@@ -7,9 +7,8 @@ import { readChatOptions } from './billing/chat-options.ts'
 import { measureChat } from './billing/measure-chat.ts'
 import { PLAIN_CHAT } from './billing/plain-members.ts'
 import type { TextDialect } from './billing/text-billing.ts'
-import { listedModels } from './listed-models.ts'
 import { findReferences } from './references/find-references.ts'
-import { textEndpoint } from './text-endpoint.ts'
+import { listedModels, textEndpoint } from './text-endpoint.ts'
 
 const dialect: TextDialect = {
   limits: ['max_completion_tokens', 'max_tokens'],

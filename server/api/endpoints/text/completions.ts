@@ -8,8 +8,7 @@ import { readChatOptions } from './billing/chat-options.ts'
 import { createMeasure } from './billing/measure.ts'
 import { PLAIN_COMPLETIONS } from './billing/plain-members.ts'
 import { quoteText, type TextDialect } from './billing/text-billing.ts'
-import { listedModels } from './listed-models.ts'
-import { textEndpoint } from './text-endpoint.ts'
+import { listedModels, textEndpoint } from './text-endpoint.ts'
 
 const dialect: TextDialect = {
   limits: ['max_tokens'],

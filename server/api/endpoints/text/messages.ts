@@ -10,9 +10,8 @@ import { measureMessages } from './billing/measure-messages.ts'
 import { readMessagesOptions } from './billing/messages-options.ts'
 import { PLAIN_MESSAGES } from './billing/plain-members.ts'
 import { countInputCeiling, type TextDialect } from './billing/text-billing.ts'
-import { listedModels } from './listed-models.ts'
 import { findReferences } from './references/find-references.ts'
-import { textEndpoint } from './text-endpoint.ts'
+import { listedModels, textEndpoint } from './text-endpoint.ts'
 
 const dialect: TextDialect = {
   limits: ['max_tokens'],

@@ -11,10 +11,9 @@ import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'
 import { readResponsesOptions } from './billing/responses-options.ts'
 import type { TextDialect } from './billing/text-billing.ts'
-import { listedModels } from './listed-models.ts'
 import { findReferences } from './references/find-references.ts'
 import { backgroundOf } from './response-submission.ts'
-import { textEndpoint } from './text-endpoint.ts'
+import { listedModels, textEndpoint } from './text-endpoint.ts'
 
 const dialect: TextDialect = {
   limits: ['max_output_tokens'],

@@ -1,5 +1,5 @@
 /** Metered endpoints of text: what all dialects of text read, hold, document and charge alike. */
-import type { ZodType } from 'zod'
+import { type ZodType, z } from 'zod'
 import type { Envelope } from '../../../base/http/envelope.ts'
 import type { Operation } from '../../../wire/upstreams/upstream.ts'
 import type { Metering } from '../../../work/pipeline/metering.ts'
@@ -82,3 +82,12 @@ export function textEndpoint(declared: TextDeclaration): MeteredEndpoint {
     },
   }
 }
+
+/** The field in which callers list models. */
+export const listedModels = z
+  .array(z.string())
+  .nullish()
+  .describe(
+    'Models to try in turn, after `model` if it is set. The call is charged at the price of the ' +
+      'model that the header `x-tributary-model` names.',
+  )

@@ -4,7 +4,6 @@ import postgres, { type Options, type Sql } from 'postgres'
 import { storableText } from '../../lib/text/well-formed.ts'
 import { arrayTypes } from './array-types.ts'
 import { type Address, dial } from './dial.ts'
-import { readSocketUrl } from './read-socket-url.ts'
 import { secure } from './secure.ts'
 import { readTlsOptions } from './tls-options.ts'
 
@@ -130,4 +129,29 @@ export function openClient(
     password: place.password,
     database: options.database ?? place.database,
   }) as unknown as Sql
+}
+
+export interface SocketAddress {
+  readonly socketFolder: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+/**
+ * Reads the folder from the URL's encoded host or from libpq's parameter `host`. Returns undefined
+ * if the URL has no folder.
+ */
+function readSocketUrl(text: string): SocketAddress | undefined {
+  const url = new URL(text)
+  const folder = decodeURIComponent(url.searchParams.get('host') ?? url.hostname)
+  if (!folder.startsWith('/')) return undefined
+  return {
+    socketFolder: folder,
+    port: Number(url.port || url.searchParams.get('port') || 5432),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)) || 'tributary',
+  }
 }

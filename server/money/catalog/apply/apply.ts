@@ -6,12 +6,16 @@
  */
 
 import type { TransactionSql } from 'postgres'
+import { type SecretBox, SecretError } from '../../../base/lib/secrets/secrets.ts'
+import { openSettings } from '../channel-settings.ts'
+import { formatPath } from '../environment.ts'
 import type { Mistake } from '../mistakes.ts'
 import {
   bumpRevision,
   isActive,
   listChannels,
   lockCatalog,
+  type ModelRow,
   readRevision,
   retireChannels,
   retireModels,
@@ -22,10 +26,9 @@ import { applyIssuers } from './apply-issuers.ts'
 import { applyLists, derivePrices } from './apply-lists.ts'
 import { applyModels } from './apply-models.ts'
 import type { ApplyOptions, CatalogChange, ConfigurationChange, EntryKind } from './change.ts'
-import { findLostFallbacks } from './check-fallbacks.ts'
 import { CatalogError, type NamedCatalogFile } from './file.ts'
 import { findMistakes, findWarnings } from './file-checks.ts'
-import { openSealedChannels } from './open-sealed.ts'
+import type { FileChannel } from './file-schema.ts'
 import { findTakenNames } from './taken-names.ts'
 
 export interface CatalogDiff {
@@ -182,4 +185,63 @@ function lostRoute(
   const user = `the model "${model.id}" of "${model.source}"`
   const problem = `the channel "${channel}" is still used by ${user}`
   return { file: file?.name ?? '', path: 'channels', problem }
+}
+
+export interface LostFallback {
+  readonly model: ModelRow
+  readonly problem: string
+}
+
+/** Returns the fallbacks of active models that could never serve their calls. */
+function findLostFallbacks(active: readonly ModelRow[]): LostFallback[] {
+  const models = new Map(active.map((model) => [model.id, model]))
+  return active.flatMap((model) =>
+    model.fallbacks.flatMap(({ model: id }) => {
+      const problem = findProblem(model, id, models.get(id))
+      return problem === undefined ? [] : [{ model, problem }]
+    }),
+  )
+}
+
+function findProblem(
+  model: ModelRow,
+  id: string,
+  fallback: ModelRow | undefined,
+): string | undefined {
+  if (!fallback) return `there is no model "${id}"`
+  if (fallback.type !== model.type) return `"${id}" is of the type ${fallback.type}`
+  if (fallback.routes.length === 0) return `"${id}" has no route to a channel of its own`
+  if (model.free || fallback.free || fallback.currency === model.currency) return undefined
+  return `"${id}" is sold in ${fallback.currency}`
+}
+
+/** Throws CatalogError with every channel whose secrets another SECRET_KEY encrypted. */
+function openSealedChannels(
+  files: readonly NamedCatalogFile[],
+  secrets: SecretBox,
+): readonly NamedCatalogFile[] {
+  const mistakes: Mistake[] = []
+  const opened = files.map((file) => {
+    const channels = file.content.channels.map((channel, index) => {
+      try {
+        return openOne(channel, secrets)
+      } catch (error) {
+        if (!(error instanceof SecretError)) throw error
+        const path = formatPath(['channels', index, 'sealed'])
+        const problem = `${error.message}: set the SECRET_KEY of the export, or write the secrets`
+        mistakes.push({ file: file.name, path, problem: `${problem} into "settings" instead` })
+        return channel
+      }
+    })
+    return { ...file, content: { ...file.content, channels } }
+  })
+  if (mistakes.length > 0) throw new CatalogError(mistakes)
+  return opened
+}
+
+function openOne({ sealed, ...channel }: FileChannel, secrets: SecretBox): FileChannel {
+  if (!sealed) return channel
+  const stored = { settings: channel.settings, secrets: Buffer.from(sealed.secrets, 'base64') }
+  const place = { channelId: channel.id, version: sealed.version }
+  return { ...channel, settings: openSettings(stored, secrets, place) }
 }

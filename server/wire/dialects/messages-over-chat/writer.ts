@@ -13,7 +13,6 @@ import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 import { buildMessageUsage, type MessageAnswerOptions, mintToolId, toStopFields } from './answer.ts'
 import { BlockWriter } from './block-writer.ts'
-import { createPrefillCutter } from './prefill.ts'
 
 /** Translates a chat answer to the events of a message. */
 export function createMessagesStream(options: MessageAnswerOptions): Relay {
@@ -155,5 +154,38 @@ function toCitation(annotation: JsonObject): JsonObject | undefined {
     title: asString(citation.title) ?? null,
     cited_text: asString(citation.content) ?? '',
     encrypted_index: '',
+  }
+}
+
+export interface PrefillCutter {
+  /** Takes text of the answer; returns the part of it that is new. */
+  readonly push: (text: string) => string
+  /** Returns text that was held back as a possible repetition. */
+  readonly end: () => string
+}
+
+function createPrefillCutter(prefill: string): PrefillCutter {
+  /** Characters of it that were repeated, and are held back. */
+  let repeated = 0
+  let isOver = prefill === ''
+
+  function takeHeld(): string {
+    const held = prefill.slice(0, repeated)
+    repeated = 0
+    isOver = true
+    return held
+  }
+
+  return {
+    push(text) {
+      if (isOver) return text
+      if (repeated + text.length < prefill.length && prefill.startsWith(text, repeated)) {
+        repeated += text.length
+        return ''
+      }
+      const said = takeHeld() + text
+      return said.startsWith(prefill) ? said.slice(prefill.length) : said
+    },
+    end: takeHeld,
   }
 }

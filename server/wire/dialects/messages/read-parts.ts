@@ -1,5 +1,13 @@
 /** Reads an answer of the messages format, a stream or a whole message, as parts. */
-import { asString, isObject, type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
+import {
+  asString,
+  isObject,
+  type JsonObject,
+  member,
+  tryParseJson,
+  writeJson,
+} from '../../../base/lib/json.ts'
+import { countCodePoints } from '../../../base/lib/text/count-code-points.ts'
 import { createJsonDepth, type JsonDepth } from '../chat/json-depth.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import {
@@ -10,12 +18,12 @@ import {
   type Part,
   type PartCall,
   type PartReader,
+  type SearchPart,
 } from '../parts/part.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
 import type { SseEvent } from '../sse.ts'
 import { readCount } from '../usage/read-count.ts'
 import type { UsageReading } from '../usage/usage-reading.ts'
-import { Citations } from './citations.ts'
 import { readMessagesBody } from './read-body.ts'
 import { readMessagesError } from './read-error.ts'
 import {
@@ -23,7 +31,6 @@ import {
   type MessagesUsageOptions,
   type MessagesUsageReader,
 } from './read-usage.ts'
-import { SearchReader } from './searches.ts'
 
 /** The order of a whole message, as in chat; what is not named is first: reasoning. */
 const ORDER: readonly string[] = ['search', 'text', 'sources', 'call']
@@ -247,3 +254,76 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['tool_use', 'tool_calls'],
   ['refusal', 'content_filter'],
 ])
+
+/**
+ * Turns the sources that a vendor cites into annotations. A block of text is cited as a whole; an
+ * annotation names the span of its code points in the text of all blocks.
+ */
+class Citations {
+  private start = 0
+  private text = ''
+  /** Titles of the open block's sources, by address. */
+  private readonly sources = new Map<string, string>()
+
+  addText(text: string): void {
+    this.text += text
+  }
+
+  /** Other citations are of the caller's own documents, for which chat has no annotation. */
+  add(citation: unknown): void {
+    const url = asString(member(citation, 'url'))
+    if (!url || member(citation, 'type') !== 'web_search_result_location') return
+    this.sources.set(url, asString(member(citation, 'title')) || url)
+  }
+
+  addAll(citations: unknown): void {
+    if (!Array.isArray(citations)) return
+    for (const citation of citations) this.add(citation)
+  }
+
+  /** Ends the block. Returns an annotation for each of its sources. */
+  endBlock(): JsonObject[] {
+    const start = this.start
+    const end = start + countCodePoints(this.text)
+    const annotations = [...this.sources].map(([url, title]) => ({
+      type: 'url_citation',
+      url_citation: { start_index: start, end_index: end, url, title },
+    }))
+    this.start = end
+    this.text = ''
+    this.sources.clear()
+    return annotations
+  }
+}
+
+class SearchReader {
+  /** Blocks of searches that are open, with their arguments, by index. */
+  private readonly open = new Map<unknown, { readonly block: JsonObject; text: string }>()
+
+  /** Returns the end of a search if the block is one. */
+  startBlock(index: unknown, block: JsonObject): SearchPart | undefined {
+    const { type, name, tool_use_id: id, content } = block
+    if (type === 'server_tool_use' && name === 'web_search') {
+      this.open.set(index, { block, text: '' })
+    }
+    if (type !== 'web_search_tool_result') return undefined
+    if (!Array.isArray(content)) return { kind: 'search', id, status: 'failed', urls: [] }
+    const urls = content.map((result) => asString(member(result, 'url')) ?? '').filter(Boolean)
+    return { kind: 'search', id, status: 'completed', urls }
+  }
+
+  addArguments(index: unknown, text: string): void {
+    const search = this.open.get(index)
+    if (search) search.text += text
+  }
+
+  /** Returns the beginning of a search if the block that ends is one. */
+  endBlock(index: unknown): SearchPart | undefined {
+    const search = this.open.get(index)
+    this.open.delete(index)
+    if (!search) return undefined
+    const { block, text } = search
+    const input = text === '' ? block.input : tryParseJson(Buffer.from(text))
+    return { kind: 'search', id: block.id, query: asString(member(input, 'query')) ?? '' }
+  }
+}

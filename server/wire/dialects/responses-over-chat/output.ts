@@ -8,14 +8,16 @@ import { countCodePoints } from '../../../base/lib/text/count-code-points.ts'
 import { markSignature } from '../contents/signature.ts'
 import type { CallPart, ContentPart, ImagePart, PartCall, SearchPart } from '../parts/part.ts'
 import { CALL_ID_PREFIXES, type CallItem, openCall } from './call-item.ts'
-import { ImageItem } from './image-item.ts'
 import {
   type EventSink,
+  emitAdded,
+  emitDone,
   type ItemPlace,
   type ItemStatus,
   MessageItem,
   type OutputItem,
   type PartKind,
+  placeMembers,
   ReasoningItem,
 } from './output-item.ts'
 import { SearchItem } from './search-item.ts'
@@ -236,4 +238,32 @@ const UNKNOWN: CallerTool = { kind: 'function', name: 'unknown' }
 
 function suffix(responseId: string): string {
   return responseId.replace(/^resp_/, '')
+}
+
+class ImageItem implements OutputItem {
+  private readonly place: ItemPlace
+  private readonly format: string
+  private readonly data: string
+
+  /** `media` is for example `image/png`, `data` base64. */
+  constructor(place: ItemPlace, media: string, data: string) {
+    this.place = place
+    this.format = media.slice(media.indexOf('/') + 1)
+    this.data = data
+    emitAdded(place, this.write('in_progress', null))
+  }
+
+  close(): void {
+    this.place.emit('response.image_generation_call.completed', placeMembers(this.place))
+    emitDone(this.place, this.build('completed'))
+  }
+
+  build(status: ItemStatus): JsonObject {
+    return this.write(status, this.data)
+  }
+
+  private write(status: string, result: string | null): JsonObject {
+    const { id } = this.place
+    return { id, type: 'image_generation_call', status, result, output_format: this.format }
+  }
 }

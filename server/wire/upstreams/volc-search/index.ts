@@ -3,14 +3,13 @@
  * unchanged.
  */
 import { z } from 'zod'
-import { asString, tryParseJson } from '../../../base/lib/json.ts'
+import { asString, isObject, member, tryParseJson } from '../../../base/lib/json.ts'
 import { joinUrl } from '../../../base/lib/text/base-url.ts'
-import { createBodyTap } from '../../dialects/tap.ts'
+import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from '../failure.ts'
 import { baseUrl } from '../shared-settings.ts'
 import { defineUpstream, type UpstreamAnswer, type UpstreamCall } from '../upstream.ts'
 import type { Wire, WireResponse } from '../wire.ts'
-import { readSearchBody, type SearchError } from './read-body.ts'
 import { buildSearchBody } from './request.ts'
 
 const settings = z.strictObject({
@@ -88,3 +87,37 @@ export const volcSearch = defineUpstream({
   secrets: ['api_key'],
   calls: { search },
 })
+
+export interface SearchError {
+  /** The vendor's code (docs/protocols/volcengine-search.md#errors); 0 where it states none. */
+  readonly code: number
+  readonly message: string
+  /** True if the vendor's own envelope states it. */
+  readonly isStated?: boolean
+}
+
+function readSearchBody(document: unknown): BodyReading & { failure?: SearchError } {
+  const failure = findError(document)
+  if (!failure) return { outputBytes: 1, usage: { call: 1 } }
+  const { message, code } = failure
+  return { outputBytes: 0, failure, error: { type: 'server_error', message, code: String(code) } }
+}
+
+function findError(document: unknown): SearchError | undefined {
+  if (!isObject(document)) return { code: 0, message: 'the answer is not a JSON object' }
+  const metadata = member(member(document, 'ResponseMetadata'), 'Error')
+  if (isObject(metadata)) {
+    const code = Number(metadata.CodeN ?? metadata.Code ?? 0)
+    return {
+      code: Number.isFinite(code) ? code : 0,
+      message: asString(metadata.Message) ?? 'error',
+      isStated: true,
+    }
+  }
+  const result = member(document, 'Result')
+  const code = Number(member(result, 'ErrorCode') ?? 0)
+  if (code !== 0) {
+    return { code, message: asString(member(result, 'ErrorMsg')) ?? 'error', isStated: true }
+  }
+  return isObject(result) ? undefined : { code: 0, message: 'the answer has no Result' }
+}

@@ -16,8 +16,7 @@ import {
 } from '../request/resolve.ts'
 import { dropUnset } from '../request/unset.ts'
 import type { Services } from '../services.ts'
-import type { QuotedCall } from './quote.ts'
-import { quoteAll } from './quote-all.ts'
+import { type QuotedCall, quoteAll } from './quote.ts'
 
 /** The first and last bytes of a form's file, which show its format and length. */
 export interface DryRunFile {

@@ -6,13 +6,15 @@ import { formatAmount } from '../../../base/lib/money.ts'
 import type { Caller } from '../../../money/accounts/accounts.ts'
 import type { Hold } from '../../../money/ledger/holds/hold.ts'
 import type { HoldResult, Ledger } from '../../../money/ledger/ledger.ts'
+import type { Leave } from '../load/channel-health.ts'
+import type { CallSpending } from '../load/channel-spending.ts'
 import type { Metering } from '../metering.ts'
 import type { Charged } from '../price/charge.ts'
-import { limitsOf } from '../request/limits.ts'
+import { limitsOf } from '../request/admit.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import { pinBase } from './pin-base.ts'
-import type { Quote } from './quote.ts'
+import type { FallbackCall, Quote } from './quote.ts'
 
 /** The answer of an earlier request with the same Idempotency-Key. */
 export interface Replay {
@@ -179,4 +181,29 @@ export function holdRefusal(refused: Refused): GatewayError {
         retryAfterSeconds: Number(refused.slice('limited:'.length)),
       })
   }
+}
+
+export interface MeteredCall {
+  readonly context: Context
+  readonly metering: Metering
+  readonly call: ResolvedCall
+  readonly hold: Hold
+  readonly quoted: Quote
+  readonly services: Services
+  /** The call as other models would serve it; absent: no other model may. */
+  readonly fallbacks?: readonly FallbackCall[]
+  /** Counts the call towards the limits of another model. False: one of them is reached. */
+  readonly admitOther?: (call: FallbackCall) => Promise<boolean>
+  /** Keeps a slot of a channel until the call ends. */
+  readonly keepSlot?: (leave: Leave) => void
+  /** The call's part in the spending of its channel. */
+  readonly spending?: CallSpending
+}
+
+/** The input of a charge: of a call, or of a task that was quoted like one. */
+export interface BillableCall {
+  readonly metering: Metering
+  readonly call: Pick<ResolvedCall, 'model' | 'request'>
+  readonly quoted: Quote
+  readonly services: Pick<Services, 'upstreams'>
 }

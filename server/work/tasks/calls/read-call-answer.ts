@@ -1,7 +1,6 @@
 /** Reads the end of a task from a deferred call's answer: result, usage and stored content. */
 
-import type { JsonObject } from '../../../base/lib/json.ts'
-import { tryParseJson } from '../../../base/lib/json.ts'
+import { type JsonObject, tryParseJson } from '../../../base/lib/json.ts'
 import type { PriceEntry } from '../../../money/catalog/catalog.ts'
 import { readPrices } from '../../../money/catalog/load/load-model.ts'
 import type { RelayReport } from '../../../wire/dialects/relay.ts'
@@ -12,7 +11,7 @@ import { soldCost } from '../../pipeline/price/charge.ts'
 import { preferRequested } from '../../pipeline/price/prefer-requested.ts'
 import type { Engine } from '../engine.ts'
 import { isStored, type TaskEnding } from '../finish/charge-task.ts'
-import { hideInEnding } from '../finish/hide-in-ending.ts'
+import { hideInEnding } from '../finish/finish.ts'
 import type { DeferredCall } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 

@@ -1,18 +1,23 @@
 /** Computes the charge of a finished task at the price version of its hold. */
 
-import { type Quantities, UNITS, type Unit } from '../../../base/lib/units.ts'
+import {
+  INPUT_UNITS,
+  OUTPUT_UNITS,
+  type Quantities,
+  UNITS,
+  type Unit,
+} from '../../../base/lib/units.ts'
 import type { Facts, ModelType, PriceEntry } from '../../../money/catalog/catalog.ts'
 import { readPrices } from '../../../money/catalog/load/load-model.ts'
 import { priceCharge } from '../../../money/catalog/price/price.ts'
 import type { StoredPrice } from '../../../money/catalog/store.ts'
 import type { TaskPoll } from '../../../wire/upstreams/task-driver.ts'
-import { onlyStated } from '../../pipeline/price/ceiling.ts'
+import { type Ceiling, onlyStated } from '../../pipeline/price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from '../../pipeline/price/charge.ts'
 import type { HoldEstimate } from '../../pipeline/price/hold-estimate.ts'
 import { withListAmounts } from '../../pipeline/price/list-amount.ts'
 import { plausibleCost, type UpstreamCost } from '../../pipeline/price/upstream-cost.ts'
 import type { ClaimedTask } from '../task.ts'
-import { boundTask } from './task-ceiling.ts'
 
 export type TaskEnding = Extract<TaskPoll, { state: 'succeeded' | 'failed' }>
 
@@ -131,4 +136,36 @@ function pick(quantities: Quantities, units: readonly Unit[]): Quantities {
 /** Returns whether a row has prices; those of a free model are null. */
 export function isStored(prices: unknown): prices is readonly StoredPrice[] {
   return Array.isArray(prices)
+}
+
+/** Margin of the ceiling for frame rates, sizes and rounding that the request does not name. */
+const CEILING_FACTOR = 4
+/** Lower bound, twice the longest accepted recording: a file's header may understate its length. */
+const SECONDS_MIN = 14_400
+/** Lower bound, the longest input of any model, for follow-up calls about a result. */
+const INPUT_TOKENS_MIN = 2_000_000
+/** Lower bound for texts: more than any model writes. */
+const OUTPUT_TOKENS_MIN = 1_000_000
+const OTHERS_MIN = 1_000
+
+/**
+ * Returns the ceiling, the most usage that a vendor can plausibly state per unit, from the held
+ * quantities, which come from a validated request.
+ */
+export function boundTask(quantities: Quantities): Ceiling {
+  const total = (units: readonly Unit[]) =>
+    units.reduce((sum, unit) => sum + (quantities[unit] ?? 0), 0)
+  const output = total(OUTPUT_UNITS)
+  // A text's held output is the caller's own limit, so it cannot bound the usage; a video's can.
+  const isText = output === 0 || total(INPUT_UNITS) > 0
+  const bound = (quantity: number, minimum: number) => Math.max(quantity * CEILING_FACTOR, minimum)
+  return {
+    inputTokens: bound(total(INPUT_UNITS), INPUT_TOKENS_MIN),
+    outputTokens: isText ? bound(output, OUTPUT_TOKENS_MIN) : output * CEILING_FACTOR,
+    units: {
+      second: bound(quantities.second ?? 0, SECONDS_MIN),
+      character: bound(quantities.character ?? 0, INPUT_TOKENS_MIN),
+    },
+    others: OTHERS_MIN,
+  }
 }

@@ -7,12 +7,13 @@ import { withTransaction } from '../../../base/database/transaction.ts'
 import { failpoint } from '../../../base/lib/failpoint.ts'
 import type { JsonObject } from '../../../base/lib/json.ts'
 import { formatAmount } from '../../../base/lib/money.ts'
+import { redactInternals } from '../../../base/lib/text/redact-internals.ts'
 import { settleTask } from '../../../money/ledger/holds/task-holds.ts'
 import type { ResultContent } from '../../assets/library/keep-content.ts'
+import { knownIn } from '../../pipeline/refusal.ts'
 import { quantitiesOf } from '../../pipeline/settle.ts'
 import { deleteBody, deleteConversion } from '../call-store.ts'
-import type { Engine } from '../engine.ts'
-import { logTask } from '../log-task.ts'
+import { type Engine, logTask } from '../engine.ts'
 import { closeTask, endAttempt } from '../store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, addUnchargedCost, listAttempts } from '../timeline-store.ts'
@@ -196,4 +197,12 @@ async function enqueueWebhook(
     url: task.webhook_url,
     body: JSON.stringify(submission.webhookBody({ ...task, charge })),
   })
+}
+
+/** Removes the vendor's addresses, paths and keys, unless the caller's own request names them. */
+export function hideInEnding(ending: TaskEnding, requestText: Buffer | string): TaskEnding {
+  if (ending.state === 'succeeded') return ending
+  const known = knownIn(requestText)
+  const { code, message } = ending
+  return { ...ending, code: redactInternals(code, known), message: redactInternals(message, known) }
 }

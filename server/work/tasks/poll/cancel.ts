@@ -8,14 +8,19 @@ import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { askVendor } from '../background/fetch-response.ts'
 import { polledResponse, RESPONSE } from '../background/poll-response.ts'
-import { type Engine, findTaskDriver, openTaskUpstream, taskReferenceOf } from '../engine.ts'
+import {
+  type Engine,
+  findTaskDriver,
+  keepLease,
+  openTaskUpstream,
+  taskReferenceOf,
+} from '../engine.ts'
 import { finish } from '../finish/finish.ts'
-import { keepLease } from '../keep-lease.ts'
 import { applyPolled, rescheduleFailed } from '../next-poll.ts'
 import { claimOne } from '../queue-store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, markCancelSent } from '../timeline-store.ts'
-import { CANCELLED, DRIVEN, polledOf } from './poll-task.ts'
+import { CANCELLED, DRIVEN, polledOf } from './worker.ts'
 
 /** Cancels a queued task. Rejects with 409 if it is not queued, 502 if its state is unknown. */
 export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {

@@ -2,8 +2,7 @@
  * Creates tasks: the verbs of every metered call up to the hold, then a submission that does not
  * depend on the caller's connection. The response is sent after its facts are committed.
  */
-import type { Context } from '../../../base/http/context.ts'
-import { timed } from '../../../base/http/context.ts'
+import { type Context, timed } from '../../../base/http/context.ts'
 import { sendJson } from '../../../base/http/reply.ts'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 import { failpoint } from '../../../base/lib/failpoint.ts'
@@ -15,7 +14,7 @@ import { sendReplay } from '../../pipeline/meter.ts'
 import type { Body } from '../../pipeline/metering.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { admit } from '../../pipeline/request/admit.ts'
-import { enter } from '../../pipeline/request/enter.ts'
+import { enter } from '../../pipeline/request/identify.ts'
 import { type ResolvedCall, resolve } from '../../pipeline/request/resolve.ts'
 import type { Services } from '../../pipeline/services.ts'
 import type { Engine } from '../engine.ts'

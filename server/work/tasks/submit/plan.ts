@@ -21,7 +21,7 @@ import type { UsableRoute } from '../../pipeline/request/find-routes.ts'
 import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
 import { orderRoutes } from '../../pipeline/send/dispatch.ts'
 import type { Services } from '../../pipeline/services.ts'
-import { boundTask } from '../finish/task-ceiling.ts'
+import { boundTask } from '../finish/charge-task.ts'
 
 export interface Plan {
   readonly route: UsableRoute

@@ -10,10 +10,8 @@ import { failpoint } from '../../../base/lib/failpoint.ts'
 import { newId } from '../../../base/lib/ids.ts'
 import { readCreationFailure, UpstreamFailure } from '../../../wire/upstreams/failure.ts'
 import { reportAttempt } from '../../pipeline/send/dispatch.ts'
-import { type Engine, openTaskWire, vendorAttemptOf } from '../engine.ts'
+import { type Engine, keepLease, logTask, openTaskWire, vendorAttemptOf } from '../engine.ts'
 import { maximumUpstreamCost } from '../finish/charge-task.ts'
-import { keepLease } from '../keep-lease.ts'
-import { logTask } from '../log-task.ts'
 import { nextPollMs } from '../schedule.ts'
 import {
   acceptTask,

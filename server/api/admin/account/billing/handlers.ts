@@ -1,8 +1,10 @@
 /** Ledger entries, credits, redeem codes and payments. */
 import type { Sql } from 'postgres'
+import { z } from 'zod'
 import { toPage } from '../../../../base/http/page.ts'
 import { invalidField } from '../../../../base/lib/errors.ts'
 import { newId } from '../../../../base/lib/ids.ts'
+import { tryParseJson } from '../../../../base/lib/json.ts'
 import { postCredit } from '../../../../money/ledger/store.ts'
 import { catchUp } from '../../../endpoints/account/usage.ts'
 import { encode } from '../../../endpoints/codecs.ts'
@@ -13,10 +15,9 @@ import { found, noSuch } from '../../refusal.ts'
 import { selectAccountCurrency } from '../account-store.ts'
 import { encodeRow, sendExport } from '../usage/csv.ts'
 import { type billingContract, movement } from './contract.ts'
-import { decodeLedgerCursor, encodeLedgerCursor } from './ledger-cursor.ts'
 import { redeemRateLimited } from './redeem-rate-limited.ts'
 import { readStatement } from './statement.ts'
-import { listMovements } from './store.ts'
+import { type LedgerCursor, listMovements, type MovementRow } from './store.ts'
 import { readPayment } from './top-up.ts'
 
 const BATCH = 1000
@@ -101,4 +102,27 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     )
     return { posted }
   },
+}
+
+const TIME = /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/
+
+const parts = z.tuple([
+  z.string().regex(TIME),
+  z.string().regex(/^[\w-]{1,64}$/),
+  z.string().regex(/^-?\d{1,19}$/),
+  z.string().regex(TIME),
+])
+
+function encodeLedgerCursor(row: MovementRow): string {
+  const { position, id, balance_after: after, amount, read_at: readAt } = row
+  const text = JSON.stringify([position, id, (after - amount).toString(), readAt])
+  return Buffer.from(text).toString('base64url')
+}
+
+/** Throws 400 for a text that is not a ledger cursor. */
+function decodeLedgerCursor(text: string): LedgerCursor {
+  const read = parts.safeParse(tryParseJson(Buffer.from(text, 'base64url')))
+  if (!read.success) throw invalidField('cursor', 'not a cursor of this list')
+  const [position, id, balance, readAt] = read.data
+  return { position, id, balance: BigInt(balance), readAt }
 }

@@ -1,11 +1,15 @@
 /** Models, their routes and versioned prices. */
+
+import type { Sql } from 'postgres'
 import type { z } from 'zod'
+import { UNITS } from '../../../../base/lib/units.ts'
 import {
   addModels,
   type EditOptions,
   editModel,
   retireModel,
 } from '../../../../money/catalog/apply/edit.ts'
+import { findListPrices } from '../../../../money/catalog/apply/list-prices.ts'
 import { planPrices, withdrawPlan } from '../../../../money/catalog/apply/plan-prices.ts'
 import { compareCosts, findPriceProblems } from '../../../../money/catalog/compare-costs.ts'
 import {
@@ -13,8 +17,11 @@ import {
   listModelSummaries,
   type ModelSummary,
 } from '../../../../money/catalog/describe.ts'
+import { readPrices } from '../../../../money/catalog/load/load-model.ts'
 import { describeOrder } from '../../../../money/catalog/load/route-order.ts'
-import type { PlannedRow } from '../../../../money/catalog/store.ts'
+import { isPriced } from '../../../../money/catalog/price/price.ts'
+import { listChannels, type PlannedRow } from '../../../../money/catalog/store.ts'
+import { listTakenOut, type TakenOutRow } from '../../../../money/usage/taken-out-store.ts'
 import type { ChecksOf, HandlersOf } from '../../handler.ts'
 import { isCreation } from '../../is-new.ts'
 import { refuseAs, withOperatorErrors } from '../../operator-failure.ts'
@@ -23,7 +30,6 @@ import type { AdminServices } from '../../services.ts'
 import { editOptions } from '../edit-options.ts'
 import type { operatorModelsContract } from './contract.ts'
 import { type PriceVersionRow, selectPriceHistory } from './store.ts'
-import { readTakenOut } from './taken-out.ts'
 
 type ShowTakenOut = Awaited<ReturnType<typeof readTakenOut>>
 
@@ -182,4 +188,26 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     if (!(await withOperatorErrors(retireModel(sql, params.model_id)))) throw noSuch('model')
     await catalog.refresh()
   },
+}
+
+/** Returns a function that shows the tools of a model, the latest first. */
+async function readTakenOut(sql: Sql, modelId?: string) {
+  const rows = Map.groupBy(await listTakenOut(sql, modelId), ({ model_id: id }) => id)
+  const found = rows.size === 0 ? [] : await listChannels(sql)
+  const channels = new Map(found.map((channel) => [channel.id, channel]))
+  return (model: ModelSummary) => {
+    const own = (rows.get(model.id) ?? []).filter((row) => isTakenOut(model, row))
+    return own.map((row) => ({
+      ...row,
+      answers: Number(row.answers),
+      list: row.unit === null ? null : (findListPrices(model.routes, channels, row.unit) ?? null),
+    }))
+  }
+}
+
+/** False if the operator has changed since what happens to the tool. */
+function isTakenOut({ free, prices, details }: ModelSummary, { unit }: TakenOutRow): boolean {
+  if (free || details.unpriced_tools === 'refuse') return false
+  const known = UNITS.find((one) => one === unit)
+  return known === undefined || !isPriced(readPrices(prices), known)
 }

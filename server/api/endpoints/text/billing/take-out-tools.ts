@@ -3,7 +3,7 @@
  * refers to them. What the request demands, or has used already, stays: it is refused.
  */
 
-import { isAbsent, type JsonObject, member } from '../../../../base/lib/json.ts'
+import { asString, isAbsent, isObject, type JsonObject, member } from '../../../../base/lib/json.ts'
 import { cutJson, type JsonPath } from '../../../../wire/dialects/cut-json.ts'
 import { parseRequestJson } from '../../../../wire/dialects/json-scan.ts'
 import { spliceJson } from '../../../../wire/dialects/splice.ts'
@@ -11,9 +11,8 @@ import type { TakenOut, TextRequest } from '../../../../work/pipeline/metering.t
 import type { ToolOffer } from '../../../../work/pipeline/price/dimensions.ts'
 import { isOn } from './search-options.ts'
 import { readToolChoice, type ToolChoice } from './tool-choice.ts'
-import { familiesOf, toolFamily } from './tool-family.ts'
+import { familiesOf, familyOfTrace, toolFamily } from './tool-family.ts'
 import { findTools, type ListedTool } from './tool-lists.ts'
-import { listTraces } from './tool-traces.ts'
 
 /** Returns the request without the offers, or the first of them that it demands. */
 export function takeOutTools(request: TextRequest, offers: readonly ToolOffer[]): TakenOut {
@@ -145,4 +144,41 @@ function read(body: Buffer): TextRequest {
   const parsed = parseRequestJson(body)
   if (!parsed.ok) throw new Error(`a cut request is not valid: ${parsed.message}`)
   return { body, value: parsed.value, fields: parsed.fields }
+}
+
+/** Items and blocks of every conversation, which are no traces of a vendor's tool. */
+const PLAIN: ReadonlySet<unknown> = new Set(['message', 'tool_result', 'tool_use', 'text'])
+
+/** Returns the families of the tools that vendors ran in the conversation. */
+function listTraces({ messages, input }: JsonObject): ReadonlySet<string> {
+  const traces = new Set<string>()
+  for (const items of [messages, input]) {
+    if (!Array.isArray(items)) continue
+    for (const item of items) if (isObject(item)) readItem(traces, item)
+  }
+  return traces
+}
+
+function readItem(traces: Set<string>, item: JsonObject): void {
+  note(traces, item.type)
+  readList(item.content, (block) => {
+    note(traces, block.type)
+    if (block.type === 'server_tool_use') note(traces, block.name)
+  })
+  readList(item.tool_calls, (call) => {
+    const name = asString(member(call.function, 'name'))
+    if (name?.startsWith('$')) note(traces, name)
+  })
+  readList(item.annotations, ({ type }) => {
+    if (type === 'url_citation') note(traces, 'web_search')
+  })
+}
+
+function readList(list: unknown, read: (one: JsonObject) => void): void {
+  if (!Array.isArray(list)) return
+  for (const one of list) if (isObject(one)) read(one)
+}
+
+function note(traces: Set<string>, name: unknown): void {
+  if (typeof name === 'string' && !PLAIN.has(name)) traces.add(familyOfTrace(name))
 }
