@@ -4,9 +4,11 @@
  */
 import { connect } from '../../server/base/database/connection/client.ts'
 import { isUnavailable } from '../../server/base/database/unavailable.ts'
+import { GatewayError } from '../../server/base/lib/errors.ts'
 import { newId, newRequestId } from '../../server/base/lib/ids.ts'
 import { startSweeper } from '../../server/money/ledger/leases/sweeper.ts'
 import { createLedger, type HoldResult } from '../../server/money/ledger/ledger.ts'
+import type { HoldRequest } from '../../server/money/ledger/requests.ts'
 import { createRandom, type Random } from '../../testbed/random.ts'
 import type { Order, ProofCaller, RoundEnd } from './orders.ts'
 
@@ -19,6 +21,7 @@ await startSweeper({ sql, ownerId, address: '', exclusive: false, ...leases, log
 const ledger = createLedger({ sql, ownerId, isUnavailable, log: quiet })
 
 const AT_ONCE = 12
+const BUSY = 'busy'
 const USERS = ['u1', 'u2', 'u3', 'u4', 'u5', undefined] as const
 const MODELS = ['a', 'b', 'c'] as const
 
@@ -45,15 +48,25 @@ async function runRound({ seed, calls, callers, race }: Order): Promise<RoundEnd
       const outcome = await call(random, caller)
       if (outcome === 'held') end.held += 1
       else if (outcome.startsWith('budget:')) end.refused += 1
-      else end.other.push(outcome)
+      else if (outcome !== BUSY) end.other.push(outcome)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   const raced = await Promise.all(Array.from({ length: race.calls }, () => runRacer(race.caller)))
   end.raced = raced.filter((outcome) => outcome === 'held').length
-  end.other.push(...raced.filter((outcome) => !/^held$|^budget:/.test(outcome)))
+  end.other.push(...raced.filter((outcome) => !/^held$|^budget:|^busy$/.test(outcome)))
   await ledger.flushed()
   return end
+}
+
+/** A caller whose hold waits too long is asked to come back, and holds nothing. */
+async function hold(asked: HoldRequest): Promise<HoldResult | { readonly refused: typeof BUSY }> {
+  try {
+    return await ledger.hold(asked)
+  } catch (error) {
+    if (error instanceof GatewayError && error.row === 'unavailable') return { refused: BUSY }
+    throw error
+  }
 }
 
 function request(caller: ProofCaller, random: Random) {
@@ -79,7 +92,7 @@ function request(caller: ProofCaller, random: Random) {
 
 async function call(random: Random, caller: ProofCaller): Promise<string> {
   const asked = request(caller, random)
-  const taken: HoldResult = await ledger.hold(asked)
+  const taken = await hold(asked)
   if ('refused' in taken) return taken.refused
   const factor = random.pick([0.2, 0.9, 1, 1.7])
   const scale = (quantity: number) => Math.round(quantity * factor)
@@ -104,7 +117,7 @@ async function call(random: Random, caller: ProofCaller): Promise<string> {
 
 /** Takes and keeps a unit of a budget that all gateways race for. */
 async function runRacer(caller: ProofCaller): Promise<string> {
-  const taken = await ledger.hold({
+  const taken = await hold({
     requestId: newRequestId(),
     ...caller,
     endpoint: 'race',

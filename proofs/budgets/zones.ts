@@ -16,6 +16,21 @@ export const EDGES = [
   '2026-09-27T11:00:00Z',
 ] as const
 
+/** As EDGES, still to come: whole gateways delete counters of windows that are long over. */
+export const EDGES_AHEAD = [
+  // New York: the beginning and the end of days of 23 and 25 hours.
+  '2027-03-14T05:00:00Z',
+  '2027-03-15T04:00:00Z',
+  '2027-11-07T04:00:00Z',
+  '2027-11-08T05:00:00Z',
+  // Auckland: 25 and 23 hours.
+  '2027-04-04T12:00:00Z',
+  '2027-09-26T11:00:00Z',
+  // Shanghai, UTC: months.
+  '2027-06-30T16:00:00Z',
+  '2027-06-01T00:00:00Z',
+] as const
+
 export const ZONES = ['UTC', 'Asia/Shanghai', 'America/New_York', 'Pacific/Auckland'] as const
 
 const formats = new Map<string, Intl.DateTimeFormat>()
