@@ -34,7 +34,15 @@ async function test({ to, language, json }: TestOptions): Promise<void> {
   const id = newId('mail')
   const written = renderTest(language, consoleUrl)
   const result = await sendMail(mail, { id, address: to, language, ...written })
-  if (!result.sent) throw new OperatorError(`the mail was not sent: ${result.error}`)
-  if (json) return printJson({ id, to, sent: true })
-  console.log(`sent to ${to}; if it does not arrive, look in the spam folder`)
+  const { host, port } = mail.server
+  if (!result.sent) {
+    const verdict = result.isFinal ? 'was refused for good' : 'was not sent'
+    throw new OperatorError(`the mail ${verdict} by ${host}:${port}: ${result.error}`)
+  }
+  const { response } = result
+  if (json) return printJson({ id, to, sent: true, server: `${host}:${port}`, response })
+  console.log(
+    `${host}:${port} took the mail to ${to}: ${response}\n` +
+      'If it does not arrive, look in the spam folder.',
+  )
 }

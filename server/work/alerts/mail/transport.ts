@@ -17,9 +17,12 @@ export interface OutgoingMail {
   readonly text: string
 }
 
-/** `isFinal`: the server refused this mail for good, so that no retry helps. */
+/**
+ * `response`: the server's own words. `isFinal`: it refused this mail for good, so that no retry
+ * helps.
+ */
 export type SendResult =
-  | { readonly sent: true }
+  | { readonly sent: true; readonly response: string }
   | { readonly sent: false; readonly error: string; readonly isFinal: boolean }
 
 const CONNECT_MS = 10_000
@@ -39,7 +42,7 @@ export async function sendMail(
   const transport = openTransport(server)
   const limit = AbortSignal.timeout(totalMs)
   try {
-    await transport.sendMail({
+    const { response } = await transport.sendMail({
       from: { name: from.name, address: from.address },
       to: { name: '', address: mail.address },
       envelope: { from: from.address, to: [mail.address] },
@@ -51,7 +54,7 @@ export async function sendMail(
       disableUrlAccess: true,
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
-    return { sent: true }
+    return { sent: true, response: shorten(response) }
   } catch (error) {
     return explain(error, limit.aborted)
   } finally {
@@ -92,13 +95,25 @@ function domainOf(address: string): string {
   return address.slice(address.indexOf('@') + 1)
 }
 
-const ERROR_LENGTH_MAX = 300
+const WORDS_LENGTH_MAX = 300
+
+function shorten(words: unknown): string {
+  return oneLine(String(words)).slice(0, WORDS_LENGTH_MAX)
+}
+
+/** Advice for an operator, by code and text of the failure. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/^EAUTH /, 'check user and password of SMTP_URL'],
+  [/certificate/, 'a private authority goes into NODE_EXTRA_CA_CERTS'],
+]
 
 /** Refusals of the recipient or of the text are final; all others may pass. */
 function explain(error: unknown, isLate: boolean): SendResult {
   const { code, responseCode, message } = error as Readonly<Record<string, unknown>>
   const isRefused = typeof responseCode === 'number' && responseCode >= 500
   const isFinal = isRefused && (code === 'EENVELOPE' || code === 'EMESSAGE')
-  const text = isLate ? 'the mail server took too long' : oneLine(String(message ?? error))
-  return { sent: false, error: text.slice(0, ERROR_LENGTH_MAX), isFinal }
+  if (isLate) return { sent: false, error: 'the mail server took too long', isFinal }
+  const text = shorten(message ?? error)
+  const hint = HINTS.find(([pattern]) => pattern.test(`${code} ${text}`))?.[1]
+  return { sent: false, error: hint === undefined ? text : `${text} (${hint})`, isFinal }
 }
