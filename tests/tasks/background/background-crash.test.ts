@@ -3,23 +3,13 @@
  * vendor's own book and the ledger must agree: made at most once, charged once or not at all.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createSecretBox } from '../../../server/base/lib/secrets/secrets.ts'
-import { createKey } from '../../../server/money/accounts/manage-keys.ts'
-import { applyCatalog } from '../../../server/money/catalog/apply/apply.ts'
-import { parseCatalogFile } from '../../../server/money/catalog/apply/file.ts'
-import { audit } from '../../../server/money/ledger/audit/audit.ts'
-import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../../simulators/index.ts'
-import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
+import type { GatewayProcess } from '../../support/gateway.ts'
+import { type CrashStage, startCrashStage } from '../../support/servers/crash-stage.ts'
 import { until } from '../../support/until.ts'
 import { endLeases, QUICK } from '../stage.ts'
 
-const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
 /** How each ends, and how many responses the vendor made. */
 const ENDINGS: Readonly<Record<string, { readonly state: string; readonly jobs: number }>> = {
   'task-held': { state: 'failed', jobs: 0 },
@@ -31,63 +21,32 @@ const ENDINGS: Readonly<Record<string, { readonly state: string; readonly jobs: 
   'task-finished': { state: 'succeeded', jobs: 1 },
 }
 
-let database: TestDatabase
+let stage: CrashStage
 let vendors: Simulators
-let dataDir: string
-let key: string
 
 before(async () => {
-  database = await createTestDatabase()
   vendors = await startSimulators({ port: 0 })
-  dataDir = mkdtempSync(join(tmpdir(), 'tributary-crash-'))
   const settings = { base_url: `${vendors.url}/openai/v1`, api_key: 'sim-openai-key' }
+  const prices = [
+    { unit: 'input_token', per: 1, amount: '0.001' },
+    { unit: 'output_token', per: 1, amount: '0.01' },
+  ]
+  const routes = [{ channel: 'vendor', upstream_model: 'sim-chat' }]
   const content = {
     channels: [{ id: 'vendor', upstream: 'openai-compatible', settings }],
-    models: [
-      {
-        id: 'held',
-        type: 'chat',
-        prices: [
-          { unit: 'input_token', per: 1, amount: '0.001' },
-          { unit: 'output_token', per: 1, amount: '0.01' },
-        ],
-        routes: [{ channel: 'vendor', upstream_model: 'sim-chat' }],
-      },
-    ],
+    models: [{ id: 'held', type: 'chat', prices, routes }],
   }
-  await applyCatalog({
-    sql: database.sql,
-    files: [parseCatalogFile('crash.json', JSON.stringify(content), {})],
-    upstreams: Object.fromEntries(UPSTREAMS),
-    secrets: createSecretBox([SECRET_KEY]),
-    environment: {},
-  })
-  const account = await createTestAccount(database.sql, '1000')
-  key = (await createKey(database.sql, { accountId: account.id })).key
+  stage = await startCrashStage(content, QUICK)
 })
 after(async () => {
   await vendors.stop()
-  await database.drop()
-  rmSync(dataDir, { recursive: true, force: true })
+  await stage.stop()
 })
 
-function start(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
-  const databaseUrl = database.url
-  return startGateway({ dataDir, databaseUrl, env: { ...QUICK, SECRET_KEY, ...env } })
-}
-
 function create(gateway: GatewayProcess, marker: string, stream: boolean): Promise<Response> {
-  return fetch(`${gateway.url}/v1/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      model: 'held',
-      background: true,
-      stream,
-      max_output_tokens: 50,
-      input: `[[call:${marker}]][[tokens:7]]`,
-    }),
-  })
+  const input = `[[call:${marker}]][[tokens:7]]`
+  const body = { model: 'held', background: true, stream, max_output_tokens: 50, input }
+  return stage.send(`${gateway.url}/v1/responses`, 'POST', body)
 }
 
 for (const stream of [false, true]) {
@@ -96,13 +55,18 @@ for (const stream of [false, true]) {
     for (const name of Object.keys(ENDINGS)) {
       const marker = `${name}-${stream}`
       const isWorkers = name.startsWith('task-finish')
-      const gateway = await start({ ROLE: 'api', ...(isWorkers ? {} : { TRIBUTARY_FAIL: name }) })
+      const gateway = await stage.start({
+        ROLE: 'api',
+        ...(isWorkers ? {} : { TRIBUTARY_FAIL: name }),
+      })
       const answer = create(gateway, marker, stream)
       if (isWorkers) {
         // Left by its caller, so that a worker has to end it.
         await (await answer).body?.cancel()
         await gateway.kill9()
-        const worker = await start({ ROLE: 'worker', TRIBUTARY_FAIL: name }).catch(() => undefined)
+        const worker = await stage
+          .start({ ROLE: 'worker', TRIBUTARY_FAIL: name })
+          .catch(() => undefined)
         await worker?.exited
       } else {
         // A whole answer is the message of a failure: it says why the process still lives.
@@ -111,16 +75,11 @@ for (const stream of [false, true]) {
       }
       markers.set(name, marker)
     }
-    await endLeases(database.sql)
-    const survivor = await start({})
+    await endLeases(stage.sql)
+    const survivor = await stage.start({})
     await until('every end', allEnded)
     await survivor.stop(2_000)
     for (const [name, marker] of markers) await compare(name, marker)
-    const { checks } = await audit(database.sql)
-    assert.deepEqual(
-      checks.filter(({ ok }) => !ok),
-      [],
-    )
   })
 }
 
@@ -131,7 +90,7 @@ function isCut(error: unknown): boolean {
 }
 
 async function allEnded(): Promise<true | undefined> {
-  const [row] = await database.sql<{ open: number }[]>`
+  const [row] = await stage.sql<{ open: number }[]>`
     select count(*)::int as open from task where finished_at is null`
   return row?.open === 0 ? true : undefined
 }
@@ -140,7 +99,7 @@ async function allEnded(): Promise<true | undefined> {
 async function compare(name: string, marker: string): Promise<void> {
   const entries = vendors.book.entries({ marker })
   assert.equal(entries.length, ENDINGS[name]?.jobs, `${marker}: made by the vendor`)
-  const [row] = await database.sql<{ state: string; charged: bigint }[]>`
+  const [row] = await stage.sql<{ state: string; charged: bigint }[]>`
     select t.state, c.charged from task t join call c on c.hold_id = t.hold_id
     order by t.created_at, t.id offset ${orderOf(name, marker)} limit 1`
   assert.equal(row?.state, ENDINGS[name]?.state, marker)

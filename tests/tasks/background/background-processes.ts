@@ -1,24 +1,23 @@
 /** Gateways as processes on one database, and a gate before the vendor of background responses. */
-import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import type { Sql } from 'postgres'
-import { createSecretBox } from '../../../server/base/lib/secrets/secrets.ts'
 import { createKey } from '../../../server/money/accounts/manage-keys.ts'
-import { applyCatalog } from '../../../server/money/catalog/apply/apply.ts'
-import { parseCatalogFile } from '../../../server/money/catalog/apply/file.ts'
-import { audit } from '../../../server/money/ledger/audit/audit.ts'
-import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../../simulators/index.ts'
-import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
+import {
+  applyObject,
+  createTestAccount,
+  type GatewayProcess,
+  startGateway,
+} from '../../support/gateway.ts'
+import { expectSoundBooks } from '../../support/servers/crash-stage.ts'
 import { until } from '../../support/until.ts'
 import { endLeases, QUICK } from '../stage.ts'
 import { RESPONSES, worthOf } from './background-stage.ts'
 import { openVendorGate, type VendorGate } from './vendor-gate.ts'
 
-const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
 const PRICES = [
   { unit: 'input_token', per: 1, amount: '0.001' },
   { unit: 'output_token', per: 1, amount: '0.01' },
@@ -71,7 +70,7 @@ export async function startBackgroundProcesses(
     gate,
     key,
     async start(env = {}) {
-      const own = { ...QUICK, SECRET_KEY, ALLOW_PRIVATE_TARGETS: 'true', ...env }
+      const own = { ...QUICK, ALLOW_PRIVATE_TARGETS: 'true', ...env }
       const gateway = await startGateway({ dataDir, databaseUrl: url, env: own })
       gateways.push(gateway)
       return gateway
@@ -95,35 +94,19 @@ export async function startBackgroundProcesses(
       gate.close()
       await vendors.stop()
       rmSync(dataDir, { recursive: true, force: true })
-      const { checks } = await audit(sql)
-      assert.deepEqual(
-        checks.filter(({ ok }) => !ok),
-        [],
-      )
+      await expectSoundBooks(sql)
     },
   }
 }
 
 async function applyModel(sql: Sql, vendorUrl: string): Promise<void> {
   const settings = { base_url: `${vendorUrl}/openai/v1`, api_key: 'sim-openai-key' }
+  const routes = [{ channel: 'vendor', upstream_model: 'sim-chat' }]
   const content = {
     channels: [{ id: 'vendor', upstream: 'openai-compatible', settings }],
-    models: [
-      {
-        id: 'held',
-        type: 'chat',
-        prices: PRICES,
-        routes: [{ channel: 'vendor', upstream_model: 'sim-chat' }],
-      },
-    ],
+    models: [{ id: 'held', type: 'chat', prices: PRICES, routes }],
   }
-  await applyCatalog({
-    sql,
-    files: [parseCatalogFile('background.json', JSON.stringify(content), {})],
-    upstreams: Object.fromEntries(UPSTREAMS),
-    secrets: createSecretBox([SECRET_KEY]),
-    environment: {},
-  })
+  await applyObject(sql, 'background', content)
 }
 
 async function readEnded(sql: Sql, id: string): Promise<EndedTask | undefined> {

@@ -3,23 +3,12 @@
  * before responding, or while it follows the callback. Another one ends the task.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { createSecretBox } from '../../../server/base/lib/secrets/secrets.ts'
-import { createKey } from '../../../server/money/accounts/manage-keys.ts'
-import { applyCatalog } from '../../../server/money/catalog/apply/apply.ts'
-import { parseCatalogFile } from '../../../server/money/catalog/apply/file.ts'
-import { audit } from '../../../server/money/ledger/audit/audit.ts'
-import { UPSTREAMS } from '../../../server/wire/upstreams/index.ts'
-import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
-import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
+import type { GatewayProcess } from '../../support/gateway.ts'
+import { type CrashStage, startCrashStage } from '../../support/servers/crash-stage.ts'
 import { until } from '../../support/until.ts'
 import { BODY, endLeases, QUICK, VIDEO_PATH } from '../stage.ts'
 import { startVideoVendor, type VendorTask, type VideoVendor } from '../video-vendor.ts'
-
-const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
 
 interface Row {
   readonly state: string
@@ -29,58 +18,30 @@ interface Row {
 }
 
 describe('killed while a callback is followed', () => {
-  let database: TestDatabase
+  let stage: CrashStage
   let vendor: VideoVendor
-  let dataDir: string
-  let key: string
   before(async () => {
-    database = await createTestDatabase()
     vendor = await startVideoVendor()
     vendor.lists = false
-    dataDir = mkdtempSync(join(tmpdir(), 'tributary-sendCallback-'))
     const settings = { base_url: vendor.url, api_key: 'vendor-key' }
+    const prices = [{ unit: 'output_token', per: 1_000_000, amount: '46' }]
+    const routes = [{ channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }]
     const content = {
       channels: [{ id: 'video', upstream: 'ark', settings }],
-      models: [
-        {
-          id: 'test-video',
-          type: 'video',
-          prices: [{ unit: 'output_token', per: 1_000_000, amount: '46' }],
-          routes: [{ channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }],
-        },
-      ],
+      models: [{ id: 'test-video', type: 'video', prices, routes }],
     }
-    await applyCatalog({
-      sql: database.sql,
-      files: [parseCatalogFile('sendCallback.json', JSON.stringify(content), {})],
-      upstreams: Object.fromEntries(UPSTREAMS),
-      secrets: createSecretBox([SECRET_KEY]),
-      environment: {},
-    })
-    const account = await createTestAccount(database.sql, '1000')
-    key = (await createKey(database.sql, { accountId: account.id })).key
+    const own = { PUBLIC_URL: 'https://gateway.example', TASK_UNKNOWN_MS: '20000' }
+    stage = await startCrashStage(content, { ...QUICK, ...own })
   })
   after(async () => {
     await vendor.stop()
-    await database.drop()
-    rmSync(dataDir, { recursive: true, force: true })
+    await stage.stop()
   })
-
-  function start(env: Readonly<Record<string, string>> = {}): Promise<GatewayProcess> {
-    const own = { SECRET_KEY, PUBLIC_URL: 'https://gateway.example', TASK_UNKNOWN_MS: '20000' }
-    return startGateway({
-      dataDir,
-      databaseUrl: database.url,
-      env: { ...QUICK, ...own, ...env },
-    })
-  }
 
   /** Returns the vendor's task of a submission whose gateway died before the answer arrived. */
   async function loseOne(): Promise<VendorTask> {
-    const gateway = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-sent' })
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const sent = { method: 'POST', headers, body: JSON.stringify(BODY) }
-    await assert.rejects(fetch(gateway.url + VIDEO_PATH, sent))
+    const gateway = await stage.start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-sent' })
+    await assert.rejects(stage.send(gateway.url + VIDEO_PATH, 'POST', BODY))
     await gateway.exited
     const task = [...vendor.tasks.values()].at(-1)
     assert.ok(task)
@@ -97,7 +58,7 @@ describe('killed while a callback is followed', () => {
   }
 
   async function rows(): Promise<Row[]> {
-    return await database.sql<Row[]>`
+    return await stage.sql<Row[]>`
       select t.state, a.upstream_id, a.callback_upstream_id, c.charged from task t
       join task_attempt a on a.id = t.attempt_id
       left join call c on c.hold_id = t.hold_id and t.finished_at is not null
@@ -106,23 +67,23 @@ describe('killed while a callback is followed', () => {
 
   test('a recorded callback is followed by the next gateway', async () => {
     const first = await loseOne()
-    const receiving = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-callback' })
+    const receiving = await stage.start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-callback' })
     await assert.rejects(sendCallback(receiving, first), 'killed before it answered')
     await receiving.exited
     assert.equal((await rows())[0]?.callback_upstream_id, first.id)
 
     const second = await loseOne()
-    const api = await start({ ROLE: 'api' })
+    const api = await stage.start({ ROLE: 'api' })
     assert.equal((await sendCallback(api, second)).status, 200)
     await api.stop(2_000)
-    const worker = await start({ ROLE: 'worker', TRIBUTARY_FAIL: 'task-poll' }).catch(
-      () => undefined,
-    )
+    const worker = await stage
+      .start({ ROLE: 'worker', TRIBUTARY_FAIL: 'task-poll' })
+      .catch(() => undefined)
     await worker?.exited
 
     for (const task of vendor.tasks.values()) task.status = 'succeeded'
-    await endLeases(database.sql)
-    const survivor = await start()
+    await endLeases(stage.sql)
+    const survivor = await stage.start()
     const ended = await until('both at their end', async () => {
       const found = await rows()
       return found.every(({ charged }) => charged !== null) ? found : undefined
@@ -133,10 +94,5 @@ describe('killed while a callback is followed', () => {
       [first, second].map(({ id }) => ['succeeded', id, 5_009_400_000n]),
     )
     assert.equal(vendor.tasks.size, 2, 'nothing was submitted again')
-    const { checks } = await audit(database.sql)
-    assert.deepEqual(
-      checks.filter(({ ok }) => !ok),
-      [],
-    )
   })
 })

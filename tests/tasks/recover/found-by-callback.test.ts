@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createSecretBox } from '../../../server/base/lib/secrets/secrets.ts'
-import { audit } from '../../../server/money/ledger/audit/audit.ts'
 import { createCallbackAddresses } from '../../../server/work/tasks/callbacks/callback-addresses.ts'
 import { SECRET_KEY, startTestGateway, type TestGateway } from '../../support/in-process.ts'
 import { until } from '../../support/until.ts'
@@ -170,13 +169,5 @@ describe('a lost submission at a callback-only vendor', () => {
       ({ event }) => event === 'attempt_unknown',
     )
     assert.equal(unknown?.looked_for_by, 'none')
-  })
-
-  test('the books balance', async () => {
-    const { checks } = await audit(gateway.sql)
-    assert.deepEqual(
-      checks.filter(({ ok }) => !ok),
-      [],
-    )
   })
 })
