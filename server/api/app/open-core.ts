@@ -222,7 +222,7 @@ async function openMedia(parts: {
   const onStoreChange = (isThere: boolean) => {
     metrics.objectStore(isThere)
     if (isThere) log.info({}, 'the object store answers again')
-    else log.error({}, 'the object store does not answer: files are 503 until it does')
+    else log.error({}, 'the object store does not answer: requests for files get 503 until it does')
   }
   return openAssets({ ...opened, storage: openStorage({ dataDir, objectStore, onStoreChange }) })
 }

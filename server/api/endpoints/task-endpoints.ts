@@ -33,7 +33,7 @@ export const TASK_ENDING = {
   ...TASK_CHARGE,
 }
 
-/** The reading of a kind's requests; their tokens are counted only where they are billed. */
+/** The reader of this kind's requests; their tokens are counted only where tokens are billed. */
 export type TaskReading = Omit<
   TaskSubmission,
   'endpoint' | 'streams' | 'inputTokens' | 'answer' | 'webhookBody'
@@ -47,13 +47,15 @@ export interface TaskDeclaration<Created extends ZodObject, Record extends ZodOb
   readonly sites?: readonly string[]
   readonly tag: string
   readonly reading: TaskReading
-  /** The answer to the creation, and the task afterwards; with `callback` it shows the webhook. */
+  /**
+   * The answer to the creation and the later state of the task; with `callback`, also the webhook.
+   */
   readonly created: Created
   readonly record: Record
   readonly encodeCreated: (task: TaskView) => JsonObject
   readonly encodeRecord: (task: TaskView) => JsonObject
   readonly encodeWebhook: (task: TaskView) => JsonObject
-  /** True if results contain links, which the library replaces once it has copies. */
+  /** True if results contain links. The library replaces them once it has copied the content. */
   readonly hasMedia: boolean
   readonly create: Described &
     Required<Pick<Documentation, 'example'>> &

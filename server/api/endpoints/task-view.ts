@@ -27,7 +27,7 @@ export interface TaskView {
   readonly charge: { readonly charged: string; readonly currency: string } | undefined
 }
 
-/** Returns the state for kinds that have no queue of their own. */
+/** Returns the state for kinds of tasks without a `queued` state. */
 export function stateWithoutQueue({ state }: TaskView): TaskView['state'] {
   return state === 'queued' ? 'processing' : state
 }
@@ -52,7 +52,7 @@ export function encodeEnding(task: TaskView): JsonObject {
 export interface WebhookParts {
   /** The id that the answer to the creation named; the gateway's if absent. */
   readonly id?: string
-  /** Absent for videos, whose webhooks are older than the other kinds. */
+  /** Absent for videos: their webhooks existed before those of other kinds. */
   readonly kind?: TaskKind
   /** Members of the request. */
   readonly beside?: JsonObject

@@ -40,7 +40,9 @@ const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[.*\])$/
 export function createConsoleAddress({ baseUrl, isFixed }: ConsoleAddressOptions): ConsoleAddress {
   const base = () => new URL(baseUrl())
 
-  /** Browsers have passkeys for names only: `localhost` represents this machine's addresses. */
+  /**
+   * Browsers support passkeys for host names only: `localhost` stands for this machine's addresses.
+   */
   function passkeyDomain(): string | undefined {
     const { hostname } = base()
     if (LOOPBACK.has(hostname)) return 'localhost'

@@ -194,7 +194,7 @@ function checkStated(stated: StatedClaims, { clientId }: Provider): void {
   const { azp, iat, sub } = stated
   if (azp !== undefined && azp !== clientId) throw new Error('the ID token is for another client')
   if (typeof iat === 'number' && iat > Date.now() / 1000 + SKEW_SECONDS) {
-    throw new Error('the ID token is of the future')
+    throw new Error('the ID token was issued in the future')
   }
   if (typeof sub !== 'string' || sub === '' || sub.length > 255 || sub.includes('\0')) {
     throw new Error('the ID token has no subject of at most 255 characters')

@@ -24,17 +24,22 @@ export interface OpenOptions {
    * The gateway owns an embedded database; a command joins a running one, or starts it temporarily.
    */
   readonly owner: boolean
-  /** For commands: statements wait up to 30 s for a busy or starting server, as the start does. */
+  /**
+   * For commands: statements wait up to 30 s for a server that is busy or starting, as the
+   * gateway's start does.
+   */
   readonly patient?: boolean
   readonly onProgress?: (message: string) => void
-  /** Called with each setting of the server that is no reason to refuse it, but to change it. */
+  /**
+   * Called with each setting of the server that should be changed but does not prevent the start.
+   */
   readonly onWarning?: (message: string) => void
   readonly onTrouble?: OnTrouble
 }
 
 export interface OpenedDatabase {
   readonly sql: Sql
-  /** A few connections for console pages, so that these never delay paid calls. */
+  /** A few connections for the console, so that its pages never delay paid calls. */
   readonly pagesSql: Sql
   readonly place: DatabasePlace
   readonly kind: 'embedded' | 'external'
@@ -107,7 +112,7 @@ async function isInUse(place: DatabasePlace): Promise<boolean> {
   }
 }
 
-/** The client would try one host after the other for ever, and no statement would fail. */
+/** With several hosts the client retries them for ever, and no statement would fail. */
 function refuseSeveralHosts(address: string): void {
   if (!URL.parse(address)?.hostname.includes(',')) return
   throw new DatabaseProblem(
@@ -139,7 +144,7 @@ interface FoundServer extends Pick<OpenedDatabase, 'place' | 'kind'> {
   readonly close: () => Promise<void>
 }
 
-/** Opens a pool once the server is found safe. Otherwise closes it, including `close`. */
+/** Opens a pool once the server has been found safe. Otherwise closes it, including `close`. */
 async function openPool(
   { place, kind, check, close }: FoundServer,
   { patient = false, onProgress = () => undefined, onWarning = () => undefined }: OpenOptions,
@@ -165,8 +170,8 @@ async function openPool(
 }
 
 /**
- * Throws DatabaseProblem if the server is too old, may lose acknowledged commits or cannot be
- * written. Returns what is a reason to warn.
+ * Throws DatabaseProblem if the server is too old, may lose acknowledged commits, or is read-only.
+ * Returns the warnings about its settings.
  */
 async function refuseUnsafe(sql: Sql): Promise<readonly string[]> {
   const findings = judgeServer(await readServer(sql))

@@ -44,7 +44,8 @@ function lookUpAmong(addresses: readonly string[]): LookupFunction {
   return (host: string, options: LookupOptions, callback) => {
     const matching = all.filter(({ family }) => !options.family || family === options.family)
     const [first] = matching
-    if (!first) return callback(new Error(`no checked address of ${host} fits`), '', 0)
+    if (!first)
+      return callback(new Error(`no checked address of ${host} has the requested family`), '', 0)
     if (options.all) return callback(null, matching)
     callback(null, first.address, first.family)
   }

@@ -19,6 +19,6 @@ export async function fetchJson(guard: Guard, url: string): Promise<unknown> {
   })
   if (answer.outcome !== 'answered') throw new Error(`${url}: ${answer.message}`)
   if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`)
-  if (answer.truncated) throw new Error(`${url} is too large or too slow`)
+  if (answer.truncated) throw new Error(`${url} is too large or took too long to arrive`)
   return JSON.parse(answer.body.toString())
 }

@@ -20,12 +20,12 @@ export interface TestStep {
 /** `settings` are resolved, or undefined with the reason in `problem`. */
 export async function testChannel(channel: {
   readonly settings: unknown
-  /** The vendor's address, where it follows from the settings without being one of them. */
+  /** The vendor's address, where it is derived from the settings instead of being one of them. */
   readonly address?: string | undefined
   readonly problem: string | undefined
-  /** Uses the key; undefined if the vendor has no free request. */
+  /** Sends a free request with the key; undefined if the vendor has none. */
   readonly probe: (() => Promise<string>) | undefined
-  /** Says which endpoints the address serves; undefined if that is not in doubt. */
+  /** Reports which endpoints the address serves; undefined if all of them are certain. */
   readonly endpoints?: (() => Promise<string>) | undefined
 }): Promise<{ readonly ok: boolean; readonly steps: TestStep[] }> {
   const steps: TestStep[] = []

@@ -4,7 +4,7 @@ import { formatAmount } from '../../base/lib/money.ts'
 import type { FileAccount, FileKey } from './account-file.ts'
 import { type ConfiguredKey, selectConfiguredAccounts, selectConfiguredKeys } from './file-store.ts'
 
-/** Returns every account as it is configured; members with their default are left out. */
+/** Returns every account as it is configured. Members with default values are omitted. */
 export async function exportAccounts(sql: Sql | TransactionSql): Promise<object[]> {
   const accounts = await selectConfiguredAccounts(sql)
   const keys = Map.groupBy(await selectConfiguredKeys(sql), (key) => key.account_id)
@@ -29,7 +29,7 @@ function showKeyEntry(key: ConfiguredKey): object {
   return { id, hash, display, ...describeKey(key) }
 }
 
-/** Returns what an apply may change of an account, without the defaults. */
+/** Returns the settings of an account that `apply` may change, without default values. */
 export function describeAccount(account: Omit<FileAccount, 'keys'>): object {
   const { name, status, limits, stored_bytes_max: bytes, low_balance_at: low } = account
   const { allowed_ips: ips, price_list: list } = account
@@ -45,7 +45,7 @@ export function describeAccount(account: Omit<FileAccount, 'keys'>): object {
   }
 }
 
-/** Returns what an apply may change of a key, without the defaults. */
+/** Returns the settings of a key that `apply` may change, without default values. */
 export function describeKey(key: FileKey): object {
   const { name, models, limits, spend_limit: spend, expires_at: expires } = key
   const { allowed_ips: ips } = key

@@ -1,4 +1,4 @@
-/** Reads files inside requests: data URLs, and base64 alone, which some clients send. */
+/** Reads files inside requests: data URLs, and plain base64, which some clients send. */
 
 export interface FileData {
   readonly media: string
@@ -23,7 +23,7 @@ export function readDataUrl(url: string): FileData | undefined {
   return { media, data: url.slice(comma + 1) }
 }
 
-/** Also takes base64 without a media type, which its content or the file's name tells. */
+/** Also accepts base64 without a media type, which the content or the file's name then states. */
 export function readFileData(text: string, filename = ''): FileData | undefined {
   const inline = readDataUrl(text)
   if (inline) return inline
@@ -32,7 +32,7 @@ export function readFileData(text: string, filename = ''): FileData | undefined 
   return isPdf && isBase64 ? { media: 'application/pdf', data: text } : undefined
 }
 
-/** Returns the text of a text file, for dialects that have no file of its kind. */
+/** Returns the text of a text file, for dialects that cannot carry such a file. */
 export function decodeTextFile({ media, data }: FileData): string | undefined {
   return TEXT_MEDIA.test(media) ? Buffer.from(data, 'base64').toString('utf8') : undefined
 }

@@ -185,5 +185,5 @@ export async function listPages(
     if (isLast) return found
   }
   // The unread pages may contain the task, so its absence is not known.
-  throw new UpstreamFailure('failed', { message: 'the list has more pages than are read' })
+  throw new UpstreamFailure('failed', { message: 'the list has more pages than the gateway reads' })
 }

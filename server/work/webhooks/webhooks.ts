@@ -96,7 +96,7 @@ export function createWebhooks(sql: Sql, secrets: SecretBox): Webhooks {
       const delivery = { accountId, taskId: null, kind: 'test' }
       await insertDelivery(sql, { ...delivery, id, url, host: hostOf(url), body })
       const row = await find(accountId, id)
-      if (!row) throw new Error(`the delivery ${id} is gone`)
+      if (!row) throw new Error(`the delivery ${id} no longer exists`)
       return row
     },
   }

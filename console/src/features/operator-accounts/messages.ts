@@ -31,7 +31,7 @@ export const messages = defineMessages(
     alertSettings: 'Alert settings',
     creditTitle: 'Credit, debit or forgive debt',
     forgiveness: 'Forgive debt',
-    reasonNote: 'Kept permanently, with your name.',
+    reasonNote: 'Recorded permanently with your name.',
     act_top_up: 'Add credit',
     act_promotion: 'Add credit',
     act_adjustment: 'Adjust balance',

@@ -5,7 +5,7 @@ import { words } from '../../lib/words/shared-words.ts'
 export const messages = defineMessages(
   {
     ...words.en,
-    noCalls: 'Your role in this account reads: owners and developers make calls.',
+    noCalls: 'Your role in this account is read-only: owners and developers can make calls.',
     title: 'Playground',
     description:
       'Real calls, paid from this account’s balance, with a console key that expires after ' +

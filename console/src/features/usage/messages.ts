@@ -23,7 +23,7 @@ export const messages = defineMessages(
     oldest: 'Oldest first',
     copyView: 'Copy link to this view',
     chartIsWider:
-      'Chart and figures count calls of any status: status and request filter the list alone.',
+      'Chart and totals count calls of every status. Status and request filter the list only.',
     stackedBy: 'Stacked by',
     spendOver: 'Spend over time',
     others: 'All others',

@@ -96,7 +96,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'this code has already been used': '此兑换码已被使用',
   'this code has expired': '此兑换码已过期',
   'this code is no longer valid': '此兑换码已失效',
-  'this gateway runs no demo': '此网关未运行演示',
+  'this gateway is not in demo mode': '此网关未处于演示模式',
   'this key is not permitted to do that': '此密钥无权执行该操作',
   'this link is no longer valid: it works once, for a limited time':
     '此链接已失效：它只能使用一次，且有时限',

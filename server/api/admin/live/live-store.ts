@@ -6,17 +6,20 @@ export interface LiveRow {
   readonly available: bigint
   readonly held: bigint
   readonly debt: bigint
-  /** Calls that ended in the last seconds, and the time of the latest. */
+  /** The number of calls that ended in the last seconds, and when the latest one did. */
   readonly calls: number
   readonly last_end: string | null
-  /** When the last task ended in the last seconds: a task may begin and end between two polls. */
+  /**
+   * The end of the latest task, if it was in the last seconds: a task may begin and end between two
+   * polls.
+   */
   readonly last_task_end: string | null
   /** The number of open tasks, and a version that changes with each of their steps. */
   readonly open_tasks: number
   readonly tasks_mark: bigint
   readonly pending_deliveries: number
   readonly deliveries_mark: bigint
-  /** When the last delivery ended in the last seconds. */
+  /** The end of the latest delivery, if it was in the last seconds. */
   readonly last_delivery_end: string | null
 }
 

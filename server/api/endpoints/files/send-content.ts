@@ -12,13 +12,13 @@ export interface StoredContent {
   readonly id: string
   readonly length: number
   readonly contentType: string
-  /** The name that a browser uses for saving. */
+  /** The file name that a browser suggests when it saves the content. */
   readonly filename: string
   readonly modifiedAt: Date
   read(range: ByteRange): Promise<Readable>
 }
 
-/** Types that a browser may display; all others are offered for saving. */
+/** Media types that a browser may display. All others are sent as downloads. */
 const SHOWN = /^(?:image|audio|video)\//
 
 /** Answers GET and HEAD. Throws 503 if the storage is unavailable, 404 if it lost the content. */
@@ -88,7 +88,7 @@ function rangeOf(
   { length }: StoredContent,
   etag: string,
 ): Slice | 'unsatisfiable' | undefined {
-  // A client that resumes an earlier version gets all bytes.
+  // A client that resumes a download of an earlier version gets the whole content.
   const condition = request.headers['if-range']
   if (condition !== undefined && condition !== etag) return undefined
   return readRange(request.headers.range, length)

@@ -1,12 +1,12 @@
 /**
- * Rules for new passwords: long, and not among the first that an attacker tries. All characters are
- * allowed.
+ * Rules for new passwords: long, and not among the first ones that an attacker would try. Any
+ * character is allowed.
  */
 import { invalidField } from '../../../base/lib/errors.ts'
 
 const LENGTH_MIN = 12
 const LENGTH_MAX = 128
-/** A password with fewer different characters is a pattern. */
+/** The minimum number of distinct characters; a password with fewer is a pattern. */
 const VARIETY_MIN = 5
 const LETTER = /[^\d\s\p{P}\p{S}]/u
 
@@ -27,8 +27,8 @@ const COMMON = new Set(
 )
 
 /**
- * Throws 400 naming `field` for a password that is short, long, common or derived from the person's
- * own data.
+ * Throws a 400 that names `field` for a password that is too short, too long, common, or derived
+ * from the person's own data.
  */
 export function checkPassword(password: string, email: string, field = 'password'): void {
   const length = [...password].length

@@ -38,7 +38,7 @@ export function demoFor(
 /** Throws 404 without a demo; 403 for another machine and after a second factor was set up. */
 export async function signInToDemo(parts: SignInParts, exchange: Exchange): Promise<void> {
   const demo = parts.demo()
-  if (!demo) throw new GatewayError('not_found', { message: 'this gateway runs no demo' })
+  if (!demo) throw new GatewayError('not_found', { message: 'this gateway is not in demo mode' })
   if (!isLocal(exchange.request)) {
     throw refused('sign in with the password that the gateway printed at its start')
   }

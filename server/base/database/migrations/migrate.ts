@@ -124,8 +124,8 @@ function findNewer(
 }
 
 /**
- * Returns what to say of an unknown migration that is not newer than this version's own, in a
- * database or a backup: versions only add migrations at the end, so this one's history differs.
+ * Returns the message about an unknown migration that is not newer than this version, in a database
+ * or a backup: versions only append migrations, so the histories differ.
  */
 export function explainHistory(name: string, migrations: readonly Migration[]): string | undefined {
   if (name > (migrations.at(-1)?.name ?? '')) return undefined

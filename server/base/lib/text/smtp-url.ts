@@ -1,4 +1,4 @@
-/** The mail server and the sender, as SMTP_URL and MAIL_FROM name them. */
+/** Parses the mail server and the sender from SMTP_URL and MAIL_FROM. */
 import { oneLine } from './one-line.ts'
 
 export interface SmtpServer {
@@ -18,7 +18,7 @@ export interface Mailbox {
 const EXAMPLE = 'smtps://user:password@smtp.example.com:465'
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-/** Returns the server, or what is wrong with the address. */
+/** Returns the server, or the reason why the address is invalid. */
 export function readSmtpUrl(text: string): SmtpServer | { readonly problem: string } {
   const url = URL.parse(text)
   if (!url || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
@@ -60,12 +60,12 @@ function readCredentials(user: string, password: string) {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it refuses.
 const ADDRESS = /^[^\s@<>()[\]\\,;:"\u0000-\u001f\u007f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,188})$/
 
-/** Returns whether mail can be sent to this text: one address, without anything that names more. */
+/** Returns true for exactly one mail address without a display name. */
 export function isMailAddress(text: string): boolean {
   return text.length <= 254 && ADDRESS.test(text)
 }
 
-/** Reads `Name <address>` or an address alone. Returns what is wrong with anything else. */
+/** Reads `Name <address>` or a bare address. Returns the reason for refusing anything else. */
 export function readMailbox(text: string): Mailbox | { readonly problem: string } {
   const named = /^([^<>]{0,200})<([^<>]{3,254})>$/.exec(text.trim())
   const [name, address] = named ? [named[1] ?? '', named[2] ?? ''] : ['', text.trim()]

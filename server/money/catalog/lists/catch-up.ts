@@ -19,6 +19,9 @@ export async function catchUpLists(sql: Sql, log: Log): Promise<void> {
     })
   } catch (error) {
     if (!(error instanceof UnderivableLists)) throw error
-    log.error({ reason: error.message }, 'price lists keep their prices: a rule has no result')
+    log.error(
+      { reason: error.message },
+      'price lists keep their previous prices: a rule yields no price',
+    )
   }
 }

@@ -79,7 +79,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   function refreshQuietly(): void {
     if (stopped) return
     refresh().catch((error) => {
-      // The gateway stops, or has refused to start: what says why needs no line beside it.
+      // The gateway is stopping or has refused to start; the reason is logged elsewhere.
       if (isOwnEnd(error)) return
       log.warn({ error }, 'catalog reload failed, keeping the current snapshot')
     })

@@ -54,7 +54,7 @@ export interface BooksCheckpointRow {
   readonly signature: Buffer
 }
 
-/** A stored checkpoint with its key and its block, which are null where there is none. */
+/** A stored checkpoint with its key and its block, each null if absent. */
 export interface StoredCheckpointRow extends BooksCheckpointRow {
   readonly id: bigint
   readonly public_key: Buffer | null

@@ -9,13 +9,15 @@ import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
 import { NOTHING_STATED, type Tally, tally, type UsageReading } from '../usage/usage-reading.ts'
 
 export interface ContentsUsageOptions {
-  /** True if a search is billed by its queries, not once for the prompt. */
+  /** True if each search query is billed; otherwise searching is billed once for the prompt. */
   readonly billsQueries: boolean
-  /** The tier that a header of the answer states. */
+  /** The service tier from a header of the answer. */
   readonly servedTier?: string | undefined
 }
 
-/** Tokens of a picture of common size, where the usage does not tell pictures from text. */
+/**
+ * Tokens of a picture of a common size. Used where the usage does not separate pictures from text.
+ */
 const PICTURE_TOKENS = 1_290
 const QUERIES_MAX = 1_000
 const QUERY_LISTS = ['webSearchQueries', 'imageSearchQueries']
@@ -41,7 +43,7 @@ export class ContentsUsage {
     this.known = undefined
   }
 
-  /** Notes the searches that a candidate rests on. */
+  /** Records the searches that a candidate cites. */
   noteGrounding(metadata: unknown): void {
     if (!isObject(metadata)) return
     for (const name of QUERY_LISTS) {
@@ -64,13 +66,16 @@ export class ContentsUsage {
     this.known = undefined
   }
 
-  /** Notes that the prompt was refused: the vendor has written nothing, whatever callers read. */
+  /**
+   * Records that the prompt was refused: the vendor has generated nothing, whatever the answer
+   * contains.
+   */
   noteBlocked(): void {
     this.isBlocked = true
     this.known = undefined
   }
 
-  /** The different queries, in their order. */
+  /** The distinct queries, in order. */
   searches(): readonly string[] {
     return [...this.queries]
   }
@@ -80,7 +85,7 @@ export class ContentsUsage {
     return this.known
   }
 
-  /** Tokens of thoughts, which are a part of the output. */
+  /** Thinking tokens, which are part of the output. */
   thoughts(): number | undefined {
     return readCount(member(this.usage, 'thoughtsTokenCount'))
   }
@@ -163,7 +168,7 @@ function countOf(details: unknown, modality: string): number {
   return sum
 }
 
-/** Takes parts out of a total: no more than is left of it, however many they are said to be. */
+/** Subtracts parts from a total. The result is never negative, whatever the parts state. */
 class Rest {
   left: number
 
@@ -178,7 +183,7 @@ class Rest {
   }
 }
 
-/** The prompt contains what was cached of it; what tools brought stands beside it. */
+/** The prompt's count includes cached tokens, but not what tools added to the input. */
 function addInput(quantities: Tally, usage: JsonObject): void {
   const prompt = readCount(usage.promptTokenCount)
   const tools = readCount(usage.toolUsePromptTokenCount) ?? 0
@@ -202,7 +207,7 @@ function addInput(quantities: Tally, usage: JsonObject): void {
   quantities.input_token = fresh.left
 }
 
-/** No answer thinks longer; a total that is further above its parts is a mistake. */
+/** No model thinks longer. A total that exceeds its parts by more is a mistake. */
 const THOUGHTS_MAX = 131_072
 
 /**
@@ -243,7 +248,7 @@ function addOutput(quantities: Tally, details: unknown, output: number, pictures
 
 const KNOWN: ReadonlySet<string> = new Set([
   'promptTokenCount',
-  // The prompt once more, in answers since October 2026.
+  // Answers since October 2026 state the prompt twice.
   'rawPromptTokenCount',
   'cachedContentTokenCount',
   'toolUsePromptTokenCount',
@@ -252,7 +257,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'totalTokenCount',
 ])
 
-/** Names the counts above zero that no unit represents: the vendor may bill them. */
+/** Returns the names of counts above zero without a unit: the vendor may bill them. */
 function listUnknown(usage: JsonObject): string[] {
   const names = Object.keys(usage).filter((name) => name.endsWith('Count') && !KNOWN.has(name))
   const filled = names.filter((name) => (readCount(usage[name]) ?? 0) > 0)

@@ -22,7 +22,7 @@ export const CALL_ID_PREFIXES: Readonly<Record<ToolKind, string>> = {
 }
 
 export interface CallItem extends OutputItem {
-  /** A piece of the arguments' JSON text. */
+  /** A fragment of the arguments' JSON text. */
   add(text: string): void
 }
 

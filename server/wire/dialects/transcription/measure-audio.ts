@@ -14,25 +14,28 @@ export interface AudioMeasurement {
   readonly start: number
   readonly bytes: number
   /**
-   * Seconds of sound, rounded up, at least one; of a file that is no known recording, a bound by
-   * its bytes.
+   * The duration in seconds, rounded up and at least one. For a file in an unknown format, an upper
+   * bound from its size.
    */
   readonly seconds: number
-  /** The reason why the recording is not measured, after the word `file`. */
+  /** The reason why the recording cannot be measured; it follows the word `file`. */
   readonly fault?: string
 }
 
 /** Enough for `nameRecording`. */
 export const RECORDING_HEAD_BYTES = SNIFFED_BYTES
-/** The lowest rate that people record speech at: what is no known recording is held at this. */
+/**
+ * The lowest common rate of recorded speech. The hold of a recording in an unknown format is
+ * computed from it.
+ */
 export const SLOWEST_BYTES_PER_SECOND = 1000
 const PIECE_BYTES = 64 * 1024
-/** A file is read once, and its index again. */
+/** Allowed reads per byte: the file once, and its index again. */
 const READS_MAX = 3
-/** Lengths differ by less between decoders. */
+/** Decoders disagree by less than this. */
 const TOLERANCE_SECONDS = 0.000_5
 
-/** Names whose suffix tells vendors the format. */
+/** File names whose suffix tells vendors the format. */
 const NAMES: Readonly<Record<string, string>> = {
   'audio/wav': 'audio.wav',
   'audio/ogg': 'audio.ogg',
@@ -77,7 +80,7 @@ async function measure(bytes: number, read: ReadRange): Promise<SoundLength> {
   }
 }
 
-/** Resolves to the length that a header states, where most of the file is not there. */
+/** Resolves to the duration that a header states while most of the file has not arrived. */
 async function readStated(window: Window): Promise<number | undefined> {
   try {
     return await readLength(window)

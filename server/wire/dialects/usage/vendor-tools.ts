@@ -6,13 +6,13 @@ import { largerOfEach, type Tally, tally } from './usage-reading.ts'
 
 export interface ToolReading {
   readonly calls: Quantities
-  /** Counts of tools that no unit stands for. */
+  /** Counts of tools that have no unit. */
   readonly unknown: readonly string[]
   /** True if the answer states how many searches there were, even none. */
   readonly statesSearches: boolean
 }
 
-/** `null` is a tool that costs nothing beside its tokens. */
+/** `null`: the tool is free, apart from its tokens. */
 type Names = Readonly<Record<string, Unit | null>>
 
 /** `server_tool_use`: Anthropic, OpenRouter. Containers are billed by time, not by request. */
@@ -45,7 +45,7 @@ const NAMED_TOOLS: Names = {
   knowledge_search: 'file_search_call',
   document_library: 'file_search_call',
   mcp: null,
-  /** Billed separately, as a pass of another model. */
+  /** Billed separately, as a call to another model. */
   image_gen: null,
 }
 
@@ -98,7 +98,9 @@ function readTools(tools: unknown, names: Names, path: string, unknown: string[]
   return calls
 }
 
-/** A number, or an object that has it under one of the vendors' names. */
+/**
+ * Returns a count that is a number, or an object with the number under one of the vendors' names.
+ */
 function readToolCount(value: unknown): number {
   if (!isObject(value)) return readCount(value) ?? 0
   return readCount(value.num_requests ?? value.count ?? value.requests) ?? 0

@@ -129,7 +129,8 @@ function createAnswerBody(session: AstSession, mode: 's2t' | 's2s'): AnswerBody 
     },
     closed(failure) {
       if (session.report().finished) return
-      const cause = failure ?? new Error('the vendor hung up without an end')
+      const cause =
+        failure ?? new Error('the vendor closed the connection without ending the session')
       breakOff(cause instanceof UpstreamFailure ? cause : brokenOff(cause))
     },
     report: session.report,

@@ -1,4 +1,4 @@
-/** Streams a body with a recording in base64, which is never whole in memory. */
+/** Streams a body that contains a recording in base64. The whole body is never in memory. */
 import { Readable } from 'node:stream'
 import type { JsonObject } from '../../../base/lib/json.ts'
 import type { RequestFile } from '../upstream.ts'
@@ -30,7 +30,9 @@ async function* pieces(head: Buffer, file: RequestFile, tail: Buffer): AsyncGene
   yield tail
 }
 
-/** Fills the piece by repeated reads: after a short read padding would stand in the middle. */
+/**
+ * Reads until the chunk is full: padding after a short read would stand in the middle of the text.
+ */
 async function fill(piece: Buffer, file: RequestFile, position: number): Promise<number> {
   const length = Math.min(piece.length, file.bytes - position)
   for (let offset = 0; offset < length; ) {

@@ -1,7 +1,7 @@
 /**
- * Video tasks of both generations of the protocol (docs/protocols/kling.md): an API key has the
- * newer one, the older pair of keys the older. A lost task is found by the attempt's id; there is
- * no cancellation.
+ * Video tasks of both generations of the protocol (docs/protocols/kling.md). Channels with an API
+ * key use the newer one, channels with a pair of keys the older one. A lost task is found by the id
+ * of its attempt. Tasks cannot be cancelled.
  */
 import { asString, isAbsent, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
 import { readDecimal } from '../../dialects/usage/read-count.ts'
@@ -18,13 +18,19 @@ import { type KlingSettings, keyOf } from './settings.ts'
 
 type Order = TaskOrder<KlingSettings>
 
-/** The older paths; such a task is read where it was made, so its id begins with the path. */
+/**
+ * Paths of the older generation. A task is read at the path that created it, so its id begins with
+ * that path.
+ */
 const OLDER = ['text2video', 'image2video'] as const
 const MODES: Readonly<Record<string, string>> = { '720p': 'std', '1080p': 'pro', '4k': '4k' }
 
 const isOlder = ({ api_key: key }: KlingSettings) => key === undefined
 
-/** Returns the order with its sound. Throws the refusal of what the model does not take. */
+/**
+ * Returns the order with the sound that it asks for. Throws a refusal for what the model does not
+ * support.
+ */
 function take(order: Order) {
   const rules = klingModelOf(order.upstreamModel)
   const { sound, lastFrame } = rules
@@ -99,7 +105,7 @@ function olderBody(order: Order, { id }: TaskAttempt): JsonObject {
   }
 }
 
-/** Content of a picture is taken without the start of its URL. */
+/** A picture in base64 is sent without the prefix of its data URL. */
 const bareOf = (url: string | undefined) => url?.replace(/^data:[^,]{0,100};base64,/i, '')
 
 const hasFrame = ({ content }: JsonObject) =>
@@ -127,7 +133,10 @@ async function readCreated(response: WireResponse, parameters: JsonObject): Prom
   return older === undefined ? data : { ...data, id: `${olderPathOf(parameters)}/${older}` }
 }
 
-/** Either generation's task; the newer one answers a list, which is empty for an unknown id. */
+/**
+ * Returns the task from an answer of either generation. The newer one answers with a list, which is
+ * empty for an unknown id.
+ */
 function taskOf({ data }: JsonObject): JsonObject {
   const task = (Array.isArray(data) ? data[0] : data) as unknown
   if (!isObject(task)) throw new UpstreamFailure('failed', { message: 'an answer without a task' })
@@ -139,7 +148,7 @@ function readUnknown({ data }: JsonObject): TaskPoll | undefined {
   return Array.isArray(data) && data.length === 0 ? { state: 'gone' } : undefined
 }
 
-/** Returns what was billed, in units or money. */
+/** Returns the vendor's bill, in its units or in money. */
 function billOf({ billing, final_unit_deduction: units, ...task }: JsonObject): string | undefined {
   const [bill] = Array.isArray(billing) ? (billing as readonly unknown[]) : []
   const money = member(task.final_balance_deduction, 'quota')
@@ -148,7 +157,7 @@ function billOf({ billing, final_unit_deduction: units, ...task }: JsonObject): 
 
 const isBilled = (task: JsonObject) => (readDecimal(billOf(task)) ?? 0) > 0
 
-/** The vendor bills the seconds that were ordered; its units are shown, not charged. */
+/** The vendor bills the seconds that were ordered. Its units are shown to operators only. */
 function readSuccess({ outputs, task_result: result, ...task }: JsonObject): TaskPoll {
   const files = [outputs, member(result, 'videos')].find(Array.isArray) ?? []
   const film = files.find((file) => member(file, 'type') === 'video') ?? files[0]
@@ -209,7 +218,7 @@ export const klingVideo: TaskDriver<KlingSettings> = {
   },
 }
 
-/** Asks for a task or a page of them, which costs nothing. */
+/** Requests one task or a page of tasks; neither is billed. */
 export function probeKling(wire: Wire, settings: KlingSettings): Promise<WireResponse> {
   const older = `/v1/videos/${OLDER[0]}?pageNum=1&pageSize=1`
   return ask(wire, settings, isOlder(settings) ? older : '/tasks?task_ids=0')

@@ -43,7 +43,7 @@ export function createForms(spool: Spool, publishUpload: PublishUpload): FormRea
           },
         })
       } catch (error) {
-        // A part after the file can fail the form while the file is still being written.
+        // A part after the file can invalidate the form while the file is still being written.
         const file = await spooling?.catch(() => undefined)
         await file?.close()
         throw error

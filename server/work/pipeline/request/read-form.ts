@@ -18,7 +18,9 @@ export function isForm({ headers }: IncomingMessage): boolean {
 export async function readForm(context: Context, limitBytes: number): Promise<MemoryForm> {
   const { request } = context
   if (!/boundary=/i.test(request.headers['content-type'] ?? '')) {
-    throw new GatewayError('unsupported_media', { message: 'the form names no boundary' })
+    throw new GatewayError('unsupported_media', {
+      message: 'Content-Type of the form names no boundary',
+    })
   }
   const body = await readBody(context, limitBytes)
   return new Promise((resolve, reject) => {

@@ -24,7 +24,7 @@ import { beginTaskCall, countTaskCalls, endTaskCall } from './model-call-store.t
 import { untilStopped } from './until-stopped.ts'
 
 const CALLS_MAX = 3
-/** A summary of two hours of speech takes a model one or two minutes. */
+/** A model takes one or two minutes to summarize two hours of speech. */
 const CALL_MS = 180_000
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024
 
@@ -43,7 +43,8 @@ export async function askModel(
   const details = engine.services.catalog.snapshot().models.get(task.model)?.details ?? {}
   const model = followUp && asString(details[followUp.setting])
   if (followUp && model) return await runFollowUp(engine, task, poll, followUp, model)
-  // An operator has taken the follow-up away since the hold, which covers its tokens.
+  // The operator has removed the follow-up model since the hold was taken; the hold covers its
+  // tokens.
   const isHeldFor = task.quantities.output_token !== undefined
   return followUp && isHeldFor ? withoutAnswer(poll, followUp, 'no_model') : poll
 }
@@ -105,7 +106,7 @@ async function noteFailure(
   await addEvent(engine.sql, task.id, 'model_failed', { reason: failure.kind })
 }
 
-/** Returns the success with the reason of the missing part, and without tokens to charge. */
+/** Returns the success with the reason why a part is missing, and without tokens to charge. */
 function withoutAnswer(poll: Success, { setting }: FollowUp, reason: string): Success {
   const usage = poll.usage ?? poll.measured
   const noTokens = { input_token: 0, output_token: 0 }

@@ -103,7 +103,7 @@ async function retryOrFail(
   const fields = { task_id: task.id, attempt: claim.attempts, error }
   if ((!fault || fault.mayPass) && claim.attempts < attemptsMax) {
     services.metrics.converted('retried')
-    if (fault) services.log.info(fields, 'a recording is converted later')
+    if (fault) services.log.info(fields, 'the conversion of a recording will be retried')
     else services.log.warn(fields, 'a recording could not be converted, retrying')
     const dueInMs = Math.min(RETRY_MS_MIN * 2 ** (claim.attempts - 1), RETRY_MS_MAX)
     await rescheduleConversion(sql, claim, { dueInMs, counts: true })

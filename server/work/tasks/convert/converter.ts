@@ -1,4 +1,4 @@
-/** Converts recordings in turn, as many at once as there are processor cores. */
+/** Converts recordings, at most `slots` at once. */
 import { startClaimLoop } from '../../../base/database/claim-loop.ts'
 import type { Engine } from '../engine.ts'
 import {
@@ -21,11 +21,11 @@ export function startConverter(engine: Engine, slots: number): Converter | undef
   const { sql, services, ports, times } = engine
   if (!ports.convertSound) return undefined
   const stopping = new AbortController()
-  /** The vendor fetches the sound from any gateway. */
+  /** The vendor may fetch the converted sound from any gateway, so the storage must be shared. */
   const mayConvert = ports.keepsFiles
 
   async function run(claim: ClaimedConversion): Promise<void> {
-    // Without effect once the task has been submitted: the row is gone.
+    // Has no effect once the task has been submitted, since the row is gone.
     const timer = setInterval(() => {
       renewConversion(sql, claim, times.leaseMs).catch(() => undefined)
     }, times.leaseMs / 3)

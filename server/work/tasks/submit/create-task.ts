@@ -169,6 +169,6 @@ export async function releaseRefused(
     const code = failure.details.code ?? failure.kind
     await finish(engine, task, { state: 'failed', code, message }, { silent: true })
   } catch (error) {
-    engine.services.log.warn({ task_id: created.id, error }, 'a refused task is left to a worker')
+    engine.services.log.warn({ task_id: created.id, error }, 'a worker will end a refused task')
   }
 }

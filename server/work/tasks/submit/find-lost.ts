@@ -43,7 +43,7 @@ export async function findLostSubmission(
   try {
     return await search(engine, task, await openTaskUpstream(engine, task), order)
   } catch (error) {
-    engine.services.log.warn({ task_id: task.id, error }, 'a lost submission was not looked up')
+    engine.services.log.warn({ task_id: task.id, error }, 'the look-up of a lost submission failed')
     return { kind: 'unreadable' }
   }
 }

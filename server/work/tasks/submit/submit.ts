@@ -125,7 +125,7 @@ export async function recordLostAnswer(
     await markUnknown(engine, task, { failure, reason, status, method })
     return (await readClaimedTask(engine.sql, task)) ?? task
   } catch (error) {
-    engine.services.log.warn({ task_id: task.id, error }, 'a lost submission is left to a worker')
+    engine.services.log.warn({ task_id: task.id, error }, 'a worker will look up a lost submission')
     return task
   }
 }

@@ -1,4 +1,4 @@
-/** SQL of operators' lists of price lists. */
+/** SQL of the operator's page of price lists. */
 import type { Sql } from 'postgres'
 import { columnsOf } from '../../../../base/database/columns.ts'
 import type { ListDefinition } from '../../../../money/catalog/list.ts'
@@ -17,7 +17,7 @@ const columns = (sql: Sql) =>
     accounts: sql`case when l.account_id is null then coalesce(u.accounts, 0) else 1 end`,
   })
 
-/** Lists with what is read beside them; their accounts are counted once for all rows. */
+/** Price lists with their related data; accounts are counted once for all rows. */
 const lists = (sql: Sql) => sql`
   price_list l left join account own on own.id = l.account_id
   left join (select price_list, count(*)::int as accounts from account
@@ -43,7 +43,7 @@ export async function selectList(
   return row
 }
 
-/** Returns the own prices of an account that it has now. */
+/** Returns the account's own prices that apply now. */
 export async function selectOwnPrices(
   sql: Sql,
   accountId: string,

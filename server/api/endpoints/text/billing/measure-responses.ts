@@ -32,7 +32,10 @@ const PLAIN_ITEMS: ReadonlySet<unknown> = new Set([
   'web_search_call',
 ])
 
-/** Items of the vendor's own work; it has more of them than it tells. */
+/**
+ * Items of tools that the vendor runs. The vendor keeps more of their content than the request
+ * shows.
+ */
 const HOSTED_ITEMS: ReadonlySet<unknown> = new Set([
   'file_search_call',
   'code_interpreter_call',
@@ -86,7 +89,7 @@ function readItem(measure: Measure, item: unknown, index: number): void {
 }
 
 function readParts(measure: Measure, parts: unknown, at: () => string): void {
-  // One part alone is no form of the dialect.
+  // The dialect has no form for a single part outside a list.
   if (isObject(parts)) addElsewhere(measure)
   if (!Array.isArray(parts)) return
   for (let index = 0; index < parts.length; index += 1) {

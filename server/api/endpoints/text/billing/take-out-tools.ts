@@ -142,7 +142,8 @@ function edit({ body }: TextRequest, paths: readonly JsonPath[], isNone: boolean
 
 function read(body: Buffer): TextRequest {
   const parsed = parseRequestJson(body)
-  if (!parsed.ok) throw new Error(`a cut request is not valid: ${parsed.message}`)
+  if (!parsed.ok)
+    throw new Error(`the request is not valid without the removed tools: ${parsed.message}`)
   return { body, value: parsed.value, fields: parsed.fields }
 }
 

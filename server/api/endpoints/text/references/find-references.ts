@@ -1,7 +1,7 @@
 /**
- * Finds what a text request names of what the vendor's account stores: items, files, containers,
- * conversations, prompts. Names count wherever they are, since vendors add places; what is the
- * caller's or the model's own content is left out.
+ * Finds the references of a text request to objects stored in the vendor's account: items, files,
+ * containers, conversations, prompts. References count wherever they stand, since vendors add
+ * places; the caller's and the model's own content is skipped.
  */
 
 import { isAbsent, isObject, type JsonObject } from '../../../../base/lib/json.ts'
@@ -18,7 +18,7 @@ import { BY_ID, BY_OBJECT, BY_URL, OPAQUE } from './stored-names.ts'
 type Path = (string | number)[]
 
 export interface FindOptions {
-  /** The request is one of the Responses dialect: its input has items, which may have ids. */
+  /** True for the Responses dialect, whose input consists of items that may have ids. */
   readonly hasItems?: boolean
 }
 
@@ -87,7 +87,9 @@ function readMember(
   } else if (!OPAQUE.has(name) && !isOwn(holder, name)) step(found, value, path, name)
 }
 
-/** Reads a member that refers: a list of ids, or an object with one and with further members. */
+/**
+ * Reads a member that holds references: a list of ids, or an object with an id and further members.
+ */
 function readIds(found: StoredReference[], value: object, path: Path): void {
   if (Array.isArray(value)) {
     for (const [index, entry] of value.entries()) {
@@ -101,7 +103,7 @@ function readIds(found: StoredReference[], value: object, path: Path): void {
   walk(found, value, path)
 }
 
-/** True for the arguments of a tool, and for what code in a container has printed. */
+/** True for a tool's arguments, and for the output of code that ran in a container. */
 function isOwn({ type }: JsonObject, name: string): boolean {
   if (typeof type !== 'string') return false
   if (name === 'input') return type.endsWith('tool_use')
@@ -111,9 +113,12 @@ function isOwn({ type }: JsonObject, name: string): boolean {
 /** A scheme that is neither of the web nor that of the content itself, or a bare id of a file. */
 const STORAGE = /^\s*(?:(?!https?:|data:)[a-z][a-z0-9+.-]{0,30}:|(?:file|asset)[-_][\w-]{1,99}$)/i
 const STORAGE_LENGTH_MAX = 160
-/** The vendor's own skills have words for names, and belong to nobody. */
+/** The vendor's own skills are named by words and belong to nobody. */
 const OWN_SKILL = /^[a-z]{1,40}$|^[a-z]{1,20}-[a-z]{1,20}$/
-/** DashScope takes files as the text of a message; translations make messages of the others. */
+/**
+ * DashScope accepts files as the text of a message; translators turn other file parts into such
+ * messages.
+ */
 const FILE_TEXT = /^\s*fileid:\/\//i
 const TEXTS: ReadonlySet<string> = new Set(['content', 'text', 'input', 'instructions', 'system'])
 

@@ -1,4 +1,4 @@
-/** SQL of the roles that rules give. */
+/** SQL of the roles that a provider's rules grant. */
 import type { TransactionSql } from 'postgres'
 import type { MemberRole } from '../../../../base/lib/member-roles.ts'
 import { roleOf } from '../../person-store.ts'
@@ -9,7 +9,7 @@ interface GrantedRole {
   readonly granted_by: string | null
 }
 
-/** Locks a person and their memberships, and returns who gave their roles. */
+/** Locks a person and their memberships, and returns the origin of each role. */
 export async function selectGrants(sql: TransactionSql, personId: string) {
   const [person] = await sql<{ is_operator: boolean; operator_by: string | null }[]>`
     select is_operator, operator_by from person where id = ${personId} for update`
@@ -44,7 +44,7 @@ export async function findAccounts(
   return rows.map(({ id }) => id).sort()
 }
 
-/** Makes a person an operator by a provider's rules, or takes that again. */
+/** Makes a person an operator by a provider's rules, or revokes that role. */
 export async function setOperatorBy(
   sql: TransactionSql,
   personId: string,
