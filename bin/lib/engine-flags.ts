@@ -10,7 +10,6 @@ export const ENGINE_FLAGS = [
   '--min-semi-space-size=16',
   '--max-semi-space-size=64',
   '--no-allocation-site-pretenuring',
-  '--external-memory-accounted-in-global-limit',
   '--expose-gc',
   `--v8-pool-size=${Math.min(HELPERS_MAX, Math.max(1, availableParallelism() - 1))}`,
 ]
