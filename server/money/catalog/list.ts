@@ -1,5 +1,5 @@
 /** Price lists as operators write them, and what their rules come to. */
-import type { OriginOrNone } from './catalog.ts'
+import type { Origin, OriginOrNone } from './catalog.ts'
 import type { StoredPrice } from './store.ts'
 
 /** The id of the base prices, in files and in records. */
@@ -53,6 +53,24 @@ export interface ListVersion {
 
 /** The versions of each model: the one in force, then those to come, in order. */
 export type CompiledList = Readonly<Record<string, readonly ListVersion[]>>
+
+/** Returns the versions of a model, of which a list may have none. */
+export function versionsOf(compiled: CompiledList, model: string): readonly ListVersion[] {
+  return Object.hasOwn(compiled, model) ? (compiled[model] ?? []) : []
+}
+
+/**
+ * Returns the version that decides at a moment; undefined where the parent does. The first has
+ * begun, whatever the clock of this process says.
+ */
+export function decidingVersion(
+  versions: readonly ListVersion[],
+  atMs: number,
+): (ListVersion & { readonly origin: Origin }) | undefined {
+  const found = versions.findLast(({ from }) => from <= atMs) ?? versions[0]
+  if (!found || 'inherit' in found.origin) return undefined
+  return { ...found, origin: found.origin }
+}
 
 /** Returns the name under which prices of a model are stored: those of lists have another. */
 export function priceNameOf({ id, list }: { id: string; list?: { readonly id: string } }): string {

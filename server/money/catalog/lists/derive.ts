@@ -5,7 +5,7 @@
  */
 import type { TransactionSql } from 'postgres'
 import { findPriceProblems } from '../compare-costs.ts'
-import type { CompiledList, ListVersion } from '../list.ts'
+import { type CompiledList, type ListVersion, versionsOf } from '../list.ts'
 import {
   isActive,
   listPlanned,
@@ -84,7 +84,7 @@ export async function deriveLists(sql: TransactionSql): Promise<Derivation> {
     for (const list of level.filter(isKnown)) {
       timelines.set(
         list.id,
-        once(() => storedTimeline(list, sources, timelines)),
+        once(() => timelineOf(list, JSON.parse(list.compiled), sources, timelines)),
       )
     }
     const changes = level
@@ -94,14 +94,15 @@ export async function deriveLists(sql: TransactionSql): Promise<Derivation> {
     if (problems.length > 0) throw new UnderivableLists(problems)
     await writeVersions(sql, changes)
     for (const change of changes) {
+      const { compiled, ...row } = compile(change, sources.atMs)
       timelines.set(
         change.list.id,
-        once(() => timelineOf(change, sources)),
+        once(() => timelineOf(change.list, compiled, sources, timelines)),
       )
       if (!change.isChanged) continue
       changed.push(change.list.id)
       warnings.push(...warningsOf(change))
-      await saveCompiled(sql, compile(change, sources.atMs))
+      await saveCompiled(sql, { ...row, compiled: JSON.stringify(compiled) })
     }
   }
   await saveFingerprints(
@@ -149,7 +150,6 @@ function inLevels(lists: readonly CompiledRow[]): CompiledRow[][] {
 
 interface ModelChange {
   readonly model: ModelRow
-  readonly parent: readonly Effective[]
   /** The versions after the change: those that are kept, and new ones once they are written. */
   readonly versions: ListVersion[]
   readonly added: readonly Desired[]
@@ -176,8 +176,8 @@ function compareList(list: CompiledRow, sources: Sources, timelines: Timelines):
       problems.push({ list: list.id, model: model.id, problem: worked.problem })
       continue
     }
-    const kept = Object.hasOwn(stored, model.id) ? (stored[model.id] ?? []) : []
-    changes.push({ model, parent, ...compareVersions(kept, worked.desired, atMs) })
+    const kept = versionsOf(stored, model.id)
+    changes.push({ model, ...compareVersions(kept, worked.desired, atMs) })
   }
   const names = new Set(models.map(({ id }) => id))
   const isChanged =
@@ -197,13 +197,17 @@ function parentsOf(
     parents?.get(model.id) ?? baseOf(model, planned.get(model.id) ?? [], currency, atMs)
 }
 
-/** Returns what customers pay of a list whose stored versions are up to date. */
-function storedTimeline(list: CompiledRow, sources: Sources, timelines: Timelines) {
-  const stored: CompiledList = JSON.parse(list.compiled)
+/** Returns what customers of a list pay, by its versions and what it inherits. */
+function timelineOf(
+  list: CompiledRow,
+  compiled: CompiledList,
+  sources: Sources,
+  timelines: Timelines,
+): ReadonlyMap<string, readonly Effective[]> {
   const parentOf = parentsOf(list, sources, timelines)
   return new Map(
     sources.models.map((model) => {
-      const versions = Object.hasOwn(stored, model.id) ? (stored[model.id] ?? []) : []
+      const versions = versionsOf(compiled, model.id)
       return [model.id, effectiveOf(list.id, versions, parentOf(model), sources.atMs)]
     }),
   )
@@ -256,24 +260,15 @@ async function writeVersions(sql: TransactionSql, changes: readonly ListChange[]
   }
 }
 
-function timelineOf(
-  { list, models }: ListChange,
-  { atMs }: Sources,
-): ReadonlyMap<string, readonly Effective[]> {
-  return new Map(
-    models.map(({ model, versions, parent }) => {
-      return [model.id, effectiveOf(list.id, versions, parent, atMs)]
-    }),
-  )
-}
-
 function compile({ list, models }: ListChange, atMs: number) {
   const found = models.filter(({ versions }) => versions.length > 0)
-  const compiled = Object.fromEntries(found.map(({ model, versions }) => [model.id, versions]))
+  const compiled: CompiledList = Object.fromEntries(
+    found.map(({ model, versions }) => [model.id, versions]),
+  )
   const moments = found.flatMap(({ versions }) => versions.map(({ from }) => from))
   return {
     id: list.id,
-    compiled: JSON.stringify(compiled),
+    compiled,
     moments: [...new Set(moments)].filter((one) => one > atMs),
   }
 }

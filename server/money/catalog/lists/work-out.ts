@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { OriginOrNone } from '../catalog.ts'
 import {
+  decidingVersion,
   entryAt,
   type FactorRule,
   type ListDefinition,
@@ -128,8 +129,8 @@ export function effectiveOf(
   const moments = [atMs, ...versions.map(({ from }) => from), ...parent.map(({ from }) => from)]
   const ordered = [...new Set(moments)].filter((one) => one >= atMs).sort((a, b) => a - b)
   return ordered.map((from) => {
-    const own = versions.findLast((one) => one.from <= from) ?? versions[0]
-    if (!own || 'inherit' in own.origin) return { ...effectiveAt(parent, from), from }
+    const own = decidingVersion(versions, from)
+    if (!own) return { ...effectiveAt(parent, from), from }
     if (!own.prices) return { from, isHidden: true as const }
     return { from, prices: own.prices, version: own.version, list }
   })

@@ -3,7 +3,7 @@
  * to prices, for calls, tasks, quotes and every view, so that all of them agree.
  */
 import type { CatalogSnapshot, Model, Origin, StoredList } from '../catalog.ts'
-import type { CompiledList, ListVersion } from '../list.ts'
+import { type CompiledList, decidingVersion, type ListVersion, versionsOf } from '../list.ts'
 import { readPrices } from './load-model.ts'
 
 /** The members of a customer that decide which prices they pay. */
@@ -50,9 +50,8 @@ function loadList(
   const compiled: CompiledList = JSON.parse(list.compiled)
   const models = new Map<string, Model>()
   for (const [id, base] of snapshot.models) {
-    const own = inForce(compiled, id, snapshot.pricedAtMs)
-    const model =
-      !own || 'inherit' in own.origin ? parent.get(id) : priced(base, list, own, own.origin)
+    const own = decidingVersion(versionsOf(compiled, id), snapshot.pricedAtMs)
+    const model = own ? priced(base, list, own, own.origin) : parent.get(id)
     if (model) models.set(id, model)
   }
   return models
@@ -69,12 +68,6 @@ function compiledOf(list: StoredList): CompiledList {
   return compiled
 }
 
-/** The first has begun, whatever the clock of this gateway says. */
-function inForce(compiled: CompiledList, id: string, atMs: number): ListVersion | undefined {
-  const versions = Object.hasOwn(compiled, id) ? compiled[id] : undefined
-  return versions?.findLast(({ from }) => from <= atMs) ?? versions?.[0]
-}
-
 /** Returns the lists that price a customer's calls, in the order in which they are asked. */
 export function chainOf(snapshot: CatalogSnapshot, priceList: string | null): StoredList[] {
   const list = priceList === null ? undefined : snapshot.lists.get(priceList)
@@ -88,8 +81,8 @@ export function hiddenBy(
   modelId: string,
 ): string | undefined {
   for (const list of chainOf(snapshot, priceList)) {
-    const own = inForce(compiledOf(list), modelId, snapshot.pricedAtMs)
-    if (own && !('inherit' in own.origin)) return own.prices ? undefined : list.id
+    const own = decidingVersion(versionsOf(compiledOf(list), modelId), snapshot.pricedAtMs)
+    if (own) return own.prices ? undefined : list.id
   }
   return undefined
 }
