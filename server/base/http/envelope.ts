@@ -68,15 +68,29 @@ const GOOGLE_NAMES: Readonly<Record<number, string>> = {
 
 function renderGoogleError(error: GatewayError): unknown {
   const { status } = ERRORS[error.row]
-  const { retryAfterSeconds } = error.details
-  const type = 'type.googleapis.com/google.rpc.RetryInfo'
-  const wait = { '@type': type, retryDelay: `${Math.ceil(retryAfterSeconds ?? 0)}s` }
+  const details = listGoogleDetails(error)
   return {
     error: {
       code: status,
       message: error.message,
       status: GOOGLE_NAMES[status] ?? 'INVALID_ARGUMENT',
-      ...(retryAfterSeconds === undefined ? {} : { details: [wait] }),
+      ...(details.length === 0 ? {} : { details }),
     },
   }
+}
+
+const GOOGLE_TYPES = 'type.googleapis.com/google.rpc.'
+
+/** How long to wait, and the budget that refused: its metadata are strings, so null is left out. */
+function listGoogleDetails({ details: { retryAfterSeconds, budget, code } }: GatewayError) {
+  const found: object[] = []
+  if (retryAfterSeconds !== undefined) {
+    const retryDelay = `${Math.ceil(retryAfterSeconds)}s`
+    found.push({ '@type': `${GOOGLE_TYPES}RetryInfo`, retryDelay })
+  }
+  if (budget) {
+    const metadata = Object.fromEntries(Object.entries(budget).filter(([, one]) => one !== null))
+    found.push({ '@type': `${GOOGLE_TYPES}ErrorInfo`, reason: code, domain: 'tributary', metadata })
+  }
+  return found
 }
