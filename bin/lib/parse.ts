@@ -11,7 +11,13 @@ import { readNetworks } from '../../server/base/lib/networks.ts'
 /** Parses a decimal such as 12.5 or -3; at most nine digits on either side of the point. */
 export function parseAmountOption(text: string): Nanos {
   const nanos = parseAmount(text)
-  if (nanos === undefined) throw new InvalidArgumentError('Write a decimal such as 12.5.')
+  if (nanos === undefined) {
+    throw new InvalidArgumentError(
+      /^-?\d+(\.\d+)?$/.test(text)
+        ? 'It has at most nine digits on either side of the point.'
+        : 'Write a decimal such as 12.5.',
+    )
+  }
   return nanos
 }
 

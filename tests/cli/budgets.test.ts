@@ -35,6 +35,7 @@ test('budgets: create, list, set, delete', async (t) => {
     [['set', key.id, '--amount', '1'], /tributary key update/],
     [['create', ...of, '--amount', '1.5', '--unit', 'call', ...day], /whole number/],
     [['create', ...of, '--amount', '12345678901', ...day], /at most nine digits/],
+    [['create', ...of, '--amount', '0.00000000000000000001', ...day], /at most nine digits/],
     [['create', ...of, '--amount', '5', ...day, '--week-start', '3'], /only with --period week/],
     [['create', ...of, '--amount', '5', ...day, '--max-end-users', '3'], /--each-end-user/],
     [['create', ...of, '--amount', '5', ...day, '--models', 'gtp-5'], /no model gtp-5/],

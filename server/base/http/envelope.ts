@@ -81,7 +81,7 @@ function renderGoogleError(error: GatewayError): unknown {
 
 const GOOGLE_TYPES = 'type.googleapis.com/google.rpc.'
 
-/** How long to wait, and the budget that refused: its metadata are strings, so null is left out. */
+/** Lists the time to wait and the budget that refused. Metadata are texts, so null is left out. */
 function listGoogleDetails({ details: { retryAfterSeconds, budget, code } }: GatewayError) {
   const found: object[] = []
   if (retryAfterSeconds !== undefined) {

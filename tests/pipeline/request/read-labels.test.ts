@@ -68,6 +68,7 @@ test('malformed tags are refused by name', () => {
   refuses({}, TAKES, 'x'.repeat(65), /X-Tags: a tag has 1 to 64 characters/)
   refuses({}, TAKES, 'a,b,c,d,e,f,g,h,i', /X-Tags: at most 8 tags/)
   refuses({ metadata: { tags: ['f', 'g', 'h', 'i'] } }, TAKES, 'a,b,c,d,e', /at most 8 tags/)
+  refuses({}, TAKES, '\u00fc', /X-Tags: must be in UTF-8/)
   refuses({}, TAKES, 'a"b', /X-Tags: a tag has no commas, quotes/)
   refuses({ metadata: { tags: [1] } }, TAKES, '', /metadata.tags.*must be a list of tags/)
   refuses({ metadata: { tags: ['a,b'] } }, TAKES, '', /metadata.tags.*no commas/)

@@ -2,6 +2,7 @@
  * The labels of a call: the tags of its key, those that its caller adds, and the end user whom the
  * caller names.
  */
+import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type CallLabels, problemOfTags, statesTag } from '../../../base/lib/call-labels.ts'
 import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
@@ -65,7 +66,9 @@ function readEndUser(proven: string | undefined, value: Body): string | undefine
 function readHeader(value: string | string[] | undefined, takesTags: boolean): string[] {
   if (value === undefined) return []
   if (!takesTags) throw refused('X-Tags', 'this key takes no tags: its owner can allow them')
-  return splitTags(Buffer.from(String(value), 'latin1').toString(), 'X-Tags')
+  const bytes = Buffer.from(String(value), 'latin1')
+  if (!isUtf8(bytes)) throw refused('X-Tags', 'must be in UTF-8')
+  return splitTags(bytes.toString(), 'X-Tags')
 }
 
 /** Tags are a list, or a text with commas where metadata may have texts only. */
