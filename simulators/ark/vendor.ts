@@ -1,7 +1,7 @@
 // Volcengine ARK, below `/ark/api/v3`: OpenAI's dialects with its own errors and extras; it accepts
 // unknown fields.
 import { isObject, type Json, objects, text } from '../kernel/checks.ts'
-import { type Exchange, Refused, type Vendor } from '../kernel/exchange.ts'
+import { type Exchange, keyedVendor, Refused, type Vendor } from '../kernel/exchange.ts'
 import { chatRoute } from '../openai/chat/endpoint.ts'
 import type { ChatRules } from '../openai/chat/request.ts'
 import { embeddingsRoute } from '../openai/embeddings.ts'
@@ -37,14 +37,14 @@ const OPT_IN: Record<string, string> = {
 
 export function ark(options: ArkOptions): Vendor {
   const models = modelList(options.models, 'volcengine')
-  const accepted = new Set(options.keys.map((key) => `Bearer ${key}`))
   const checkModel = (model: string, json: Json) => {
     if (!models.has(model)) throw unknownModel(model)
     checkThinking(json)
   }
   const shared = { checkModel, headers: echoedId }
   const errorBody = arkErrorBody('sim')
-  return {
+  return keyedVendor({
+    keys: options.keys,
     name: 'ark',
     prefix: '/ark/api/v3',
     requestIdHeader: 'x-request-id',
@@ -61,15 +61,9 @@ export function ark(options: ArkOptions): Vendor {
       }),
       ...modelRoutes(models),
     ],
-    authenticate: (exchange) =>
-      accepted.has(String(exchange.request.headers.authorization))
-        ? undefined
-        : arkFailure(exchange, { status: 401 }),
     failure: arkFailure,
-    malformed: (exchange, message) => arkFailure(exchange, { status: 400, message }),
-    notFound: (exchange) =>
-      arkFailure(exchange, { status: 404, code: 'NotFound', message: 'The path does not exist.' }),
-  }
+    noPath: { code: 'NotFound', message: 'The path does not exist.' },
+  })
 }
 
 /** Returns the caller's own id in addition to the service's. */

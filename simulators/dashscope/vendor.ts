@@ -5,6 +5,7 @@ import { isObject, type Json } from '../kernel/checks.ts'
 import {
   type Exchange,
   type Failure,
+  keyedVendor,
   Refused,
   type Reply,
   type Route,
@@ -43,21 +44,16 @@ interface WanJob extends WanOrder {
 type Tasks = TaskList<WanJob>
 
 export function dashscope(options: DashscopeOptions, platform: Platform): Vendor {
-  const accepted = new Set(options.keys.map((key) => `Bearer ${key}`))
-  return {
+  return keyedVendor({
+    keys: options.keys,
     name: 'dashscope',
     prefix: '/dashscope',
     requestIdHeader: 'x-request-id',
     scenarios: [flag('usage-text', 'the usage of a task is a text with JSON inside')],
     routes: routesOf(platform),
-    authenticate: (exchange) =>
-      accepted.has(String(exchange.request.headers.authorization))
-        ? undefined
-        : failureOf(exchange, { status: 401, code: 'InvalidApiKey', message: 'Invalid API-key.' }),
     failure: failureOf,
-    malformed: (exchange, message) => failureOf(exchange, { status: 400, message }),
-    notFound: (exchange) => failureOf(exchange, { status: 404, message: 'no such path' }),
-  }
+    wrongKey: { code: 'InvalidApiKey', message: 'Invalid API-key.' },
+  })
 }
 
 const CODES: Record<number, string> = {

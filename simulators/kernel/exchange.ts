@@ -131,6 +131,30 @@ export interface Vendor {
   notFound: (exchange: Exchange) => Reply
 }
 
+type KeyedVendor = Omit<Vendor, 'authenticate' | 'malformed' | 'notFound'> & {
+  keys: readonly string[]
+  /** The scheme of the Authorization header; `Bearer` by default. */
+  scheme?: string
+  wrongKey?: Omit<Failure, 'status'>
+  noPath?: Omit<Failure, 'status'>
+}
+
+/** Returns a vendor that checks one header for its keys, and refuses in its own form. */
+export function keyedVendor(keyed: KeyedVendor): Vendor {
+  const { keys, scheme = 'Bearer', wrongKey, noPath, ...vendor } = keyed
+  const { failure } = vendor
+  const accepted = new Set(keys.map((key) => `${scheme} ${key}`))
+  return {
+    ...vendor,
+    authenticate: (exchange) =>
+      accepted.has(String(exchange.request.headers.authorization))
+        ? undefined
+        : failure(exchange, { status: 401, ...wrongKey }),
+    malformed: (exchange, message) => failure(exchange, { status: 400, message }),
+    notFound: (exchange) => failure(exchange, { status: 404, message: 'no such path', ...noPath }),
+  }
+}
+
 export function whole(
   status: number,
   body: unknown,

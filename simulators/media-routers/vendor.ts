@@ -5,6 +5,7 @@ import { isObject, type Json, text } from '../kernel/checks.ts'
 import {
   type Exchange,
   type Failure,
+  keyedVendor,
   Refused,
   type Reply,
   type Route,
@@ -243,20 +244,17 @@ function vendorOf(router: Router, platform: Platform): Vendor {
     const shown = exchange.scenario.has('error-200') ? 200 : status
     return whole(shown, router.error(message, status), { reason: message })
   }
-  return {
+  return keyedVendor({
     name: router.name,
     prefix: `/${router.name}`,
     requestIdHeader: 'x-request-id',
     scenarios: [],
     routes: routesOf(router, platform),
-    authenticate: (exchange) =>
-      exchange.request.headers.authorization === `${router.scheme} ${KEY}`
-        ? undefined
-        : failure(exchange, { status: 401, message: 'no such key' }),
+    keys: [KEY],
+    scheme: router.scheme,
     failure,
-    malformed: (exchange, message) => failure(exchange, { status: 400, message }),
-    notFound: (exchange) => failure(exchange, { status: 404, message: 'no such path' }),
-  }
+    wrongKey: { message: 'no such key' },
+  })
 }
 
 function routesOf(router: Router, platform: Platform): Route[] {

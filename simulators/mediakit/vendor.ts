@@ -4,6 +4,7 @@ import { isObject, type Json, text } from '../kernel/checks.ts'
 import {
   type Exchange,
   type Failure,
+  keyedVendor,
   Refused,
   type Reply,
   type Route,
@@ -43,22 +44,17 @@ interface EraseOrder extends EraseRequest {
 type EraseTask = Task<EraseOrder>
 
 export function mediakit(options: MediaKitOptions, platform: Platform): Vendor {
-  const accepted = new Set(options.keys.map((key) => `Bearer ${key}`))
-  return {
+  return keyedVendor({
+    keys: options.keys,
     name: 'mediakit',
     prefix: '/mediakit',
     requestIdHeader: 'x-request-id',
     scenarios: [flag('unsuccessful', 'a task that failed is reported with success: false')],
     routes: eraseRoutes(platform),
-    authenticate: (exchange) =>
-      accepted.has(String(exchange.request.headers.authorization))
-        ? undefined
-        : mediakitFailure(exchange, { status: 401, message: 'the API key is invalid' }),
     failure: mediakitFailure,
-    malformed: (exchange, message) => mediakitFailure(exchange, { status: 400, message }),
-    notFound: (exchange) =>
-      mediakitFailure(exchange, { status: 404, code: 'NotFound', message: 'no such path' }),
-  }
+    wrongKey: { message: 'the API key is invalid' },
+    noPath: { code: 'NotFound' },
+  })
 }
 
 const CODES: Record<number, string> = {

@@ -6,6 +6,7 @@ import { isObject, type Json, text } from '../kernel/checks.ts'
 import {
   type Exchange,
   type Failure,
+  keyedVendor,
   Refused,
   type Reply,
   type Route,
@@ -44,21 +45,16 @@ interface MinimaxJob extends MinimaxOrder {
 type MinimaxTask = Task<MinimaxJob>
 
 export function minimax(options: MinimaxOptions, platform: Platform): Vendor {
-  const accepted = new Set(options.keys.map((key) => `Bearer ${key}`))
-  return {
+  return keyedVendor({
+    keys: options.keys,
     name: 'minimax',
     prefix: '/minimax',
     requestIdHeader: 'trace-id',
     scenarios: [],
     routes: minimaxRoutes(platform),
-    authenticate: (exchange) =>
-      accepted.has(String(exchange.request.headers.authorization))
-        ? undefined
-        : minimaxFailure(exchange, { status: 401, message: 'invalid api key' }),
     failure: minimaxFailure,
-    malformed: (exchange, message) => minimaxFailure(exchange, { status: 400, message }),
-    notFound: (exchange) => minimaxFailure(exchange, { status: 404, message: 'no such path' }),
-  }
+    wrongKey: { message: 'invalid api key' },
+  })
 }
 
 const TYPES: Record<number, string> = {

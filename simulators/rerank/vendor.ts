@@ -5,6 +5,7 @@ import { isObject, type Json, text } from '../kernel/checks.ts'
 import {
   type Exchange,
   type Failure,
+  keyedVendor,
   Refused,
   type Reply,
   type Route,
@@ -126,7 +127,7 @@ export function rerankers(): Vendor[] {
       const named = code !== undefined && isObject(body) ? { ...body, code } : body
       return whole(status, named, { reason: `HTTP ${status}` })
     }
-    return {
+    return keyedVendor({
       name: `rerank-${name}`,
       prefix: `/rerank/${name}`,
       requestIdHeader: 'x-request-id',
@@ -135,14 +136,11 @@ export function rerankers(): Vendor[] {
           ? [flag('wrong-index', 'a result names a document that was not sent')]
           : [],
       routes: [routeOf(kind)],
-      authenticate: (exchange) =>
-        exchange.request.headers.authorization === `Bearer ${KEY}`
-          ? undefined
-          : failure(exchange, { status: 401, message: 'invalid api token' }),
+      keys: [KEY],
       failure,
-      malformed: (exchange, message) => failure(exchange, { status: 400, message }),
-      notFound: (exchange) => failure(exchange, { status: 404, message: 'not found' }),
-    }
+      wrongKey: { message: 'invalid api token' },
+      noPath: { message: 'not found' },
+    })
   })
 }
 

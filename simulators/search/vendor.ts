@@ -1,5 +1,5 @@
 // The two search products, below `/search`.
-import type { Vendor } from '../kernel/exchange.ts'
+import { keyedVendor, type Vendor } from '../kernel/exchange.ts'
 import { searchFailure } from './errors.ts'
 import { globalSearchRoute } from './global-search.ts'
 import { webSearchRoute } from './web-search.ts'
@@ -11,8 +11,8 @@ export interface SearchOptions {
 export const SEARCH_DEFAULTS: SearchOptions = { keys: ['sim-search-key'] }
 
 export function search(options: SearchOptions): Vendor {
-  const accepted = new Set(options.keys.map((key) => `Bearer ${key}`))
-  return {
+  return keyedVendor({
+    keys: options.keys,
     name: 'search',
     prefix: '/search',
     requestIdHeader: 'X-Tt-Logid',
@@ -24,12 +24,6 @@ export function search(options: SearchOptions): Vendor {
       },
     ],
     routes: [webSearchRoute, globalSearchRoute],
-    authenticate: (exchange) =>
-      accepted.has(String(exchange.request.headers.authorization))
-        ? undefined
-        : searchFailure(exchange, { status: 401 }),
     failure: searchFailure,
-    malformed: (exchange, message) => searchFailure(exchange, { status: 400, message }),
-    notFound: (exchange) => searchFailure(exchange, { status: 404, message: 'no such path' }),
-  }
+  })
 }
