@@ -28,7 +28,7 @@ import {
 import { contentsConversation, contentsTurns, countMedia } from './conversation.ts'
 import { isKnownModel, signatureOf } from './models.ts'
 import { oddPieces, oddUsage } from './oddities.ts'
-import { checkContentsRequest } from './request.ts'
+import { checkContentsRequest, tokenAfter, tokensBefore } from './request.ts'
 
 export function contentsRoute(path: string): Route {
   return {
@@ -58,12 +58,9 @@ function answerContents(exchange: Exchange): Reply {
   checkContentsRequest(json, model)
   const conversation = contentsConversation(json)
   const script = withPromptCache(exchange, model, conversation)
-  const contents = contentsAnswer(
-    exchange,
-    model,
-    answerTo(conversation, script),
-    countMedia(json, model),
-  )
+  const answer = answerTo(conversation, script)
+  answer.tokens.input += tokensBefore(json) ?? 0
+  const contents = contentsAnswer(exchange, model, answer, countMedia(json, model))
   if (scenario.has('g_blocked')) return blocked(contents, isStream)
   const sse = new URLSearchParams(exchange.query).get('alt') === 'sse'
   return isStream ? streamed(exchange, contents, sse) : wholeAnswer(exchange, contents)
@@ -98,13 +95,15 @@ const INSERTED = {
   padding: (bytes: number) => dataEvent({ usageMetadata: {}, padding: 'x'.repeat(bytes) }),
 }
 
-function endOf({ scenario }: Exchange, contents: ContentsAnswer): Json {
+function endOf({ scenario, json }: Exchange, contents: ContentsAnswer): Json {
   if (scenario.has('g_malformed'))
     return { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'no such call' }
   if (scenario.has('g_recitation')) return { finishReason: 'RECITATION' }
   if (scenario.has('g_unknownend')) return { finishReason: 'TIDAL_WAVE' }
-  if (scenario.has('g_continuation'))
-    return { finishReason: 'CONTINUATION', continuationToken: 'next' }
+  if (scenario.has('g_continuation') && !tokensBefore(isObject(json) ? json : {})) {
+    const continuationToken = tokenAfter(contents.answer.tokens.output)
+    return { finishReason: 'CONTINUATION', continuationToken }
+  }
   return { finishReason: finishOf(contents) }
 }
 

@@ -16,6 +16,7 @@ export const CONTENTS_SCENARIOS = [
   flag('g_emptystop', 'gemini: an empty piece with STOP comes first'),
   flag('g_usagelast', 'gemini: the usage comes alone, in the last piece'),
   flag('g_traffic', 'gemini: pieces but the last state the kind of traffic alone'),
+  flag('g_early', 'gemini: pieces but the last state two tokens more of the prompt'),
   flag('g_marklast', 'gemini: the signature of the text is on an empty part at the end'),
   flag('g_inclusive', 'gemini: candidates contain the thoughts'),
   flag('g_totallies', 'gemini: the total is three times as large'),
@@ -56,12 +57,20 @@ export function oddPieces(pieces: Json[], has: (name: string) => boolean): Json[
     const { usageMetadata, ...rest } = odd.at(-1) ?? {}
     odd = [...odd.slice(0, -1).map((one) => without(one, 'usageMetadata')), rest, { usageMetadata }]
   }
+  if (has('g_early')) odd = odd.map((one, at) => (at === odd.length - 1 ? one : estimated(one)))
   if (has('g_traffic')) {
     odd = odd.map((one, at) =>
       at === odd.length - 1 ? one : { ...one, usageMetadata: { trafficType: 'ON_DEMAND' } },
     )
   }
   return odd
+}
+
+function estimated(piece: Json): Json {
+  const usage = isObject(piece.usageMetadata) ? piece.usageMetadata : {}
+  const { promptTokenCount: prompt, totalTokenCount: total } = usage
+  const counts = { promptTokenCount: Number(prompt) + 2, totalTokenCount: Number(total) + 2 }
+  return { ...piece, usageMetadata: { ...usage, ...counts } }
 }
 
 const candidateOf = (piece: Json): Json => {

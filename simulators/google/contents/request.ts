@@ -5,7 +5,7 @@ import { invalid } from '../errors.ts'
 import { generationOf, isValidSignature } from './models.ts'
 
 const BODY = `contents systemInstruction tools toolConfig generationConfig safetySettings
-  cachedContent serviceTier labels`
+  cachedContent serviceTier labels continuationToken`
 const PART = `text inlineData fileData functionCall functionResponse thought thoughtSignature
   executableCode codeExecutionResult videoMetadata mediaResolution`
 const CONFIG = `temperature topP topK candidateCount maxOutputTokens stopSequences seed
@@ -35,6 +35,8 @@ export function checkContentsRequest(json: unknown, model: string): asserts json
   if (json.systemInstruction !== undefined && !isObject(json.systemInstruction)) {
     throw invalid('Invalid value at system_instruction')
   }
+  if (json.continuationToken !== undefined && tokensBefore(json) === undefined)
+    throw invalid('The continuation token is invalid.')
   checkTools(json, model)
   checkConfig(json, model)
   checkResults(contents)
@@ -45,6 +47,14 @@ export function checkContentsRequest(json: unknown, model: string): asserts json
   if (json.cachedContent !== undefined)
     throw invalid('Explicit caching is not supported by this model.')
 }
+
+/** Tokens that an earlier request wrote and this one goes on with: they are read as its prompt. */
+export function tokensBefore({ continuationToken: token }: Json): number | undefined {
+  const count = /^next-(\d{1,9})$/.exec(text(token))?.[1]
+  return count === undefined ? undefined : Number(count)
+}
+
+export const tokenAfter = (count: number): string => `next-${count}`
 
 function checkContent(content: Json, index: number): void {
   const at = `contents[${index}]`

@@ -6,6 +6,7 @@ import {
   type ContentsChatOptions,
   createContentsChat,
 } from '../../../server/wire/dialects/chat-over-contents/answer.ts'
+import { ContentsReader } from '../../../server/wire/dialects/contents/read-parts.ts'
 import { ContentsUsage } from '../../../server/wire/dialects/contents/read-usage.ts'
 import { chunkings, run } from '../replay.ts'
 
@@ -152,6 +153,40 @@ test('a prompt that is stated twice is billed once, and is nothing unknown', () 
   const prompt = { promptTokenCount: 328, rawPromptTokenCount: 328 }
   reader.read({ usageMetadata: { ...prompt, candidatesTokenCount: 167, totalTokenCount: 495 } })
   assert.deepEqual(reader.reading(), { usage: { input_token: 328, output_token: 167 } })
+})
+
+test('the last piece corrects the prompt that the pieces before it estimated', () => {
+  const early = { promptTokenCount: 12, totalTokenCount: 12 }
+  const last = { promptTokenCount: 11, candidatesTokenCount: 116, totalTokenCount: 127 }
+  const thought = { promptTokenCount: 12, thoughtsTokenCount: 3, totalTokenCount: 15 }
+  for (const [stated, input, output] of [
+    [[early, early, last], 11, 116],
+    [[thought, { ...last, thoughtsTokenCount: 4, totalTokenCount: 131 }], 11, 120],
+    // What contradicts itself, or takes output back, lowers nothing.
+    [[early, { ...last, totalTokenCount: 128 }], 12, 116],
+    [[early, { promptTokenCount: 11, candidatesTokenCount: 116 }], 12, 116],
+    [[last, { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }], 11, 116],
+  ] as const) {
+    const reader = new ContentsUsage({ billsQueries: true })
+    for (const usageMetadata of stated) reader.read({ usageMetadata })
+    const expected = { input_token: input, output_token: output }
+    assert.deepEqual(reader.reading().usage, expected, JSON.stringify(stated))
+  }
+})
+
+test('an answer that has no text is paid for its prompt alone', () => {
+  const reader = new ContentsReader({ billsQueries: true, isGrounded: false })
+  reader.whole({
+    candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }],
+    usageMetadata: {
+      billablePromptUsage: { textCount: 609 },
+      promptTokenCount: 83,
+      totalTokenCount: 83,
+      trafficType: 'ON_DEMAND',
+    },
+  })
+  const { usage, unknownUsage } = reader.reading()
+  assert.deepEqual([usage, unknownUsage], [{ input_token: 83, output_token: 0 }, undefined])
 })
 
 test('counts never shrink: work that was stated was done', () => {

@@ -261,6 +261,7 @@ describe('Gemini', () => {
     ['the reason alone', 'g_latefinish'],
     ['a tool that brought tokens', 'g_tooluse'],
     ['an answer that goes on', 'g_continuation'],
+    ['a prompt that the last piece corrects', 'g_early'],
     ['counts that shrink', 'usage=shrinking'],
     ['usage by the way', 'g_marklast'],
   ] as const) {

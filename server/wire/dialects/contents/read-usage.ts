@@ -39,7 +39,7 @@ export class ContentsUsage {
   /** Reads an answer, or a piece of one. */
   read({ usageMetadata: usage }: JsonObject): void {
     if (!isObject(usage)) return
-    this.usage = mergeUsage(this.usage, usage, readTotals)
+    this.usage = mergeUsage(this.usage, usage, isConsistent(usage) ? readWritten : readTotals)
     this.known = undefined
   }
 
@@ -152,6 +152,20 @@ const UNSTATED: ReadonlySet<string> = new Set([
   'service_tier_unspecified',
   'traffic_type_unspecified',
 ])
+
+/**
+ * Returns true if the parts are the total. The vendor estimates the prompt in the pieces of a
+ * stream, and corrects it in the last: such a statement may lower it.
+ */
+function isConsistent(usage: JsonObject): boolean {
+  const { promptTokenCount: prompt, totalTokenCount: total } = usage
+  const names = ['toolUsePromptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount']
+  const parts = names.reduce((sum, name) => sum + (readCount(usage[name]) ?? 0), 0)
+  const counted = readCount(prompt)
+  return counted !== undefined && counted + parts === readCount(total)
+}
+
+const readWritten = (usage: JsonObject): readonly number[] => [readOutput(usage, true) ?? 0]
 
 function readTotals(usage: JsonObject): readonly number[] {
   const { promptTokenCount: prompt, toolUsePromptTokenCount: tools } = usage

@@ -136,6 +136,22 @@ describe('paths of Google', () => {
     })
   }
 
+  test('an answer goes on: what it wrote is billed as input that no body has', async () => {
+    const body = { contents: asked('[[fault:g_continuation]] [[tokens:30]]') }
+    for (const method of ['generateContent', 'streamGenerateContent']) {
+      const first = [(await ask(`three:${method}`, body)).json].flat().at(-1)
+      assert.equal(first.candidates[0].continuationToken, 'next-30')
+      for (const tokens of [30, 200_000]) {
+        const next = await ask(`three:${method}`, { ...body, continuationToken: `next-${tokens}` })
+        await expectBooked(next)
+        const { candidates, usageMetadata } = [next.json].flat().at(-1)
+        const before = first.usageMetadata.promptTokenCount
+        assert.equal(usageMetadata.promptTokenCount, before + tokens)
+        assert.equal(candidates[0].finishReason, 'STOP')
+      }
+    }
+  })
+
   test('a stream that breaks off ends with an error that clients find', async () => {
     const body = { contents: asked('[[fault:reset-mid=5]] [[tokens:60]]') }
     const events = await ask('three:streamGenerateContent?alt=sse', body)
