@@ -83,7 +83,7 @@ for (const { name, content } of files) {
       assert.ok(details.display_name && details.owned_by, id)
       if (details.example) continue
       assert.ok(details.price_date && details.valid_from, `${id} does not say when`)
-      assert.ok(details.price_date >= '2026-06-01' && details.price_date <= '2026-11-22', id)
+      assert.ok(details.price_date >= '2026-06-01' && details.price_date <= '2026-11-26', id)
     }
   })
 
