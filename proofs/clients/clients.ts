@@ -1,4 +1,5 @@
 /** Every client of the proof at its exact version. */
+import { serviceAccountOf } from '../../simulators/google/tokens.ts'
 import {
   type Agent,
   claudeCode,
@@ -29,6 +30,14 @@ export interface Library extends Client {
   readonly script: string
   readonly models: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** A call at the vendor itself, which has to receive the same by way of the gateway. */
+  readonly straight?: Straight
+}
+
+export interface Straight {
+  /** The vendor's own name of the model. */
+  readonly model: string
+  readonly credentials: (simulatorsUrl: string) => object
 }
 
 const BOTH = ['sim-chat', 'sim-claude']
@@ -100,6 +109,41 @@ const LIBRARIES: readonly Library[] = [
     script: 'anthropic.mjs',
     models: BOTH,
   })),
+  {
+    id: 'bedrock-sdk',
+    name: '@anthropic-ai/bedrock-sdk',
+    packages: { '@anthropic-ai/bedrock-sdk': '1.1.3', '@anthropic-ai/sdk': '1.14.0' },
+    script: 'anthropic-clouds.mjs',
+    models: ['claude-bedrock'],
+    env: { CLOUD: 'bedrock' },
+    straight: {
+      model: 'us.anthropic.sim-claude-v1:0',
+      credentials: () => ({
+        awsRegion: 'us-east-1',
+        awsAccessKey: 'AKIASIMULATOR',
+        awsSecretKey: 'sim-bedrock-secret',
+      }),
+    },
+  },
+  {
+    id: 'vertex-sdk',
+    name: '@anthropic-ai/vertex-sdk',
+    packages: {
+      '@anthropic-ai/vertex-sdk': '1.1.3',
+      '@anthropic-ai/sdk': '1.14.0',
+      'google-auth-library': '10.9.1',
+    },
+    script: 'anthropic-clouds.mjs',
+    models: ['claude-vertex'],
+    env: { CLOUD: 'vertex' },
+    straight: {
+      model: 'sim-claude@20260101',
+      credentials: (simulatorsUrl) => ({
+        account: serviceAccountOf(simulatorsUrl),
+        region: 'global',
+      }),
+    },
+  },
   {
     id: 'openai-agents',
     name: '@openai/agents',

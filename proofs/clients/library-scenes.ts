@@ -12,6 +12,8 @@ export interface LibraryScene {
   readonly refused?: boolean
   /** The number of times that a messages upstream gets the thought back with results of tools. */
   readonly thoughts?: number
+  /** The stream ends before its answer does: its record is an estimate. */
+  readonly breaks?: boolean
   /** A model of another kind, for which the scene is played once. */
   readonly model?: string
   readonly conditions?: Readonly<Record<string, unknown>>
@@ -49,6 +51,15 @@ const REPORTS = ['report', 'json', 'extract', 'StructuredOutput']
 
 const STRUCTURED = `[[say:${JSON.stringify(REPORT)}]] ${REPORTS}`
 
+const TOLD = 'good day, 世界, and good night'
+
+/** The user has the text so far, and knows that it is not all. */
+const isCut = (expected: RegExp) => (answer: unknown) => {
+  const { text, error } = Object(answer)
+  const isRight = text !== '' && TOLD.startsWith(String(text)) && expected.test(String(error))
+  return isRight ? undefined : `answered ${JSON.stringify(answer)}`
+}
+
 const showsBalance = (error: unknown) =>
   /insufficient balance/i.test(String(error)) ? undefined : `it shows ${String(error)}`
 
@@ -78,6 +89,17 @@ export const LIBRARY_SCENES: Readonly<Record<string, LibraryScene>> = {
     judge: tellsWeather,
     bills: 3,
     thoughts: 2,
+  },
+  'a stream that dies': {
+    words: `[[say:${TOLD}]] [[chunks:9]] [[fault:reset-mid=6]]`,
+    judge: isCut(/Error/),
+    bills: 1,
+    breaks: true,
+  },
+  'an abort': {
+    words: `[[say:${TOLD}]] [[chunks:9]] [[chunk-delay:20]]`,
+    judge: isCut(/APIUserAbortError/),
+    bills: 1,
   },
   embedding: {
     words: 'the river',

@@ -7,11 +7,14 @@ import { join } from 'node:path'
 import type { TestGateway } from '../../tests/support/in-process.ts'
 import { BALANCE, compareAccount, sawPicture } from './account.ts'
 import type { Library } from './clients.ts'
+import { compareCalls } from './compare-calls.ts'
 import { LIBRARY_SCENES, type LibraryScene, SCENE_PICTURE, THOUGHT } from './library-scenes.ts'
 import type { Played } from './played.ts'
 
 const FOLDER = join(import.meta.dirname, 'libraries')
 const SCENE_MS_MAX = 60_000
+/** Their thoughts have to come back with the results of tools. */
+const CLAUDES: ReadonlySet<string> = new Set(['sim-claude', 'claude-bedrock', 'claude-vertex'])
 /** The end of a library's own output, shown if a scene breaks. */
 const SHOWN_LENGTH = 2_000
 
@@ -45,7 +48,7 @@ export async function playLibrary(
       const scene = LIBRARY_SCENES[name]
       if (!scene) throw new Error(`${library.script} plays ${name}, which is no scene`)
       for (const model of scene.model === undefined ? library.models : [scene.model]) {
-        played.push(await play(gateway, child, { client: library.name, name, scene, model }))
+        played.push(await play(gateway, child, { library, name, scene, model }))
       }
     }
     if (played.some(({ breaks }) => breaks.length > 0)) console.error(output)
@@ -79,32 +82,57 @@ async function receive(child: ChildProcess): Promise<Reply> {
 }
 
 interface Part {
-  readonly client: string
+  readonly library: Library
   readonly name: string
   readonly scene: LibraryScene
   readonly model: string
 }
 
 async function play(gateway: TestGateway, child: ChildProcess, part: Part): Promise<Played> {
-  const { client, name, scene, model } = part
+  const { library, name, scene, model } = part
   const { simulators, url } = gateway
+  const breaks: string[] = []
+  const order = { name, words: scene.words, picture: SCENE_PICTURE }
+  const straight = scene.refused ? undefined : library.straight
+  const straightSince = lastCall(gateway)
+  if (straight) {
+    const credentials = straight.credentials(simulators.url)
+    const place = { url: simulators.url, straight: credentials, model: straight.model }
+    child.send({ ...order, ...place })
+    const { answer, error } = await receive(child)
+    await simulators.book.settled()
+    breaks.push(...judge(scene, answer, error).map((text) => `straight: ${text}`))
+  }
   const balance = scene.refused ? '0' : BALANCE
   const { key, accountId } = await gateway.tenant({ balance })
   const since = simulators.book.entries().at(-1)?.sequence ?? 0
-  const callsSince = simulators.calls.list().at(-1)?.sequence ?? 0
-  child.send({ name, url, key, model, words: scene.words, picture: SCENE_PICTURE })
+  const callsSince = lastCall(gateway)
+  child.send({ ...order, url, key, model })
   const { answer, error } = await receive(child)
   await simulators.book.settled()
-  const breaks = judge(scene, answer, error)
+  breaks.push(...judge(scene, answer, error))
+  if (straight) {
+    const calls = simulators.calls.list(straightSince)
+    const own = calls.filter(({ sequence }) => sequence <= callsSince)
+    breaks.push(...compareCalls(own, simulators.calls.list(callsSince)))
+  }
   if (scene.needsPicture && !sawPicture(gateway, callsSince)) breaks.push('no picture came')
-  if (model === 'sim-claude' && countThoughts(gateway) !== (scene.thoughts ?? 0)) {
+  if (CLAUDES.has(model) && countThoughts(gateway) !== (scene.thoughts ?? 0)) {
     breaks.push(`${countThoughts(gateway)} thoughts came back`)
   }
-  const { conditions, bills: recordsMin } = scene
-  const account = { key, accountId, model, since, conditions, balance, recordsMin }
-  const money = await compareAccount(gateway, account)
-  return { client, model, scene: name, ...money, breaks: [...breaks, ...money.breaks] }
+  const account = { key, accountId, model, since, balance, recordsMin: scene.bills }
+  const { conditions, breaks: isBroken } = scene
+  const money = await compareAccount(gateway, { ...account, conditions, breaks: isBroken })
+  return {
+    client: library.name,
+    model,
+    scene: name,
+    ...money,
+    breaks: [...breaks, ...money.breaks],
+  }
 }
+
+const lastCall = ({ simulators }: TestGateway) => simulators.calls.list().at(-1)?.sequence ?? 0
 
 function judge(scene: LibraryScene, answer: unknown, error: string | undefined): string[] {
   if (!scene.refused && error !== undefined) return [error]
