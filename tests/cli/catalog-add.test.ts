@@ -60,6 +60,10 @@ test('model try shows the request of each video model, without a key or a networ
     (await run(...one)).out,
     /then GET https:\/\/queue\.fal\.run\/fal-ai\/veo3\/requests/,
   )
+  // A callback URL goes to vendors that call back alone.
+  assert.match(tried.submit.url, /fal_webhook=https/)
+  const [unhooked] = await json('model', 'try', join(FOLDER, 'kling.json'))
+  assert.deepEqual(Object.keys(unhooked.submit.body), ['prompt', 'settings', 'options'])
   const others = await run('model', 'try', path, '--body', '{"duration":7}')
   assert.match(others.out, /refused: duration: this model makes 8 or 4 or 6 seconds/)
   for (const words of [

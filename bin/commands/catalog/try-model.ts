@@ -8,7 +8,11 @@ import { resolveSettings } from '../../../server/money/catalog/channel-settings.
 import { readPrices } from '../../../server/money/catalog/load/load-model.ts'
 import { priceUpperBound } from '../../../server/money/catalog/price/price.ts'
 import { UpstreamFailure } from '../../../server/wire/upstreams/failure.ts'
-import type { TaskDriver, TaskOrder } from '../../../server/wire/upstreams/task-driver.ts'
+import {
+  type TaskDriver,
+  type TaskOrder,
+  withChannel,
+} from '../../../server/wire/upstreams/task-driver.ts'
 import type { Wire, WireRequest } from '../../../server/wire/upstreams/wire.ts'
 import { printJson } from '../../lib/print.ts'
 import { readConfiguration } from '../../lib/read-configuration.ts'
@@ -39,6 +43,7 @@ interface Tried {
 const SAMPLE = { content: [{ type: 'text', text: 'A river at dawn.' }] }
 const TASK = 'TASK-ID'
 const KEY = 'YOUR-KEY'
+const HOOK = 'https://gateway.example/hook'
 
 /** Prints what each model of a video type in the file would send. Nothing is sent. */
 export async function tryModels(path: string, options: TryOptions): Promise<void> {
@@ -117,7 +122,8 @@ async function tryOne(
     const held = priceUpperBound(readPrices(prices, 'video'), { task: 1, call: 1, ...quantities }, [
       facts,
     ])
-    const attempt = { id: 'att_TRY', vendorCallbackUrl: 'https://gateway.example/hook' }
+    const callsBack = withChannel(driver, settings).callbacks?.isEnabled(settings) === true
+    const attempt = { id: 'att_TRY', vendorCallbackUrl: callsBack ? HOOK : undefined }
     const reference = { settings, upstreamModel, upstreamId: TASK }
     return {
       ...named,
