@@ -7,6 +7,7 @@ import { applyCatalog } from '../../server/money/catalog/apply/apply.ts'
 import { parseCatalogFile } from '../../server/money/catalog/apply/file.ts'
 import { UPSTREAMS } from '../../server/wire/upstreams/index.ts'
 import { SECRET_KEY } from '../../tests/support/gateway.ts'
+import type { AcceptedTask } from './submission-vendor.ts'
 
 /**
  * spaced: a list, and a model for each call. crowded: a list, and one model for all of them.
@@ -34,13 +35,21 @@ export interface Call {
   readonly text: string
 }
 
+/** Half of the time after which the gateways of the proof give up an unknown submission. */
+const CALLED_BACK_MS_MAX = 7_500
+
+/** Returns true for a task about which a gateway was told while it may still be found. */
+export function isCalledBackInTime({ atMs, calledBackMs }: AcceptedTask): boolean {
+  return calledBackMs !== undefined && calledBackMs - atMs < CALLED_BACK_MS_MAX
+}
+
 /**
  * Returns true for calls about which the vendor's evidence is exact: an existing task can be found.
- * A callback proves a task but not its absence; a query proves both.
+ * A callback proves a task, once it reaches a gateway, but not its absence; a query proves both.
  */
-export function isFindable({ kind }: Call, isAccepted: boolean): boolean {
-  const isExact = ['spaced', 'known', 'listed', 'named', 'predicted'].includes(kind)
-  return isExact || (['callback', 'hooked'].includes(kind) && isAccepted)
+export function isFindable({ kind }: Call, task: AcceptedTask | undefined): boolean {
+  if (['spaced', 'known', 'listed', 'named', 'predicted'].includes(kind)) return true
+  return ['callback', 'hooked'].includes(kind) && task !== undefined && isCalledBackInTime(task)
 }
 
 export function requestOf({ kind, text }: Call): { readonly path: string; readonly body: object } {

@@ -93,7 +93,7 @@ function judge(call: SentCall, row: Row | undefined, task: AcceptedTask | undefi
     return isCharged ? [] : ['succeeded and was not charged']
   }
   if (isCharged) return ['failed and was charged']
-  if (row.uncharged !== null && isFindable(call, task !== undefined)) {
+  if (row.uncharged !== null && isFindable(call, task)) {
     return [`could have been found and was written off: ${row.story}`]
   }
   const isBilled = task !== undefined && !task.fails && row.upstream_id !== task.id

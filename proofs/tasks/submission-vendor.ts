@@ -19,6 +19,8 @@ export interface AcceptedTask {
   readonly model: string
   readonly atMs: number
   readonly fails: boolean
+  /** The time at which a gateway accepted a callback about it; undefined if none has. */
+  calledBackMs?: number
 }
 
 export interface SubmissionVendor {
@@ -37,8 +39,9 @@ export interface SubmissionVendorOptions {
 }
 
 const LASTS_MS = 400
-/** The pauses between attempts of a callback. */
-const RETRY_MS = [1_000, 2_000, 4_000]
+/** Vendors repeat a callback for an hour; all gateways may be down for some seconds. */
+const RETRY_MS = 1_000
+const ATTEMPTS_MAX = 60
 const ARK = '/ark/api/v3/contents/generations/tasks'
 const MINIMAX_CREATE = '/minimax/v2/video_generation'
 const MINIMAX_QUERY = '/minimax/v2/query/video_generation/'
@@ -152,13 +155,16 @@ async function accept(
   return fate === 'answer'
 }
 
-/** Calls back at the beginning and at the end, and retries until a gateway accepts it. */
+/** Calls back at the beginning and at the end, each time until a gateway accepts it. */
 async function callBackTwice(state: State, task: AcceptedTask, path: string): Promise<void> {
   for (const afterMs of [0, LASTS_MS]) {
     await sleep(afterMs)
-    for (const againMs of [...RETRY_MS, 0]) {
-      if (await state.callBack(path, { task: showMinimax(task), request_id: task.id })) break
-      await sleep(againMs)
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      if (await state.callBack(path, { task: showMinimax(task), request_id: task.id })) {
+        task.calledBackMs ??= Date.now()
+        break
+      }
+      await sleep(RETRY_MS)
     }
   }
 }

@@ -10,7 +10,13 @@ import { POSTGRES_OPTION, readOptions } from '../../testbed/options.ts'
 import { createRandom } from '../../testbed/random.ts'
 import { readConditions, report, table } from '../../testbed/results.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
-import { applyProofCatalog, CASE_KINDS, type Call, requestOf } from './case-kinds.ts'
+import {
+  applyProofCatalog,
+  CASE_KINDS,
+  type Call,
+  isCalledBackInTime,
+  requestOf,
+} from './case-kinds.ts'
 import {
   type CallerResponse,
   type Judgement,
@@ -196,10 +202,13 @@ async function untilAllEnded(): Promise<void> {
 function reportResults({ breaks, tallies, adoptedBy }: Judgement): void {
   const rows = CASE_KINDS.map((kind) => [kind, ...Object.values(tallies[kind])])
   const [head] = CASE_KINDS.map((kind) => ['kind', ...Object.keys(tallies[kind])])
+  const told = vendor.accepted.filter(({ calledBackMs }) => calledBackMs !== undefined)
+  const late = told.filter((task) => !isCalledBackInTime(task)).length
   const lines = [
     `${results.length} calls, of which ${bad} were not answered with a task`,
     `${total(crashes)} gateways died inside submit: ${inWords(crashes)}`,
     `${total(adoptedBy)} tasks adopted: by ${inWords(adoptedBy)}`,
+    `${told.length} tasks were called back, ${late} too late to be identified by it`,
     '',
     ...table([head ?? [], ...rows]),
     '',
