@@ -13,9 +13,9 @@ import { startEmbedded } from '../../server/base/database/embedded/embedded.ts'
 import { audit } from '../../server/money/ledger/audit/audit.ts'
 import { sealEverything } from '../../server/money/ledger/books/sealer.ts'
 import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
-import { archiveMonth } from '../../server/work/archive/archive-month.ts'
-import { type Month, monthOf } from '../../server/work/archive/months.ts'
-import { readStated, verifyMonth } from '../../server/work/archive/verify-archives.ts'
+import { archivePeriod } from '../../server/work/archive/archive-period.ts'
+import { monthOf, type ArchivePeriod } from '../../server/work/archive/periods.ts'
+import { readStated, verifyPeriod } from '../../server/work/archive/verify-archives.ts'
 import { createBlobs } from '../../server/work/assets/storage/blobs.ts'
 import { createDiskStorage } from '../../server/work/assets/storage/disk-storage.ts'
 import { openPlace } from '../../testbed/laboratory.ts'
@@ -86,14 +86,14 @@ async function measure(sql: Sql): Promise<void> {
     log: createLog({ level: 'silent', format: 'json' }),
   })
   await timed('archive a month', async () => {
-    archived.calls = (await archiveMonth(month, { sql, blobs })).holds
+    archived.calls = (await archivePeriod(month, { sql, blobs })).holds
   })
   await timed('vacuum after it', async () => {
     for (const name of ['call', 'hold', 'entry']) await sql`vacuum ${sql(name)}`
   })
   await timed('verify the month', async () => {
     const [stated] = await readStated(sql, month.name)
-    if (!stated || (await verifyMonth(sql, blobs, stated)).problems.length > 0) isClean = false
+    if (!stated || (await verifyPeriod(sql, blobs, stated)).problems.length > 0) isClean = false
   })
   await timed('audit after it', () => auditAgain(sql))
 }
@@ -172,7 +172,7 @@ async function readBytes(sql: Sql): Promise<(readonly [string, number, number])[
 }
 
 /** Compresses the lines of one month in two ways. */
-async function measurePacking(sql: Sql, month: Month): Promise<void> {
+async function measurePacking(sql: Sql, month: ArchivePeriod): Promise<void> {
   // A cursor outside of a transaction would keep the only connection.
   await sql.begin(async (view) => {
     const lines = view<{ line: string }[]>`

@@ -8,7 +8,7 @@ import { createLog } from '../../server/api/app/log.ts'
 import { holdIdOf, newId } from '../../server/base/lib/ids.ts'
 import { closeHolds, correctLost, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import type { HoldRow } from '../../server/money/ledger/store.ts'
-import { type Month, readMonth } from '../../server/work/archive/months.ts'
+import { type ArchivePeriod, readMonth } from '../../server/work/archive/periods.ts'
 import { type Blobs, createBlobs } from '../../server/work/assets/storage/blobs.ts'
 import { createDiskStorage } from '../../server/work/assets/storage/disk-storage.ts'
 import { createCaller, holdRow, settleRow, type TestCaller } from '../ledger/support.ts'
@@ -62,7 +62,7 @@ export async function postCalls(
   callers: readonly TestCaller[],
   options: {
     readonly calls: number
-    readonly month?: Month
+    readonly month?: ArchivePeriod
     readonly charges?: readonly (bigint | null)[]
   },
 ): Promise<HoldRow[]> {

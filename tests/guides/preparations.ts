@@ -60,7 +60,7 @@ export const PREPARATIONS: Readonly<Record<string, Preparation>> = {
       calls: 4,
       charges: [40n, 60n, null, 20n],
     })
-    return { '2030-01': MONTH.name, 'req_…': hold?.request_id ?? '' }
+    return { '2030-01-07': '2025-01-06', '2030-01': MONTH.name, 'req_…': hold?.request_id ?? '' }
   },
   async 'price-lists.md'(stage) {
     stage.write('prices.json', readJsonBlock('docs/guides/price-lists.md', '"parent": "base"'))

@@ -1,177 +1,211 @@
-/** `tributary archive …`: moves the calls of old months to the object store and reads them back. */
+/** `tributary archive …`: moves old months or weeks of calls to the object store and back. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
-import { archiveMonth, checkMonth, listMonths } from '../../../server/work/archive/archive-month.ts'
+import {
+  archivePeriod,
+  checkPeriod,
+  listPeriods,
+} from '../../../server/work/archive/archive-period.ts'
 import {
   countHolds,
   readFirstHold,
   selectArchives,
 } from '../../../server/work/archive/archive-store.ts'
-import { findArchived, readMonthLines } from '../../../server/work/archive/find-record.ts'
-import { type Month, monthsBefore, readMonth } from '../../../server/work/archive/months.ts'
-import { readStated, verifyMonth } from '../../../server/work/archive/verify-archives.ts'
+import { findArchived, readPeriodLines } from '../../../server/work/archive/find-record.ts'
+import {
+  type Age,
+  type ArchivePeriod,
+  readMonth,
+  readWeek,
+  timeBefore,
+} from '../../../server/work/archive/periods.ts'
+import { readStated, verifyPeriod } from '../../../server/work/archive/verify-archives.ts'
 import { namingStorage, openArchives, placeOfStorage } from '../../lib/open-archives.ts'
 import { printJson, printTable, printTime } from '../../lib/print.ts'
 import { recordingRun } from '../../lib/record-run.ts'
 import { type CommandSession, recordAct, withSession } from '../../lib/session.ts'
 
-interface CreateFlags {
-  readonly month?: Month
-  readonly olderThan?: number
+interface PeriodFlags {
+  readonly month?: ArchivePeriod
+  readonly week?: ArchivePeriod
+}
+
+interface CreateFlags extends PeriodFlags {
+  readonly olderThan?: Age
   readonly dryRun?: boolean
   readonly json?: boolean
 }
 
-interface VerifyFlags {
-  readonly month?: Month
+interface VerifyFlags extends PeriodFlags {
   readonly json?: boolean
 }
 
 export function addArchiveCommands(program: Command): void {
   const archive = program
     .command('archive')
-    .description('move the calls of old months to the object store, and read them back')
-  archive
-    .command('create')
-    .description('archive months: write, read back and verify, then remove from the database')
-    .option('--month <month>', 'this month (UTC), such as 2030-01', monthOption)
-    .option('--older-than <months>', 'all months that ended at least this long ago: 12m', ageOption)
+    .description('move the calls of old months or weeks to the object store, and read them back')
+  addPeriodOptions(archive.command('create'))
+    .description('archive calls: write, read back and verify, then remove from the database')
+    .option(
+      '--older-than <age>',
+      'all months or weeks that ended this long ago: 12m, 5w',
+      ageOption,
+    )
     .option('--dry-run', 'only list what would be archived')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
       `
-Safe beside running gateways and after a kill: run it again to go on. A month can be archived 35
-days after its end, when all of its holds are closed; with --older-than one that cannot is named,
-the others are archived, and the exit code is 1. Balances and figures stay exact. Needs the settings
-of the gateway: calls go to S3_BUCKET, or to DATA_DIR/files without an object store.
+Safe beside running gateways and after a kill: run it again to go on. A month or week can be
+archived 35 days after its end, when all of its holds are closed; with --older-than one that cannot
+is named, the others are archived, and the exit code is 1. Months (12m, 1y) and weeks (5w) may be
+mixed: what is archived already stays where it is. Balances and figures stay exact. Needs the
+settings of the gateway: calls go to S3_BUCKET, or to DATA_DIR/files without an object store.
 
 Examples:
   tributary archive create --month 2030-01
-  tributary archive create --older-than 12m --dry-run`,
+  tributary archive create --older-than 12m --dry-run
+  tributary archive create --older-than 5w`,
     )
     .action(create)
   archive
     .command('list')
-    .description('list archived months')
+    .description('list archived months and weeks')
     .option('--json', 'as JSON')
     .action(list)
-  archive
-    .command('verify')
+  addPeriodOptions(archive.command('verify'))
     .description(
       'read archives again: checksums, sums and sealed entries; exit code 1 if one differs',
     )
-    .option('--month <month>', 'only this month', monthOption)
     .option('--json', 'as JSON')
     .action(verify)
   archive
     .command('show <request>')
     .description('print one archived call with its hold and ledger entries, as JSON')
     .action(show)
-  archive
-    .command('read')
-    .description('print all archived calls of a month, one JSON document per line')
-    .requiredOption('--month <month>', 'month (UTC)', monthOption)
+  addPeriodOptions(archive.command('read'))
+    .description('print all archived calls of a month or week, one JSON document per line')
     .action(read)
 }
 
+function addPeriodOptions(command: Command): Command {
+  return command
+    .option('--month <month>', 'this month (UTC), such as 2030-01', periodOption(readMonth))
+    .option('--week <day>', 'this week (UTC) by its Monday: 2030-01-07', periodOption(readWeek))
+}
+
+/** Returns the period that a command names, if any. Throws OperatorError if it names two. */
+function chosenPeriod({ month, week }: PeriodFlags): ArchivePeriod | undefined {
+  if (month && week) throw new OperatorError('name either --month or --week')
+  return month ?? week
+}
+
+/** Returns the name of a period as a member with the word for its kind, as documents have it. */
+function labelled({ kind, name }: Pick<ArchivePeriod, 'kind' | 'name'>) {
+  return kind === 'month' ? { month: name } : { week: name }
+}
+
+function nameOf(row: ReturnType<typeof labelled>): string {
+  return row.month ?? row.week
+}
+
 async function create(flags: CreateFlags): Promise<void> {
-  if ((flags.month === undefined) === (flags.olderThan === undefined)) {
-    throw new OperatorError('name either --month or --older-than')
+  const named = chosenPeriod(flags)
+  if ((named === undefined) === (flags.olderThan === undefined)) {
+    throw new OperatorError('name --month, --week or --older-than, and one of them')
   }
   await withSession(async (session) => {
-    const months = await chooseMonths(session, flags)
-    if (flags.dryRun) return await describeMonths(session, months, flags)
+    const periods = named ? [named] : await listOlder(session, flags.olderThan)
+    if (flags.dryRun) return await describePeriods(session, periods, flags)
     const run = { command: 'archive', place: placeOfStorage(session.config) } as const
-    const archived = await recordingRun(session.sql, run, () => archiveAll(session, months, flags))
+    const archived = await recordingRun(session.sql, run, () => archiveAll(session, periods, flags))
     if (flags.json) return printJson(archived)
     for (const one of archived) {
       if ('refused' in one) continue
-      const { month, holds, objects } = one
+      const { holds, objects } = one
+      const name = nameOf(one)
       console.log(
-        `${month}: ${holds} calls archived, in ${objects} object${objects === 1 ? '' : 's'}.`,
+        `${name}: ${holds} calls archived, in ${objects} object${objects === 1 ? '' : 's'}.`,
       )
     }
     if (archived.length === 0) console.log('There is nothing to archive.')
   })
 }
 
-async function archiveAll(session: CommandSession, months: readonly Month[], flags: CreateFlags) {
+async function archiveAll(
+  session: CommandSession,
+  periods: readonly ArchivePeriod[],
+  flags: CreateFlags,
+) {
   const archived = []
-  for (const month of months) {
-    archived.push(await orRefused(month, flags, archiveOne(session, month)))
+  for (const period of periods) {
+    const done = await orRefused(flags, archiveOne(session, period))
+    archived.push({ ...labelled(period), ...done })
   }
   return archived
 }
 
-interface Refused {
-  readonly month: string
-  readonly refused: string
-}
-
-/** Reports a month that cannot be archived, so that the later ones are; rejects if it was named. */
+/** Reports a period that cannot be archived, so that later ones are; rejects if it was named. */
 async function orRefused<T>(
-  { name }: Month,
-  { month }: CreateFlags,
+  flags: CreateFlags,
   work: Promise<T>,
-): Promise<T | Refused> {
+): Promise<T | { readonly refused: string }> {
   try {
     return await work
   } catch (error) {
-    if (month || !(error instanceof OperatorError)) throw error
+    if (!flags.olderThan || !(error instanceof OperatorError)) throw error
     console.error(`tributary: ${error.message}`)
     process.exitCode = 1
-    return { month: name, refused: error.message }
+    return { refused: error.message }
   }
 }
 
-async function chooseMonths({ sql }: CommandSession, flags: CreateFlags): Promise<Month[]> {
-  if (flags.month) return [flags.month]
+async function listOlder({ sql }: CommandSession, age?: Age): Promise<ArchivePeriod[]> {
   const { now } = await readFirstHold(sql)
-  return await listMonths(sql, monthsBefore(now, flags.olderThan ?? 0))
+  return age ? await listPeriods(sql, age.kind, timeBefore(now, age)) : []
 }
 
-async function describeMonths(
+async function describePeriods(
   { sql }: CommandSession,
-  months: readonly Month[],
+  periods: readonly ArchivePeriod[],
   flags: CreateFlags,
 ): Promise<void> {
   const rows = []
-  for (const month of months) {
-    const calls = Number((await countHolds(sql, month)).holds)
-    const checked = await orRefused(month, flags, checkMonth(sql, month))
-    const refused = typeof checked === 'bigint' ? {} : { refused: checked.refused }
-    rows.push({ month: month.name, calls, ...refused })
+  for (const period of periods) {
+    const calls = Number((await countHolds(sql, period)).holds)
+    const checked = await orRefused(flags, checkPeriod(sql, period))
+    const refused = typeof checked === 'bigint' ? {} : checked
+    rows.push({ ...labelled(period), calls, ...refused })
   }
   if (flags.json) return printJson(rows)
   printTable(
     rows,
     [
-      { title: 'month', cell: ({ month }) => month },
+      { title: 'period', cell: nameOf },
       { title: 'calls', cell: ({ calls }) => calls, right: true },
     ],
     'There is nothing to archive.',
   )
 }
 
-async function archiveOne({ sql, config }: CommandSession, month: Month) {
+async function archiveOne({ sql, config }: CommandSession, period: ArchivePeriod) {
   const onProgress = (message: string) => console.error(`… ${message}`)
   const blobs = openArchives(sql, config)
-  const archived = await namingStorage(config, () =>
-    archiveMonth(month, { sql, blobs, onProgress }),
+  const { holds, objects } = await namingStorage(config, () =>
+    archivePeriod(period, { sql, blobs, onProgress }),
   )
-  if (archived.holds > 0) {
-    const { holds, objects } = archived
-    await recordAct(sql, 'archive create', { target: month.name }, { calls: holds, objects })
+  if (holds > 0) {
+    await recordAct(sql, 'archive create', { target: period.name }, { calls: holds, objects })
   }
-  return archived
+  return { holds, objects }
 }
 
 async function list(options: { readonly json?: boolean }): Promise<void> {
   const rows = await withSession(({ sql }) => selectArchives(sql))
   if (options.json) {
     return printJson(
-      rows.map(({ after_id: _, end_id: __, manifest_sha256, ...row }) => ({
+      rows.map(({ after_id: _, end_id: __, kind, name, manifest_sha256, ...row }) => ({
+        ...labelled({ kind, name }),
         ...row,
         holds: Number(row.holds),
         entries: Number(row.entries),
@@ -183,7 +217,7 @@ async function list(options: { readonly json?: boolean }): Promise<void> {
   printTable(
     rows,
     [
-      { title: 'month', cell: ({ month }) => month },
+      { title: 'period', cell: ({ name }) => name },
       { title: 'calls', cell: ({ holds }) => String(holds), right: true },
       { title: 'entries', cell: ({ entries }) => String(entries), right: true },
       { title: 'objects', cell: ({ objects }) => objects, right: true },
@@ -191,33 +225,37 @@ async function list(options: { readonly json?: boolean }): Promise<void> {
       { title: 'archived', cell: ({ finished_at: at }) => printTime(at) || 'not complete' },
       { title: 'manifest', cell: ({ manifest_key: key }) => key ?? '' },
     ],
-    'No month is archived.',
+    'Nothing is archived.',
   )
 }
 
-async function verify({ month, json }: VerifyFlags): Promise<void> {
-  const months = await withSession(async ({ sql, config }) => {
+async function verify(flags: VerifyFlags): Promise<void> {
+  const verified = await withSession(async ({ sql, config }) => {
     const storage = openArchives(sql, config)
-    const verified = []
-    for (const stated of await readStated(sql, month?.name)) {
-      verified.push(await verifyMonth(sql, storage, stated))
+    const found = []
+    for (const stated of await readStated(sql, chosenPeriod(flags)?.name)) {
+      found.push(await verifyPeriod(sql, storage, stated))
     }
-    return verified
+    return found
   })
-  if (months.some(({ problems }) => problems.length > 0)) process.exitCode = 1
-  if (json) return printJson(months)
+  if (verified.some(({ problems }) => problems.length > 0)) process.exitCode = 1
+  if (flags.json) {
+    return printJson(
+      verified.map(({ kind, name, ...one }) => ({ ...labelled({ kind, name }), ...one })),
+    )
+  }
   printTable(
-    months,
+    verified,
     [
-      { title: 'month', cell: (one) => one.month },
+      { title: 'period', cell: ({ name }) => name },
       { title: 'objects', cell: ({ objects }) => objects, right: true },
       { title: 'calls', cell: ({ holds }) => holds, right: true },
       { title: 'entries', cell: ({ entries }) => entries, right: true },
       { title: '', cell: ({ problems }) => (problems.length === 0 ? 'ok' : 'DIFFERS') },
     ],
-    'No month is archived.',
+    'Nothing is archived.',
   )
-  for (const { month: name, problems } of months) {
+  for (const { name, problems } of verified) {
     for (const problem of problems) console.log(`${name}  ${problem}`)
   }
 }
@@ -230,25 +268,38 @@ async function show(requestId: string): Promise<void> {
   printJson(record)
 }
 
-async function read({ month }: { readonly month: Month }): Promise<void> {
+async function read(flags: PeriodFlags): Promise<void> {
+  const period = chosenPeriod(flags)
+  if (!period) throw new OperatorError('name --month or --week')
   await withSession(async ({ sql, config }) => {
-    await readStated(sql, month.name)
-    for await (const text of readMonthLines(sql, openArchives(sql, config), month.name)) {
+    await readStated(sql, period.name)
+    for await (const text of readPeriodLines(sql, openArchives(sql, config), period.name)) {
       process.stdout.write(text)
     }
   })
 }
 
-function monthOption(text: string): Month {
-  try {
-    return readMonth(text)
-  } catch {
-    throw new InvalidArgumentError('Write a month such as 2030-01.')
+function periodOption(
+  readPeriod: (name: string) => ArchivePeriod,
+): (text: string) => ArchivePeriod {
+  return (text) => {
+    try {
+      return readPeriod(text)
+    } catch (error) {
+      throw new InvalidArgumentError(error instanceof Error ? `${error.message}.` : '')
+    }
   }
 }
 
-function ageOption(text: string): number {
-  const [, months, unit] = /^(\d{1,3})(m|y)$/.exec(text) ?? []
-  if (months === undefined) throw new InvalidArgumentError('Write months such as 12m, or 1y.')
-  return Number(months) * (unit === 'y' ? 12 : 1)
+const AGES: Readonly<Record<string, Age>> = {
+  w: { kind: 'week', count: 1 },
+  m: { kind: 'month', count: 1 },
+  y: { kind: 'month', count: 12 },
+}
+
+function ageOption(text: string): Age {
+  const [, count, letter = ''] = /^(\d{1,3})([wmy])$/.exec(text) ?? []
+  const unit = AGES[letter]
+  if (!unit) throw new InvalidArgumentError('Write weeks such as 5w, months such as 12m, or 1y.')
+  return { ...unit, count: unit.count * Number(count) }
 }

@@ -19,7 +19,7 @@ export function addAuditCommand(program: Command): void {
     .command('audit')
     .description('check every ledger invariant; exit code 1 if one is broken')
     .option('--full', 'read verified weeks again, too: every call and every sealed block')
-    .option('--archives', 'read archived months too: every object and every sealed block')
+    .option('--archives', 'read archived calls too: every object and every sealed block')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

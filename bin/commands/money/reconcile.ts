@@ -6,7 +6,7 @@ import { UNITS } from '../../../server/base/lib/units.ts'
 import { withReadOnlySnapshot } from '../../../server/money/ledger/audit/audit-store.ts'
 import {
   channelExists,
-  findArchivedMonths,
+  findArchivedPeriods,
   sumCosts,
   sumUnits,
 } from '../../../server/money/usage/reconcile-store.ts'
@@ -104,7 +104,7 @@ async function run(flags: Flags): Promise<void> {
       if (!(await channelExists(view, channel))) {
         throw new OperatorError(`there is no channel ${channel}`)
       }
-      const archived = await findArchivedMonths(view, filter)
+      const archived = await findArchivedPeriods(view, filter)
       if (archived.length > 0) throw new OperatorError(refuseArchived(archived))
       const records = { days: await sumCosts(view, filter), units: await sumUnits(view, filter) }
       const compared = compare(vendors, records, { models, tolerance: flags.tolerance })
@@ -127,10 +127,11 @@ async function run(flags: Flags): Promise<void> {
   printRows(rows, hasAmounts, currency)
 }
 
-function refuseArchived(months: readonly string[]): string {
+function refuseArchived(archived: Awaited<ReturnType<typeof findArchivedPeriods>>): string {
+  const names = archived.map(({ name }) => name)
   return (
-    `the calls of ${months.join(', ')} are archived: choose other days with --from and --to, or ` +
-    `read them with \`tributary archive read --month ${months[0]}\``
+    `the calls of ${names.join(', ')} are archived: choose other days with --from and --to, or ` +
+    `read them with \`tributary archive read --${archived[0]?.kind} ${names[0]}\``
   )
 }
 

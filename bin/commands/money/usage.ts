@@ -93,7 +93,7 @@ async function show(requestId: string, options: { readonly json?: boolean }): Pr
     const found = accountId && (await findUsage(sql, accountId, requestId))
     if (!found && (await isUsageArchived(sql, requestId))) {
       throw new OperatorError(
-        `the calls of the month of ${requestId} are archived: tributary archive show ${requestId}`,
+        `the calls of the time of ${requestId} are archived: tributary archive show ${requestId}`,
       )
     }
     if (!accountId || !found) throw new OperatorError(`there is no call ${requestId}`)

@@ -154,17 +154,19 @@ export async function findByCost(
   return rows.map(({ id }) => id)
 }
 
-/** Returns the archived months that have a part of a period. */
-export async function findArchivedMonths(
+/** Returns the archived months and weeks (by their Monday) that have a part of a period. */
+export async function findArchivedPeriods(
   sql: TransactionSql,
   { timeZone, from, to }: Omit<ReconcileFilter, 'channel'>,
-): Promise<string[]> {
-  const rows = await sql<{ month: string }[]>`
-    select to_char(month, 'YYYY-MM') as month from archive
+): Promise<{ readonly kind: 'month' | 'week'; readonly name: string }[]> {
+  return await sql<{ kind: 'month' | 'week'; name: string }[]>`
+    select case when until is null then 'month' else 'week' end as kind,
+      to_char(month, case when until is null then 'YYYY-MM' else 'YYYY-MM-DD' end) as name
+    from archive
     where month::timestamp at time zone 'UTC' < ${midnight(sql, to, timeZone)}
-      and (month + interval '1 month') at time zone 'UTC' > ${midnight(sql, from, timeZone)}
-    order by 1`
-  return rows.map(({ month }) => month)
+      and coalesce(until, month + interval '1 month') at time zone 'UTC'
+        > ${midnight(sql, from, timeZone)}
+    order by month`
 }
 
 export async function channelExists(sql: TransactionSql, channel: string): Promise<boolean> {

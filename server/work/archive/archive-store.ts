@@ -1,17 +1,24 @@
 /** SQL of archives. */
-import type { Sql, TransactionSql } from 'postgres'
-import type { Month } from './months.ts'
+import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import type { WrittenObject } from './objects.ts'
+import { type ArchivePeriod, firstDayOf, type PeriodKind } from './periods.ts'
 
 type AnySql = Sql | TransactionSql
 
+/** Returns the name of a row of `archive` as an expression. */
+function nameOf(sql: AnySql, table: string): PendingQuery<Row[]> {
+  return sql`to_char(${sql(`${table}.month`)},
+    case when ${sql(`${table}.until`)} is null then 'YYYY-MM' else 'YYYY-MM-DD' end)`
+}
+
 export interface ArchiveRow {
-  /** For example `2030-01`. */
-  readonly month: string
+  readonly kind: PeriodKind
+  /** Of the period. */
+  readonly name: string
   readonly after_id: string
   readonly end_id: string
   readonly begun_at: Date
-  /** Null while rows of the month may still be in the database. */
+  /** Null while rows of the period may still be in the database. */
   readonly finished_at: Date | null
   readonly manifest_key: string | null
   readonly manifest_sha256: Buffer | null
@@ -21,16 +28,19 @@ export interface ArchiveRow {
   readonly bytes: bigint
 }
 
-/** Lists archived months, the oldest first. */
-export async function selectArchives(sql: AnySql, month?: string): Promise<ArchiveRow[]> {
+/** Lists archived periods, the oldest first. */
+export async function selectArchives(sql: AnySql, name?: string): Promise<ArchiveRow[]> {
   return await sql<ArchiveRow[]>`
-    select to_char(a.month, 'YYYY-MM') as month, a.after_id, a.end_id, a.begun_at, a.finished_at,
-      a.manifest_key, a.manifest_sha256, o.objects, o.holds, o.entries, o.bytes
+    select n.kind, n.name, a.after_id, a.end_id, a.begun_at, a.finished_at, a.manifest_key,
+      a.manifest_sha256, o.objects, o.holds, o.entries, o.bytes
     from archive a cross join lateral (
+      select case when a.until is null then 'month' else 'week' end as kind,
+        ${nameOf(sql, 'a')} as name) n
+    cross join lateral (
       select count(*)::int as objects, coalesce(sum(holds), 0)::bigint as holds,
         coalesce(sum(entries), 0)::bigint as entries, coalesce(sum(bytes), 0)::bigint as bytes
       from archive_object where archive_object.month = a.month) o
-    where ${month === undefined ? sql`true` : sql`a.month = ${`${month}-01`}::date`}
+    where ${name === undefined ? sql`true` : sql`n.name = ${name}`}
     order by a.month`
 }
 
@@ -47,13 +57,13 @@ export interface ObjectRow {
   readonly last_block: bigint | null
 }
 
-/** Lists the objects of a month in the order of ids, or those of all months. */
-export async function selectObjects(sql: AnySql, month?: string): Promise<ObjectRow[]> {
+/** Lists the objects of a period in the order of ids, or those of all periods. */
+export async function selectObjects(sql: AnySql, name?: string): Promise<ObjectRow[]> {
   return await sql<ObjectRow[]>`
     select storage_key, first_id, last_id, holds, entries, bytes, sha256, content_sha256,
       first_block, last_block
     from archive_object
-    where ${month === undefined ? sql`true` : sql`month = ${`${month}-01`}::date`}
+    where ${name === undefined ? sql`true` : sql`month = ${firstDayOf(name)}::date`}
     order by month, first_id`
 }
 
@@ -74,11 +84,11 @@ export interface SumRow {
   readonly amount: bigint
 }
 
-/** Returns what the archived entries of a month moved. */
-export async function selectSums(sql: AnySql, month: string): Promise<SumRow[]> {
+/** Returns what the archived entries of a period moved. */
+export async function selectSums(sql: AnySql, name: string): Promise<SumRow[]> {
   return await sql<SumRow[]>`
     select account_id, currency, source, destination, entries, amount from archived_sum
-    where month = ${`${month}-01`}::date
+    where month = ${firstDayOf(name)}::date
     order by account_id, currency, source, destination`
 }
 
@@ -89,20 +99,26 @@ export async function readFirstHold(sql: Sql): Promise<{ first: string | null; n
   return row ?? { first: null, now: new Date() }
 }
 
-/** Returns how many holds of a month are in the database, and how many of them are open. */
-export async function countHolds(sql: Sql, month: Month) {
+/** Returns how many holds of a period are in the database, and how many of them are open. */
+export async function countHolds(sql: Sql, period: ArchivePeriod) {
   const [row] = await sql<{ holds: bigint; open: bigint }[]>`
     select count(*) as holds,
       count(*) filter (where state = 'open' or closed_at > now() - interval '7 days') as open
-    from hold where id > ${month.afterId} and id < ${month.endId}`
+    from hold where id > ${period.afterId} and id < ${period.endId}`
   return { holds: row?.holds ?? 0n, open: row?.open ?? 0n }
 }
 
-export async function beginArchive(sql: Sql, month: Month): Promise<void> {
+/** Records that a period is being archived. Returns the name of another with the same first day. */
+export async function beginArchive(sql: Sql, period: ArchivePeriod): Promise<string | undefined> {
+  const { kind, name, afterId, endId, end } = period
+  const until = kind === 'week' ? end.toISOString().slice(0, 10) : null
   await sql`
-    insert into archive (month, after_id, end_id)
-    values (${`${month.name}-01`}::date, ${month.afterId}, ${month.endId})
+    insert into archive (month, until, after_id, end_id)
+    values (${firstDayOf(name)}::date, ${until}::date, ${afterId}, ${endId})
     on conflict (month) do nothing`
+  const [begun] = await sql<{ name: string }[]>`
+    select ${nameOf(sql, 'a')} as name from archive a where a.month = ${firstDayOf(name)}::date`
+  return begun && begun.name !== name ? begun.name : undefined
 }
 
 export interface LineRow {
@@ -110,7 +126,7 @@ export interface LineRow {
   readonly line: string
 }
 
-/** Returns the next lines of a month after an id. */
+/** Returns the next lines of a period after an id. */
 export async function selectLines(
   sql: Sql,
   range: { readonly after: string; readonly endId: string },
@@ -135,11 +151,11 @@ export type RemoveVerdict =
 /** Removes the rows of an object and adds their sums; see archive_remove. */
 export async function removeRows(
   transaction: TransactionSql,
-  range: { readonly month: string; readonly after: string; readonly upto: string },
+  range: { readonly name: string; readonly after: string; readonly upto: string },
   object: WrittenObject,
 ): Promise<RemoveVerdict> {
   const [row] = await transaction<{ verdict: RemoveVerdict }[]>`
-    select archive_remove(${`${range.month}-01`}::date, ${range.after}, ${range.upto},
+    select archive_remove(${firstDayOf(range.name)}::date, ${range.after}, ${range.upto},
       ${object.content_sha256}, ${object.storage_key}, ${object.bytes}, ${object.sha256})
       as verdict`
   return row?.verdict ?? 'changed'
@@ -148,10 +164,10 @@ export async function removeRows(
 /** Records the manifest. Returns the key of an earlier one. */
 export async function finishArchive(
   transaction: TransactionSql,
-  month: string,
+  name: string,
   manifest: { readonly key: string; readonly sha256: Buffer },
 ): Promise<string | null> {
-  const day = `${month}-01`
+  const day = firstDayOf(name)
   const [earlier] = await transaction<{ manifest_key: string | null }[]>`
     select manifest_key from archive where month = ${day}::date for update`
   await transaction`
@@ -174,7 +190,7 @@ export async function selectUnmarked(
   return rows.map(({ id }) => id)
 }
 
-/** A batch of a busy month takes longer than the statements of a gateway may. */
+/** A batch of a busy period takes longer than the statements of a gateway may. */
 export async function withoutTimeout<T>(
   sql: Sql,
   work: (transaction: TransactionSql) => Promise<T>,

@@ -5,15 +5,15 @@ import type { AuditCheck } from '../../money/ledger/audit/audit.ts'
 import { withDatabaseChain } from '../../money/ledger/books/chain-source-store.ts'
 import { verifyChain } from '../../money/ledger/books/verify-chain.ts'
 import type { ReadContent } from './objects.ts'
-import { archivedEntries, readStated, verifyMonth } from './verify-archives.ts'
+import { archivedEntries, readStated, verifyPeriod } from './verify-archives.ts'
 
 /** Reads every object, and every sealed block over the entries of archives and database. */
 export async function auditArchives(sql: Sql, storage: ReadContent): Promise<AuditCheck[]> {
   const differences = []
   for (const stated of await readStated(sql)) {
-    const { month, problems } = await verifyMonth(sql, storage, stated)
+    const { name, problems } = await verifyPeriod(sql, storage, stated)
     for (const found of problems) {
-      differences.push({ subject: `archive of ${month}`, found, expected: 'as it was written' })
+      differences.push({ subject: `archive of ${name}`, found, expected: 'as it was written' })
     }
   }
   const chain = await withDatabaseChain(

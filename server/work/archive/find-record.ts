@@ -22,13 +22,13 @@ export async function findArchived(
   return undefined
 }
 
-/** Yields the lines of a month's objects. */
-export async function* readMonthLines(
+/** Yields the lines of a period's objects. */
+export async function* readPeriodLines(
   sql: Sql,
   storage: ReadContent,
-  month: string,
+  name: string,
 ): AsyncGenerator<string> {
-  for (const object of await selectObjects(sql, month)) {
+  for (const object of await selectObjects(sql, name)) {
     yield await readObject(storage, object)
   }
 }

@@ -1,4 +1,4 @@
-/** The manifest of an archived month: its objects and their sums, readable without the database. */
+/** The manifest of an archive: its objects and their sums, readable without the database. */
 import { Readable } from 'node:stream'
 import type { Sql } from 'postgres'
 import { OperatorError } from '../../base/lib/operator-error.ts'
@@ -6,13 +6,18 @@ import { createTotals } from '../../money/ledger/books/totals.ts'
 import type { Blobs } from '../assets/storage/blobs.ts'
 import { type ObjectRow, type SumRow, selectObjects, selectSums } from './archive-store.ts'
 import { type ReadContent, readBytes, sha256Of } from './objects.ts'
+import type { ArchivePeriod } from './periods.ts'
+
+type NamedPeriod = Pick<ArchivePeriod, 'kind' | 'name'>
 
 /** Nano-units as decimal integers, by currency and ledger account. */
 type Sums = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 export interface ArchiveManifest {
   readonly format: 1
-  readonly month: string
+  readonly month?: string
+  /** Its Monday. */
+  readonly week?: string
   readonly holds: number
   readonly entries: number
   readonly bytes: number
@@ -33,8 +38,8 @@ export interface ArchiveManifest {
   }[]
 }
 
-export function describeMonth(
-  month: string,
+export function describePeriod(
+  { kind, name }: NamedPeriod,
   objects: readonly ObjectRow[],
   sums: readonly SumRow[],
 ): ArchiveManifest {
@@ -44,7 +49,7 @@ export function describeMonth(
   const byAccount = Map.groupBy(sums, ({ account_id }) => account_id)
   return {
     format: 1,
-    month,
+    [kind]: name,
     holds: objects.reduce((sum, { holds }) => sum + holds, 0),
     entries: objects.reduce((sum, { entries }) => sum + entries, 0),
     bytes: objects.reduce((sum, { bytes }) => sum + Number(bytes), 0),
@@ -75,11 +80,11 @@ function addUp(sums: readonly SumRow[]): Sums {
 }
 
 /** Writes the manifest as loose content. */
-export async function writeManifest(sql: Sql, blobs: Blobs, month: string) {
-  const manifest = describeMonth(
-    month,
-    await selectObjects(sql, month),
-    await selectSums(sql, month),
+export async function writeManifest(sql: Sql, blobs: Blobs, period: NamedPeriod) {
+  const manifest = describePeriod(
+    period,
+    await selectObjects(sql, period.name),
+    await selectSums(sql, period.name),
   )
   const bytes = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`)
   return await blobs.write(Readable.from([bytes]), bytes.length)

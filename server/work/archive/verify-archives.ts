@@ -12,12 +12,14 @@ import {
   selectSums,
   selectUnmarked,
 } from './archive-store.ts'
-import { describeMonth, readArchiveManifest } from './manifest.ts'
+import { describePeriod, readArchiveManifest } from './manifest.ts'
 import { type ReadContent, readObject, splitLines } from './objects.ts'
+import type { PeriodKind } from './periods.ts'
 import { entriesOf, judgeRecord, readRecord } from './record.ts'
 
-export interface VerifiedMonth {
-  readonly month: string
+export interface VerifiedPeriod {
+  readonly kind: PeriodKind
+  readonly name: string
   readonly objects: number
   readonly holds: number
   readonly entries: number
@@ -27,32 +29,32 @@ export interface VerifiedMonth {
 
 const PROBLEMS_MAX = 20
 
-interface StatedMonth {
+interface StatedPeriod {
   readonly archive: ArchiveRow
   readonly objects: readonly ObjectRow[]
   readonly sums: readonly SumRow[]
 }
 
-/** Reads what the database states at one instant. Rejects with OperatorError without the month. */
-export async function readStated(sql: Sql, month?: string): Promise<StatedMonth[]> {
+/** Reads what the database states at one instant. Rejects with OperatorError without the period. */
+export async function readStated(sql: Sql, name?: string): Promise<StatedPeriod[]> {
   const outcome = await sql.begin('isolation level repeatable read read only', async (view) => {
-    const months: StatedMonth[] = []
-    for (const archive of await selectArchives(view, month)) {
-      const objects = await selectObjects(view, archive.month)
-      months.push({ archive, objects, sums: await selectSums(view, archive.month) })
+    const periods: StatedPeriod[] = []
+    for (const archive of await selectArchives(view, name)) {
+      const objects = await selectObjects(view, archive.name)
+      periods.push({ archive, objects, sums: await selectSums(view, archive.name) })
     }
-    return { months }
+    return { periods }
   })
-  if (month === undefined || outcome.months.length > 0) return outcome.months
-  throw new OperatorError(`${month} is not archived`)
+  if (name === undefined || outcome.periods.length > 0) return outcome.periods
+  throw new OperatorError(`${name} is not archived`)
 }
 
-/** Reads every object of a month. */
-export async function verifyMonth(
+/** Reads every object of a period. */
+export async function verifyPeriod(
   sql: Sql,
   storage: ReadContent,
-  stated: StatedMonth,
-): Promise<VerifiedMonth> {
+  stated: StatedPeriod,
+): Promise<VerifiedPeriod> {
   const { archive, objects, sums } = stated
   const problems: string[] = []
   const complain = (problem: string) => {
@@ -70,7 +72,14 @@ export async function verifyMonth(
   for (const problem of await verifyManifest(storage, stated)) complain(problem)
   const holds = objects.reduce((sum, object) => sum + object.holds, 0)
   const entries = objects.reduce((sum, object) => sum + object.entries, 0)
-  return { month: archive.month, objects: objects.length, holds, entries, problems }
+  return {
+    kind: archive.kind,
+    name: archive.name,
+    objects: objects.length,
+    holds,
+    entries,
+    problems,
+  }
 }
 
 async function verifyObject(
@@ -96,17 +105,17 @@ async function verifyObject(
   ]
 }
 
-async function verifyManifest(storage: ReadContent, stated: StatedMonth): Promise<string[]> {
+async function verifyManifest(storage: ReadContent, stated: StatedPeriod): Promise<string[]> {
   const { archive, objects, sums } = stated
-  const { manifest_key, manifest_sha256, month } = archive
+  const { manifest_key, manifest_sha256, kind, name } = archive
   if (manifest_key === null || manifest_sha256 === null) {
-    return [`${month} has no manifest yet: run \`tributary archive create --month ${month}\``]
+    return [`${name} has no manifest yet: run \`tributary archive create --${kind} ${name}\``]
   }
   try {
     const found = await readArchiveManifest(storage, { manifest_key, manifest_sha256 })
-    const expected = describeMonth(month, objects, sums)
+    const expected = describePeriod(archive, objects, sums)
     if (JSON.stringify(found) === JSON.stringify(expected)) return []
-    return [`manifest ${manifest_key} does not list what the database has of ${month}`]
+    return [`manifest ${manifest_key} does not list what the database has of ${name}`]
   } catch (error) {
     return [describe(error)]
   }

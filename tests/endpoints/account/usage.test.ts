@@ -1,7 +1,7 @@
 /** GET /v1/usage and /v1/usage/{request_id}, black box. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readMonth } from '../../../server/work/archive/months.ts'
+import { readMonth } from '../../../server/work/archive/periods.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
 
 let gateway: TestGateway
@@ -82,14 +82,14 @@ test('404, the same for unknown, malformed and foreign requests', async () => {
   }
 })
 
-test('404 says that the month of a call is archived', async () => {
+test('404 says that a call is archived', async () => {
   const { afterId, endId } = readMonth('2025-01')
   await gateway.sql`
     insert into archive (month, after_id, end_id) values ('2025-01-01', ${afterId}, ${endId})`
   const digits = Date.parse('2025-01-15').toString(36).padStart(9, '0')
   const answer = await gateway.get(`/v1/usage/req_${digits}aaaaaaaaaaaaa`, tenant.key)
   assert.equal(answer.status, 404)
-  assert.match(answer.json.error, /the calls of its month are archived/)
+  assert.match(answer.json.error, /the calls of its time are archived/)
 })
 
 test('401 without a key', async () => {

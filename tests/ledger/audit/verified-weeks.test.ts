@@ -13,8 +13,8 @@ import {
 } from '../../../server/money/ledger/posting/move-store.ts'
 import type { HoldRow } from '../../../server/money/ledger/store.ts'
 import { countEndedCalls } from '../../../server/money/usage/rollup-store.ts'
-import { archiveMonth } from '../../../server/work/archive/archive-month.ts'
-import { readMonth } from '../../../server/work/archive/months.ts'
+import { archivePeriod } from '../../../server/work/archive/archive-period.ts'
+import { readMonth } from '../../../server/work/archive/periods.ts'
 import { backdate, oldHold, openShelf, postCalls } from '../../archive/support.ts'
 import { brokenInvariants, settleRow } from '../support.ts'
 
@@ -242,7 +242,7 @@ test('an archive takes its calls out of verified weeks', async (t) => {
   await audit(sql)
   while (await countEndedCalls(sql, 86_400));
   for (const [index, month] of MONTHS.entries()) {
-    const killed = archiveMonth(month, {
+    const killed = archivePeriod(month, {
       sql,
       blobs,
       holdsMax: 5,
@@ -252,7 +252,7 @@ test('an archive takes its calls out of verified weeks', async (t) => {
     })
     await assert.rejects(killed, /as if killed/)
     assert.deepEqual(await brokenInvariants(sql), [])
-    await archiveMonth(month, { sql, blobs })
+    await archivePeriod(month, { sql, blobs })
     assert.deepEqual((await audit(sql)).weeks, { known: 2 - index, verified: 0 })
     assert.deepEqual(await brokenInvariants(sql), [])
     assert.deepEqual(await brokenInvariants(sql, FULL), [])

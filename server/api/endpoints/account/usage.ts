@@ -82,7 +82,7 @@ export async function nameMissing(
   id: string,
 ): Promise<string> {
   const isArchived = REQUEST_ID.test(id) && (await usage.isArchived(id))
-  return isArchived ? 'request: the calls of its month are archived' : 'request'
+  return isArchived ? 'request: the calls of its time are archived' : 'request'
 }
 
 export const getUsage: AccountEndpoint = {

@@ -163,7 +163,8 @@ const archivesAddUp: Invariant = {
     ), revenue as (
       select month, sum(case when source = 'revenue' then -amount else amount end) as amount
       from archived_sum where 'revenue' in (source, destination) group by 1)
-    select format('archive of %s', to_char(a.month, 'YYYY-MM')) as subject,
+    select format('archive of %s', to_char(a.month,
+        case when a.until is null then 'YYYY-MM' else 'YYYY-MM-DD' end)) as subject,
       format('sums of %s entries and %s calls with charges of %s', coalesce(s.entries, 0),
         coalesce(k.calls, 0), coalesce(k.charged, 0)) as found,
       format('%s entries, %s calls, charges of %s', coalesce(o.entries, 0), coalesce(o.holds, 0),

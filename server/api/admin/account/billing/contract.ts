@@ -8,7 +8,11 @@ const shared = { tag: 'Console: money' } as const
 const creditKind = z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness'])
 
 export const movement = z.object({
-  id: z.string().describe('A request id, a credit’s id, or `archive_` with an archived month.'),
+  id: z
+    .string()
+    .describe(
+      'A request id, a credit’s id, or `archive_` with an archived month or week (its Monday).',
+    ),
   at: time.describe('When the call began or the credit was posted.'),
   kind: z.enum(['charge', ...creditKind.options]),
   amount: amount.describe('Negative for a charge.'),

@@ -56,12 +56,19 @@ export function listMovements(
       order by created_at desc, request_id desc limit ${limit})
       union all
       (select * from (
-        select 'archive_' || to_char(month, 'YYYY-MM') as id,
-          (month + interval '1 month' - interval '1 microsecond') at time zone 'UTC' as created_at,
+        select 'archive_' || n.name as id,
+          (coalesce(r.until, s.month + interval '1 month') - interval '1 microsecond')
+            at time zone 'UTC' as created_at,
           'charge', -sum(case when source = 'revenue' then -amount else amount end)::bigint,
-          null, null, null, 'all archived calls of ' || to_char(month, 'YYYY-MM')
-        from archived_sum
-        where account_id = b.account_id and 'revenue' in (source, destination) group by month) a
+          null, null, null, 'all archived calls of ' || n.title
+        from archived_sum s join archive r on r.month = s.month cross join lateral (
+          select to_char(s.month, 'YYYY-MM') as name, to_char(s.month, 'YYYY-MM') as title
+          where r.until is null
+          union all
+          select to_char(s.month, 'YYYY-MM-DD'), 'the week of ' || to_char(s.month, 'YYYY-MM-DD')
+          where r.until is not null) n
+        where s.account_id = b.account_id and 'revenue' in (source, destination)
+        group by s.month, r.until, n.name, n.title) a
       where true ${beyond('id')})
       union all
       (select id, created_at, kind, amount, null, null, null, reason

@@ -1,7 +1,7 @@
 /**
- * Archives the calls of a month, batch by batch. Each batch is written as one object and read back;
- * one transaction then adopts the object, adds the batch's sums and removes its rows. A kill
- * between two steps loses nothing: the next run goes on with the rows that are left.
+ * Archives the calls of a month or week, batch by batch. Each batch is written as one object and
+ * read back; one transaction then adopts the object, adds the batch's sums and removes its rows. A
+ * kill between two steps loses nothing: the next run goes on with the rows that are left.
  */
 import type { Sql } from 'postgres'
 import { failpoint } from '../../base/lib/failpoint.ts'
@@ -22,8 +22,8 @@ import {
   withoutTimeout,
 } from './archive-store.ts'
 import { readArchiveManifest, writeManifest } from './manifest.ts'
-import { type Month, monthOf, monthOfHold } from './months.ts'
 import { readObject, type WrittenObject, writeObject } from './objects.ts'
+import { type ArchivePeriod, type PeriodKind, periodAt, periodOfHold } from './periods.ts'
 import { judgeRecord, readRecord } from './record.ts'
 
 /** A settlement may arrive hours late, but never this many days. */
@@ -48,70 +48,79 @@ export interface ArchiveOptions {
 
 export type ArchiveStep = 'begun' | 'written' | 'verified' | 'removing' | 'removed' | 'listed'
 
-export interface ArchivedMonth {
-  readonly month: string
+export interface ArchivedPeriod {
   /** Holds archived by this run. */
   readonly holds: number
   readonly objects: number
 }
 
-/** Lists the months before `limit` that have holds in the database, the oldest first. */
-export async function listMonths(sql: Sql, limit: Date): Promise<Month[]> {
+/** Lists the periods before `limit` that have holds in the database, the oldest first. */
+export async function listPeriods(
+  sql: Sql,
+  kind: PeriodKind,
+  limit: Date,
+): Promise<ArchivePeriod[]> {
   const { first } = await readFirstHold(sql)
-  const months: Month[] = []
-  let month = first === null ? undefined : monthOfHold(first)
-  for (; month && month.end <= limit; month = monthOf(month.end)) {
-    if ((await countHolds(sql, month)).holds > 0n) months.push(month)
+  const periods: ArchivePeriod[] = []
+  let period = first === null ? undefined : periodOfHold(kind, first)
+  for (; period && period.end <= limit; period = periodAt(kind, period.end)) {
+    if ((await countHolds(sql, period)).holds > 0n) periods.push(period)
   }
-  return months
+  return periods
 }
 
-/** Returns the holds of a month. Rejects with OperatorError if it cannot be archived yet. */
-export async function checkMonth(sql: Sql, month: Month): Promise<bigint> {
+/** Returns the holds of a period. Rejects with OperatorError if it cannot be archived yet. */
+export async function checkPeriod(sql: Sql, period: ArchivePeriod): Promise<bigint> {
   const { now } = await readFirstHold(sql)
-  if (month.end.getTime() > now.getTime() - AGE_DAYS_MIN * DAY_MS) {
+  if (period.end.getTime() > now.getTime() - AGE_DAYS_MIN * DAY_MS) {
     throw new OperatorError(
-      `${month.name} cannot be archived before ${AGE_DAYS_MIN} days have passed since its end`,
+      `${period.name} cannot be archived before ${AGE_DAYS_MIN} days have passed since its end`,
     )
   }
-  const { holds, open } = await countHolds(sql, month)
-  if (open > 0n) throw new OperatorError(`${REASONS.open(month)} (${open} of ${holds})`)
+  const { holds, open } = await countHolds(sql, period)
+  if (open > 0n) throw new OperatorError(`${REASONS.open(period)} (${open} of ${holds})`)
   return holds
 }
 
-/** Rejects with OperatorError if the month cannot be archived; what was archived so far stays. */
-export async function archiveMonth(month: Month, options: ArchiveOptions): Promise<ArchivedMonth> {
+/** Rejects with OperatorError if the period cannot be archived; what was archived so far stays. */
+export async function archivePeriod(
+  period: ArchivePeriod,
+  options: ArchiveOptions,
+): Promise<ArchivedPeriod> {
   const { sql, onProgress, onStep } = options
-  const holds = await checkMonth(sql, month)
-  const [known] = await selectArchives(sql, month.name)
+  const holds = await checkPeriod(sql, period)
+  const [known] = await selectArchives(sql, period.name)
   if (holds === 0n && (!known || known.finished_at)) {
-    return { month: month.name, holds: 0, objects: 0 }
+    return { holds: 0, objects: 0 }
   }
   await sealEverything(sql)
   await countFigures(sql)
-  await beginArchive(sql, month)
+  const other = await beginArchive(sql, period)
+  if (other !== undefined) {
+    throw new OperatorError(`${period.name} cannot be archived: its first day is that of ${other}`)
+  }
   await onStep?.('begun')
-  let after = month.afterId
+  let after = period.afterId
   let done = 0
   let objects = 0
   for (;;) {
-    const batch = await archiveBatch(month, after, options)
+    const batch = await archiveBatch(period, after, options)
     if (!batch) break
     after = batch.last
     done += batch.holds
     objects += 1
-    onProgress?.(`${month.name}: ${done} of ${holds} calls archived`)
+    onProgress?.(`${period.name}: ${done} of ${holds} calls archived`)
   }
-  await listObjects(month, options)
-  return { month: month.name, holds: done, objects }
+  await listObjects(period, options)
+  return { holds: done, objects }
 }
 
 /** Archives the next holds after an id. Returns undefined if there are none. */
-async function archiveBatch(month: Month, after: string, options: ArchiveOptions) {
+async function archiveBatch(period: ArchivePeriod, after: string, options: ArchiveOptions) {
   const { sql, blobs, onStep } = options
   let first: string | undefined
   for (let attempt = 1; ; attempt += 1) {
-    const lines = await gatherLines(month, after, options)
+    const lines = await gatherLines(period, after, options)
     const last = lines.at(-1)?.id
     if (last === undefined) return undefined
     // Another run has archived the holds of the last attempt.
@@ -126,7 +135,7 @@ async function archiveBatch(month: Month, after: string, options: ArchiveOptions
     })
     failpoint('archive-verified')
     await onStep?.('verified')
-    const verdict = await removeBatch({ month: month.name, after, upto: last }, object, options)
+    const verdict = await removeBatch({ name: period.name, after, upto: last }, object, options)
     if (verdict === 'removed') {
       failpoint('archive-removed')
       await onStep?.('removed')
@@ -135,7 +144,7 @@ async function archiveBatch(month: Month, after: string, options: ArchiveOptions
     // Nothing was committed, so no row names the object.
     await blobs.clear(object.storage_key)
     if (attempt === ATTEMPTS_MAX || !RETRIED.has(verdict)) {
-      throw new OperatorError(REASONS[verdict](month))
+      throw new OperatorError(REASONS[verdict](period))
     }
     if (verdict === 'unsealed') await sealEverything(sql)
     if (verdict === 'uncounted') await countFigures(sql)
@@ -158,7 +167,9 @@ async function orCleared(
 
 const RETRIED: ReadonlySet<RemoveVerdict> = new Set(['changed', 'unsealed', 'uncounted'])
 
-const REASONS: Readonly<Record<Exclude<RemoveVerdict, 'removed'>, (month: Month) => string>> = {
+const REASONS: Readonly<
+  Record<Exclude<RemoveVerdict, 'removed'>, (period: ArchivePeriod) => string>
+> = {
   changed: ({ name }) => `calls of ${name} change while they are archived: try again later`,
   open: ({ name }) =>
     `holds of ${name} are open, or were closed in the last 7 days: archive it later`,
@@ -177,7 +188,7 @@ function judgeLine(line: string): void {
 }
 
 async function gatherLines(
-  month: Month,
+  period: ArchivePeriod,
   from: string,
   { sql, holdsMax = HOLDS_MAX }: ArchiveOptions,
 ): Promise<LineRow[]> {
@@ -186,7 +197,7 @@ async function gatherLines(
   let after = from
   while (lines.length < holdsMax && bytes < CONTENT_BYTES_MAX) {
     const most = Math.min(LINES_AT_ONCE, holdsMax - lines.length)
-    const rows = await selectLines(sql, { after, endId: month.endId }, most)
+    const rows = await selectLines(sql, { after, endId: period.endId }, most)
     for (const row of rows) {
       lines.push(row)
       bytes += row.line.length
@@ -229,16 +240,19 @@ async function removeBatch(
   }
 }
 
-/** Writes the manifest and records it. An earlier manifest of the month is removed. */
-async function listObjects(month: Month, { sql, blobs, onStep }: ArchiveOptions): Promise<void> {
-  const manifest = await writeManifest(sql, blobs, month.name)
+/** Writes the manifest and records it. An earlier manifest of the period is removed. */
+async function listObjects(
+  period: ArchivePeriod,
+  { sql, blobs, onStep }: ArchiveOptions,
+): Promise<void> {
+  const manifest = await writeManifest(sql, blobs, period)
   const stated = { manifest_key: manifest.key, manifest_sha256: manifest.sha256 }
   await orCleared(blobs, manifest.key, () => readArchiveManifest(blobs, stated))
   failpoint('archive-listed')
   await onStep?.('listed')
   const earlier = await withoutTimeout(sql, async (transaction) => {
     await blobs.adopt(transaction, manifest.key)
-    const key = await finishArchive(transaction, month.name, manifest)
+    const key = await finishArchive(transaction, period.name, manifest)
     if (key !== null) await blobs.release(transaction, key)
     return key
   })

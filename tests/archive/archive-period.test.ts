@@ -13,14 +13,14 @@ import { createLedger } from '../../server/money/ledger/ledger.ts'
 import { closeHolds, correctLost, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
 import {
   type ArchiveStep,
-  archiveMonth,
-  checkMonth,
-  listMonths,
-} from '../../server/work/archive/archive-month.ts'
+  archivePeriod,
+  checkPeriod,
+  listPeriods,
+} from '../../server/work/archive/archive-period.ts'
 import { auditArchives } from '../../server/work/archive/audit-archives.ts'
 import { findArchived } from '../../server/work/archive/find-record.ts'
-import { monthOf, readMonth } from '../../server/work/archive/months.ts'
-import { readStated, verifyMonth } from '../../server/work/archive/verify-archives.ts'
+import { monthOf, readMonth } from '../../server/work/archive/periods.ts'
+import { readStated, verifyPeriod } from '../../server/work/archive/verify-archives.ts'
 import { pathOfContent } from '../../server/work/assets/storage/disk-storage.ts'
 import { brokenInvariants, createCaller, holdRow, quiet, settleRow } from '../ledger/support.ts'
 import {
@@ -61,20 +61,24 @@ test('a month leaves the database, and every sum stays', async (t) => {
   const later = readMonth('2025-02')
   await postCalls(sql, shelf.callers, { calls: 9, month: later })
   const sums = await sumBooks(sql)
-  const archived = await archiveMonth(MONTH, { sql, blobs, holdsMax: 7 })
-  assert.deepEqual(archived, { month: '2025-01', holds: 40, objects: 6 })
+  const archived = await archivePeriod(MONTH, { sql, blobs, holdsMax: 7 })
+  assert.deepEqual(archived, { holds: 40, objects: 6 })
   assert.deepEqual((await countRows(sql))?.holds, 9)
   await assertExact(shelf, sums)
   assert.deepEqual(await brokenArchives(shelf), [])
-  assert.deepEqual(await archiveMonth(MONTH, { sql, blobs }), { ...archived, holds: 0, objects: 0 })
+  assert.deepEqual(await archivePeriod(MONTH, { sql, blobs }), {
+    ...archived,
+    holds: 0,
+    objects: 0,
+  })
 
   assert.deepEqual(
-    (await listMonths(sql, new Date())).map(({ name }) => name),
+    (await listPeriods(sql, 'month', new Date())).map(({ name }) => name),
     ['2025-02'],
   )
   const renew = () => renewLease(sql, { id: 'own_test', address: '' }, TIMES)
   const { newest_entry: newest } = await renew()
-  await archiveMonth(later, { sql, blobs })
+  await archivePeriod(later, { sql, blobs })
   assert.deepEqual(await countRows(sql), { calls: 0, holds: 0, entries: 0 })
   // A gateway that saw it fall would take the database for an older one.
   assert.ok((await renew()).newest_entry >= newest)
@@ -89,7 +93,7 @@ test('an archived call is read back as it was', async (t) => {
   assert.ok(hold)
   const [call] = await sql`select * from call where hold_id = ${hold.id}`
   const entries = await sql`select * from entry where posting = ${hold.id} order by id`
-  await archiveMonth(MONTH, { sql, blobs })
+  await archivePeriod(MONTH, { sql, blobs })
   const found = await findArchived(sql, blobs, hold.request_id)
   assert.equal(found?.call.charged, String(call?.charged))
   assert.equal(found?.hold.amount, '100')
@@ -112,18 +116,18 @@ for (const step of ['begun', 'written', 'verified', 'removing', 'removed', 'list
         passes += 1
         if (passes === pass) throw new Error('as if killed')
       }
-      const failing = archiveMonth(MONTH, { sql, blobs, holdsMax: 6, onStep })
+      const failing = archivePeriod(MONTH, { sql, blobs, holdsMax: 6, onStep })
       if (pass === 1 || !['begun', 'listed'].includes(step)) {
         await assert.rejects(failing, /as if killed/)
       } else await failing
       await assertExact(shelf, sums)
-      await archiveMonth(MONTH, { sql, blobs, holdsMax: 6 })
+      await archivePeriod(MONTH, { sql, blobs, holdsMax: 6 })
       assert.deepEqual(await countRows(sql), { calls: 0, holds: 0, entries: 0 })
       await assertExact(shelf, sums)
       assert.deepEqual(await brokenArchives(shelf), [])
       const [stated] = await readStated(sql, MONTH.name)
       assert.ok(stated)
-      assert.equal((await verifyMonth(sql, blobs, stated)).holds, 20)
+      assert.equal((await verifyPeriod(sql, blobs, stated)).holds, 20)
     })
   }
 }
@@ -134,8 +138,8 @@ test('content of a failed run is left to housekeeping, and that of the archive i
   const onStep = (step: ArchiveStep) => {
     if (step === 'verified') throw new Error('as if killed')
   }
-  await assert.rejects(archiveMonth(MONTH, { sql, blobs, onStep }))
-  await archiveMonth(MONTH, { sql, blobs })
+  await assert.rejects(archivePeriod(MONTH, { sql, blobs, onStep }))
+  await archivePeriod(MONTH, { sql, blobs })
   await sql`update loose_blob set due_at = now()`
   assert.equal(await blobs.clearDue(), 1)
   assert.deepEqual(await brokenArchives(shelf), [])
@@ -144,15 +148,15 @@ test('content of a failed run is left to housekeeping, and that of the archive i
 test('a month is refused while it is young or has an open hold', async (t) => {
   const shelf = await open(t, 5)
   const { sql, blobs, caller } = shelf
-  await assert.rejects(checkMonth(sql, monthOf(new Date())), /before 35 days/)
+  await assert.rejects(checkPeriod(sql, monthOf(new Date())), /before 35 days/)
   const hold = oldHold(caller, 99)
   await takeHolds(sql, [hold])
-  await assert.rejects(archiveMonth(MONTH, { sql, blobs }), /holds of 2025-01 are open.*1 of 6/)
+  await assert.rejects(archivePeriod(MONTH, { sql, blobs }), /holds of 2025-01 are open.*1 of 6/)
   await closeHolds(sql, [settleRow(hold, 5n)])
-  await assert.rejects(archiveMonth(MONTH, { sql, blobs }), /closed in the last 7 days/)
+  await assert.rejects(archivePeriod(MONTH, { sql, blobs }), /closed in the last 7 days/)
   assert.equal((await countRows(sql))?.calls, 6)
   await backdate(sql)
-  assert.equal((await archiveMonth(MONTH, { sql, blobs })).holds, 6)
+  assert.equal((await archivePeriod(MONTH, { sql, blobs })).holds, 6)
 })
 
 test('calls go on meanwhile, and a correction that comes first is archived', async (t) => {
@@ -173,7 +177,7 @@ test('calls go on meanwhile, and a correction that comes first is archived', asy
       await backdate(sql)
     }
   }
-  await archiveMonth(MONTH, { sql, blobs, onStep })
+  await archivePeriod(MONTH, { sql, blobs, onStep })
   assert.equal((await countRows(sql))?.calls, calls)
   assert.equal((await findArchived(sql, blobs, lost.request_id))?.call.charged, '25')
   assert.deepEqual(await brokenInvariants(sql), [])
@@ -210,7 +214,7 @@ test('a settlement that comes after the archive posts nothing and says so', asyn
   assert.ok('hold' in held)
   await closeHolds(sql, [settleRow(old, null, { status: 'lost' })])
   await backdate(sql)
-  await archiveMonth(MONTH, { sql, blobs })
+  await archivePeriod(MONTH, { sql, blobs })
   const sums = await sumBooks(sql)
   const verdict = await ledger.settle(held.hold, {
     chargeNanos: 50n,
@@ -230,7 +234,7 @@ test('a key that gets its limit later starts with its archived charges', async (
   const { sql, blobs, caller } = shelf
   const { keyId, accountId } = caller
   const [before] = await sql`select sum(charged) as charged from call where key_id = ${keyId}`
-  await archiveMonth(MONTH, { sql, blobs })
+  await archivePeriod(MONTH, { sql, blobs })
   await sql.begin((transaction) => startSpend(transaction, { first: keyId, accountId }))
   const [spend] = await sql`select spent::text from key_spend where key_id = ${keyId}`
   assert.equal(spend?.spent, String(before?.charged))
@@ -250,7 +254,7 @@ test('a task stays, without its hold, and the audit knows why', async (t) => {
   await closeHolds(sql, [settleRow(hold, 60n, { task_id: 'task_old' })])
   await backdate(sql)
   assert.deepEqual(await brokenInvariants(sql), [])
-  await archiveMonth(MONTH, { sql, blobs })
+  await archivePeriod(MONTH, { sql, blobs })
   assert.deepEqual(await brokenInvariants(sql), [])
   const listed = await selectTaskList(sql, { accountId: caller.accountId, limit: 9 })
   assert.deepEqual(
@@ -265,7 +269,7 @@ test('a ledger page starts from nothing, with one line for the archived month', 
   const { sql, blobs, caller } = await open(t, 20)
   const list = () => listMovements(sql, { accountId: caller.accountId, limit: 100 })
   assert.equal((await list()).length, 11)
-  await archiveMonth(MONTH, { sql, blobs })
+  await archivePeriod(MONTH, { sql, blobs })
   const rows = await list()
   assert.deepEqual(
     rows.map(({ id, kind }) => [id.split('_')[0], kind]),
@@ -298,10 +302,10 @@ test('batches of any size, failing anywhere, keep every sum', async (t) => {
         const onStep = (reached: ArchiveStep) => {
           if (reached === step && ++passes === pass) throw new Error('as if killed')
         }
-        await archiveMonth(month, { sql, blobs, holdsMax, onStep }).catch(() => undefined)
+        await archivePeriod(month, { sql, blobs, holdsMax, onStep }).catch(() => undefined)
         await assertExact(shelf, sums)
       }
-      await archiveMonth(month, { sql, blobs, holdsMax })
+      await archivePeriod(month, { sql, blobs, holdsMax })
       assert.equal((await countRows(sql))?.holds, 0)
       await assertExact(shelf, sums)
       month = monthOf(month.end)
@@ -315,7 +319,7 @@ test('two runs at once archive each call once', async (t) => {
   const shelf = await open(t, 24)
   const { sql, blobs } = shelf
   const sums = await sumBooks(sql)
-  const run = () => archiveMonth(MONTH, { sql, blobs, holdsMax: 2 })
+  const run = () => archivePeriod(MONTH, { sql, blobs, holdsMax: 2 })
   const runs = await Promise.all([run(), run(), run()])
   assert.equal(
     runs.reduce((sum, { holds }) => sum + holds, 0),
@@ -328,7 +332,7 @@ test('two runs at once archive each call once', async (t) => {
 test('a changed object is noticed', async (t) => {
   const shelf = await open(t, 12)
   const { sql, blobs, folder } = shelf
-  await archiveMonth(MONTH, { sql, blobs, holdsMax: 5 })
+  await archivePeriod(MONTH, { sql, blobs, holdsMax: 5 })
   const [object] = await sql`select storage_key from archive_object order by first_id limit 1`
   const path = pathOfContent(join(folder, 'files'), object?.storage_key)
   const bytes = readFileSync(path)
@@ -348,7 +352,7 @@ for (const [name, change, found] of [
 ] as const) {
   test(`a changed ${name} of the archive breaks the audit`, async (t) => {
     const shelf = await open(t, 12)
-    await archiveMonth(MONTH, { sql: shelf.sql, blobs: shelf.blobs })
+    await archivePeriod(MONTH, { sql: shelf.sql, blobs: shelf.blobs })
     await shelf.sql.unsafe(change)
     assert.match((await brokenInvariants(shelf.sql)).join(), found)
   })
@@ -361,7 +365,7 @@ test('an entry that is not what was sealed is not archived', async (t) => {
     update entry set at = at + interval '1 second' where posting =
       (select min(id) from hold);
     alter table entry enable trigger user`)
-  await assert.rejects(archiveMonth(MONTH, { sql, blobs }), /not what was sealed/)
+  await assert.rejects(archivePeriod(MONTH, { sql, blobs }), /not what was sealed/)
   assert.equal((await countRows(sql))?.calls, 12)
 })
 
@@ -371,7 +375,7 @@ test('a live entry of a block with archived ones cannot be removed', async (t) =
   const hold = holdRow(caller)
   await takeHolds(sql, [hold])
   await closeHolds(sql, [settleRow(hold, 30n)])
-  await archiveMonth(MONTH, { sql, blobs })
+  await archivePeriod(MONTH, { sql, blobs })
   assert.deepEqual(await brokenInvariants(sql), [])
   await assert.rejects(sql`delete from entry where posting = ${hold.id}`, /append-only/)
   await sql.unsafe(`alter table entry disable trigger user;
