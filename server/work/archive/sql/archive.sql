@@ -1,4 +1,4 @@
--- revision 4
+-- revision 5
 
 -- Whether the month of a hold is archived, or is being archived.
 create or replace function is_archived(hold_id text) returns boolean
@@ -7,7 +7,8 @@ language sql stable as $$
 $$;
 
 -- Closed and open holds with after < id <= upto, in the order of ids, each with its call and its
--- entries. Money is text: JSON's numbers are not exact everywhere.
+-- entries. Money is text: JSON's numbers are not exact everywhere. The columns are named, because
+-- jsonb that is put together costs three times as much; a test wants each column of the tables here.
 create or replace function archive_lines(after text, upto text, most integer)
 returns table (id text, line text)
 language sql stable
@@ -17,19 +18,29 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 set jit = off
 as $$
-  select h.id, jsonb_build_object(
-    'hold', to_jsonb(h) || jsonb_build_object('amount', h.amount::text),
-    'call', to_jsonb(c) || jsonb_build_object('held', c.held::text, 'charged', c.charged::text,
-      'returned', c.returned::text, 'debt', c.debt::text,
-      'upstream_cost', c.upstream_cost::text, 'lost_charge', c.lost_charge::text),
-    'entries', coalesce(e.entries, '[]'))::text
+  select h.id, concat('{"hold":', (
+    select row_to_json(o) from (
+      select h.id, h.request_id, h.account_id, h.key_id, h.owner_id, h.task_id, h.endpoint,
+        h.model, h.price_version, h.amount::text as amount, h.estimate, h.spend_limited, h.state,
+        h.checkpoint, h.created_at, h.closed_at, h.labels, h.counters) o
+  ), ',"call":', coalesce(case when c.request_id is not null then (
+    select row_to_json(o)::text from (
+      select c.request_id, c.hold_id, c.account_id, c.key_id, c.task_id, c.endpoint, c.model,
+        c.status, c.basis, c.review, c.currency, c.held::text as held,
+        c.charged::text as charged, c.returned::text as returned, c.debt::text as debt,
+        c.price_version, c.lines, c.attempts, c.error, c.upstream_cost::text as upstream_cost,
+        c.upstream_cost_version, c.lost_charge::text as lost_charge, c.created_at, c.finished_at,
+        c.labels) o
+  ) end, 'null'), ',"entries":[', (
+    select string_agg((
+      select row_to_json(o)::text from (
+        select e.id::text as id, e.posting, e.step, e.account_id, e.currency, e.source,
+          e.destination, e.amount::text as amount, e.at) o
+    ), ',' order by e.id) from entry e where e.posting = h.id
+  ), ']}')
   from (
     select * from hold where hold.id > after and hold.id <= upto order by hold.id limit most) h
   left join call c on c.request_id = h.request_id and c.hold_id = h.id
-  left join lateral (
-    select jsonb_agg(to_jsonb(e) || jsonb_build_object('id', e.id::text, 'amount', e.amount::text)
-      order by e.id) as entries
-    from entry e where e.posting = h.id) e on true
   order by h.id
 $$;
 
