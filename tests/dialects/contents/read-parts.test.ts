@@ -166,6 +166,8 @@ test('the last piece corrects the prompt that the pieces before it estimated', (
     [[early, { ...last, totalTokenCount: 128 }], 12, 116],
     [[early, { promptTokenCount: 11, candidatesTokenCount: 116 }], 12, 116],
     [[last, { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 }], 11, 116],
+    [[last, { promptTokenCount: 1, totalTokenCount: 1 }], 11, 116],
+    [[last, { promptTokenCount: 0, candidatesTokenCount: 116, totalTokenCount: 116 }], 11, 116],
   ] as const) {
     const reader = new ContentsUsage({ billsQueries: true })
     for (const usageMetadata of stated) reader.read({ usageMetadata })

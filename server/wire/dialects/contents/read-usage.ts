@@ -39,7 +39,8 @@ export class ContentsUsage {
   /** Reads an answer, or a piece of one. */
   read({ usageMetadata: usage }: JsonObject): void {
     if (!isObject(usage)) return
-    this.usage = mergeUsage(this.usage, usage, isConsistent(usage) ? readWritten : readTotals)
+    const mayLower = correctsPrompt(this.usage, usage)
+    this.usage = mergeUsage(this.usage, usage, mayLower ? readWritten : readTotals)
     this.known = undefined
   }
 
@@ -154,15 +155,16 @@ const UNSTATED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns true if the parts are the total. The vendor estimates the prompt in the pieces of a
- * stream, and corrects it in the last: such a statement may lower it.
+ * Returns true if the later statement may lower the prompt: the vendor estimates it in the pieces
+ * of a stream, and corrects it in the last. That one has the whole output, and its parts add up.
  */
-function isConsistent(usage: JsonObject): boolean {
-  const { promptTokenCount: prompt, totalTokenCount: total } = usage
-  const names = ['toolUsePromptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount']
-  const parts = names.reduce((sum, name) => sum + (readCount(usage[name]) ?? 0), 0)
-  const counted = readCount(prompt)
-  return counted !== undefined && counted + parts === readCount(total)
+function correctsPrompt(earlier: unknown, later: JsonObject): boolean {
+  const prompt = readCount(later.promptTokenCount) ?? 0
+  const tools = readCount(later.toolUsePromptTokenCount) ?? 0
+  const candidates = readCount(later.candidatesTokenCount) ?? 0
+  const written = candidates + (readCount(later.thoughtsTokenCount) ?? 0)
+  const isWhole = prompt > 0 && prompt + tools + written === readCount(later.totalTokenCount)
+  return isWhole && written >= (readOutput(earlier, true) ?? 0)
 }
 
 const readWritten = (usage: JsonObject): readonly number[] => [readOutput(usage, true) ?? 0]
