@@ -1,4 +1,4 @@
-/** Line icons on a 24-unit grid, drawn here: these few are smaller than any library. */
+/** Line icons on a 24-unit grid. */
 import type { CSSProperties } from 'react'
 
 const SHAPES = {

@@ -1,6 +1,7 @@
 /**
  * Figures over time, as stacked columns or as lines. Pointer and arrow keys move through the slots;
- * a table has the same figures for screen readers. Drawn here: smaller than any library.
+ * a table has the same figures for screen readers. Drawn here, since no library's charts serve the
+ * keyboard as well.
  */
 
 import { Text } from '@mantine/core'
