@@ -101,19 +101,13 @@ function isTokenLine(line: unknown): line is { readonly quantity: number } {
 
 /** Releases the hold of a call that was refused as temporarily unavailable. */
 export function toReleaseRow(holdId: string, accountId: string): SettleRow {
-  return {
-    hold_id: holdId,
-    account_id: accountId,
-    charge: null,
+  const row = toSettleRow(holdId, {
+    chargeNanos: null,
     status: 'failed',
     basis: 'none',
-    review: false,
     lines: [],
     attempts: [],
-    upstream_cost: null,
-    upstream_cost_version: null,
     error: 'the service was temporarily unavailable',
-    task_id: null,
-    answer: null,
-  }
+  })
+  return { ...row, account_id: accountId }
 }
