@@ -6,6 +6,7 @@ import { connect } from '../../server/base/database/connection/client.ts'
 import { isUnavailable } from '../../server/base/database/unavailable.ts'
 import { GatewayError } from '../../server/base/lib/errors.ts'
 import { newId, newRequestId } from '../../server/base/lib/ids.ts'
+import type { Quantities } from '../../server/base/lib/units.ts'
 import { startSweeper } from '../../server/money/ledger/leases/sweeper.ts'
 import { createLedger, type HoldResult } from '../../server/money/ledger/ledger.ts'
 import type { HoldRequest } from '../../server/money/ledger/requests.ts'
@@ -69,6 +70,8 @@ async function hold(asked: HoldRequest): Promise<HoldResult | { readonly refused
   }
 }
 
+type Estimates = [Quantities, ...Quantities[]]
+
 function request(caller: ProofCaller, random: Random) {
   const user = random.pick(USERS)
   const tag = random.pick(['red', 'blue'])
@@ -80,7 +83,12 @@ function request(caller: ProofCaller, random: Random) {
     model: random.pick(MODELS),
     priceVersion: null,
     amountNanos: BigInt(random.integer(0, 100)),
-    estimate: { input_token: random.integer(1, 50), output_token: random.integer(0, 80) },
+    estimate: random.pick([
+      { input_token: random.integer(1, 50), output_token: random.integer(0, 80) },
+      { input_token: random.integer(1, 50), output_token: random.integer(0, 80) },
+      { input_token: random.integer(1, 50), second: 3 },
+      { call: 1 },
+    ] as Estimates),
     labels: { tags: ['always', tag], ...(user === undefined ? {} : { end_user: user }) },
     spendLimitNanos: null,
     idempotency:
@@ -96,7 +104,7 @@ async function call(random: Random, caller: ProofCaller): Promise<string> {
   if ('refused' in taken) return taken.refused
   const factor = random.pick([0.2, 0.9, 1, 1.7])
   const scale = (quantity: number) => Math.round(quantity * factor)
-  const { input_token: input, output_token: output } = asked.estimate
+  const { input_token: input = 0, output_token: output = 0 } = asked.estimate
   const lines = [
     { unit: 'input_token', quantity: scale(input) },
     { unit: 'output_token', quantity: scale(output) },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Facts, PriceEntry } from '../../server/money/catalog/catalog.ts'
+import { countedQuantities } from '../../server/work/pipeline/hold/counted-quantities.ts'
 import { computeCharge } from '../../server/work/pipeline/price/charge.ts'
 import { refuseUnsold } from '../../server/work/pipeline/price/dimensions.ts'
 import { preferRequested } from '../../server/work/pipeline/price/prefer-requested.ts'
@@ -84,4 +85,14 @@ test('the size of the answer decides, unless it may be the requested one in othe
   for (const [size, served, charged] of sizes) {
     assert.equal(preferRequested(SIZES, { size }, { size: served }).size, charged, served)
   }
+})
+
+test('tokens that a model is not sold by are counted by no budget and no rate', () => {
+  const estimate = { second: 5, input_token: 10, output_token: 90_000, image_output_token: 4_000 }
+  const bySecond = { type: 'video', prices: [{ unit: 'second', per: 1, amountNanos: 1n }] } as const
+  assert.deepEqual(countedQuantities(bySecond, estimate), { second: 5 })
+  assert.deepEqual(countedQuantities({ ...bySecond, prices: [] }, estimate), { second: 5 })
+  const byToken = [{ unit: 'output_token', per: 1, amountNanos: 1n }] as const
+  assert.equal(countedQuantities({ ...bySecond, prices: byToken }, estimate), estimate)
+  assert.equal(countedQuantities({ type: 'chat', prices: [] }, estimate), estimate)
 })

@@ -13,6 +13,7 @@ import type { RelayReport } from '../../wire/dialects/relay.ts'
 import { type DeliveredStream, deliverStream, type StreamBounds } from './answer/deliver.ts'
 import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
 import { chargeHeaders, createTail, showInBody } from './answer/show-charge.ts'
+import { countedQuantities } from './hold/counted-quantities.ts'
 import { type FallbackCall, quoteAll } from './hold/quote.ts'
 import { findReplay, type MeteredCall, takeHold } from './hold/take-hold.ts'
 import type { Leave } from './load/channel-health.ts'
@@ -92,7 +93,13 @@ async function run(
   const { call: sent, quoted, mostExpensive, fallbacks } = quoteAll(metering, call, services)
   const hold = await takeHold(context, metering, caller, sent, mostExpensive.quoted, services)
   const admitOther = (other: FallbackCall) =>
-    admitFallback(caller, other.call.model, other.quoted.quantities, hold, services)
+    admitFallback(
+      caller,
+      other.call.model,
+      countedQuantities(other.call.model, other.quoted.quantities),
+      hold,
+      services,
+    )
   const slots: Leave[] = []
   const keepSlot = (leave: Leave) => void slots.push(leave)
   const spending = services.spending.begin(caller.currency)

@@ -197,9 +197,23 @@ test('a document keeps its bytes but for the charge, whatever its numbers and na
   )
   const without = stateCost(Buffer.from(body), undefined).toString()
   assert.equal(without, body.replace(' ,"cost": 3', ''))
-  for (const other of ['{"usage":null}', '{"id":"x"}', '["usage"]', '{"usage":', '']) {
+  for (const other of ['{"usage":7}', '["usage"]', '{"usage":', '', '{"usage":1,"usage":null}']) {
     assert.equal(stateCost(Buffer.from(other), FIGURE).toString(), other)
   }
+})
+
+test('a document without usage in its place gets one with the charge alone', () => {
+  const own = ' {"choices": [{"usage":{"cost":9}}], "x":1.50}'
+  const bodies = ['{}', '{"id":"x"}', '{"usage": null,"a":2.0}', '\ufeff{"a":1}', own]
+  for (const body of bodies) {
+    const stated = stateCost(Buffer.from(body), { cost: '0.5', basis: 'estimate' }).toString()
+    const { usage, ...rest } = JSON.parse(stated.replace('\ufeff', ''))
+    assert.deepEqual(usage, { cost: 0.5, cost_basis: 'estimate' })
+    const { usage: _, ...before } = JSON.parse(body.replace('\ufeff', ''))
+    assert.deepEqual(rest, before)
+    assert.equal(stateCost(Buffer.from(body), undefined).toString(), body)
+  }
+  assert.match(stateCost(Buffer.from(own), FIGURE).toString(), /"x":1\.50/)
 })
 
 test('a cost that a vendor states twice is taken out twice', () => {

@@ -1,6 +1,7 @@
 /** POST, GET and DELETE /v1/videos/generations, black box: fields, defaults, statuses, ids. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { addBudget } from '../../../server/money/ledger/budgets/budgets.ts'
 import {
   BODY,
   CONTENTS_PATH,
@@ -292,6 +293,25 @@ describe(VIDEO_PATH, () => {
     assert.equal(await charged({ model, service_tier: 'flex' }), '0.8712')
     assert.equal(await charged({ model: 'test-video-seconds' }), '2.5')
     assert.equal(await charged({ model: 'test-video-free' }), '0')
+  })
+
+  test('a budget of tokens counts a video sold by tokens, and none sold by the second', async () => {
+    const { sql } = stage.gateway
+    const tenant = await stage.gateway.tenant()
+    const budget = await addBudget(sql, {
+      accountId: tenant.accountId,
+      setBy: 'operator',
+      scope: 'account',
+      subject: '',
+      unit: 'output_token',
+      amount: 10n,
+      period: 'day',
+    })
+    const create = (model: string) => stage.create(tenant, { content: TEXT, model })
+    const bySecond = await create('test-video-seconds')
+    assert.equal(bySecond.status, 200, bySecond.text)
+    const refused = await create('test-video-1')
+    assert.deepEqual([refused.status, refused.json.budget_id], [402, budget.id])
   })
 
   test('both ids are accepted; the same 404 for foreign, unknown and malformed ones', async () => {

@@ -69,7 +69,7 @@ function plan(random: Random, isOneKey: boolean): Plan {
     lines: random.next() < 0.3 ? [] : [{ unit: 'input_token', quantity: input }],
     more: {
       model: random.pick(['a', 'b']),
-      estimate: { input_token: input, output_token: random.integer(0, 9) },
+      estimate: { input_token: input, [random.pick(['output_token', 'second'])]: 9 },
       ...(isOneKey ? {} : { labels: { tags: ['red'], end_user: `u${random.integer(1, 12)}` } }),
     },
   }

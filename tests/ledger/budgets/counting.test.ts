@@ -217,6 +217,21 @@ test('calls and tokens are counted from the estimate, then from the record', asy
   assert.deepEqual(await brokenInvariants(sql), [])
 })
 
+for (const way of WAYS) {
+  test(`a call without tokens asks a budget of tokens for none: ${way}`, async () => {
+    const { sql } = database
+    const caller = await createCaller(sql, 1_000_000n)
+    const budget = await giveBudget(sql, caller.accountId, 1n, { unit: 'output_token' })
+    for (const estimate of [{ call: 1 }, { second: 5, input_token: 7 }, {}]) {
+      const row = holdRow(caller, { estimate })
+      assert.equal(await take(way, row), 'held')
+      await close(way, row, 60n)
+    }
+    assert.equal(await readUse(sql, budget.id), '0+0')
+    assert.deepEqual(await brokenInvariants(sql), [])
+  })
+}
+
 test('the sweeper gives back and charges, and a correction counts the difference', async () => {
   const { sql } = database
   const caller = await createCaller(sql, 1_000_000n)

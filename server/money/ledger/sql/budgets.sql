@@ -1,4 +1,4 @@
--- revision 5
+-- revision 6
 
 -- Budgets: windows, and the counters that move with holds. Every function that moves counters runs
 -- under the lock of the account's balance, so nothing else moves those of the same account. Budgets
@@ -102,7 +102,8 @@ begin
     return 1;
   end if;
   return (
-    select coalesce(least(1e12, ceil(sum((e.value #>> '{}')::numeric))), 0)::bigint
+    -- Least ignores null: an estimate without tokens asks for none.
+    select least(1e12, coalesce(ceil(sum((e.value #>> '{}')::numeric)), 0))::bigint
     from jsonb_each(estimate) e
     where jsonb_typeof(e.value) = 'number' and budget_counts(counted, e.key));
 end $$;

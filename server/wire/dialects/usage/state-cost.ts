@@ -45,10 +45,27 @@ const CR = 0x0d
 const SPACE = 0x20
 const OPEN_OBJECT = 0x7b
 
-/** Returns the body with the figure, or without any if it is undefined. */
+/**
+ * Returns the body with the figure, or without any if it is undefined. A document without usage,
+ * or with usage in a place of its vendor's own, gets one that has the figure alone.
+ */
 export function stateCost(body: Buffer, figure: CostFigure | undefined): Buffer {
-  if (!mayState(body) || !isObject(tryParseJson(body))) return body
+  const document = figure || mayState(body) ? tryParseJson(body) : undefined
+  if (!isObject(document)) return body
+  const isMissing = document.usage === undefined || document.usage === null
+  if (figure && isMissing) return addUsage(body, figure)
   return stateAt(body, IN_DOCUMENT, figure)
+}
+
+function addUsage(bytes: Buffer, figure: CostFigure): Buffer {
+  const start = bytes.indexOf(OPEN_OBJECT)
+  const document = bytes.subarray(start)
+  const members = scanMembers(document, 0)
+  // Of a name that is stated twice, a reader may take either.
+  if (members.filter(({ key }) => key === IN_DOCUMENT[0]).length > 1) return bytes
+  const fields: ReadonlyMap<string, JsonMember> = new Map(members.map((one) => [one.key, one]))
+  const usage = stateIn(Buffer.from('{}'), figure).toString()
+  return Buffer.concat([bytes.subarray(0, start), spliceJson(document, fields, { set: { usage } })])
 }
 
 /** Returns the document of an event that may have usage, of a frame of an event stream. */

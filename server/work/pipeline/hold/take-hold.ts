@@ -13,6 +13,7 @@ import type { Charged } from '../price/charge.ts'
 import { limitsOf } from '../request/admit.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
+import { countedQuantities } from './counted-quantities.ts'
 import { pinBase } from './pin-base.ts'
 import type { FallbackCall, Quote } from './quote.ts'
 
@@ -79,6 +80,7 @@ export async function takeHold(
   services: Services,
 ): Promise<Hold> {
   const startedAt = performance.now()
+  const counted = countedQuantities(call.model, quoted.quantities)
   const taking = services.ledger.hold(
     {
       requestId: context.requestId,
@@ -89,10 +91,10 @@ export async function takeHold(
       priceVersion: call.model.priceVersion,
       amountNanos: quoted.amountNanos,
       excessNanos: quoted.excessNanos,
-      estimate: quoted.quantities,
+      estimate: counted,
       labels: pinBase(context.labels, call.model),
       spendLimitNanos: caller.spendLimitNanos,
-      limits: limitsOf(caller, call.model, quoted.quantities, (left) => noteRates(context, left)),
+      limits: limitsOf(caller, call.model, counted, (left) => noteRates(context, left)),
       idempotency: call.idempotency,
     },
     (attempt) => services.whileAway(context, attempt),

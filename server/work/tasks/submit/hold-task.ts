@@ -15,6 +15,7 @@ import type { Caller } from '../../../money/accounts/accounts.ts'
 import { holdForTask, keepAnswer } from '../../../money/ledger/holds/task-holds.ts'
 import { findUnlocked } from '../../../money/ledger/posting/move-store.ts'
 import { UpstreamFailure } from '../../../wire/upstreams/failure.ts'
+import { countedQuantities } from '../../pipeline/hold/counted-quantities.ts'
 import { pinBase } from '../../pipeline/hold/pin-base.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
 import { explainRefusal } from '../../pipeline/hold/take-hold.ts'
@@ -137,6 +138,7 @@ async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
   const { amountNanos, excessNanos } = order.quoted
   const [{ prepared }] = plans
   const { task, attempt } = toRows(engine, order, taskId)
+  const counted = countedQuantities(call.model, prepared.quantities)
   const own = { id: taskId, account_id: caller.accountId }
   const taken = await withTransaction(engine.sql, async (transaction) => {
     const hold = await holdForTask(transaction, taskId, {
@@ -148,12 +150,10 @@ async function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       priceVersion: call.model.priceVersion,
       amountNanos,
       excessNanos,
-      estimate: prepared.quantities,
+      estimate: counted,
       labels: pinBase(context.labels, call.model),
       spendLimitNanos: caller.spendLimitNanos,
-      limits: taskLimitsOf(caller, call.model, prepared.quantities, (left) =>
-        noteRates(context, left),
-      ),
+      limits: taskLimitsOf(caller, call.model, counted, (left) => noteRates(context, left)),
       idempotency: call.idempotency,
     })
     if ('refused' in hold) return hold

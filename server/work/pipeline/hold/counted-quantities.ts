@@ -1,0 +1,19 @@
+/** The part of an estimate that budgets and rates of tokens count. */
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../../base/lib/units.ts'
+import type { Model } from '../../../money/catalog/catalog.ts'
+import { isSoldByTokens } from '../price/charge.ts'
+
+const TOKENS: ReadonlySet<string> = new Set<Unit>([...INPUT_UNITS, ...OUTPUT_UNITS])
+
+/**
+ * Returns the estimate without tokens if the model is not sold by them. Endpoints estimate in every
+ * unit that a model may have: of a video sold by the second, no record would ever say what its
+ * tokens were, and a budget of tokens would refuse, and count, what nobody is billed for.
+ */
+export function countedQuantities(
+  { type, prices }: Pick<Model, 'type' | 'prices'>,
+  quantities: Quantities,
+): Quantities {
+  if (isSoldByTokens({ type }) || prices.some(({ unit }) => TOKENS.has(unit))) return quantities
+  return Object.fromEntries(Object.entries(quantities).filter(([unit]) => !TOKENS.has(unit)))
+}
