@@ -5,8 +5,8 @@
  */
 import { readOptions } from '../testbed/options.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
-import { type Frames, measureFrames } from './board/frames.ts'
-import { type Memory, measureMemory } from './board/memory.ts'
+import { type Frames, measureFrames } from './peers/frames.ts'
+import { type Memory, measureMemory } from './peers/memory.ts'
 import {
   type Peer,
   startBareNode,

@@ -20,13 +20,13 @@ const ALL = [
   'board',
 ]
 /** Each in a folder of its own, run by name alone. */
-const BY_NAME = ['soak', 'workers', 'tokens']
-const WITH_PEERS = new Set(['throughput', 'latency', 'board'])
+const BY_NAME = ['soak', 'workers', 'tokens', 'gateways']
+const WITH_PEERS = new Set(['throughput', 'latency', 'board', 'gateways'])
 
 const [name, ...more] = process.argv.slice(2)
 const isHelp = [name, ...more].includes('--help')
 if (name === '--help') {
-  console.log('npm run bench [-- NAME [arguments]]: runs one of these, or all but the last three:')
+  console.log('npm run bench [-- NAME [arguments]]: runs one of these, or all but the last four:')
   for (const one of [...ALL, ...BY_NAME]) console.log(`  ${one}`)
   console.log('npm run bench -- NAME --help says what one measures.')
   process.exit(0)

@@ -52,8 +52,19 @@ function readShareMb(pid: number): number {
   }
 }
 
-/** Pins the tree, all its threads and its future children to one core. */
-export function pinTree(pid: number, core: number): void {
+/** Pins the tree, all its threads and its future children to cores, such as 0 or '0-3'. */
+export function pinTree(pid: number, core: number | string): void {
   for (const member of treeOf(pid))
     spawnSync('taskset', ['-a', '-cp', String(core), String(member)])
+}
+
+/** Sends SIGKILL to the process and all its descendants. */
+export function killTree(pid: number): void {
+  for (const member of treeOf(pid)) {
+    try {
+      process.kill(member, 'SIGKILL')
+    } catch {
+      // It has already exited.
+    }
+  }
 }

@@ -21,11 +21,12 @@ export interface Paced {
 
 const BODY = requestBody(false)
 
-/** Sends `perSecond` calls of 1 KB for `seconds`, and waits for all of them. */
+/** Sends `perSecond` calls for `seconds`, of 1 KB unless another body is given; waits for all. */
 export async function paceCalls(
   target: Target,
-  { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
+  options: { readonly perSecond: number; readonly seconds: number; readonly body?: string },
 ): Promise<Paced> {
+  const { perSecond, seconds, body = BODY } = options
   const agent = new Agent({ connections: 256, pipelining: 1 })
   const times: number[] = []
   const open: Promise<void>[] = []
@@ -36,7 +37,7 @@ export async function paceCalls(
     for (; started < due; started += 1) {
       const dueAt = start + (started * 1_000) / perSecond
       open.push(
-        send(agent, target).then((ok) => {
+        send(agent, target, body).then((ok) => {
           if (!ok) errors += 1
           times.push(performance.now() - dueAt)
         }),
@@ -49,13 +50,13 @@ export async function paceCalls(
   return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), errors }
 }
 
-async function send(agent: Agent, { url, path, headers }: Target): Promise<boolean> {
+async function send(agent: Agent, { url, path, headers }: Target, body: string): Promise<boolean> {
   try {
     const answer = await agent.request({
       origin: url,
       path,
       method: 'POST',
-      body: BODY,
+      body,
       headers: { 'content-type': 'application/json', ...headers },
     })
     await answer.body.dump()

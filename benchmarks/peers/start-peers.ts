@@ -123,8 +123,13 @@ http {
 }`
 }
 
+/** A peer with a database of its own. */
+export interface PeerWithPlace extends Peer {
+  readonly place: Place
+}
+
 /** Starts the least that a proxy with durable money does; see prototype-ledger.ts. */
-export async function startPrototype(upstream: string): Promise<Peer> {
+export async function startPrototype(upstream: string): Promise<PeerWithPlace> {
   const place = await openPlace(upstream, { shared: true })
   const port = await findFreePort()
   const databasePid = findPostmaster(place.dataDir)
@@ -138,6 +143,7 @@ export async function startPrototype(upstream: string): Promise<Peer> {
   return {
     ...peer('prototype: hold and settle', port, child, { authorization }),
     databasePid,
+    place,
     wholeOnly: true,
     async stop() {
       await child.stop(2_000)
@@ -146,15 +152,11 @@ export async function startPrototype(upstream: string): Promise<Peer> {
   }
 }
 
-export interface TributaryPeer extends Peer {
-  readonly place: Place
-}
-
 /** Starts the gateway with everything on: key, limits, durable hold and settlement. */
 export async function startTributary(
   upstream: string,
   { env, ...options }: PlaceOptions & { readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<TributaryPeer> {
+): Promise<PeerWithPlace> {
   const place = await openPlace(upstream, options)
   const gateway = await place.startGateway(env)
   pinTree(gateway.pid, SERVER_CORE)

@@ -2,16 +2,18 @@
  * The upstream of the benchmarks, as cheap as possible in Node: prepared bytes over plain sockets,
  * a 1 KB chat completion or a stream of 100 chunks, each written separately, and answers of 100 KB
  * to requests of more than that. `node benchmarks/peers/upstream.ts PORT [HOLD_MS]`: with HOLD_MS a
- * stream pauses for that long after its first chunk.
+ * stream pauses for that long after its first chunk. `GET /count` answers how many calls it bills.
  */
 import { createServer, type Socket } from 'node:net'
 
 const CHUNKS = 100
+const COUNT = Buffer.from('GET /count ')
 const LARGE_BYTES = 100 * 1024
 const port = Number(process.argv[2])
 const holdMs = Number(process.argv[3] ?? 0)
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 }
+let billed = 0
 const IDENTITY = { id: 'chatcmpl-benchmark', created: 1_700_000_000, model: 'sim-chat' }
 
 function prepareWhole(sentences: number): Buffer {
@@ -58,6 +60,11 @@ const server = createServer({ noDelay: true }, (socket) => {
     for (let size = sizeOfRequest(pending); size > 0; size = sizeOfRequest(pending)) {
       const request = pending.subarray(0, size)
       pending = pending.subarray(size)
+      if (request.subarray(0, COUNT.length).equals(COUNT)) {
+        socket.write(tellCount())
+        continue
+      }
+      billed += 1
       const answers = size > LARGE_BYTES ? LARGE : SMALL
       if (request.includes('"stream":true')) stream(socket, answers.stream, 0)
       else socket.write(answers.whole)
@@ -65,6 +72,11 @@ const server = createServer({ noDelay: true }, (socket) => {
   })
   socket.on('error', () => undefined)
 })
+
+function tellCount(): string {
+  const body = String(billed)
+  return `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
 
 /** Returns the length of the first complete request in bytes, or 0. */
 function sizeOfRequest(pending: Buffer): number {

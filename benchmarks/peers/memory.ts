@@ -1,8 +1,8 @@
 /** Measures a server's memory before, during and after a load. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readMemoryMb } from '../../testbed/proc.ts'
-import type { Peer } from '../peers/start-peers.ts'
-import { runWrk } from '../peers/wrk.ts'
+import type { Peer } from './start-peers.ts'
+import { runWrk } from './wrk.ts'
 
 const CONNECTIONS = 32
 const RECOVERY_MS = 5_000

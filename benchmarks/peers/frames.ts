@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { quantile } from '../../testbed/results.ts'
-import type { Peer } from '../peers/start-peers.ts'
-import { PATH, requestBody } from '../peers/wrk.ts'
+import type { Peer } from './start-peers.ts'
+import { PATH, requestBody } from './wrk.ts'
 
 /** Half of the time between two frames. */
 const LATE_MS = 10
