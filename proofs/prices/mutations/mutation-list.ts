@@ -314,4 +314,28 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "in ', ' || tags || ', ') >= 0",
     tests: ['tests/usage/label-figures.test.ts'],
   },
+  {
+    rule: 'An estimate without tokens asks a budget of tokens for none',
+    mistake: 'asks for as many as there may be',
+    file: 'server/money/ledger/sql/budgets.sql',
+    find: "least(1e12, coalesce(ceil(sum((e.value #>> '{}')::numeric)), 0))",
+    replace: "coalesce(least(1e12, ceil(sum((e.value #>> '{}')::numeric))), 0)",
+    tests: ['tests/ledger/budgets/counting.test.ts'],
+  },
+  {
+    rule: 'Media count no tokens that they are not sold by',
+    mistake: 'counts all that are estimated',
+    file: 'server/work/pipeline/hold/counted-quantities.ts',
+    find: 'filter(([unit]) => !TOKENS.has(unit))',
+    replace: 'filter(() => true)',
+    tests: ['tests/pipeline/media-prices.test.ts'],
+  },
+  {
+    rule: 'An answer states the charge of its record',
+    mistake: 'states a nano more',
+    file: 'server/work/pipeline/answer/show-charge.ts',
+    find: 'cost: formatAmount(charged.nanos), basis',
+    replace: 'cost: formatAmount(charged.nanos + 1n), basis',
+    tests: ['tests/pipeline/answer/charge-in-answers.test.ts'],
+  },
 ]

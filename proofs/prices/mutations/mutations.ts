@@ -1,7 +1,7 @@
 /**
  * Proves that the price proof detects small mistakes: makes one after another in a copy of the tree
  * and runs the checks that must fail. `npm run prove:mutations -- [--only 1,2] [--cases 1200]
- * [--seed N]`.
+ * [--seed N]`. With `--only` the results keep what was found of the other mistakes, with its date.
  */
 
 import { spawn } from 'node:child_process'
@@ -34,26 +34,47 @@ const TEXT_LENGTH_MAX = 160
 
 interface Outcome {
   readonly mutation: Mutation
+  readonly date: string
   readonly noticed: boolean
   readonly failed: string
 }
 
-const conditions = readConditions(`npm run prove:mutations -- --cases ${cases} --seed ${seed}`)
+const RESULTS = join(ROOT, 'benchmarks', 'results', 'mutations.json')
+const command = `npm run prove:mutations -- --cases ${cases} --seed ${seed}`
+const conditions = readConditions(only === undefined ? command : `${command} --only ${only}`)
+const earlier = readEarlier()
 const copy = copyTree()
 try {
   await checkUnchanged()
   const outcomes: Outcome[] = []
   const places = only?.split(',').map(Number)
-  const chosen = MUTATIONS.filter((_, index) => places?.includes(index + 1) ?? true)
-  for (const mutation of chosen) {
+  for (const [index, mutation] of MUTATIONS.entries()) {
+    if (places && !places.includes(index + 1)) {
+      outcomes.push(...findEarlier(mutation))
+      continue
+    }
     const outcome = await tryMutation(mutation)
     console.log(describe(outcome).join('\n'))
     outcomes.push(outcome)
   }
-  if (only === undefined) reportResults(outcomes)
+  reportResults(outcomes)
   if (outcomes.some(({ noticed }) => !noticed)) process.exitCode = 1
 } finally {
   rmSync(copy, { recursive: true, force: true })
+}
+
+/** Returns the recorded outcome of the same mistake. */
+function findEarlier(mutation: Mutation): Outcome[] {
+  return earlier.flatMap(({ noticed, failed, date, ...known }) => {
+    const isSame = known.find === mutation.find && known.replace === mutation.replace
+    return isSame ? [{ mutation, noticed, failed, date }] : []
+  })
+}
+
+function readEarlier(): (Mutation & Omit<Outcome, 'mutation'>)[] {
+  if (only === undefined) return []
+  const { date, mutations } = JSON.parse(readFileSync(RESULTS, 'utf8'))
+  return mutations.map((one: object) => ({ date, ...one }))
 }
 
 function copyTree(): string {
@@ -89,7 +110,8 @@ async function tryMutation(mutation: Mutation): Promise<Outcome> {
   cpSync(join(ROOT, mutation.file), target)
   // The proof must report an exception: a run that ends by itself has detected nothing.
   const isNamed = mutation.tests !== undefined || / × /.test(text)
-  return { mutation, noticed: code !== 0 && isNamed, failed: findFailure(text) }
+  const noticed = code !== 0 && isNamed
+  return { mutation, date: new Date().toISOString(), noticed, failed: findFailure(text) }
 }
 
 function commandOf({ tests, first }: Mutation): readonly string[] {
@@ -143,21 +165,23 @@ function nameOf(line: string): string {
   return line.replace(/^\s*✖ /, '').replace(/ \([\d.]+ms\)$/, '')
 }
 
-function describe({ mutation, noticed, failed }: Outcome): string[] {
+function describe({ mutation, date, noticed, failed }: Outcome): string[] {
   const { rule, mistake, tests } = mutation
   const by = tests ? tests.join(', ') : 'prove:prices'
   return [
     `${noticed ? 'noticed' : 'NOT NOTICED'}  ${rule}`,
     `    mistake: ${mistake}`,
-    `    by ${by}: ${failed}`,
+    `    by ${by}, ${date.slice(0, 10)}: ${failed}`,
   ]
 }
 
 function reportResults(outcomes: readonly Outcome[]): void {
   const noticed = outcomes.filter((one) => one.noticed).length
   const rows = outcomes.map(({ mutation, ...rest }) => ({ ...mutation, ...rest }))
+  const untried = MUTATIONS.length - outcomes.length
+  const left = untried === 0 ? '' : `; ${untried} more are listed and not yet tried`
   const lines = [
-    `${noticed} of ${outcomes.length} mistakes were noticed; without one the proof passes`,
+    `${noticed} of ${outcomes.length} mistakes were noticed; without one the proof passes${left}`,
     '',
     ...outcomes.flatMap(describe),
   ]
