@@ -4,6 +4,7 @@ import postgres, { type Options, type Sql } from 'postgres'
 import { storableText } from '../../lib/text/well-formed.ts'
 import { arrayTypes } from './array-types.ts'
 import { type Address, dial } from './dial.ts'
+import { shareParameterTypes } from './parameter-types.ts'
 import { secure } from './secure.ts'
 import { readTlsOptions } from './tls-options.ts'
 
@@ -116,19 +117,22 @@ export function openClient(
     ...events,
   } satisfies Options<{ bigint: typeof bigintType }> & ConnectionEvents & Dialled
   const database = options.database ? { database: options.database } : {}
+  const client =
+    'url' in place
+      ? postgres(url ?? place.url, { ...shared, ...database, ssl: false })
+      : postgres({
+          ...shared,
+          path: `${place.socketFolder}/.s.PGSQL.${place.port}`,
+          host: place.socketFolder,
+          port: place.port,
+          username: place.user,
+          password: place.password,
+          database: options.database ?? place.database,
+        })
   // The type parameter only declares how bigint is parsed; the rest of the gateway uses plain Sql.
-  if ('url' in place) {
-    return postgres(url ?? place.url, { ...shared, ...database, ssl: false }) as unknown as Sql
-  }
-  return postgres({
-    ...shared,
-    path: `${place.socketFolder}/.s.PGSQL.${place.port}`,
-    host: place.socketFolder,
-    port: place.port,
-    username: place.user,
-    password: place.password,
-    database: options.database ?? place.database,
-  }) as unknown as Sql
+  const sql = client as unknown as Sql
+  shareParameterTypes(sql)
+  return sql
 }
 
 export interface SocketAddress {
