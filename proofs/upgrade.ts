@@ -4,7 +4,8 @@
  * created anew comes back at another address, and a DNS server says so, as Docker's does. Under
  * calls, streams and tasks: changed settings, an upgrade from the last release, a rollback.
  * `npm run prove:upgrade -- [--previous COMMIT] [--rate CALLS_PER_SECOND]`
- * Needs nginx 1.27.3 or newer; NGINX is the path of its binary.
+ * NGINX is the path of its binary. One that is older than 1.27.3, as Debian's, resolves one name of
+ * all gateways for each request instead of each name of the upstream.
  */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +20,7 @@ import { startOwnServer } from '../tests/support/database/own-postgres.ts'
 import { startDnsServer } from '../tests/support/dns-server.ts'
 import { findFreePort } from '../tests/support/free-port.ts'
 import { type GatewayProcess, startGateway } from '../tests/support/gateway.ts'
-import { NGINX_RESOLVES, startNginx } from '../tests/support/nginx.ts'
+import { ALL_GATEWAYS, NGINX_VERSION, startNginx } from '../tests/support/nginx.ts'
 import { until } from '../tests/support/until.ts'
 import { startLoad } from './scale/load.ts'
 import { findLastRelease, unpackRelease } from './scale/release.ts'
@@ -34,8 +35,8 @@ const values = readOptions(import.meta.filename, {
   previous: { type: 'string' },
   rate: { type: 'string', default: '100' },
 })
-if (!NGINX_RESOLVES) {
-  console.error('needs nginx 1.27.3 or newer: set NGINX to the path of its binary')
+if (!NGINX_VERSION) {
+  console.error('needs nginx: set NGINX to the path of its binary')
   process.exit(2)
 }
 const previous = values.previous ?? findLastRelease()
@@ -53,13 +54,23 @@ const port = await findFreePort()
 const gateways = new Map<string, GatewayProcess>()
 let lastHost = 10
 
+/** Tells the DNS server where a service is now; undefined once it is gone. */
+function publish(name: string, host: string | undefined): void {
+  if (host === undefined) dns.addresses.delete(name)
+  else dns.addresses.set(name, host)
+  dns.addresses.set(
+    ALL_GATEWAYS,
+    NAMES.flatMap((one) => dns.addresses.get(one) ?? []),
+  )
+}
+
 /** Starts what a service of Compose runs, at an address that it has not had before. */
 async function create(name: string, root: string, more: Readonly<Record<string, string>> = {}) {
   lastHost += 1
   const host = `127.0.0.${lastHost}`
   const env = { DRAIN_DELAY_SECONDS: '5', DRAIN_SECONDS: '30', ROLE: 'api', ...more }
   // The name exists from the container's start, before the gateway listens.
-  dns.addresses.set(name, host)
+  publish(name, host)
   const place = { dataDir: join(dataDir, name), databaseUrl: server.url, port, host, root, env }
   gateways.set(name, await startGateway(place))
 }
@@ -69,7 +80,7 @@ async function remove(name: string): Promise<void> {
   gateway?.signal('SIGTERM')
   const exit = await gateway?.exited
   if (exit?.code !== 0) throw new Error(`${name} ended badly\n${gateway?.log()}`)
-  dns.addresses.delete(name)
+  publish(name, undefined)
 }
 
 const migrateTo = (root: string) => migrate(sql, join(root, 'migrations'))
@@ -142,7 +153,9 @@ await sql.end({ timeout: 1 })
 await simulators.stop(5_000)
 await server.remove()
 release.remove()
-report('prove-upgrade', conditions, { ok, scenes, returned, auditOk }, [
+const nginxVersion = NGINX_VERSION.join('.')
+report('prove-upgrade', conditions, { ok, nginx: nginxVersion, scenes, returned, auditOk }, [
+  `behind nginx ${nginxVersion}`,
   ...scenes.map(({ name, calls, tasks, failures }) => {
     const counted = `${calls} calls, ${tasks} of them tasks, ${failures.length} failed`
     return `${name}, one after the other: ${counted}`

@@ -9,12 +9,17 @@ import { startProcess } from './processes.ts'
 const CONFIGURATION = join(import.meta.dirname, '..', '..', 'deploy', 'nginx', 'nginx.conf')
 /** Another binary than the one on the path: the path of a newer nginx, for example. */
 const PROGRAM = process.env.NGINX ?? 'nginx'
+/** The name of all gateways, for an nginx that cannot resolve those of an upstream again. */
+export const ALL_GATEWAYS = 'all-gateways'
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 
 /** The installed version, such as [1, 28, 0]; undefined without nginx. */
 export const NGINX_VERSION: readonly number[] | undefined = readVersion()
 
-/** Whether it resolves the names of an upstream again, as the image of Compose does. */
+/**
+ * True if it resolves the names of an upstream again, as the image of Compose does. An older one
+ * resolves the one name `ALL_GATEWAYS` for each request, and tries its addresses in turn.
+ */
 export const NGINX_RESOLVES = isSince(NGINX_VERSION ?? [0], [1, 27, 3])
 
 export interface Nginx {
@@ -57,9 +62,14 @@ export async function startNginx(
 }
 
 function byName(text: string, place: { readonly dnsPort: number; readonly port: number }): string {
-  return text
-    .replace('resolver 127.0.0.11 ', `resolver 127.0.0.1:${place.dnsPort} `)
-    .replace(/(server gateway-\d):8080/g, `$1:${place.port}`)
+  const here = text.replace('resolver 127.0.0.11 ', `resolver 127.0.0.1:${place.dnsPort} `)
+  if (NGINX_RESOLVES) return here.replace(/(server gateway-\d):8080/g, `$1:${place.port}`)
+  return here
+    .replace(/ +upstream gateways \{[^}]*\}\n/, '')
+    .replace(
+      'proxy_pass http://gateways;',
+      `set $all ${ALL_GATEWAYS}; proxy_pass http://$all:${place.port};`,
+    )
 }
 
 function byAddress(text: string, gateways: readonly string[]): string {
