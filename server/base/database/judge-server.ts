@@ -62,6 +62,13 @@ function judgeWrites(server: ServerRow): ServerFinding[] {
       `the role ${role} may not change the tables: connect as their owner, or make it a member`,
     ),
     refuseIf(
+      server.hides_rows,
+      'row-level security',
+      onOff(server.hides_rows),
+      `row-level security hides all rows from the role ${role}: connect as the owner of the ` +
+        'tables, and do not force it on them (alter table … no force row level security)',
+    ),
+    refuseIf(
       may_write === null && (schema === null || !may_create),
       'rights on the schema',
       may_create ? 'granted' : 'missing',

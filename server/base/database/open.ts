@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { closeToOthers } from '../lib/secrets/private-files.ts'
+import { checkAddress, explainParameter } from './connection/address.ts'
 import { checkPooler, explainPooler } from './connection/check-pooler.ts'
 import { connect } from './connection/client.ts'
 import type { DatabasePlace } from './connection/open-client.ts'
@@ -112,27 +113,18 @@ async function isInUse(place: DatabasePlace): Promise<boolean> {
   }
 }
 
-/** With several hosts the client retries them for ever, and no statement would fail. */
-function refuseSeveralHosts(address: string): void {
-  if (!URL.parse(address)?.hostname.includes(',')) return
-  throw new DatabaseProblem(
-    'DATABASE_URL names several hosts: name one address that follows the primary, such as a DNS ' +
-      'name, a virtual address or a proxy in session mode',
-  )
-}
-
 async function openExternal(
   place: Extract<DatabasePlace, { readonly url: string }>,
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
-  refuseSeveralHosts(place.url)
+  checkAddress(place.url)
   try {
     const check = () => checkPooler(place)
     return await openPool({ place, kind: 'external', check, close: async () => undefined }, options)
   } catch (cause) {
     if (cause instanceof DatabaseProblem) throw cause
     if (readErrorCode(cause) === READ_ONLY) throw explainReplica(cause)
-    const problem = explainPooler(cause) ?? explainTls(cause)
+    const problem = explainPooler(cause) ?? explainTls(cause) ?? explainParameter(cause, place.url)
     if (problem !== undefined) throw new DatabaseProblem(problem, cause)
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new DatabaseProblem(`cannot reach the database of DATABASE_URL: ${why}`, cause)

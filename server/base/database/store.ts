@@ -16,6 +16,8 @@ export interface ServerRow {
   readonly may_create: boolean
   /** Null in an empty database. */
   readonly may_write: boolean | null
+  /** Row-level security without a policy: the role sees no row. */
+  readonly hides_rows: boolean
   readonly replication_role: string
   readonly max_connections: number
   /** Kept for superusers and the like. */
@@ -45,6 +47,9 @@ export async function readServer(sql: Sql): Promise<ServerRow> {
       case when to_regclass('balance') is not null then
         has_table_privilege('balance', 'select') and has_table_privilege('balance', 'update')
         and has_table_privilege('entry', 'insert') end as may_write,
+      case when to_regclass('balance') is null then false else row_security_active('balance')
+        and not exists (select from pg_policy where polrelid = to_regclass('balance'))
+      end as hides_rows,
       current_setting('session_replication_role') as replication_role,
       current_setting('max_connections')::int as max_connections,
       current_setting('superuser_reserved_connections')::int

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
 import { connect } from '../../../server/base/database/connection/client.ts'
+import { openDatabase } from '../../../server/base/database/open.ts'
 import { audit } from '../../../server/money/ledger/audit/audit.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import { fillAccounts, startWorkload } from '../backup-support.ts'
@@ -63,6 +64,27 @@ test('hostile defaults of a database change neither a session nor the books', as
     assert.ok((await audit(sql)).ok)
     await sql.end({ timeout: 1 })
   } finally {
+    await database.drop()
+  }
+})
+
+test('row-level security that hides all rows is refused, not taken for empty books', async () => {
+  const database = await createTestDatabase()
+  const role = `hidden_${process.pid}`
+  try {
+    await database.sql.unsafe(`create role ${role} login password 'hidden'`)
+    await database.sql.unsafe(`grant all on all tables in schema public to ${role}`)
+    const url = new URL(database.url)
+    url.username = role
+    url.password = 'hidden'
+    const open = () => openDatabase({ databaseUrl: url.href, dataDir: '/nowhere', owner: true })
+    await (await open()).stop()
+    await database.sql`alter table balance enable row level security`
+    await assert.rejects(open(), new RegExp(`hides all rows from the role ${role}`))
+    await database.sql.unsafe(`create policy own on balance to ${role} using (true)`)
+    await (await open()).stop()
+  } finally {
+    await database.sql.unsafe(`drop owned by ${role}; drop role ${role}`)
     await database.drop()
   }
 })

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import postgres, { type Options, type Sql } from 'postgres'
 import { storableText } from '../../lib/text/well-formed.ts'
+import { readParts, readSocketUrl } from './address.ts'
 import { arrayTypes } from './array-types.ts'
 import { type Address, dial } from './dial.ts'
 import { shareParameterTypes } from './parameter-types.ts'
@@ -119,7 +120,7 @@ export function openClient(
   const database = options.database ? { database: options.database } : {}
   const client =
     'url' in place
-      ? postgres(url ?? place.url, { ...shared, ...database, ssl: false })
+      ? postgres(url ?? place.url, { ...shared, ...readParts(place.url), ...database, ssl: false })
       : postgres({
           ...shared,
           path: `${place.socketFolder}/.s.PGSQL.${place.port}`,
@@ -133,29 +134,4 @@ export function openClient(
   const sql = client as unknown as Sql
   shareParameterTypes(sql)
   return sql
-}
-
-export interface SocketAddress {
-  readonly socketFolder: string
-  readonly port: number
-  readonly user: string
-  readonly password: string
-  readonly database: string
-}
-
-/**
- * Reads the folder from the URL's encoded host or from libpq's parameter `host`. Returns undefined
- * if the URL has no folder.
- */
-function readSocketUrl(text: string): SocketAddress | undefined {
-  const url = new URL(text)
-  const folder = decodeURIComponent(url.searchParams.get('host') ?? url.hostname)
-  if (!folder.startsWith('/')) return undefined
-  return {
-    socketFolder: folder,
-    port: Number(url.port || url.searchParams.get('port') || 5432),
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)) || 'tributary',
-  }
 }

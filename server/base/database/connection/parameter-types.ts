@@ -42,12 +42,12 @@ export function shareParameterTypes(sql: Sql): void {
     },
     set(this: ClientStatement, described: Described | null) {
       this[STATEMENT] = described
-      if (described) useKnown(this, described)
+      if (described) takeKnown(this, described)
     },
   })
 }
 
-function useKnown(statement: ClientStatement, { types }: Described): void {
+function takeKnown(statement: ClientStatement, { types }: Described): void {
   const { signature } = statement
   if (!statement.describeFirst || statement.onlyDescribe || !signature) return
   const found = known.get(signature)
