@@ -25,7 +25,7 @@ async function take(sql: Sql, id: string, taskId: string | null): Promise<void> 
     select ledger_take(
       ${[id]}::text[], ${[`req_${id}`]}::text[], ${[ACCOUNT]}::text[], array['key'],
       ${[taskId === null ? 'own_released' : null]}::text[], ${[taskId]}::text[], array['chat'],
-      array['model'], array[null]::bigint[], ${[AMOUNT]}::bigint[], '[{}]'::jsonb, null, null, null,
+      array['model'], array[null]::bigint[], ${[String(AMOUNT)]}::bigint[], '[{}]'::jsonb, null, null, null,
       null, null) as refused`
   assert.deepEqual(row?.refused, [])
 }
@@ -33,7 +33,7 @@ async function take(sql: Sql, id: string, taskId: string | null): Promise<void> 
 async function close(sql: Sql, id: string, taskId: string | null): Promise<void> {
   const [row] = await sql<{ refused: string[] }[]>`
     select ledger_close(
-      ${[id]}::text[], ${[ACCOUNT]}::text[], ${[CHARGE]}::bigint[], array['succeeded'],
+      ${[id]}::text[], ${[ACCOUNT]}::text[], ${[String(CHARGE)]}::bigint[], array['succeeded'],
       array['usage'], array[false], array[null]::bigint[], array[null]::bigint[],
       array[null]::text[], ${[taskId]}::text[], '[{"lines": [], "attempts": []}]'::jsonb,
       '{}') as refused`

@@ -6,8 +6,11 @@ import type { DatabaseSession, Opening } from '../../../server/base/database/con
 import { waitSlices } from '../../../server/base/database/connection/slices.ts'
 import { ServerWatch } from '../../../server/base/database/connection/watch.ts'
 
-/** A silent server answers later, a lost request is never answered. */
-type State = 'up' | 'silent' | 'lost' | 'refusing'
+/**
+ * A silent server answers later, a lost request is never answered; a slow one lets the watch in and
+ * leaves it waiting.
+ */
+type State = 'up' | 'silent' | 'lost' | 'refusing' | 'slow'
 
 /** A server whose time, answers and admission the test holds. */
 class FakeServer {
@@ -89,7 +92,9 @@ class FakeServer {
 
   private async admit({ timeoutMs, events }: Opening): Promise<DatabaseSession> {
     this.attempts.push(timeoutMs)
-    const session = this.reply(() => this.makeSession())
+    if (this.state === 'slow') events?.onadmitted?.()
+    const isSlow = this.state === 'slow'
+    const session = isSlow ? new Promise<never>(() => undefined) : this.reply(this.makeSession)
     const late = waitSlices(timeoutMs).then(() => {
       throw Object.assign(new Error('late'), { code: 'CONNECT_TIMEOUT' })
     })
@@ -99,7 +104,7 @@ class FakeServer {
     return admitted
   }
 
-  private makeSession(): DatabaseSession {
+  private readonly makeSession = (): DatabaseSession => {
     const answer = () => this.reply(() => [])
     const sql = Object.assign(answer, { unsafe: answer }) as unknown as Sql
     return { sql, close: async () => undefined } as unknown as DatabaseSession
@@ -252,4 +257,17 @@ test('an attempt that fails after a later one has succeeded closes nothing', asy
   await server.pass(0)
   assert.equal(server.refused, 0)
   assert.equal(await server.open(), undefined)
+})
+
+test('clients connect once the server begins to answer, beside the watch', async (t) => {
+  const server = new FakeServer(t)
+  await server.start()
+  server.state = 'silent'
+  await server.pass(2_100)
+  server.state = 'slow'
+  await server.pass(3_100)
+  assert.equal(server.welcomed, 1)
+  assert.equal(server.listened, 1, 'the watch has no session yet')
+  assert.equal(await server.open(), undefined)
+  assert.equal(server.opened, 1)
 })

@@ -22,8 +22,15 @@ const PAUSE_MS_MAX = 2_000
 
 /** Opens a session within this time. */
 export type Open = (timeoutMs: number) => Promise<DatabaseSession>
-/** Opens a session within this time, unless `signal` aborts. */
-export type OpenUnless = (timeoutMs: number, signal: AbortSignal) => Promise<DatabaseSession>
+/**
+ * Opens a session within this time, unless `signal` aborts. Calls `onAdmitted` when the server has
+ * begun to answer.
+ */
+export type OpenUnless = (
+  timeoutMs: number,
+  signal: AbortSignal,
+  onAdmitted: () => void,
+) => Promise<DatabaseSession>
 
 export interface ConnectorEvents {
   /** Called when connections are refused from now on. */
@@ -53,9 +60,20 @@ export class Connector {
     })
   }
 
-  /** The attempt that finds out whether connections can be opened again. */
+  /**
+   * The attempt that finds out whether connections can be opened again: they can once the server
+   * begins to answer it. Over a slow network its session takes three more round trips.
+   */
   async probe(open: OpenUnless): Promise<DatabaseSession> {
-    return await this.inTurn(() => this.attempt((timeoutMs) => openBeside(open, timeoutMs)))
+    return await this.inTurn((endTurn) => {
+      const onAdmitted = () => {
+        if (!this.isClosed()) return
+        endTurn()
+        this.reopen()
+      }
+      const openOne: OpenBeside = (timeoutMs, signal) => open(timeoutMs, signal, onAdmitted)
+      return this.attempt((timeoutMs) => openBeside(openOne, timeoutMs))
+    })
   }
 
   /** Refuses connections until a probe succeeds. */
@@ -74,17 +92,30 @@ export class Connector {
     return this.lastTookMs > SLOW_MS && !this.isClosed() ? AT_ONCE_WHEN_SLOW : 1
   }
 
-  private async inTurn(work: () => Promise<DatabaseSession>): Promise<DatabaseSession> {
+  /** `work` may end its turn before it is done. */
+  private async inTurn(
+    work: (endTurn: () => void) => Promise<DatabaseSession>,
+  ): Promise<DatabaseSession> {
     const turn = Promise.withResolvers<void>()
     this.queue.push(turn.resolve)
     this.startNext()
     await turn.promise
-    try {
-      return await work()
-    } finally {
-      this.running -= 1
+    let isOver = false
+    const endTurn = () => {
+      if (!isOver) this.running -= 1
+      isOver = true
       this.startNext()
     }
+    try {
+      return await work(endTurn)
+    } finally {
+      endTurn()
+    }
+  }
+
+  private reopen(): void {
+    this.closedBy = undefined
+    this.events.onOpened()
   }
 
   private startNext(): void {
@@ -104,9 +135,7 @@ export class Connector {
       this.lastOpenedAtMs = performance.now()
       this.lastTookMs = this.lastOpenedAtMs - startMs
       this.timeoutMs = clamp(this.lastTookMs * TIMEOUT_FACTOR, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX)
-      const wasClosed = this.isClosed()
-      this.closedBy = undefined
-      if (wasClosed) this.events.onOpened()
+      if (this.isClosed()) this.reopen()
       return session
     } catch (error) {
       if (readErrorCode(error) === 'CONNECT_TIMEOUT') {
@@ -120,8 +149,10 @@ export class Connector {
   }
 }
 
+type OpenBeside = (timeoutMs: number, signal: AbortSignal) => Promise<DatabaseSession>
+
 /** Resolves with the first session. Rejects with the first error, and opens no other then. */
-async function openBeside(open: OpenUnless, timeoutMs: number): Promise<DatabaseSession> {
+async function openBeside(open: OpenBeside, timeoutMs: number): Promise<DatabaseSession> {
   const isOver = new AbortController()
   const first = Promise.withResolvers<DatabaseSession>()
 

@@ -10,6 +10,8 @@ import { secure } from './secure.ts'
 import { readTlsOptions } from './tls-options.ts'
 
 const CONNECT_SECONDS = 2
+/** The first byte of what a server says to whom it lets in, instead of an error. */
+const AUTHENTICATION = 'R'.charCodeAt(0)
 /** Keeps firewalls from dropping idle connections. */
 const KEEP_ALIVE_SECONDS = 20
 
@@ -40,6 +42,8 @@ export interface ClientOptions {
 export interface ConnectionEvents {
   readonly onclose?: () => void
   readonly onnotify?: (channel: string, payload: string) => void
+  /** Called when the server begins to sign the gateway in: it has a process for the connection. */
+  readonly onadmitted?: (() => void) | undefined
 }
 
 /** An option of the client that its types lack. */
@@ -85,7 +89,7 @@ const TYPES = { bigint: bigintType, text: textType, ...arrayTypes }
 export function openClient(
   address: DatabasePlace,
   options: Pick<ClientOptions, 'name' | 'database'>,
-  events: ConnectionEvents = {},
+  { onadmitted, ...events }: ConnectionEvents = {},
   connecting?: AbortSignal,
   dropped?: AbortSignal,
 ): Sql {
@@ -101,6 +105,9 @@ export function openClient(
       const plain = await dial(found, signal)
       const socket = tls ? await secure(plain, found.host[0] ?? '', tls, signal) : plain
       dropped?.addEventListener('abort', () => socket.destroy(), { once: true })
+      if (onadmitted) {
+        socket.once('data', (first: Buffer) => first[0] === AUTHENTICATION && onadmitted())
+      }
       return socket
     },
     connect_timeout: connecting ? 0 : CONNECT_SECONDS,

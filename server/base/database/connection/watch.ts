@@ -131,13 +131,18 @@ export class ServerWatch {
     return !this.stopping.signal.aborted && (!this.current || this.connector.isClosed())
   }
 
-  private async openOwn(timeoutMs: number, unless: AbortSignal): Promise<DatabaseSession> {
+  private async openOwn(
+    timeoutMs: number,
+    unless: AbortSignal,
+    onadmitted: () => void,
+  ): Promise<DatabaseSession> {
     const signal = AbortSignal.any([this.stopping.signal, unless])
     const onclose = () => this.lose(session)
     const onnotify = (channel: string, payload: string) => {
       for (const { onMessage } of this.channels.get(channel) ?? []) onMessage(payload)
     }
-    const session = await this.openWatch({ timeoutMs, signal, events: { onclose, onnotify } })
+    const events = { onclose, onnotify, onadmitted }
+    const session = await this.openWatch({ timeoutMs, signal, events })
     return session
   }
 
