@@ -109,7 +109,7 @@ test('calls of 0.2.0 go on through every migration since, and the books stay exa
   await sql`insert into account (id, name) values (${ACCOUNT}, 'test')`
   await sql`insert into balance (account_id, currency) values (${ACCOUNT}, 'CNY')`
   await sql`
-    select ledger_credit('credit', ${ACCOUNT}, 'top_up', ${CREDIT}::bigint, 'test', 'test', null)`
+    select ledger_credit('credit', ${ACCOUNT}, 'top_up', ${CREDIT.toString()}::bigint, 'test', 'test', null)`
   await sql`select ledger_renew('own_released', '', interval '1 hour', interval '1 hour')`
 
   let closed = 0n

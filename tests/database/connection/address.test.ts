@@ -5,30 +5,20 @@ import {
   checkAddress,
   explainParameter,
   readSocketUrl,
+  readTarget,
 } from '../../../server/base/database/connection/address.ts'
 import { openClient } from '../../../server/base/database/connection/open-client.ts'
 import { DatabaseProblem } from '../../../server/base/database/problem.ts'
 
-function open(url: string) {
-  const { host, port, user, pass, database, path } = openClient({ url }, {}).options as unknown as {
-    readonly [name: string]: unknown
-  }
-  return { host, port, user, pass, database, path }
-}
-
-test('IPv6, characters of every kind and a missing port reach the client as they are meant', () => {
+test('IPv6, characters of every kind and a missing port are read as they are meant', () => {
   const odd = "o'dd @:/#?%é"
   const encoded = encodeURIComponent(odd)
-  assert.deepEqual(open(`postgres://${encoded}:${encoded}@[::1]:6000/${encoded}?sslmode=disable`), {
-    host: ['::1'],
-    port: [6000],
-    user: odd,
-    pass: odd,
-    database: odd,
-    path: false,
-  })
-  const plain = open('postgresql://me:secret@db.example.com/tributary')
-  assert.deepEqual([plain.host, plain.port], [['db.example.com'], [5432]])
+  const url = `postgres://${encoded}:${encoded}@[::1]:6000/${encoded}?sslmode=disable`
+  assert.deepEqual(readTarget(url), { host: ['::1'], port: [6000] })
+  const { user, pass, database } = openClient({ url }, {}).options
+  assert.deepEqual([user, pass, database], [odd, odd, odd])
+  const plain = readTarget('postgresql://me:secret@db.example.com/tributary')
+  assert.deepEqual(plain, { host: ['db.example.com'], port: [5432] })
 })
 
 test('a socket folder is named as the host or as a parameter, its user too', () => {

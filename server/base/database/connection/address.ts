@@ -37,15 +37,20 @@ function isDecodable({ username, password, hostname, pathname }: URL): boolean {
 }
 
 /**
- * Returns the decoded parts. The client takes an IPv6 address in brackets apart at its colons, and
- * leaves the name of the database encoded.
+ * Returns the host and port to dial. The client takes an IPv6 address in brackets apart at its
+ * colons.
  */
-export function readParts(address: string) {
-  const { hostname, port, username, password, pathname } = new URL(address)
+export function readTarget(address: string) {
+  const { hostname, port } = new URL(address)
+  if (!hostname) return {}
+  return { host: [hostname.replace(/^\[|\]$/g, '')], port: [Number(port || DEFAULT_PORT)] }
+}
+
+/** Returns the other parts, decoded. The client leaves the name of the database encoded. */
+export function readLogin(address: string) {
+  const { username, password, pathname } = new URL(address)
   const database = decodeURIComponent(pathname.slice(1))
   return {
-    ...(hostname && { host: [hostname.replace(/^\[|\]$/g, '')] }),
-    ...(hostname && { port: [Number(port || DEFAULT_PORT)] }),
     ...(username && { username: decodeURIComponent(username) }),
     ...(password && { password: decodeURIComponent(password) }),
     ...(database && { database }),

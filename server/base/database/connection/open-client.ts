@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import postgres, { type Options, type Sql } from 'postgres'
 import { storableText } from '../../lib/text/well-formed.ts'
-import { readParts, readSocketUrl } from './address.ts'
+import { readLogin, readSocketUrl, readTarget } from './address.ts'
 import { arrayTypes } from './array-types.ts'
 import { type Address, dial } from './dial.ts'
 import { shareParameterTypes } from './parameter-types.ts'
@@ -102,8 +102,9 @@ export function openClient(
       if (isUsed) throw new ConnectionClosed()
       isUsed = true
       const signal = connecting ?? AbortSignal.timeout(CONNECT_SECONDS * 1_000)
-      const plain = await dial(found, signal)
-      const socket = tls ? await secure(plain, found.host[0] ?? '', tls, signal) : plain
+      const target = 'url' in place ? { ...found, ...readTarget(place.url) } : found
+      const plain = await dial(target, signal)
+      const socket = tls ? await secure(plain, target.host[0] ?? '', tls, signal) : plain
       dropped?.addEventListener('abort', () => socket.destroy(), { once: true })
       if (onadmitted) {
         socket.once('data', (first: Buffer) => first[0] === AUTHENTICATION && onadmitted())
@@ -127,7 +128,7 @@ export function openClient(
   const database = options.database ? { database: options.database } : {}
   const client =
     'url' in place
-      ? postgres(url ?? place.url, { ...shared, ...readParts(place.url), ...database, ssl: false })
+      ? postgres(url ?? place.url, { ...shared, ...readLogin(place.url), ...database, ssl: false })
       : postgres({
           ...shared,
           path: `${place.socketFolder}/.s.PGSQL.${place.port}`,
