@@ -15,7 +15,7 @@ const TIMERS: Readonly<Record<string, string>> = {
   'tests/database/slow-server.test.ts': 'is a server that is slow to admit connections',
   'tests/database/lost-connections.test.ts': 'has statements that run when their server dies',
   'tests/ledger/locks-and-deadlines.test.ts': 'has a lock that its holder keeps until a deadline',
-  'tests/database/migrate.test.ts': 'has a migration that runs when its process dies',
+  'tests/database/migrations/migrate.test.ts': 'has a migration that runs when its process dies',
 }
 
 const TIMER =

@@ -1,4 +1,4 @@
-/** Addresses of databases as URLs: what is wrong with one, and its parts as the client needs them. */
+/** Addresses of databases as URLs: their parts, and what is wrong with one. */
 import { DatabaseProblem } from '../problem.ts'
 import { readErrorCode } from '../unavailable.ts'
 

@@ -1,12 +1,12 @@
 /**
  * Types of parameters, which are the same in every session. The client (postgres 3.4) asks the
  * server for them at the first run of a statement in each session, a round trip more than is
- * needed: here a process asks once, and later sessions take what the first one was told.
+ * needed: here a process asks once, and later sessions use the answer.
  */
 import type { Sql } from 'postgres'
 import { readErrorCode } from '../unavailable.ts'
 
-/** What the client keeps of a statement. It writes the types that it is told into its list. */
+/** The client's record of a statement. It writes the types that it receives into this list. */
 interface Described {
   readonly types: number[]
 }

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { connect } from '../../server/base/database/connection/client.ts'
-import { readFunctionFiles } from '../../server/base/database/migrations/function-files.ts'
-import { migrate } from '../../server/base/database/migrations/migrate.ts'
-import { DatabaseProblem } from '../../server/base/database/problem.ts'
-import { createTestDatabase } from '../support/postgres.ts'
+import { connect } from '../../../server/base/database/connection/client.ts'
+import { readFunctionFiles } from '../../../server/base/database/migrations/function-files.ts'
+import { migrate } from '../../../server/base/database/migrations/migrate.ts'
+import { DatabaseProblem } from '../../../server/base/database/problem.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
+const ROOT = join(import.meta.dirname, '..', '..', '..')
 const LIST = '0033-functions-in-files.sql'
 
 /** An empty database, and versions of the program that have one migration and no function. */

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { connect } from '../../server/base/database/connection/client.ts'
-import { migrate, watchCompatibility } from '../../server/base/database/migrations/migrate.ts'
-import { DatabaseProblem } from '../../server/base/database/problem.ts'
-import { createTestDatabase } from '../support/postgres.ts'
-import { startProcess } from '../support/processes.ts'
-import { until } from '../support/until.ts'
+import { connect } from '../../../server/base/database/connection/client.ts'
+import { migrate, watchCompatibility } from '../../../server/base/database/migrations/migrate.ts'
+import { DatabaseProblem } from '../../../server/base/database/problem.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { startProcess } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 
-const MIGRATOR = join(import.meta.dirname, '..', 'support', 'database', 'migrate-process.ts')
+const MIGRATOR = join(import.meta.dirname, '..', '..', 'support', 'database', 'migrate-process.ts')
 
 /** An empty database and a folder for migrations. */
 async function prepare(t: TestContext) {
