@@ -14,13 +14,13 @@ async function prove(page: Page): Promise<void> {
   await dialog.waitFor({ state: 'hidden' })
 }
 
-describe('settings', { skip: noBrowser }, () => {
-  let stage: ConsoleStage
-  before(async () => {
-    stage = await startConsoleStage()
-  })
-  after(() => stage?.stop())
+let stage: ConsoleStage
+before(async () => {
+  if (!noBrowser) stage = await startConsoleStage()
+})
+after(() => stage?.stop())
 
+describe('settings', { skip: noBrowser }, () => {
   test('an authenticator app is added after a step-up, and required from then on', async () => {
     const { page, complaints } = await stage.signedIn('/settings')
     const email = await page
@@ -142,12 +142,6 @@ describe('settings', { skip: noBrowser }, () => {
 })
 
 describe('settings, for all', { skip: noBrowser }, () => {
-  let stage: ConsoleStage
-  before(async () => {
-    stage = await startConsoleStage()
-  })
-  after(() => stage?.stop())
-
   test('a passkey is added, signs in, and is removed', async () => {
     const { page, context } = await stage.signedIn('/settings')
     // Browsers have passkeys for names: this machine's is localhost.

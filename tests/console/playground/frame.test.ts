@@ -18,13 +18,13 @@ const KINDS = [
   'embedding',
 ]
 
-describe('the frame of the playground', { skip: noBrowser }, () => {
-  let stage: ConsoleStage
-  before(async () => {
-    stage = await startConsoleStage()
-  })
-  after(() => stage?.stop())
+let stage: ConsoleStage
+before(async () => {
+  if (!noBrowser) stage = await startConsoleStage()
+})
+after(() => stage?.stop())
 
+describe('the frame of the playground', { skip: noBrowser }, () => {
   test('an empty balance is shown before the call and refused with the API’s message', async () => {
     const { account } = await stage.createCaller('0')
     const { page } = await stage.signedIn('/playground', { accountId: account.id })
@@ -77,12 +77,6 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
 })
 
 describe('every form of the playground', { skip: noBrowser }, () => {
-  let stage: ConsoleStage
-  before(async () => {
-    stage = await startConsoleStage()
-  })
-  after(() => stage?.stop())
-
   test('a capability without a model says what comes next', async () => {
     for (const [operator, next] of [
       [true, 'Add a model'],
@@ -120,8 +114,8 @@ describe('every form of the playground', { skip: noBrowser }, () => {
     test(`accessible, on ${name}`, async () => {
       const { page, complaints } = await stage.signedIn('/playground', {}, look)
       for (const kind of KINDS) {
-        await page.goto(`${stage.console}/playground?kind=${kind}`)
-        await page.locator('button[type=submit]').waitFor()
+        await page.locator(`[role=tab][id$="-tab-${kind}"]`).click()
+        await page.locator(`[role=tabpanel][id$="-panel-${kind}"] button[type=submit]`).waitFor()
         await expectFits(page)
         await expectAccessible(page)
       }

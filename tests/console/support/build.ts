@@ -8,8 +8,18 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 const LOCK = join(ROOT, 'node_modules', '.console-build.lock')
 const LOCK_STALE_MS = 120_000
 
-/** Builds when the sources have changed since the last build. Throws with what the build said. */
-export async function ensureConsole(): Promise<void> {
+let built: Promise<void> | undefined
+
+/**
+ * Builds when the sources have changed since the last build, and looks once for a process. Rejects
+ * with what the build said.
+ */
+export function ensureConsole(): Promise<void> {
+  built ??= build()
+  return built
+}
+
+async function build(): Promise<void> {
   const lock = await takeLock()
   try {
     const script = join(ROOT, 'scripts', 'build.mjs')
