@@ -180,6 +180,14 @@ test('an end is read by pointers, with what was billed', async (t) => {
   }
 })
 
+test('a figure that is no seconds is not charged as such', async (t) => {
+  const film = { state: 'ready', url: FILM, billed_seconds: 16 }
+  const { url } = await startRecorded(t, () => ({ '/v2/films/7': { body: { film } } }))
+  const settings = { ...settingsOf(url, undefined), stated_usage: false }
+  const done = await driver.poll(wire, { settings, upstreamModel: 'owner/films', upstreamId: '7' })
+  assert.deepEqual(done, { state: 'succeeded', result: { video_url: FILM } })
+})
+
 test('fal: the answer with the film may be the failure', async (t) => {
   const status = '/owner/films/requests/7/status'
   const at = '/owner/films/requests/7'

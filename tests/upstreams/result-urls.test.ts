@@ -57,7 +57,8 @@ const VENDORS = {
     const body = { id: '1', status: 'succeeded', output }
     const { url } = await startRecorded(t, () => ({ '/v1/predictions/1': { body } }))
     const preset = 'replicate' as const
-    const settings = { base_url: url, api_key: 'none', preset, callbacks: false }
+    const more = { callbacks: false, stated_usage: true }
+    const settings = { base_url: url, api_key: 'none', preset, ...more }
     return mediaVideo.poll(wire, { settings, upstreamModel: 'owner/films', upstreamId: '1' })
   },
   async mediakit(t: TestContext, link: unknown) {

@@ -38,7 +38,8 @@ function orderOf(url: string, upstreamModel: string, parameters: Record<string, 
 
 function falOf(url: string) {
   const { order, reference } = orderOf(url, 'owner/films', VIDEO)
-  const settings = { base_url: url, api_key: 'k', preset: 'fal' as const, callbacks: false }
+  const more = { callbacks: false, stated_usage: true }
+  const settings = { base_url: url, api_key: 'k', preset: 'fal' as const, ...more }
   return { order: { ...order, settings }, reference: { ...reference, settings } }
 }
 

@@ -82,6 +82,8 @@ export const mediaSettings = z
     template: mediaTemplate.optional(),
     /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */
     callbacks: z.boolean().default(true),
+    /** False where the vendor's figure is in a unit of its own: the seconds ordered are charged. */
+    stated_usage: z.boolean().default(true),
   })
   .refine(({ preset, template }) => (preset === undefined) !== (template === undefined), {
     error: 'needs a preset, or a template of your own',

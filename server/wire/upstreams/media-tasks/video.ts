@@ -64,7 +64,7 @@ async function poll(wire: Wire, reference: Reference): Promise<TaskPoll> {
   const message = readWords(atFirst(document, template.poll.error))
   const unfinished = readUnfinished({ status, error: { message } })
   if (unfinished) return withBill(unfinished, isBilled(template, document, response))
-  if (template.output.path === undefined) return readSuccess(template, document, response)
+  if (template.output.path === undefined) return readSuccess(settings, document, response)
   return await fetchOutput(wire, settings, { ...about, path: template.output.path })
 }
 
@@ -86,7 +86,7 @@ async function fetchOutput(
   const { template } = formOf(settings)
   const response = await send(wire, settings, request)
   if (await isUnknownTask(response)) return { state: 'gone' }
-  if (response.status < 400) return readSuccess(template, await readJsonAnswer(response), response)
+  if (response.status < 400) return readSuccess(settings, await readJsonAnswer(response), response)
   const failure = await refuseStatus(response).catch((error: unknown) => error)
   const isStated = failure instanceof UpstreamFailure && failure.details.isStated === true
   if (!isStated || OF_REQUEST.has(response.status)) throw failure
@@ -95,13 +95,14 @@ async function fetchOutput(
 }
 
 function readSuccess(
-  template: MediaTemplate,
+  settings: MediaSettings,
   document: JsonObject,
   { headers }: WireResponse,
 ): TaskPoll {
+  const { template } = formOf(settings)
   const url = findUrl(document, template.output.url)
   if (url === undefined) throw new UpstreamFailure('failed', { message: 'a success without a URL' })
-  const usage = readUsage(template, document, headers)
+  const usage = settings.stated_usage ? readUsage(template, document, headers) : {}
   const stated = Object.keys(usage).length > 0
   return { state: 'succeeded', result: { video_url: url }, ...(stated ? { usage } : {}) }
 }
