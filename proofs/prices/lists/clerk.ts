@@ -160,7 +160,7 @@ async function plan(books: Books, list: List): Promise<void> {
       const around = { startedMs: atMs - CLOCKS_APART_MS, knownMs: atMs + CLOCKS_APART_MS }
       books.states.get(purse)?.push({ ...around, lists, atMs })
     }
-    await sleep(atMs + CLOCKS_APART_MS - Date.now())
+    await sleep(Math.max(0, atMs + CLOCKS_APART_MS - Date.now()))
   }
   await expectKnown(books)
 }
