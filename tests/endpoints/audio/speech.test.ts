@@ -101,6 +101,9 @@ test('400: text and speaker are required', async () => {
     [{ req_params: { text: 'x' } }, /^req_params\.speaker: required/],
     [say('x', { additions: 7 }), /^req_params\.additions: /],
     [{ ...say('x'), audio_params: 'mp3' }, /^audio_params: /],
+    // A vendor may read the longer text, which would be held as the short one.
+    [{ req_params: { ssml: 'x', Text: 'longer', speaker: SPEAKER } }, /^req_params\.Text: /],
+    [say('x', { SSML: '<speak>longer</speak>' }), /^req_params\.SSML: /],
   ] as const) {
     const answer = await gateway.post(PATH, key, body)
     assert.equal(answer.status, 400, JSON.stringify(body))

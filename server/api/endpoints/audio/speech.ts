@@ -1,10 +1,12 @@
 /** POST /v1/audio/speech/unidirectional: the upstream's native synthesis stream. */
 import { z } from 'zod'
+import { isObject } from '../../../base/lib/json.ts'
 import {
   countBilledCharacters,
   countHeldCharacters,
 } from '../../../wire/dialects/speech/request.ts'
 import type { RequestParts } from '../../../work/pipeline/metering.ts'
+import { listSpellings, refuseOtherCase } from '../../../work/pipeline/request/spellings.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 import { boundSpeech } from './speech-ceiling.ts'
 
@@ -34,6 +36,15 @@ const speechRequest = z.looseObject({
       error: 'required, and not empty',
     }),
 })
+
+const SPELLINGS = listSpellings(Object.keys(speechRequest.shape))
+const INNER = listSpellings(['text', 'ssml', 'speaker', 'audio_params', 'additions'])
+
+/** Refuses a text under a name that the vendor may read, and the hold does not count. */
+function check({ value }: RequestParts): void {
+  refuseOtherCase(value, SPELLINGS)
+  if (isObject(value.req_params)) refuseOtherCase(value.req_params, INNER, 'req_params')
+}
 
 const speechLine = z.looseObject({
   code: z.int().describe('20000000: the synthesis has ended.'),
@@ -66,6 +77,7 @@ export const speech: MeteredEndpoint = {
     modelTypes: ['speech'],
     bodyBytesMax: SPEECH_BODY_BYTES_MAX,
     schema: speechRequest,
+    check,
     model: readModel,
     streams: () => true,
     inputTokens: () => 0,

@@ -6,6 +6,7 @@ import {
   countImagesMost,
   countTokensMost,
   IMAGES_MAX,
+  IMAGES_STATED_MAX,
   readImageFacts,
 } from '../../../wire/dialects/images/read-request.ts'
 import type { RelayReport } from '../../../wire/dialects/relay.ts'
@@ -55,8 +56,6 @@ export const imageAnswer = z.looseObject({
 
 /** Members with input images. */
 const PICTURES = ['image', 'images', 'mask', 'reference_images', 'image_urls'] as const
-/** Ceiling of the image count: some vendors have a further parameter for it. */
-const IMAGES_STATED_MAX = 128
 /** Tokens of the largest image of any vendor, with its previews. */
 const TOKENS_PER_IMAGE_MAX = 131_072
 /** Ceiling of the input for models without limits in the catalog. */

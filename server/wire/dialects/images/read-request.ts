@@ -1,8 +1,21 @@
 /** Reads from an image request the most images, their size, and the facts that prices compare. */
-import { asString, type JsonObject, member } from '../../../base/lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../../base/lib/json.ts'
+import { foldKey } from '../json-scan.ts'
+import { readCount } from '../usage/read-count.ts'
 
 /** The most images that any vendor makes in one call. */
 export const IMAGES_MAX = 15
+/** The most images that an answer may state: some vendors have a further parameter for them. */
+export const IMAGES_STATED_MAX = 128
+/** Other vendors' names for `n`, without the marks between their words. */
+const OTHER_COUNTS: ReadonlySet<string> = new Set(
+  `n numimages numberofimages nimages imagecount imagescount imagenum imagesnum maximages
+  numimagesperprompt imagesperprompt numoutputs outputcount numsamples samplecount samples
+  batchsize batchcount numresults numgenerations numreturnsequences candidatecount
+  numvariations`.split(/\s+/),
+)
+/** Members in which they may stand: `parameters`, `extra_body.config`. */
+const DEPTH = 3
 
 /** A square of 2048 pixels, the largest that a model chooses by itself. */
 const TOKENS_UNSTATED = 16_384
@@ -12,12 +25,36 @@ const PIXELS_PER_TOKEN = 256
 const PREVIEW_TOKENS = 100
 const FACTS = ['size', 'quality', 'style'] as const
 
-/** Returns the most images of a request: `n`, or as many as a sequence may have. */
+/**
+ * Returns the most images of a request: `n`, a number under another vendor's name for it, or as
+ * many as a sequence may have.
+ */
 export function countImagesMost(value: JsonObject): number {
-  const requestedImages = typeof value.n === 'number' ? value.n : 1
+  const { sequential_image_generation_options: _, ...plain } = value
+  const requestedImages = Math.max(1, countInside(plain, DEPTH))
   if (value.sequential_image_generation !== 'auto') return requestedImages
   const most = member(value.sequential_image_generation_options, 'max_images')
   return typeof most === 'number' ? Math.max(requestedImages, most) : IMAGES_MAX
+}
+
+function countInside(value: JsonObject, depth: number): number {
+  let most = 0
+  for (const [name, inner] of Object.entries(value)) {
+    if (isObject(inner)) {
+      if (depth > 0) most = Math.max(most, countInside(inner, depth - 1))
+    } else if (OTHER_COUNTS.has(foldKey(name.slice(0, NAME_LENGTH_MAX)).replaceAll(MARKS, ''))) {
+      most = Math.max(most, Math.min(readCount(numberOf(inner)) ?? 0, IMAGES_STATED_MAX))
+    }
+  }
+  return most
+}
+
+const MARKS = /[_-]/g
+const NAME_LENGTH_MAX = 40
+
+/** Some vendors read a number from a text as well. */
+function numberOf(value: unknown): unknown {
+  return typeof value === 'string' && value.trim() !== '' ? Number(value) : value
 }
 
 /** Returns the most tokens of one image of the request, its previews included. */

@@ -11,13 +11,16 @@ export function listSpellings(names: readonly string[]): Spellings {
   return new Map(names.map((name) => [foldKey(name), name]))
 }
 
-/** Throws a 400 that names the first member whose name differs from a known one only in case. */
-export function refuseOtherCase(value: Body, spellings: Spellings): void {
+/**
+ * Throws a 400 that names the first member whose name differs from a known one only in case; `at`
+ * is the path of the object, if it is not the request itself.
+ */
+export function refuseOtherCase(value: Body, spellings: Spellings, at?: string): void {
   for (const name of Object.keys(value)) {
     if (spellings.get(name) === name) continue
     const known = spellings.get(foldKey(name))
     if (known !== undefined && known !== name) {
-      throw invalidField(name, `the name of this field is '${known}'`)
+      throw invalidField(at ? `${at}.${name}` : name, `the name of this field is '${known}'`)
     }
   }
 }

@@ -1,0 +1,55 @@
+/** The most images of a request, whatever their number is called and wherever it stands. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { countImagesMost } from '../../../server/wire/dialects/images/read-request.ts'
+import { createRandom, type Random } from '../../../testbed/random.ts'
+
+const NAMES = ['n', 'num_images', 'number_of_images', 'batch_size', 'sample_count'] as const
+const HOLDERS = ['parameters', 'extra_body', 'input', 'x'] as const
+
+/** Writes a name as `batch_size`, `batchSize`, `Batch-Size` or `BATCHSIZE`. */
+function spell(random: Random, name: string): string {
+  const words = name.split('_')
+  const upper = (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1)
+  return random.pick([
+    name,
+    name.toUpperCase(),
+    words.map((word, at) => (at === 0 ? word : upper(word))).join(''),
+    words.map(upper).join('-'),
+  ])
+}
+
+function hide(random: Random, member: object): object {
+  const depth = random.integer(0, 3)
+  let hidden = member
+  for (let left = depth; left > 0; left -= 1) hidden = { a: [1], [random.pick(HOLDERS)]: hidden }
+  return hidden
+}
+
+test('a number under another name, in any spelling and place, is counted', () => {
+  const random = createRandom(11)
+  for (let round = 0; round < 2_000; round += 1) {
+    const count = random.integer(1, 128)
+    const stated = random.next() < 0.5 ? count : String(count)
+    const other = hide(random, { [spell(random, random.pick(NAMES))]: stated })
+    const request = { prompt: 'a river', n: random.integer(1, count), ...other }
+    assert.equal(countImagesMost(request), count, JSON.stringify(request))
+  }
+})
+
+test('what is no number of images counts as one, and no number is above what answers state', () => {
+  for (const value of [null, -1, 0.5, '', 'two', [3], true, 9e99]) {
+    assert.equal(countImagesMost({ prompt: 'a river', batch_size: value }), 1)
+  }
+  assert.equal(countImagesMost({ prompt: 'a river', seed: 9, style: '7', image: ['a', 'b'] }), 1)
+  assert.equal(countImagesMost({ batch_size: 1_000_000 }), 128)
+})
+
+test('a sequence has as many as its options allow, and fifteen by itself', () => {
+  const auto = { sequential_image_generation: 'auto' }
+  const options = { sequential_image_generation_options: { max_images: 4 } }
+  assert.equal(countImagesMost({ ...auto }), 15)
+  assert.equal(countImagesMost({ ...auto, ...options }), 4)
+  assert.equal(countImagesMost({ ...auto, ...options, n: 6 }), 6)
+  assert.equal(countImagesMost({ ...options, sequential_image_generation: 'disabled' }), 1)
+})
