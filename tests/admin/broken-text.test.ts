@@ -1,9 +1,10 @@
-/** Text that the database cannot keep is refused at every route that writes, with its field. */
+/** Text and times that the database cannot keep are refused at every route, with their field. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { ADMIN_CONTRACT, type AdminKey } from '../../server/api/admin/contract.ts'
 import type { Contract } from '../../server/api/admin/route.ts'
+import { ENDPOINTS } from '../../server/api/endpoints/index.ts'
 import { findUnstorable } from '../../server/base/lib/text/well-formed.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'
@@ -40,6 +41,46 @@ function paramsOf(key: string): Record<string, string> {
   const params = Object.fromEntries(names.map((name) => [name, 'x']))
   return { ...params, account_id: home.accountId }
 }
+
+const TIMES = ['+275760-09-13T00:00:00Z', '-271821-04-20T00:00:00Z', '0000-01-01']
+const YEARS = /(?:from|to|at): must be a time between the years 1970 and 9999/
+
+test('a time far from now is a 400 with the field, at every route that takes one', async () => {
+  const reads = Object.entries(CONTRACT).flatMap(([key, { query }]) => {
+    const names = ['from', 'to', 'at'].filter((name) => query?.shape[name])
+    return names.map((name) => [key as AdminKey, name] as const)
+  })
+  assert.ok(reads.length > 20, `${reads.length} times`)
+  const whole = { from: '2026-11-01', to: '2026-11-02' }
+  for (const [key, name] of reads) {
+    for (const time of TIMES) {
+      const query = { ...whole, [name]: time }
+      const answer = await stage.ask(key, { as: 'all', params: paramsOf(key), query })
+      assert.equal(answer.status, 400, `${key}: ${answer.text}`)
+      assert.match(answer.text, YEARS, key)
+    }
+  }
+})
+
+test('the same at the public routes', async () => {
+  const lists = ENDPOINTS.filter(
+    ({ documentation: { query } }) => query && 'from' in shapeOf(query),
+  )
+  assert.ok(lists.length > 3, `${lists.length} routes`)
+  for (const { paths } of lists) {
+    for (const time of TIMES) {
+      for (const name of ['from', 'to']) {
+        const search = new URLSearchParams({ [name]: time })
+        const answer = await stage.get(`${paths[0]}?${search}`, home.key)
+        assert.equal(answer.status, 400, `${paths[0]}: ${answer.text}`)
+        assert.match(answer.text, YEARS)
+      }
+    }
+  }
+})
+
+const shapeOf = (query: object): object =>
+  'shape' in query && typeof query.shape === 'object' ? (query.shape ?? {}) : {}
 
 test('half an emoji and U+0000 are a 400 with the field, at every route with a body', async () => {
   assert.ok(WRITES.length > 30, `${WRITES.length} routes`)

@@ -45,3 +45,22 @@ test('text that PostgreSQL cannot store is replaced, and matches no id', async (
     await database.drop()
   }
 })
+
+test('an invalid time is an error of its statement, and the connection goes on', async () => {
+  const database = await createTestDatabase()
+  try {
+    // One connection: it would answer nothing that follows.
+    const sql = connect({ url: database.url }, { connections: 1 })
+    for (const time of [new Date(Number.NaN), new Date(8.64e15), new Date('0000-01-01')]) {
+      await assert.rejects(
+        Promise.resolve(sql`select ${time}::timestamptz as time`),
+        /invalid input syntax|out of range/,
+      )
+      const [row] = await sql<{ time: Date }[]>`select ${new Date(0)}::timestamptz as time`
+      assert.equal(row?.time.getTime(), 0)
+    }
+    await sql.end()
+  } finally {
+    await database.drop()
+  }
+})

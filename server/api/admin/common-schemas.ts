@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { formatAmount, parseAmount } from '../../base/lib/money.ts'
 import { NETWORK_PROBLEM, NETWORKS_MAX, readNetwork } from '../../base/lib/networks.ts'
-import { decimalAmount } from '../endpoints/codecs.ts'
+import { decimalAmount, givenTime } from '../endpoints/codecs.ts'
 
-export { count, page, serial, time } from '../endpoints/codecs.ts'
+export { count, givenTime, page, serial, time } from '../endpoints/codecs.ts'
 export const amount = decimalAmount.describe('Decimal, in the account’s currency.')
 
 const PAGE_DEFAULT = 50
@@ -58,6 +58,6 @@ export const paging = {
 
 /** The query members that select a span of time. */
 export const span = {
-  from: z.coerce.date().optional().describe('At or after this time.'),
-  to: z.coerce.date().optional().describe('Before this time.'),
+  from: givenTime.optional().describe('At or after this time.'),
+  to: givenTime.optional().describe('Before this time.'),
 }

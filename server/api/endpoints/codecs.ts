@@ -32,7 +32,20 @@ export const decimalAmount = z.codec(z.string(), z.bigint(), {
   encode: formatAmount,
 })
 
-export const time = z.codec(z.iso.datetime(), z.date(), {
+const FIRST = new Date('1970-01-01T00:00:00.000Z')
+const LAST = new Date('9999-12-31T23:59:59.999Z')
+const YEARS = 'must be a time between the years 1970 and 9999'
+
+/** A time that a caller names, in any form that Date reads and the database takes. */
+export const givenTime = z.coerce.date().min(FIRST, YEARS).max(LAST, YEARS)
+
+/** The same in the one form of JSON. */
+export const timestamp = z.iso.datetime().refine((text) => {
+  const at = new Date(text)
+  return at >= FIRST && at <= LAST
+}, YEARS)
+
+export const time = z.codec(timestamp, z.date(), {
   decode: (text) => new Date(text),
   encode: (date) => date.toISOString(),
 })

@@ -7,7 +7,7 @@ import { sendJson } from '../../../base/http/reply.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import type { UsageFilter } from '../../../money/usage/store.ts'
 import type { UsageReader } from '../../../money/usage/usage.ts'
-import { encode, page } from '../codecs.ts'
+import { encode, givenTime, page } from '../codecs.ts'
 import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
 import { EXPLAINED_EXAMPLE, explainedUsage, explainUsage, usageRecord } from './usage-schemas.ts'
 
@@ -32,8 +32,8 @@ const listQuery = z.object({
     .regex(REQUEST_ID, 'not a cursor of this list')
     .optional()
     .describe('next_cursor of the previous page.'),
-  from: z.coerce.date().optional().describe('Records created at or after this time.'),
-  to: z.coerce.date().optional().describe('Records created before this time.'),
+  from: givenTime.optional().describe('Records created at or after this time.'),
+  to: givenTime.optional().describe('Records created before this time.'),
   model: filterText.optional().describe('Only calls to this model.'),
   endpoint: filterText.optional().describe('Only calls of this endpoint.'),
   key: filterText.optional().describe('A key id.'),

@@ -8,7 +8,7 @@ import { toPage } from '../../../base/http/page.ts'
 import { commonHeaders, sendJson } from '../../../base/http/reply.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import type { AssetKind } from '../../../work/assets/library/collect-assets.ts'
-import { encode, page } from '../codecs.ts'
+import { encode, givenTime, page } from '../codecs.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import { libraryEntry, readEntry } from './library-entry.ts'
 
@@ -25,8 +25,8 @@ const galleryQuery = z.object({
     .regex(/^asset_[0-9A-Za-z]{1,64}$/, 'not a cursor of this list')
     .optional()
     .describe('next_cursor of the previous page.'),
-  from: z.coerce.date().optional().describe('Created at or after this time.'),
-  to: z.coerce.date().optional().describe('Created before this time.'),
+  from: givenTime.optional().describe('Created at or after this time.'),
+  to: givenTime.optional().describe('Created before this time.'),
   model: filterText.optional(),
   task_id: filterText.optional(),
 })

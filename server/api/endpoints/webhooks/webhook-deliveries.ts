@@ -8,7 +8,7 @@ import { sendJson } from '../../../base/http/reply.ts'
 import { isObject, tryParseJson } from '../../../base/lib/json.ts'
 import { dropUnset } from '../../../work/pipeline/request/unset.ts'
 import type { DeliveryFilter } from '../../../work/webhooks/store.ts'
-import { encode, page } from '../codecs.ts'
+import { encode, givenTime, page } from '../codecs.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import {
   deliverySchema,
@@ -34,8 +34,8 @@ const listQuery = z.object({
   task_id: z.string().max(200).optional().describe('Either id of the task.'),
   status: z.enum(['pending', 'delivered', 'dropped']).optional(),
   host: hostFilter.optional(),
-  from: z.coerce.date().optional().describe('Created at or after this time.'),
-  to: z.coerce.date().optional().describe('Created before this time.'),
+  from: givenTime.optional().describe('Created at or after this time.'),
+  to: givenTime.optional().describe('Created before this time.'),
 })
 
 function readFilter(context: Context, accountId: string): DeliveryFilter {

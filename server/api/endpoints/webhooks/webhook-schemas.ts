@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import type { DeliveryRow } from '../../../work/webhooks/store.ts'
-import { base64Text, encode, type SchemaRow, storedTime, time } from '../codecs.ts'
+import { base64Text, encode, type SchemaRow, storedTime, time, timestamp } from '../codecs.ts'
 
 const attempt = z.object({
   number: z.number().int(),
@@ -44,8 +44,8 @@ export const hostFilter = z
 
 /** The body of a request to send dropped deliveries again. */
 export const redeliverBody = z.strictObject({
-  from: z.iso.datetime().describe('Deliveries created at or after this time.'),
-  to: z.iso.datetime().describe('And before this one; at most 24 hours later.'),
+  from: timestamp.describe('Deliveries created at or after this time.'),
+  to: timestamp.describe('And before this one; at most 24 hours later.'),
   host: hostFilter.optional(),
   dry_run: z.boolean().optional().describe('Counts them only.'),
 })

@@ -78,7 +78,23 @@ const textType = {
   parse: (text: string) => text,
 }
 
-const TYPES = { bigint: bigintType, text: textType, ...arrayTypes }
+/**
+ * A value that cannot be written must not throw here: the client has begun to send the statement,
+ * and its connection would wait for ever. The server refuses the text of an invalid time.
+ */
+const timeType = {
+  to: 1184,
+  from: [1082, 1114, 1184],
+  serialize: writeTime,
+  parse: (text: string) => new Date(text),
+}
+
+function writeTime(value: unknown): string {
+  const isValid = value instanceof Date && !Number.isNaN(value.getTime())
+  return isValid ? value.toISOString() : String(value)
+}
+
+const TYPES = { bigint: bigintType, text: textType, date: timeType, ...arrayTypes }
 
 /**
  * Opens the unmodified client for one connection, which is discarded at the first error: it never

@@ -1,6 +1,15 @@
 /** An account's ledger entries with running balances, and ways to add credit. */
 import { z } from 'zod'
-import { amount, count, page, paging, text, time, timeZone } from '../../common-schemas.ts'
+import {
+  amount,
+  count,
+  givenTime,
+  page,
+  paging,
+  text,
+  time,
+  timeZone,
+} from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
 const shared = { tag: 'Console: money' } as const
@@ -48,8 +57,8 @@ export const billingContract = area(shared, {
       'is `closing`. At most 400 days. Whole hours: a charge belongs to the hour in which its ' +
       'call began.',
     query: z.object({
-      from: z.coerce.date(),
-      to: z.coerce.date().optional().describe('Now by default.'),
+      from: givenTime,
+      to: givenTime.optional().describe('Now by default.'),
       time_zone: timeZone,
     }),
     answer: z.object({

@@ -5,6 +5,7 @@ import {
   amount,
   count,
   decimal,
+  givenTime,
   page,
   paging,
   span,
@@ -65,8 +66,8 @@ export const usageContract = area(shared, {
       '`to`; empty buckets are omitted. At most 31 days by hour, 400 by day, and 500,000 calls ' +
       'where end users are asked for.',
     query: z.object({
-      from: z.coerce.date().optional().describe('24 hours ago by default.'),
-      to: z.coerce.date().optional().describe('Now by default.'),
+      from: givenTime.optional().describe('24 hours ago by default.'),
+      to: givenTime.optional().describe('Now by default.'),
       step: z.enum(['hour', 'day']).default('hour'),
       time_zone: timeZone,
       model: filters.model,

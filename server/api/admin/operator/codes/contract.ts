@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { CURRENCY_PROBLEM, isCurrency } from '../../../../base/lib/currencies.ts'
-import { amount, page, paging, text, time } from '../../common-schemas.ts'
+import { amount, givenTime, page, paging, text, time } from '../../common-schemas.ts'
 import { area, type Routes } from '../../route.ts'
 
 const shared = { role: 'operator', tag: 'Operators: redeem codes' } as const
@@ -38,7 +38,7 @@ export const operatorCodesContract = area(shared, {
       kind: z.enum(['top_up', 'promotion']).default('promotion'),
       currency: z.string().refine(isCurrency, CURRENCY_PROBLEM).default('CNY'),
       note: text(200).default(''),
-      expires_at: z.coerce.date().optional(),
+      expires_at: givenTime.optional(),
     }),
     stepUp: true,
     answer: z.object({ data: z.array(z.object({ id: z.string(), code: z.string() })) }),

@@ -1,6 +1,6 @@
 /** Operators: revenue, upstream cost, errors and channel health over all accounts. */
 import { z } from 'zod'
-import { amount, count, time, timeZone } from '../../common-schemas.ts'
+import { amount, count, givenTime, time, timeZone } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'
 
 const share = z.number().nullable()
@@ -25,8 +25,8 @@ export const operatorOverviewContract = {
     summary: 'Get revenue, cost, margin, errors and health over all accounts',
     description: 'Grouped by the hour in which calls began; empty buckets are omitted.',
     query: z.object({
-      from: z.coerce.date().optional().describe('24 hours ago by default.'),
-      to: z.coerce.date().optional().describe('Now by default.'),
+      from: givenTime.optional().describe('24 hours ago by default.'),
+      to: givenTime.optional().describe('Now by default.'),
       step: z.enum(['hour', 'day']).default('hour'),
       time_zone: timeZone,
     }),

@@ -1,7 +1,7 @@
 /** Operators: price lists, which accounts have them, and what customers pay. */
 import { z } from 'zod'
 import { MODEL_TYPES } from '../../../../money/catalog/catalog.ts'
-import { page, paging, text, time } from '../../common-schemas.ts'
+import { givenTime, page, paging, text, time } from '../../common-schemas.ts'
 import { CREATES_ONLY } from '../../is-new.ts'
 import { area, type Routes } from '../../route.ts'
 import { operatorAccount } from '../accounts/contract.ts'
@@ -78,7 +78,7 @@ const ofModels = {
   type: z.enum(MODEL_TYPES).optional(),
   search: text(200).optional().describe('Part of the model’s id.'),
   below_cost: z.stringbool().default(false).describe('Only models with a price below cost.'),
-  at: z.coerce.date().optional().describe('A later time, to see planned prices.'),
+  at: givenTime.optional().describe('A later time, to see planned prices.'),
 }
 
 export const LISTS_SHOWN_MAX = 20
