@@ -15,6 +15,7 @@ export interface RecordRow {
   readonly debt: bigint | null
   readonly lines: readonly RecordLine[] | null
   readonly error: string | null
+  readonly closed_at: Date | null
   readonly price_list: string
   /** Of the version that its hold pinned. */
   readonly prices: readonly Entry[] | null
@@ -45,7 +46,8 @@ export async function readRecords(
 ): Promise<Map<string, RecordRow>> {
   await waitUntilClosed(sql, requestIds)
   const rows = await sql<RecordRow[]>`
-    select h.request_id, h.state, h.amount, c.status, c.basis, c.review, c.charged, c.returned,
+    select h.request_id, h.state, h.amount, h.closed_at,
+      c.status, c.basis, c.review, c.charged, c.returned,
       c.debt, c.lines, c.error, coalesce(p.list_id, 'base') as price_list,
       p.prices
     from hold h left join call c on c.hold_id = h.id

@@ -6,6 +6,8 @@ import type { ProofResult } from './run.ts'
 
 const LENGTH_MAX = 700
 const GROUPS_SHOWN = 100
+/** An answer whose settlement is late states no charge: one in so many may. */
+const UNSTATED_PART = 200
 
 export function describeVerdict(
   seed: number,
@@ -51,6 +53,11 @@ function describeGrowth({ calls, commit, median, p90, most }: Growth): string {
   return `holds of ${calls} ordinary calls against ${commit}: ${times}`
 }
 
+function listCounts(counts: Readonly<Record<string, number>>): string {
+  const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a)
+  return sorted.map(([name, count]) => `${name} ${count}`).join(', ')
+}
+
 function print(value: unknown): string {
   return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner))
 }
@@ -58,8 +65,9 @@ function print(value: unknown): string {
 export function summarise(result: ProofResult, growth: Growth, seconds: number) {
   const { broken, others, byTrick, worth, charged } = result
   const { cases, sent, fullyStated, notStated, debts, reviews, busy, seed } = result
-  const { listed, changedMeanwhile, changes } = result
-  const ok = broken.length + others.length === 0 && growth.median <= GROWTH_MAX
+  const { listed, changedMeanwhile, changes, byEntry, stated } = result
+  const isStated = stated.none * UNSTATED_PART <= fullyStated
+  const ok = broken.length + others.length === 0 && growth.median <= GROWTH_MAX && isStated
   const tricks = [...byTrick].sort(([a], [b]) => (a < b ? -1 : 1))
   const rows = tricks.map(([name, tally]) => [
     name,
@@ -75,7 +83,11 @@ export function summarise(result: ProofResult, growth: Growth, seconds: number) 
     `${notStated} with broken or partial usage: charged at most the hold or what was stated`,
     `${debts} became debt, ${reviews} were marked for review`,
     `${busy} answers of 503 while the database was slow: tried again, and not charged`,
-    `${listed} were priced by a list; the price of ${changedMeanwhile} had changed when they ended`,
+    `${listed} were priced by a list; the price of ${changedMeanwhile.calls} calls and ` +
+      `${changedMeanwhile.tasks} tasks had changed when they ended`,
+    `cases by what decided their price: ${listCounts(byEntry)}`,
+    `${stated.headers} answers state the charge in a header, ${stated.bodies} in their usage; ` +
+      `${stated.none} that should state it do not`,
     ...Object.entries(changes).map(([what, count]) => `${count} ${what}`),
     `${broken.length} exceptions, ${others.length} breaks of balances, audit and vendor`,
     describeGrowth(growth),
@@ -98,6 +110,8 @@ export function summarise(result: ProofResult, growth: Growth, seconds: number) 
     busy,
     listed,
     changedMeanwhile,
+    byEntry,
+    stated,
     changes,
     seconds,
     worthNanos: String(worth),

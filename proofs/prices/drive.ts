@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import type { Case } from './plan.ts'
 import type { Purse } from './stage.ts'
-import { readStatedCharges } from './stated-charges.ts'
+import { NONE_STATED, readStatedCharges, type StatedCharges } from './stated-charges.ts'
 
 export interface Observed {
   readonly testCase: Case
@@ -17,8 +17,9 @@ export interface Observed {
   readonly endedMs: number
   /** The start of the answer. */
   readonly text: string
-  /** In nano-units; of an answer that is too long, that of its header alone. */
-  readonly statedCharges: readonly bigint[]
+  /** The caller asked for `usage.cost`, and the answer is not too long to look for it. */
+  readonly isAsked: boolean
+  readonly statedCharges: StatedCharges
 }
 
 const TEXT_LENGTH_MAX = 4_000
@@ -84,7 +85,8 @@ async function send(
     status: 0,
     requestId: undefined,
     text: '',
-    statedCharges: [],
+    isAsked: false,
+    statedCharges: NONE_STATED,
   }
   try {
     const answer = await dispatcher.request({
@@ -108,7 +110,8 @@ async function send(
     const statedCharges = readStatedCharges(answer.headers, isAsked ? whole : '')
     const text = whole.slice(0, TEXT_LENGTH_MAX)
     const endedMs = Date.now()
-    return { ...base, endedMs, status: answer.statusCode, requestId, text, statedCharges }
+    const told = { text, isAsked, statedCharges }
+    return { ...base, endedMs, status: answer.statusCode, requestId, ...told }
   } catch (error) {
     return { ...base, endedMs: Date.now(), text: String(error) }
   }

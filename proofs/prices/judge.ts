@@ -102,11 +102,28 @@ function judgeRecord(observed: Observed, row: RecordRow | undefined): string[] {
   if (sum !== charged) breaks.push(`its lines add up to ${sum}, charged ${charged}`)
   const back = amount > charged ? amount - charged : 0n
   if (returned !== back) breaks.push(`returned ${returned}, must be ${back}`)
-  for (const stated of statedCharges) {
+  for (const stated of [statedCharges.header ?? charged, ...statedCharges.body]) {
     if (stated !== charged) breaks.push(`its answer states ${stated}, charged ${charged}`)
   }
   if ((debt ?? 0n) > 0n && row.basis !== 'usage') breaks.push(`debt on basis ${row.basis}`)
   return breaks
+}
+
+const WITH_COST = new Set(['chat', 'messages', 'responses'])
+
+/**
+ * Returns true for an answer, read to its end, that should state its charge and does not: those of
+ * settlements that are late must be few.
+ */
+export function isUnstated({ testCase, status, isAsked, statedCharges }: Observed): boolean {
+  const { dialect, expected, stream, leavesAfter } = testCase
+  if (status !== 200 || expected !== 'full' || leavesAfter !== undefined) return false
+  const isWhole = !stream && dialect !== 'video' && dialect !== 'speech'
+  const { body, withoutCost } = statedCharges
+  // A stream without usage in its place has none with a cost.
+  const isDue = isAsked && WITH_COST.has(dialect) && (!stream || withoutCost > 0)
+  const isMissing = isDue && body.length === 0
+  return isMissing || (isWhole && statedCharges.header === undefined)
 }
 
 function toNanos(amount: string): bigint {

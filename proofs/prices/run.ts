@@ -5,8 +5,8 @@ import { createRandom } from '../../testbed/random.ts'
 import { readBalances, readRecords } from './books.ts'
 import { generateCases } from './cases/generate.ts'
 import { driveCases, type Observed } from './drive.ts'
-import { judge, type Verdict } from './judge.ts'
-import { priceOf } from './lists/book.ts'
+import { isUnstated, judge, type Verdict } from './judge.ts'
+import { nameOf, priceOf } from './lists/book.ts'
 import { type Clerk, hireClerk } from './lists/clerk.ts'
 import { judgeUsage } from './lists/read-usage.ts'
 import type { Case } from './plan.ts'
@@ -49,8 +49,12 @@ export interface ProofResult {
   readonly busy: number
   /** Calls and tasks that a list priced. */
   readonly listed: number
-  /** Of them, those whose customer pays another price by the time they had ended. */
-  readonly changedMeanwhile: number
+  /** Calls and tasks whose customer paid another price by the time they had ended. */
+  readonly changedMeanwhile: { readonly calls: number; readonly tasks: number }
+  /** By the kind of entry that decided. */
+  readonly byEntry: Readonly<Record<string, number>>
+  /** Answers that state their charge: in a header, and in their usage. */
+  readonly stated: { readonly headers: number; readonly bodies: number; readonly none: number }
   readonly changes: Readonly<Record<string, number>>
   readonly worth: bigint
   readonly charged: bigint
@@ -108,11 +112,14 @@ export async function runProof(stage: ProofStage, options: RunOptions): Promise<
 }
 
 /** Some answers are not given before prices have changed: the hold keeps its own. */
-const WAIT_EVERY = 100
+const WAIT_EVERY = 60
+/** Tasks are few. */
+const TASK_WAIT_EVERY = 4
 const WAIT_MS_MAX = 5_000
 
-function mayWait({ id, expected, model, poor }: Case): boolean {
-  return id % WAIT_EVERY === 7 && expected === 'full' && model !== 'pp-impatient' && !poor
+function mayWait({ id, dialect, expected, model, poor }: Case): boolean {
+  const every = dialect === 'video' ? TASK_WAIT_EVERY : WAIT_EVERY
+  return id % every === every - 1 && expected === 'full' && model !== 'pp-impatient' && !poor
 }
 
 async function judgeBatch(
@@ -133,8 +140,9 @@ async function judgeBatch(
       ]
     const prices = pricesAt(startedMs, arrivals[0]?.atMs ?? endedMs)
     const verdict = judge(one, row, arrivals, prices)
-    const isKept = pricesAt(endedMs, endedMs).some((price) => {
-      return JSON.stringify(price) === JSON.stringify(verdict.price)
+    const closedMs = Math.max(endedMs, row?.closed_at?.getTime() ?? 0)
+    const isKept = pricesAt(closedMs, closedMs).some((price) => {
+      return nameOf(price) === nameOf(verdict.price)
     })
     const breaks = [
       ...paid.map((id) => `answered 503 and charged as ${id}`),
@@ -157,7 +165,9 @@ class Sum {
   private debts = 0
   private reviews = 0
   private listed = 0
-  private changedMeanwhile = 0
+  private readonly changedMeanwhile = { calls: 0, tasks: 0 }
+  private readonly byEntry: Record<string, number> = {}
+  private readonly stated = { headers: 0, bodies: 0, none: 0 }
   private worth = 0n
   private charged = 0n
 
@@ -168,14 +178,19 @@ class Sum {
   }
 
   add(verdict: Verdict, isKept: boolean): void {
-    const { observed, row, arrivals, charged, worth, breaks } = verdict
+    const { observed, row, arrivals, charged, worth, breaks, price } = verdict
     const { accountId } = observed.purse
     this.chargedBy.set(accountId, (this.chargedBy.get(accountId) ?? 0n) + charged)
     this.cases += 1
     this.busy += observed.busyIds.length
     if (arrivals.length > 0) this.sent += 1
     if (row && row.price_list !== 'base') this.listed += 1
-    if (row && !isKept) this.changedMeanwhile += 1
+    const kind = observed.testCase.dialect === 'video' ? 'tasks' : 'calls'
+    if (row && !isKept) this.changedMeanwhile[kind] += 1
+    this.byEntry[price.by] = (this.byEntry[price.by] ?? 0) + 1
+    if (observed.statedCharges.header !== undefined) this.stated.headers += 1
+    if (observed.statedCharges.body.length > 0) this.stated.bodies += 1
+    if (isUnstated(observed)) this.stated.none += 1
     if (arrivals.length > 0 && observed.testCase.expected === 'full') {
       this.fullyStated += 1
       this.worth += worth
@@ -198,10 +213,12 @@ class Sum {
 
   result(seed: number, others: readonly string[], changes: ProofResult['changes']): ProofResult {
     const { cases, sent, fullyStated, notStated, debts, reviews, busy, worth, charged } = this
-    const { byTrick, broken, listed, changedMeanwhile } = this
+    const { byTrick, broken, listed, changedMeanwhile, byEntry, stated } = this
     const counts = {
       listed,
       changedMeanwhile,
+      byEntry,
+      stated,
       changes,
       cases,
       sent,

@@ -31,28 +31,46 @@ export interface List {
 export interface Price {
   readonly list: string
   readonly sheet?: Sheet
+  /** The kind of entry that decides, for the tally. */
+  readonly by: string
+}
+
+/** Equal for prices that ask the same by the same list. */
+export function nameOf({ list, sheet }: Price): string {
+  return JSON.stringify([list, sheet])
 }
 
 /** `lists`: those of the customer, the one that decides first. */
 export function priceOf(lists: readonly List[], model: string, atMs: number): Price {
   const [list, ...below] = lists
-  if (!list) return { list: 'base', sheet: sheetOf(model) }
-  const entry = entryOf(list, model, atMs)
-  if (entry === undefined) return priceOf(below, model, atMs)
-  if (entry === 'hidden') return { list: list.id }
-  if ('cards' in entry) return { list: list.id, sheet: entry }
-  if (entry.of === 'cost') return { list: list.id, sheet: times(costOf(model), entry.factor) }
+  if (!list) return { list: 'base', sheet: sheetOf(model), by: 'base prices' }
+  const found = entryOf(list, model, atMs)
+  if (found === undefined) return priceOf(below, model, atMs)
+  const { entry, isPlanned } = found
+  const own = { list: list.id, by: `${isPlanned ? 'planned ' : ''}${kindOf(entry)}` }
+  if (entry === 'hidden') return own
+  if ('cards' in entry) return { ...own, sheet: entry }
+  if (entry.of === 'cost') return { ...own, sheet: times(costOf(model), entry.factor) }
   const parent = priceOf(below, model, atMs)
-  return parent.sheet ? { list: list.id, sheet: times(parent.sheet, entry.factor) } : parent
+  if (!parent.sheet) return parent
+  const by = parent.list === 'base' ? own.by : `${own.by} of a list`
+  return { ...own, by, sheet: times(parent.sheet, entry.factor) }
 }
 
-function entryOf(list: List, model: string, atMs: number): Entry | undefined {
+function kindOf(entry: Entry): string {
+  if (entry === 'hidden') return 'hidden'
+  return 'cards' in entry ? 'prices' : `factor of ${entry.of}`
+}
+
+function entryOf(list: List, model: string, atMs: number) {
   const { plan } = list
   const isRunning = plan !== undefined && plan.fromMs <= atMs && atMs < plan.untilMs
   const planned = isRunning ? plan.entries[model] : undefined
   const named = planned ?? list.entries[model]
-  if (named !== undefined) return named
-  return (isRunning ? plan.default : undefined) ?? list.default
+  if (named !== undefined) return { entry: named, isPlanned: planned !== undefined }
+  const other = isRunning ? plan.default : undefined
+  const entry: Entry | undefined = other ?? list.default
+  return entry === undefined ? undefined : { entry, isPlanned: other !== undefined }
 }
 
 /** Multiplies each amount, rounded up to nine digits. */

@@ -14,17 +14,12 @@ import { switchList } from '../../../server/money/catalog/lists/switch-list.ts'
 import type { Random } from '../../../testbed/random.ts'
 import { PROBES } from '../sheet.ts'
 import type { Purse } from '../stage.ts'
-import { type List, type Price, priceOf } from './book.ts'
+import { type List, nameOf, type Price, priceOf } from './book.ts'
 import { drawList, drawPlan, writeList } from './draw-lists.ts'
 
-/** Each list with its parent. */
-const PARENTS: Readonly<Record<string, string | null>> = {
-  gold: null,
-  vip: 'gold',
-  low: 'vip',
-  other: null,
-}
-const NAMES = Object.keys(PARENTS)
+const NAMES = ['gold', 'vip', 'low', 'other']
+/** Lists that refer to each other, at most. */
+const DEPTH_MAX = 3
 /** The gateway's clock and the database's are this close. */
 const CLOCKS_APART_MS = 300
 const KNOWN_WITHIN_MS = 20_000
@@ -56,6 +51,8 @@ interface Books {
   readonly url: string
   readonly purses: readonly Purse[]
   readonly lists: Map<string, List>
+  /** Each list with its parent, drawn once: a list keeps it. */
+  readonly parents: ReadonlyMap<string, string | null>
   readonly assigned: Map<Purse, string>
   readonly own: Map<Purse, List>
   readonly states: Map<Purse, State[]>
@@ -73,6 +70,7 @@ export async function hireClerk(
     url,
     purses,
     lists: new Map(),
+    parents: drawParents(random),
     assigned: new Map(),
     own: new Map(),
     states: new Map(purses.map((purse) => [purse, [start]])),
@@ -115,8 +113,23 @@ export async function hireClerk(
   }
 }
 
+/** Draws a parent for each list among those before it: the base prices, or one not too deep. */
+function drawParents(random: Random): Map<string, string | null> {
+  const parents = new Map<string, string | null>()
+  for (const [index, name] of NAMES.entries()) {
+    const fitting = NAMES.slice(0, index).filter((one) => chainOf(parents, one).length < DEPTH_MAX)
+    parents.set(name, random.pick([fitting.at(-1) ?? null, null, ...fitting]))
+  }
+  return parents
+}
+
+function chainOf(parents: ReadonlyMap<string, string | null>, name: string): string[] {
+  const parent = parents.get(name) ?? null
+  return parent === null ? [name] : [name, ...chainOf(parents, parent)]
+}
+
 function distinct(prices: readonly Price[]): Price[] {
-  return [...new Map(prices.map((one) => [JSON.stringify(one), one])).values()]
+  return [...new Map(prices.map((one) => [nameOf(one), one])).values()]
 }
 
 async function change(books: Books, random: Random): Promise<string> {
@@ -125,11 +138,11 @@ async function change(books: Books, random: Random): Promise<string> {
   const name = random.pick(NAMES as [string, ...string[]])
   const list = books.lists.get(name)
   if (!purse || !list) throw new Error('there is nothing to change')
-  if (share < 0.3) {
+  if (share < 0.25) {
     await redefine(books, drawList(random, name, probeOf(name)))
     return 'lists written anew'
   }
-  if (share < 0.45) {
+  if (share < 0.5) {
     await plan(books, drawPlan(random, list, probeOf(name), Date.now()))
     return 'plans that began and ended'
   }
@@ -144,7 +157,7 @@ async function change(books: Books, random: Random): Promise<string> {
 
 function redefine(books: Books, list: List): Promise<void> {
   return record(books, async () => {
-    const draft = { id: list.id, parent: PARENTS[list.id] ?? 'base', ...writeList(list) }
+    const draft = { id: list.id, parent: books.parents.get(list.id) ?? 'base', ...writeList(list) }
     await editList({ sql: books.sql }, 'USD', draft)
     books.lists.set(list.id, list)
   })
@@ -207,14 +220,9 @@ async function record(books: Books, make: () => Promise<void>): Promise<void> {
 function listsOf(books: Books, purse: Purse): List[] {
   const own = books.own.get(purse)
   const found: List[] = own ? [own] : []
-  let name: string | null = books.assigned.get(purse) ?? null
-  while (name !== null) {
-    const list = books.lists.get(name)
-    if (!list) break
-    found.push(list)
-    name = PARENTS[name] ?? null
-  }
-  return found
+  const assigned = books.assigned.get(purse)
+  const names = assigned === undefined ? [] : chainOf(books.parents, assigned)
+  return [...found, ...names.flatMap((name) => books.lists.get(name) ?? [])]
 }
 
 function probeOf(name: string): string {

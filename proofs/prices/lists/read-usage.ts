@@ -1,4 +1,4 @@
-/** Compares the record that a customer reads with the ledger's figures, and its base price. */
+/** Compares the records that a customer reads with the ledger's figures, and the base price. */
 import type { Verdict } from '../judge.ts'
 
 /** Every so many calls with stated usage are read. */
@@ -8,14 +8,19 @@ const READ_EVERY = 12
 export async function judgeUsage(url: string, verdict: Verdict): Promise<string[]> {
   const { observed, row, arrivals, charged } = verdict
   const { testCase, purse, requestId } = observed
-  const isChosen = testCase.id % READ_EVERY === 0 && testCase.expected === 'full'
+  const isTask = testCase.dialect === 'video'
+  const isChosen = (isTask || testCase.id % READ_EVERY === 0) && testCase.expected === 'full'
   if (!isChosen || !row || arrivals.length !== 1 || verdict.breaks.length > 0) return []
-  const headers = { authorization: `Bearer ${purse.key}` }
-  const answer = await fetch(`${url}/v1/usage/${requestId}`, { headers })
-  const record: Readonly<Record<string, unknown>> = JSON.parse(await answer.text())
+  const read = async (path: string): Promise<Readonly<Record<string, unknown>>> => {
+    const headers = { authorization: `Bearer ${purse.key}` }
+    return JSON.parse(await (await fetch(`${url}${path}`, { headers })).text())
+  }
+  const record = await read(`/v1/usage/${requestId}`)
+  const task = isTask ? await read(`${testCase.path}/${JSON.parse(observed.text).id}`) : record
   const base = arrivals[0]?.worth
   return [
     ...(toNanos(record.charged) === charged ? [] : [`its record says ${record.charged}`]),
+    ...(toNanos(task.charged) === charged ? [] : [`its task says ${task.charged}`]),
     ...(record.price_list === row.price_list ? [] : [`its record names ${record.price_list}`]),
     ...(toNanos(record.list_amount) === base
       ? []
