@@ -24,6 +24,12 @@ export function messagesOfFailure(error: unknown): string {
       'workers uses up to 13'
     )
   }
+  if (code === 'ERR_MODULE_NOT_FOUND' && error.message.startsWith('Cannot find package')) {
+    return (
+      `${error.message}: the installation is not complete; \`npm start\` completes it, ` +
+      'and so does `npm ci` in its folder'
+    )
+  }
   if (/^(ECONN|CONNECT|EPIPE|ENOTFOUND|57P)/.test(code)) {
     return `the database does not answer (${code}): is it running?`
   }

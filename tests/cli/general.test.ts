@@ -53,6 +53,24 @@ test('a wrong command line exits with 2 and says what is wrong', async () => {
   }
 })
 
+test('serve ends if a package is missing, and says what completes the installation', async (t) => {
+  const { environment: own } = await openCommandLine(t)
+  const missing = `import { registerHooks } from 'node:module'
+    const code = 'ERR_MODULE_NOT_FOUND'
+    const message = "Cannot find package 'find-my-way' imported from here"
+    registerHooks({ resolve(name, context, next) {
+      if (name === 'find-my-way') throw Object.assign(new Error(message), { code })
+      return next(name, context)
+    } })`
+  const hook = `data:text/javascript,${encodeURIComponent(missing)}`
+  const set = { ...own, NODE_OPTIONS: `--import=${hook}`, PORT: '0', METRICS_PORT: '0' }
+  // The program of a whole run is one bundle, which lacks nothing.
+  const tree = join(ROOT, 'bin', 'tributary.ts')
+  const { code, err } = await runProgram(set, ['serve'], tree)
+  assert.equal(code, 1)
+  assert.match(err, /find-my-way.*npm start.*npm ci/)
+})
+
 test('a failed command exits with 1 and one line', async () => {
   const unreachable = {
     ...environment,

@@ -56,9 +56,13 @@ export async function runWith(environment: NodeJS.ProcessEnv, words: readonly st
 }
 
 /** Runs a command as people do, in a process of its own. */
-export function runProgram(environment: NodeJS.ProcessEnv, words: readonly string[]) {
+export function runProgram(
+  environment: NodeJS.ProcessEnv,
+  words: readonly string[],
+  program = PROGRAM,
+) {
   return new Promise<Finished>((resolve, reject) => {
-    const child = spawn(process.execPath, [PROGRAM, ...words], { env: environment, cwd: ROOT })
+    const child = spawn(process.execPath, [program, ...words], { env: environment, cwd: ROOT })
     let out = ''
     let err = ''
     child.stdout.setEncoding('utf8').on('data', (text) => {

@@ -62,8 +62,9 @@ async function serve(options: ServeOptions): Promise<void> {
   const requested = stopRequested(notices)
   let patience: NodeJS.Timeout | undefined
   if (cluster.isPrimary && config.workers > 1) {
-    const { supervise } = await import('../../../server/api/app/supervise.ts')
-    process.exitCode = await supervise(config, requested).catch(quitWith(notices))
+    process.exitCode = await import('../../../server/api/app/supervise.ts')
+      .then(({ supervise }) => supervise(config, requested))
+      .catch(quitWith(notices))
     return
   }
   void requested.then(() => {
@@ -73,8 +74,9 @@ async function serve(options: ServeOptions): Promise<void> {
   const opening = openOwnDatabase(config)
   // Awaited once the rest is loaded.
   opening.catch(() => undefined)
-  const { serve: start } = await import('../../../server/main.ts')
-  const gateway = await start(config, undefined, opening).catch(quitWith(notices))
+  const gateway = await import('../../../server/main.ts')
+    .then(({ serve: start }) => start(config, undefined, opening))
+    .catch(quitWith(notices))
   const started: WorkerMessage = { tributary: 'started', isDemo: gateway.demo !== undefined }
   process.send?.(started)
   const reason = await requested
