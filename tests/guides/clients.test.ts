@@ -8,7 +8,8 @@ const path = join(import.meta.dirname, '..', '..', 'docs', 'guides', 'clients.md
 const GUIDE = readFileSync(path, 'utf8')
 
 /** Packages beside the client, which a program needs for its schemas or traces. */
-const HELPERS = /^(?:zod|openai|ai|@opentelemetry\/.+|@langchain\/core|llamaindex)$/
+const HELPERS =
+  /^(?:zod|openai|ai|google-auth-library|@opentelemetry\/.+|@langchain\/core|llamaindex)$/
 
 /** A client with several providers is played once for each. */
 const PACKAGES = new Map(CLIENTS.map(({ id, packages }) => [id, packages]))

@@ -56,7 +56,7 @@ describe('the usage page', { skip: noBrowser }, () => {
     await again.getByRole('columnheader', { name: 'Output rate' }).waitFor()
     assert.equal(await again.getByRole('columnheader', { name: 'Status' }).count(), 0)
     assert.equal(await again.getByRole('combobox', { name: 'Model' }).inputValue(), 'sim-chat')
-    const isWider = page.getByText('Chart and figures count calls of any status')
+    const isWider = page.getByText('Chart and totals count calls of every status')
     assert.equal(await isWider.count(), 0)
     await page.getByRole('textbox', { name: 'Request' }).fill('req_none')
     await isWider.waitFor()

@@ -9,7 +9,6 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   checkToolChoice: CONSTANT,
   countText: 'it takes the tokenizer of a thread of its own, and a bounded sample of the text',
   createAudioMeter: 'it reads audio and no list, and not at once',
-  createChat: NO_READER,
   createChatUsageReader: BY_OTHERS,
   createFrameTemplate: BY_OTHERS,
   createItemCounter: BY_OTHERS,
