@@ -118,7 +118,14 @@ describe('the ledger', () => {
   })
 
   test('an invalid cursor is refused', async () => {
-    for (const cursor of ['x', 'bnVsbA', Buffer.from('["a","b","1","c"]').toString('base64url')]) {
+    const instant = '2026-11-26 10:00:00+00'
+    const forged = [
+      ['a', 'b', '1', 'c'],
+      ['999999-99-99 99:99:99+99:99', 'b', '1', instant],
+      [instant, 'b', '1', '2026-02-31 10:00:00+00'],
+      [instant, 'b', '9999999999999999999', instant],
+    ].map((parts) => Buffer.from(JSON.stringify(parts)).toString('base64url'))
+    for (const cursor of ['x', 'bnVsbA', ...forged]) {
       const query = { cursor }
       const answer = await stage.ask(LEDGER, { as: 'home-member', params: at(), query })
       assert.equal(answer.status, 400, cursor)

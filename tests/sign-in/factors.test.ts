@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { offerReset } from '../../server/api/sign-in/people/links.ts'
 import { stepOf, totpCode } from './authenticator-app.ts'
 import { type Browser, type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
@@ -40,6 +41,18 @@ describe('codes as second factor', () => {
     assert.deepEqual(json, { status: 'second_factor', methods: ['totp', 'recovery_code'] })
     return browser
   }
+
+  test('a sign-in in progress ends with the password that began it', async () => {
+    const { id, email } = await console.person()
+    const { secret } = await enrol(await console.signedIn(email))
+    const begun = await begin(email)
+    const { link } = await offerReset(console.signIn.parts, id, 'test')
+    const reset = { token: link.split('#token=')[1], password: 'nine purple elephants' }
+    assert.equal((await console.browser().send('POST', '/session/reset', reset)).status, 204)
+    const code = nextCode(secret)
+    assert.equal((await begun.send('POST', '/session/second-factor', { code })).status, 401)
+    assert.equal((await begun.send('GET', '/session')).status, 401)
+  })
 
   test('an app is required after its first code: the password alone is not enough', async () => {
     const { email } = await console.person()

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { offerReset } from '../../server/api/sign-in/people/links.ts'
+import { setDisabled } from '../../server/api/sign-in/people/people.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
 describe('signing in with a password', () => {
@@ -104,5 +107,73 @@ describe('signing in with a password', () => {
       assert.equal(status, 400, password)
       assert.match(json.error, why)
     }
+  })
+})
+
+describe('a password that is compared', () => {
+  let console: ConsoleUnderTest
+  let reached = Promise.withResolvers<void>()
+  let goOn = Promise.withResolvers<void>()
+  let isHeld = false
+  before(async () => {
+    console = await startConsole({
+      async derive(password, salt) {
+        if (isHeld && password === PASSWORD) {
+          reached.resolve()
+          await goOn.promise
+        }
+        return createHash('sha256').update(salt).update(password).digest()
+      },
+    })
+  })
+  after(() => console.stop())
+
+  /** Signs in, and does `meanwhile` while the password is compared. */
+  async function during(email: string, meanwhile: () => Promise<unknown>) {
+    reached = Promise.withResolvers()
+    goOn = Promise.withResolvers()
+    isHeld = true
+    const body = { email, password: PASSWORD }
+    const signingIn = console.browser().send('POST', '/session', body)
+    await reached.promise
+    isHeld = false
+    await meanwhile().finally(() => goOn.resolve())
+    return await signingIn
+  }
+
+  const count = async (table: string, id: string) => {
+    const [row] = await console.sql<{ rows: number }[]>`
+      select count(*)::int as rows from ${console.sql(table)} where person_id = ${id}`
+    return row?.rows
+  }
+
+  async function reset(id: string): Promise<void> {
+    const { link } = await offerReset(console.signIn.parts, id, 'test')
+    const body = { token: link.split('#token=')[1], password: 'nine purple elephants' }
+    const { status } = await console.browser().send('POST', '/session/reset', body)
+    assert.equal(status, 204)
+  }
+
+  test('while another replaces it opens no session', async () => {
+    const { id, email } = await console.person()
+    const answer = await during(email, () => reset(id))
+    assert.deepEqual([answer.status, answer.headers.getSetCookie()], [401, []])
+    assert.equal(await count('console_session', id), 0)
+  })
+
+  test('while another replaces it leads to no second factor', async () => {
+    const { id, email } = await console.person()
+    await (await console.signedIn(email)).send('POST', '/profile/totp')
+    await console.sql`update person set totp_secret = totp_pending where id = ${id}`
+    assert.equal((await during(email, () => reset(id))).status, 401)
+    assert.equal(await count('sign_in_step', id), 0)
+  })
+
+  test('while its person is locked out and let in again opens no session', async () => {
+    const { id, email } = await console.person()
+    const answer = await during(email, () => setDisabled(console.sql, id, true))
+    assert.equal(answer.status, 401)
+    await setDisabled(console.sql, id, false)
+    assert.equal(await count('console_session', id), 0)
   })
 })

@@ -23,7 +23,8 @@ export const SIGNED_IN: SignInOutcome = { status: 'signed_in', methods: [] }
 
 /**
  * Signs in, or asks for a second factor. Throws the same 401 after the same work for an unknown
- * person, a disabled one and a wrong password; 429 after too many attempts.
+ * person, a disabled one and a wrong password; 429 after too many attempts. A password that is
+ * changed between its comparison and the session opens none.
  */
 export async function signInWithPassword(
   parts: SignInParts,
@@ -32,12 +33,13 @@ export async function signInWithPassword(
 ): Promise<SignInOutcome> {
   const rate = { subject: 'name', name: credentials.email.toLowerCase() } as const
   const person = await comparePassword(parts, credentials, rate, exchange)
+  const { password_hash: passwordHash } = person
   const methods = await listFactors(parts, person)
   if (methods.length > 0) {
-    await beginStep(parts, exchange, { personId: person.id, challenge: null })
+    await beginStep(parts, exchange, { personId: person.id, challenge: null, passwordHash })
     return { status: 'second_factor', methods }
   }
-  await openSession(parts, person.id, exchange, 'password')
+  await openSession(parts, person.id, exchange, 'password', { passwordHash })
   return SIGNED_IN
 }
 
@@ -68,7 +70,9 @@ async function comparePassword(
   await throttle.giveBack('address', network)
   await throttle.giveBack(rate.subject, rate.name)
   if (isStale && person.password_hash) {
-    await rehash(sql, person.id, person.password_hash, await passwords.hash(password))
+    const fresh = await passwords.hash(password)
+    await rehash(sql, person.id, person.password_hash, fresh)
+    return { ...person, password_hash: fresh }
   }
   return person
 }
@@ -90,7 +94,8 @@ export async function finishWithCode(
   if (!step || !person || person.disabled_at) throw noStep()
   const proof = await verifyCodeOrRecord(parts, person, code, exchange)
   if (!(await endStep(parts, exchange, step.tokenHash))) throw noStep()
-  await openSession(parts, person.id, exchange, proof)
+  const { password_hash: passwordHash } = person
+  await openSession(parts, person.id, exchange, proof, { passwordHash })
   return SIGNED_IN
 }
 

@@ -57,7 +57,11 @@ export async function touchSession(sql: Sql, id: string): Promise<void> {
   await sql`update console_session set seen_at = now() where id = ${id}`
 }
 
-/** A session that was just opened counts as stepped up. */
+/**
+ * A session that was just opened counts as stepped up. Returns false if the person was disabled, or
+ * got another password than the one that was compared: what ends sessions changes the person first,
+ * so that it either waits for this one and ends it, or keeps it from being opened.
+ */
 export async function insertSession(
   sql: Sql | TransactionSql,
   session: {
@@ -71,16 +75,22 @@ export async function insertSession(
     readonly providerId?: string | null
     readonly idToken?: Buffer | null
     readonly hasFactor?: boolean
+    /** The hash of the password that was compared; absent for another proof. */
+    readonly passwordHash?: string | null
   },
-): Promise<void> {
-  const { id, personId, tokenHash, steppedUpSeconds, ip, userAgent } = session
+): Promise<boolean> {
+  const { id, personId, tokenHash, steppedUpSeconds, ip, userAgent, passwordHash = null } = session
   const { providerId = null, idToken = null, hasFactor: isProved = false } = session
-  await sql`
+  const inserted = await sql`
     insert into console_session (id, person_id, token_hash, stepped_up_until, ip, user_agent,
       provider_id, id_token, has_factor)
-    values (${id}, ${personId}, ${tokenHash},
+    select ${id}, p.id, ${tokenHash},
       now() + make_interval(secs => ${steppedUpSeconds}), ${ip}, ${userAgent}, ${providerId},
-      ${idToken}, ${isProved})`
+      ${idToken}, ${isProved}
+    from person p where p.id = ${personId} and p.disabled_at is null
+      and (${passwordHash}::text is null or p.password_hash = ${passwordHash})
+    for share of p`
+  return inserted.count > 0
 }
 
 /** Returns the provider that opened a session, with its sealed ID token. */
@@ -111,12 +121,16 @@ export async function deleteSession(sql: Sql, personId: string, id: string): Pro
   return deleted.count > 0
 }
 
-/** Ends all sessions of a person except `keepId`, and returns their number. */
+/**
+ * Ends all sessions of a person except `keptId`, and the sign-ins in progress: what was proved for
+ * them before counts no more. Returns the number of sessions.
+ */
 export async function deleteSessions(
   sql: Sql | TransactionSql,
   personId: string,
   keptId?: string,
 ): Promise<number> {
+  await sql`delete from sign_in_step where person_id = ${personId}`
   const deleted = await sql`
     delete from console_session where person_id = ${personId} and id <> ${keptId ?? ''}`
   return deleted.count

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { newId } from '../../../base/lib/ids.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
 import type { Exchange, SignInParts } from '../parts.ts'
+import { noStep } from '../refusals.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import type { Session } from './session.ts'
 import {
@@ -80,14 +81,16 @@ export function describePerson(
   }
 }
 
-/** The provider that proved who the person is. */
+/** The password, or the provider, that proved who the person is. */
 export interface ProvedBy {
-  readonly providerId: string
-  readonly idToken: string
+  /** The hash that was compared: the session opens only while it is still the person's. */
+  readonly passwordHash?: string | null
+  readonly providerId?: string
+  readonly idToken?: string
   /** True if the provider stated a second factor. */
-  readonly hasFactor: boolean
+  readonly hasFactor?: boolean
   /** False if the provider states that the proof is old: then the session must step up. */
-  readonly isFresh: boolean
+  readonly isFresh?: boolean
 }
 
 /** The context in which the ID token of a session is sealed. */
@@ -97,38 +100,42 @@ export function idTokenContext(sessionId: string): string {
 
 /**
  * Signs a person in. The token is always new, so that it cannot have been planted; the browser's
- * previous session ends.
+ * previous session ends. Throws 401 for a person who was locked out, or whose password was changed,
+ * since the proof.
  */
 export async function openSession(
   parts: SignInParts,
   personId: string,
   { request, response }: Exchange,
   proof: AuthenticationMethod,
-  by?: ProvedBy,
+  by: ProvedBy = {},
 ): Promise<void> {
   const { sql, consoleAddress, addresses } = parts
   const before = await identifySession(parts, request)
   if (before) await deleteSession(sql, before.user.id, before.sessionId)
   const id = newId('ses')
   const { token, tokenHash } = createToken()
-  await insertSession(sql, {
+  const { passwordHash = null, providerId = null, hasFactor = false, isFresh = true } = by
+  const isOpen = await insertSession(sql, {
     id,
     personId,
     tokenHash,
-    steppedUpSeconds: by?.isFresh === false ? 0 : STEP_UP_SECONDS,
-    providerId: by?.providerId ?? null,
-    idToken: by?.idToken ? parts.secrets.seal(by.idToken, idTokenContext(id)) : null,
-    hasFactor: by?.hasFactor ?? false,
+    passwordHash,
+    steppedUpSeconds: isFresh ? STEP_UP_SECONDS : 0,
+    providerId,
+    idToken: by.idToken ? parts.secrets.seal(by.idToken, idTokenContext(id)) : null,
+    hasFactor,
     ip: addresses.of(request),
     userAgent: String(request.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX),
   })
+  if (!isOpen) throw noStep()
   const ip = addresses.of(request)
   await writeAudit(sql, {
     actor: personId,
     ip,
     action: 'sign-in',
     target: id,
-    details: { proof, provider: by?.providerId },
+    details: { proof, provider: by.providerId },
   })
   setCookie(response, 'session', token, consoleAddress)
   await deleteEnded(sql)

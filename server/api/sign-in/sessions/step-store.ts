@@ -8,20 +8,28 @@ export interface StepRow {
 
 const SECONDS = 600
 
-/** Also deletes expired rows. */
+/**
+ * Also deletes expired rows. Returns false if the person has another password than the one that was
+ * compared.
+ */
 export async function insertStep(
   sql: Sql,
   step: {
     readonly tokenHash: Buffer
     readonly personId: string | null
     readonly challenge: Buffer | null
+    /** The hash of the password that was compared; absent for another proof. */
+    readonly passwordHash?: string | null
   },
-): Promise<void> {
+): Promise<boolean> {
+  const { tokenHash, personId, challenge, passwordHash = null } = step
   await sql`delete from sign_in_step where expires_at < now()`
-  await sql`
+  const inserted = await sql`
     insert into sign_in_step (token_hash, person_id, challenge, expires_at)
-    values (${step.tokenHash}, ${step.personId}, ${step.challenge},
-      now() + make_interval(secs => ${SECONDS}))`
+    select ${tokenHash}, ${personId}, ${challenge}, now() + make_interval(secs => ${SECONDS})
+    where ${passwordHash}::text is null or exists (
+      select 1 from person where id = ${personId} and password_hash = ${passwordHash} for share)`
+  return inserted.count > 0
 }
 
 export async function findStep(sql: Sql, tokenHash: Buffer): Promise<StepRow | undefined> {

@@ -1,20 +1,22 @@
 /** A sign-in in progress, identified across requests by its own cookie. */
 
 import type { Exchange, SignInParts } from '../parts.ts'
+import { wrongPassword } from '../refusals.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { deleteStep, findStep, insertStep, type StepRow } from './step-store.ts'
 import { createToken, hashToken } from './token.ts'
 
 /**
  * Begins a sign-in, for a person whose password was right or for a passkey that will identify one.
+ * Throws 401 if the password was changed meanwhile.
  */
 export async function beginStep(
   { sql, consoleAddress }: SignInParts,
   { response }: Exchange,
-  step: { readonly personId: string | null; readonly challenge: Buffer | null },
+  step: Omit<Parameters<typeof insertStep>[1], 'tokenHash'>,
 ): Promise<void> {
   const { token, tokenHash } = createToken()
-  await insertStep(sql, { tokenHash, ...step })
+  if (!(await insertStep(sql, { tokenHash, ...step }))) throw wrongPassword()
   setCookie(response, 'step', token, consoleAddress)
 }
 

@@ -82,7 +82,9 @@ export function selectTokens(sql: Sql, filter: TokenFilter): Promise<TokenRow[]>
     order by t.created_at desc, t.id desc limit ${limit}`
 }
 
-export async function countLiveTokens(sql: Sql, personId: string): Promise<number> {
+/** Counts a person's valid tokens. Until the transaction ends nobody else creates one for them. */
+export async function countLiveTokens(sql: TransactionSql, personId: string): Promise<number> {
+  await sql`select 1 from person where id = ${personId} for update`
   const [row] = await sql<{ live: number }[]>`
     select count(*)::int as live from access_token t join person p on p.id = t.person_id
     where t.person_id = ${personId} and ${state(sql)} = 'active'`
@@ -95,7 +97,7 @@ export type NewTokenRow = Pick<
 > & { readonly tokenHash: Buffer }
 
 /** Returns false if the person is disabled, or has neither the operator's role nor a membership. */
-export async function insertToken(sql: Sql, token: NewTokenRow): Promise<boolean> {
+export async function insertToken(sql: TransactionSql, token: NewTokenRow): Promise<boolean> {
   const inserted = await sql`
     insert into access_token (id, person_id, name, token_hash, display, scope, is_sensitive,
       is_operator, created_by, expires_at)

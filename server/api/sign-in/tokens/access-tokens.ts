@@ -3,7 +3,8 @@
  * token up, so that revoking a token or changing its person's role takes effect everywhere at once.
  */
 import type { IncomingMessage } from 'node:http'
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
+import { withTransaction } from '../../../base/database/transaction.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { newId } from '../../../base/lib/ids.ts'
 import { OperatorError } from '../../../base/lib/operator-error.ts'
@@ -22,6 +23,7 @@ import {
   type FoundToken,
   findToken,
   insertToken,
+  type NewTokenRow,
   revokeToken,
   selectTokens,
   type TokenRow,
@@ -116,26 +118,30 @@ export async function createAccessToken(sql: Sql, newToken: NewToken): Promise<C
   if (newToken.name.trim() === '' || newToken.name.length > NAME_MAX) {
     throw new OperatorError(`a token needs a name of at most ${NAME_MAX} characters`)
   }
-  if ((await countLiveTokens(sql, newToken.personId)) >= LIVE_TOKENS_MAX) {
-    throw new OperatorError(`there are ${LIVE_TOKENS_MAX} access tokens: revoke one first`)
-  }
   const token = createTokenText()
   const id = newId('tok')
-  const inserted = await insertToken(sql, {
-    id,
-    person_id: newToken.personId,
-    name: newToken.name,
-    scope: newToken.scope,
-    is_sensitive: newToken.isSensitive,
-    created_by: newToken.createdBy,
-    expires_at: expiresAt,
-    tokenHash: hashAccessToken(token),
-    display: displayAccessToken(token),
-  })
-  if (!inserted) {
-    throw new OperatorError('a token needs a person who is an operator or belongs to an account')
-  }
+  await withTransaction(sql, (transaction) =>
+    addToken(transaction, {
+      id,
+      person_id: newToken.personId,
+      name: newToken.name,
+      scope: newToken.scope,
+      is_sensitive: newToken.isSensitive,
+      created_by: newToken.createdBy,
+      expires_at: expiresAt,
+      tokenHash: hashAccessToken(token),
+      display: displayAccessToken(token),
+    }),
+  )
   return { ...(await showToken(sql, id)), token }
+}
+
+async function addToken(transaction: TransactionSql, row: NewTokenRow): Promise<void> {
+  if ((await countLiveTokens(transaction, row.person_id)) >= LIVE_TOKENS_MAX) {
+    throw new OperatorError(`there are ${LIVE_TOKENS_MAX} access tokens: revoke one first`)
+  }
+  if (await insertToken(transaction, row)) return
+  throw new OperatorError('a token needs a person who is an operator or belongs to an account')
 }
 
 /** Throws OperatorError if there is none. */

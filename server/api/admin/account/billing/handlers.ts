@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import { z } from 'zod'
 import { toPage } from '../../../../base/http/page.ts'
-import { invalidField } from '../../../../base/lib/errors.ts'
+import { type GatewayError, invalidField } from '../../../../base/lib/errors.ts'
 import { newId } from '../../../../base/lib/ids.ts'
 import { tryParseJson } from '../../../../base/lib/json.ts'
 import { postCredit } from '../../../../money/ledger/store.ts'
@@ -49,7 +49,11 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     const accountId = params.account_id
     const { limit, cursor } = query
     const after = cursor === undefined ? undefined : decodeLedgerCursor(cursor)
-    const rows = await listMovements(services.sql, { accountId, limit: limit + 1, after })
+    const rows = await listMovements(services.sql, { accountId, limit: limit + 1, after }).catch(
+      (error) => {
+        throw after && isDataException(error) ? noCursor() : error
+      },
+    )
     const currency = rows[0]?.currency ?? (await selectAccountCurrency(services.sql, accountId))
     return { ...toPage(rows, limit, encodeLedgerCursor), currency: found(currency, 'account') }
   },
@@ -122,7 +126,16 @@ function encodeLedgerCursor(row: MovementRow): string {
 /** Throws 400 for a text that is not a ledger cursor. */
 function decodeLedgerCursor(text: string): LedgerCursor {
   const read = parts.safeParse(tryParseJson(Buffer.from(text, 'base64url')))
-  if (!read.success) throw invalidField('cursor', 'not a cursor of this list')
+  if (!read.success) throw noCursor()
   const [position, id, balance, readAt] = read.data
   return { position, id, balance: BigInt(balance), readAt }
+}
+
+function noCursor(): GatewayError {
+  return invalidField('cursor', 'not a cursor of this list')
+}
+
+/** PostgreSQL's class 22: a cursor that was made up may name a time or a sum that none can be. */
+function isDataException(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('22')
 }
