@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { removeBudget } from '../../server/money/ledger/budgets/budgets.ts'
+import { listSpendLimits } from '../../server/money/ledger/budgets/spend-limits.ts'
 import { giveBudget } from '../ledger/budgets/support.ts'
 import type { TestAnswer, TestGateway } from '../support/in-process.ts'
 
@@ -39,6 +40,11 @@ export interface CommonCase {
 /** Returns the member of a 402 that tells what was missing. */
 function billingOf({ json }: TestAnswer): Record<string, string> {
   return json.billing ?? json.error.billing
+}
+
+/** Returns the object with `code` and the facts of a budget, wherever the envelope has it. */
+function factsOf({ json }: TestAnswer): Record<string, string> {
+  return json.error.code ? json.error : json
 }
 
 function errorOf(answer: TestAnswer, envelope: CommonCase['envelope']) {
@@ -169,10 +175,14 @@ const CASES: readonly Case[] = [
   [
     '402 when the spend limit of the key is reached',
     async ({ gateway, post, path, body, envelope }) => {
-      const { key } = await gateway.tenant({ key: { spendLimitNanos: 1n } })
+      const { key, accountId } = await gateway.tenant({ key: { spendLimitNanos: 1n } })
       const answer = await post(path, key, body)
       assert.equal(answer.status, 402)
       assert.match(errorOf(answer, envelope).message, /spend limit/)
+      const { code, budget_id: id, resets_at: at } = factsOf(answer)
+      const [limit] = await listSpendLimits(gateway.sql, accountId)
+      assert.deepEqual([code, id, at], ['budget_exceeded', limit?.id, null])
+      assert.equal(answer.headers.get('retry-after'), null)
     },
   ],
   [
@@ -185,13 +195,9 @@ const CASES: readonly Case[] = [
       const { type, message } = errorOf(answer, envelope)
       assert.equal(type, 'billing_error')
       assert.match(message, new RegExp(`budget ${budget.id}, which begins anew at 20`))
-      const {
-        code,
-        budget_id: id,
-        resets_at: at,
-      } = answer.json.error.code ? answer.json.error : answer.json
+      const { code, budget_id: id, resets_at: at } = factsOf(answer)
       assert.deepEqual([code, id], ['budget_exceeded', budget.id])
-      assert.equal(new Date(at).getTime(), budget.resets_at?.getTime())
+      assert.equal(new Date(at ?? 0).getTime(), budget.resets_at?.getTime())
       assert.equal(answer.headers.get('retry-after'), null)
       assert.equal(answer.headers.get('x-should-retry'), 'false')
       await removeBudget(gateway.sql, budget.id, 'operator')

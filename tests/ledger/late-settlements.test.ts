@@ -162,7 +162,7 @@ describe('a settlement of a call that was closed as lost', () => {
     const tooMuch = holdRow(rotated, { amount: '401', spend_limit: '500' })
     const rest = holdRow(caller, { amount: '400', spend_limit: '500' })
     const verdicts = [await takeHolds(sql, [tooMuch]), await takeHolds(sql, [rest])]
-    assert.equal(verdicts[0]?.get(tooMuch.id), 'spend_limit')
+    assert.equal(verdicts[0]?.get(tooMuch.id), `budget:${tooMuch.key_id} `)
     assert.equal(verdicts[1]?.get(rest.id), 'held')
     await closeHolds(sql, [settleRow(rest, null)])
     assert.deepEqual(await brokenInvariants(sql), [])

@@ -68,7 +68,8 @@ test('after a rotation both keys together reach the limit and never more', async
   )
   const verdicts = (await Promise.all(attempts)).map(({ verdict }) => verdict)
   assert.equal(verdicts.filter((verdict) => verdict === 'held').length, 3)
-  assert.equal(verdicts.filter((verdict) => verdict === 'spend_limit').length, 37)
+  const refused = verdicts.filter((verdict) => verdict === `budget:${created.id} `)
+  assert.equal(refused.length, 37, 'the limit has the id of the key that has it now')
   for (const id of [keyId, created.id]) {
     const { spent, held } = await showKey(sql, id)
     assert.deepEqual([spent, held], [1n, 3n], 'both are shown what they share')
@@ -126,7 +127,8 @@ test('any mix of calls, rotations and revocations keeps the sum within the limit
       }
       const remaining = most - spent - held
       const last = keys.at(-1) ?? keyId
-      assert.equal((await take(accountId, last, remaining + 1, limit)).verdict, 'spend_limit')
+      const beyond = await take(accountId, last, remaining + 1, limit)
+      assert.match(beyond.verdict ?? '', /^budget:key_/)
       assert.equal((await take(accountId, keyId, remaining, limit)).verdict, 'held')
     }),
     { numRuns: 25 },
@@ -142,11 +144,12 @@ test('the limit belongs to all keys of a rotation, and a lower one counts at onc
   await changeKey(sql, again.created.id, { spendLimitNanos: 50n })
   assert.equal((await showKey(sql, keyId)).spend_limit, 50n)
   // Gateways that have not loaded it yet send the old limit.
-  assert.equal((await take(accountId, keyId, 21, 100n)).verdict, 'spend_limit')
+  const refusal = `budget:${again.created.id} `
+  assert.equal((await take(accountId, keyId, 21, 100n)).verdict, refusal)
   assert.equal((await take(accountId, keyId, 20, 100n)).verdict, 'held')
   await settle(sql, [held.id], 10)
   await changeKey(sql, keyId, { spendLimitNanos: 60n })
-  assert.equal((await take(accountId, again.created.id, 31, 50n)).verdict, 'spend_limit')
+  assert.equal((await take(accountId, again.created.id, 31, 50n)).verdict, refusal)
   assert.equal((await take(accountId, again.created.id, 30, 50n)).verdict, 'held')
   await changeKey(sql, keyId, { spendLimitNanos: null })
   const free = await take(accountId, created.id, 1_000, null)
@@ -164,6 +167,6 @@ test('a first limit after rotations counts what every key has spent', async () =
   await take(accountId, created.id, 5, null)
   const limited = await changeKey(sql, created.id, { spendLimitNanos: 20n })
   assert.deepEqual([limited.spent, limited.held], [7n, 5n])
-  assert.equal((await take(accountId, keyId, 9, 20n)).verdict, 'spend_limit')
+  assert.equal((await take(accountId, keyId, 9, 20n)).verdict, `budget:${created.id} `)
   await isClean()
 })

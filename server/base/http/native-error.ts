@@ -43,7 +43,6 @@ const ROWS: Readonly<Record<ErrorName, NativeRow>> = {
 const CODES: Readonly<Record<string, string>> = {
   model_not_found: 'InvalidEndpointOrModel.NotFound',
   task_not_queued: 'InvalidAction.RunningTaskDeletion',
-  spend_limit_reached: 'SetLimitExceeded',
 }
 const REQUIRED = /: required\b/
 

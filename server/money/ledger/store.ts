@@ -35,7 +35,6 @@ export type HoldVerdict =
   | 'already'
   | 'insufficient'
   | 'in_debt'
-  | 'spend_limit'
   | 'no_account'
   | 'duplicate'
   | 'late'
@@ -43,7 +42,10 @@ export type HoldVerdict =
   | OverBudget
   | OverLimit
 
-/** The budget that a hold does not fit, and when it begins anew: nothing for never. */
+/**
+ * The budget that a hold does not fit, and when it begins anew: nothing for never. A spend limit
+ * has the id of its key.
+ */
 export type OverBudget = `budget:${string} ${string}`
 
 export interface SettleRow {

@@ -60,7 +60,12 @@ test('a required tag is stated by itself or with a value, and then counts by its
   assert.deepEqual(read({}, tagging, 'team:blue').labels, { tags: ['team:blue', 'team'] })
   refuses({}, tagging, '', /requires a tag, "team" or "team:…", in X-Tags or metadata.tags/)
   refuses({}, tagging, 'teams', /requires a tag, "team"/)
-  refuses({}, tagging, 'team,other', /takes only the tags that it requires, not "other"/)
+  refuses(
+    {},
+    tagging,
+    'team,other',
+    /X-Tags or metadata.tags: this key takes only the tags that it requires, not "other"/,
+  )
   assert.deepEqual(read({}, { ...tagging, tags: ['team:red'] }).labels?.tags, ['team:red', 'team'])
 })
 

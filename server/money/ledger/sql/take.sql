@@ -1,4 +1,4 @@
--- revision 7
+-- revision 8
 -- Taking holds. A batch comes as arrays, one for each field, and is written with one statement once
 -- the balances are locked; a loop decides only about the batches in which a hold may be refused, or a
 -- key's limit or an Idempotency-Key is at stake. Only refusals are returned, so a batch without
@@ -42,7 +42,8 @@ $$;
 -- Takes holds one after the other, each judged by what those before it have left. The balances are
 -- locked by the caller. Limits of keys, budgets and Idempotency-Keys are written here; `pins` has the
 -- counters of budgets by hold. A hold that a budget refuses is refused as `spend_limit`, which every
--- version knows, beside a pair of its id with `#budget` and the refusal of budget_take.
+-- version knows, beside a pair of its id with `#budget` and the refusal of budget_take. The limit of
+-- a key is a budget without an end, whose id is that of its newest rotation, which has the limit now.
 create or replace function ledger_judge(
   ids text[], request_ids text[], account_ids text[], key_ids text[], models text[],
   amounts bigint[], estimates jsonb, spend_limits bigint[], idempotency_keys text[], routes text[],
@@ -95,6 +96,11 @@ begin
       select * into spend from key_spend where key_id = operation.key_id for update;
       if spend.spent + spend.held + operation.amount > operation.spend_limit then
         verdict := 'spend_limit';
+        select k.id || ' ' into refusal from api_key k
+        where (k.id = operation.key_id or k.counter_key_id = operation.key_id)
+          and k.account_id = operation.account_id and k.replaced_by is null;
+        refused := refused || array[operation.id || '#budget',
+          coalesce(refusal, operation.own_key || ' ')];
       end if;
     end if;
     counters := null;

@@ -142,7 +142,9 @@ function overBudget(words: string): GatewayError {
   const [id = '', resetsAt = ''] = words.split(' ')
   const until = resetsAt === '' ? '' : `, which begins anew at ${resetsAt}`
   return new GatewayError('insufficient_balance', {
-    message: `this call does not fit the budget ${id}${until}`,
+    message: id.startsWith('key_')
+      ? 'the spend limit of this API key is reached'
+      : `this call does not fit the budget ${id}${until}`,
     code: 'budget_exceeded',
     budget: { budget_id: id, resets_at: resetsAt === '' ? null : resetsAt },
   })
@@ -157,11 +159,6 @@ export function holdRefusal(refused: Refused): GatewayError {
     case 'in_debt':
     case 'no_account':
       return new GatewayError('insufficient_balance')
-    case 'spend_limit':
-      return new GatewayError('insufficient_balance', {
-        message: 'the spend limit of this API key is reached',
-        code: 'spend_limit_reached',
-      })
     case 'duplicate':
       return stillRunning()
     case 'uncovered':

@@ -116,7 +116,8 @@ function addTags({ tags, allowTags, requiredTags }: KeyTags, added: string[]): s
   if (!allowTags) {
     const other = added.find((tag) => !requiredTags.some((one) => statesTag(tag, one)))
     if (other !== undefined && !tags.includes(other)) {
-      throw refused('X-Tags', `this key takes only the tags that it requires, not "${other}"`)
+      const where = `X-Tags or ${NAME}`
+      throw refused(where, `this key takes only the tags that it requires, not "${other}"`)
     }
   }
   return [...all]
