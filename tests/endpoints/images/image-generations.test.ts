@@ -120,6 +120,9 @@ describe('by the image', () => {
       { parameters: { size: '1792*1024' } },
       { extra: [{ image_config: { imageSize: '4K' } }] },
       { image_quality: 'hd' },
+      { mp: 4 },
+      { parameters: { long_side: 2048 } },
+      { sizes: ['1792x1024'] },
     ]
     for (const other of others) {
       const { answer } = await ask({ model: 'by-quality', size: '1024x1024', ...other })

@@ -93,6 +93,18 @@ test('the client of Cohere reads answers over every shape', async () => {
   }
 })
 
+test('what a reranker does not get is named', async () => {
+  const { key } = await gateway.tenant()
+  const more = { rank_fields: ['title'], max_tokens_per_doc: 100, priority: null }
+  for (const [shape, ignored] of [
+    ['cohere', 'rank_fields'],
+    ['tei', 'rank_fields, max_tokens_per_doc'],
+  ] as const) {
+    const answer = await gateway.post(PATH, key, ask(shape, more))
+    assert.deepEqual([answer.status, answer.headers.get('x-tributary-ignored')], [200, ignored])
+  }
+})
+
 test('sold by call; tokens are then information', async () => {
   const { key } = await gateway.tenant()
   const record = await gateway.record(await gateway.post(PATH, key, ask('by-call')), key)

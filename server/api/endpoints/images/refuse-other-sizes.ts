@@ -8,22 +8,9 @@ import type { QuotedRequest } from '../../../work/pipeline/metering.ts'
 
 /** Words in the names of members, by the fact that such a member may decide. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
-  size: [
-    'size',
-    'imagesize',
-    'width',
-    'height',
-    'resolution',
-    'aspect',
-    'ratio',
-    'dimension',
-    'dimensions',
-    'pixels',
-    'megapixels',
-    'upscale',
-    'upscaler',
-    'scale',
-  ],
+  size: `size sizes imagesize width height widths heights resolution resolutions res hires highres
+    aspect ratio dimension dimensions dims pixel pixels px megapixel megapixels mp side sides edge
+    upscale upscaler upscaling scale`.split(/\s+/),
   quality: ['quality', 'hd'],
 }
 /** Parts of names: `imageSize` and `image_size` are two words each. */

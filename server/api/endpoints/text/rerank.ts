@@ -119,8 +119,9 @@ export const rerank: MeteredEndpoint = {
     summary: 'Rank documents by relevance',
     description:
       'Returns the documents in the order of their relevance to the query, in the form of the ' +
-      'APIs of Cohere and Jina. Charged by search unit (a query with 100 documents), by token ' +
-      'or by call, as the model is priced.',
+      'APIs of Cohere and Jina. Of a document that is an object the `text` counts; ' +
+      '`x-tributary-ignored` names what the upstream did not get. Charged by search unit (a ' +
+      'query with 100 documents), by token or by call, as the model is priced.',
     tag: 'Search',
     answer: rerankAnswer,
     example: (model) => ({

@@ -1,9 +1,10 @@
 /** Documents in the order of relevance to a query, over any reranker (docs/protocols/rerank.md). */
 import { randomText } from '../../../base/lib/ids.ts'
-import { asString, isObject, writeJson } from '../../../base/lib/json.ts'
+import { asString, isAbsent, isObject, type JsonObject, writeJson } from '../../../base/lib/json.ts'
 import { joinUrl } from '../../../base/lib/text/base-url.ts'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { UpstreamFailure } from '../failure.ts'
+import { nameIgnored } from '../ignored-header.ts'
 import { eachKey } from '../key-header.ts'
 import { type CallAdapter, defineUpstream } from '../upstream.ts'
 import {
@@ -22,6 +23,7 @@ const rerank: CallAdapter<RerankSettings> = async (wire, { settings, upstreamMod
   const shape: Shape = SHAPES[settings.shape]
   const order = readOrder(value, upstreamModel)
   const { documents, topN } = order
+  const body = shape.body(order)
   const response = await wire.send({
     method: 'POST',
     url: joinUrl(settings.base_url ?? shape.baseUrl ?? '', shape.path),
@@ -30,7 +32,7 @@ const rerank: CallAdapter<RerankSettings> = async (wire, { settings, upstreamMod
       'content-type': 'application/json',
       accept: 'application/json',
     },
-    body: Buffer.from(writeJson(shape.body(order))),
+    body: Buffer.from(writeJson(body)),
   })
   if (response.status >= 400) throw await readRerankFailure(response, value)
   const { headers } = response
@@ -39,7 +41,7 @@ const rerank: CallAdapter<RerankSettings> = async (wire, { settings, upstreamMod
   const id = `rerank-${randomText(24)}`
   return {
     status: 200,
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...nameIgnored(listIgnored(value, body)) },
     body: response.body,
     relay: createBodyTap(
       (document) => {
@@ -54,6 +56,17 @@ const rerank: CallAdapter<RerankSettings> = async (wire, { settings, upstreamMod
     refusal: ({ error }) =>
       error && new UpstreamFailure('failed', { status: 200, message: error.message }),
   }
+}
+
+/** Members that every order follows, here or at the upstream. */
+const FOLLOWED: ReadonlySet<string> = new Set(
+  'model query documents top_n return_documents'.split(' '),
+)
+
+/** Lists what the request asks for and the reranker does not get, such as `rank_fields`. */
+function listIgnored(value: JsonObject, body: JsonObject): string[] {
+  const names = Object.keys(value).filter((name) => !isAbsent(value[name]))
+  return names.filter((name) => !FOLLOWED.has(name) && !Object.hasOwn(body, name))
 }
 
 /** The endpoint's schema has been checked. */

@@ -251,6 +251,12 @@ describe('paths of Google', () => {
       assert.equal(refused.status, 400)
       assert.match(refused.json.error.message, /parts\[0\]\.text/)
     }
+    for (const name of ['inlineData', 'inline_data', 'fileData']) {
+      const part = { text: 'a', [name]: { mimeType: 'image/png', data: 'AAAA' } }
+      const refused = await ask('embed:embedContent', { content: { parts: [part] } })
+      assert.equal(refused.status, 400)
+      assert.match(refused.json.error.message, new RegExp(`parts\\[0\\]\\.${name}: unknown field`))
+    }
     const unstated = await ask('embed:embedContent', { content: { parts: [{ text: 'a b c' }] } })
     const { basis, charged, held } = await gateway.record(unstated, key)
     assert.equal(basis, 'estimate')

@@ -37,7 +37,7 @@ const dialect: TextDialect = {
 const content = z.looseObject({ parts: z.array(z.looseObject({})).optional() })
 const contents = z.union([z.array(content).min(1), content])
 /** Texts alone: media have other prices, and no tokens where the vendor states none. */
-const embedded = z.looseObject({ parts: z.array(z.looseObject({ text: z.string() })).min(1) })
+const embedded = z.looseObject({ parts: z.array(z.strictObject({ text: z.string() })).min(1) })
 const embeddings = z.array(z.looseObject({ content: embedded })).min(1)
 const usageMetadata = z.looseObject({ promptTokenCount: z.int(), totalTokenCount: z.int() })
 const ASKED = [{ role: 'user', parts: [{ text: 'Name three rivers.' }] }]
