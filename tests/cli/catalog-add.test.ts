@@ -65,7 +65,7 @@ test('model try shows the request of each video model, without a key or a networ
   const [unhooked] = await json('model', 'try', join(FOLDER, 'kling.json'))
   assert.deepEqual(Object.keys(unhooked.submit.body), ['prompt', 'settings', 'options'])
   const others = await run('model', 'try', path, '--body', '{"duration":7}')
-  assert.match(others.out, /refused: duration: this model makes 8 or 4 or 6 seconds/)
+  assert.match(others.out, /refused: duration: this model makes 4, 6 or 8 seconds/)
   for (const words of [
     ['--body', '[]'],
     ['--model', 'nobody'],

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSecretKey } from '../../server/base/lib/secrets/secrets.ts'
+import { enqueueAlertDelivery } from '../../server/work/webhooks/enqueue.ts'
 import { enqueueTestDelivery, insertDropped } from '../webhooks/support.ts'
 import { openCommandLine, runWith } from './support.ts'
 
@@ -30,6 +31,10 @@ test('list, show, resend, test', async (t) => {
   assert.match((await run('webhook', 'deliveries', '--account', account)).out, /^There are no/)
   const id = await enqueueTestDelivery(sql, account, 'https://example.com/hook')
   assert.match((await run('webhook', 'deliveries', '--account', account)).out, /pending +0 +task_/)
+  const alert = { accountId: account, url: 'https://example.com/alerts', body: '{}' }
+  await sql.begin((transaction) => enqueueAlertDelivery(transaction, alert))
+  assert.match((await run('webhook', 'list', '--account', account)).out, / an alert .*\/alerts/)
+  await sql`delete from delivery where kind = 'alert'`
   const early = await run('webhook', 'resend', id)
   assert.deepEqual([early.code, /still pending: its next attempt is/.test(early.err)], [1, true])
   await sql`update delivery set state = 'dropped', finished_at = now() where id = ${id}`

@@ -22,12 +22,17 @@ export function unknown(id: string): never {
   throw new OperatorError(`there is no delivery ${id}`)
 }
 
+/** Names the task of a delivery, or what else it tells: an alert, or nothing but a test. */
+export function describeTask({ task_id: task, kind }: DeliveryRow): string {
+  return task ?? (kind === 'alert' ? 'an alert' : 'a test')
+}
+
 export function showOne(row: DeliveryRow, { json }: JsonOption) {
   if (json) return printJson(row)
   printFields({
     delivery: row.id,
     status: row.state,
-    task: row.task_id,
+    task: describeTask(row),
     url: row.url,
     next: row.next_attempt_at && printTime(row.next_attempt_at),
     'sent again as': row.repeated_by,

@@ -8,7 +8,14 @@ import { parseTimeOption, whole } from '../../lib/parse.ts'
 import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { type CommandSession, withSession } from '../../lib/session.ts'
 import { addResendCommand } from './resend.ts'
-import { type JsonOption, openWebhooks, ownerOf, showOne, unknown } from './show-delivery.ts'
+import {
+  describeTask,
+  type JsonOption,
+  openWebhooks,
+  ownerOf,
+  showOne,
+  unknown,
+} from './show-delivery.ts'
 
 const STATES = ['pending', 'delivered', 'dropped'] as const
 
@@ -108,7 +115,7 @@ function printDeliveries(rows: readonly DeliveryRow[]): void {
       { title: 'created', cell: ({ created_at: at }) => printTime(at) },
       { title: 'status', cell: ({ state }) => state },
       { title: 'attempts', cell: ({ attempts }) => attempts, right: true },
-      { title: 'task', cell: ({ task_id: task }) => task ?? 'a test' },
+      { title: 'task', cell: describeTask },
       { title: 'last', cell: ({ history }) => describeLast(history) },
       { title: 'url', cell: ({ url }) => url },
     ],

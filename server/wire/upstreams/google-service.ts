@@ -172,7 +172,8 @@ async function exchange(wire: Wire, account: ServiceAccount, nowSeconds: number)
   if (status < 300 && token) return { token, seconds }
   const reasons = [member(document, 'error'), member(document, 'error_description')].map(asString)
   const reason = reasons.filter((text) => text !== undefined).join(': ')
-  const message = `no token from ${new URL(account.token_uri).host} (${status}): ${reason}`
+  const host = new URL(account.token_uri).host
+  const message = `no token from ${host} (${status})${reason && `: ${reason}`}`
   throw new UpstreamFailure(status >= 500 || status === 429 ? 'not_sent' : 'channel_fault', {
     message,
   })

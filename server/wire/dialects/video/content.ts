@@ -260,7 +260,7 @@ function judgeSize(
   const { lengths, seconds } = rules
   if (lengths) {
     if (lengths.includes(duration)) return undefined
-    return { param: 'duration', problem: `this model makes ${lengths.join(' or ')} seconds` }
+    return { param: 'duration', problem: `this model makes ${listOf(lengths)} seconds` }
   }
   const { min, max } = seconds
   if (duration >= min && duration <= max) return undefined
@@ -282,4 +282,10 @@ function judgeRatio(
 export function correctRules(rules: VideoRules, details: JsonObject): VideoRules {
   const own = details.video
   return isObject(own) ? { ...rules, ...own } : rules
+}
+
+/** Writes 4, 6 or 8. The lengths may be in another order: the first is the default. */
+function listOf(lengths: readonly number[]): string {
+  const sorted = lengths.toSorted((a, b) => a - b)
+  return [sorted.slice(0, -1).join(', '), sorted.at(-1)].filter(Boolean).join(' or ')
 }
