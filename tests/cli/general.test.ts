@@ -141,8 +141,20 @@ test('config --database shows what a server is set to, also one that is refused'
   assert.equal(bad.code, 1)
   assert.match(bad.out, /\ndefault_transaction_read_only +on +refused +this database is read-only/)
   await sql.unsafe(`alter database "${name}" reset default_transaction_read_only`)
-  const found: readonly { verdict: string }[] = await json('config', '--database')
-  assert.ok(found.length > 5 && found.every(({ verdict }) => verdict === 'ok'))
+  await sql.unsafe(`alter database "${name}" set track_counts = off`)
+  const found: readonly { name: string; verdict: string; message: string }[] = await json(
+    'config',
+    '--database',
+  )
+  const [setting] = await sql`select current_setting('autovacuum') as autovacuum`
+  const warned = new Map(
+    found.flatMap(({ name, verdict, message }) => (verdict === 'warning' ? [[name, message]] : [])),
+  )
+  // The run's own server has autovacuum off.
+  const names = [...(setting?.autovacuum === 'off' ? ['autovacuum'] : []), 'track_counts']
+  assert.deepEqual([...warned.keys()], names)
+  assert.match(warned.get('track_counts') ?? '', /^track_counts is off, so nothing removes/)
+  assert.ok(found.every(({ verdict }) => verdict !== 'refused'))
 })
 
 test('migrate lists its changes; config masks secrets', async (t) => {

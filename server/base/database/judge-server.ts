@@ -17,7 +17,12 @@ export interface ServerFinding {
 
 /** Returns a finding for each check, in their order. */
 export function judgeServer(server: ServerRow): readonly ServerFinding[] {
-  return [...judgeVersion(server), ...judgeWrites(server), ...judgeLimits(server)]
+  return [
+    ...judgeVersion(server),
+    ...judgeWrites(server),
+    ...judgeLimits(server),
+    ...judgeCleaning(server),
+  ]
 }
 
 /** Returns the message of the first finding that is refused. */
@@ -133,6 +138,18 @@ function judgeLimits(server: ServerRow): ServerFinding[] {
     few('connection limit of the role', server.role_connections),
     few('connection limit of the database', server.database_connections),
   ]
+}
+
+function judgeCleaning({ autovacuum, track_counts }: ServerRow): ServerFinding[] {
+  const stops = (name: string, value: string) =>
+    warnIf(
+      value === 'off',
+      name,
+      value,
+      `${name} is off, so nothing removes what updates leave behind and nothing analyzes the ` +
+        'tables: statements get slower by the day, and the disk fills; switch it on',
+    )
+  return [stops('autovacuum', autovacuum), stops('track_counts', track_counts)]
 }
 
 function refuseIf(isBad: boolean, name: string, value: string, message: string): ServerFinding {

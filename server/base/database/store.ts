@@ -28,6 +28,9 @@ export interface ServerRow {
   /** Servers that copy this one now, base backups included. */
   readonly replicas: number
   readonly sync_standbys: string
+  readonly autovacuum: string
+  /** Without these counts autovacuum finds no table. */
+  readonly track_counts: string
 }
 
 /**
@@ -58,7 +61,9 @@ export async function readServer(sql: Sql): Promise<ServerRow> {
       (select datconnlimit from pg_database where datname = current_database())
         as database_connections,
       (select count(*)::int from pg_stat_replication) as replicas,
-      current_setting('synchronous_standby_names') as sync_standbys`
+      current_setting('synchronous_standby_names') as sync_standbys,
+      current_setting('autovacuum') as autovacuum,
+      current_setting('track_counts') as track_counts`
   return row
 }
 
