@@ -110,16 +110,24 @@ async function findServer(): Promise<DatabasePlace> {
 
 let open = 0
 
-/** A fresh database with all migrations applied. Drop it when the suite is over. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * A fresh database with all migrations applied, of an ICU locale if one is named (from PostgreSQL
+ * 15 on). Drop it when the suite is over.
+ */
+export async function createTestDatabase(
+  options: { readonly locale?: string } = {},
+): Promise<TestDatabase> {
   open += 1
   const server = await findServer()
   const name = `test_${randomBytes(6).toString('hex')}`
   const admin = connect(server, { database: 'postgres', ...ADMIN })
-  await createFromTemplate(admin, name)
+  const { locale } = options
+  if (locale === undefined) await createFromTemplate(admin, name)
+  else await createWithLocale(admin, name, locale)
   // Only a test of outages, on a server of its own, is to give a slow one up.
   const sql = connect(server, { database: name, patient: true, statementTimeoutMs: 30_000 })
   const place = onDatabase(server, name)
+  if (locale !== undefined) await migrate(sql, MIGRATIONS)
   return {
     sql,
     place,
@@ -135,6 +143,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await server.stop()
     },
   }
+}
+
+/** The template's locale cannot be changed in a copy. */
+async function createWithLocale(admin: Sql, name: string, locale: string): Promise<void> {
+  await admin.unsafe(
+    `create database ${name} template template0 locale_provider icu icu_locale '${locale}'`,
+  )
 }
 
 /** Two suites may clone at the same moment; the template allows one at a time. */

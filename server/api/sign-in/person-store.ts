@@ -75,6 +75,15 @@ export async function anyoneExists(sql: Sql | TransactionSql): Promise<boolean> 
   return found.length > 0
 }
 
+/**
+ * Returns the address as it is stored: as it was written, or in lower case where the database's
+ * locale lower-cases it otherwise (Turkish: I becomes ı), so that it would not be found again.
+ */
+export const storedEmail = (sql: Sql | TransactionSql, email: string | null) => {
+  const folded = email?.toLowerCase() ?? null
+  return sql`case when lower(${email}::text) = ${folded} then ${email} else ${folded} end`
+}
+
 /** Returns false if the e-mail address is taken. */
 export async function insertPerson(
   sql: Sql | TransactionSql,
@@ -83,7 +92,7 @@ export async function insertPerson(
   const { id, email, name, language, is_operator, password_hash } = person
   const inserted = await sql`
     insert into person (id, email, name, language, is_operator, password_hash)
-    values (${id}, ${email}, ${name}, ${language}, ${is_operator}, ${password_hash})
+    values (${id}, ${storedEmail(sql, email)}, ${name}, ${language}, ${is_operator}, ${password_hash})
     on conflict do nothing`
   return inserted.count > 0
 }

@@ -1,7 +1,7 @@
 /** SQL of one-use links. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { MemberRole } from '../../../base/lib/member-roles.ts'
-import { roleColumns, roleOf } from '../person-store.ts'
+import { roleColumns, roleOf, storedEmail } from '../person-store.ts'
 
 export interface LinkRow {
   readonly id: string
@@ -32,8 +32,8 @@ export async function insertLink(
   await sql`
     insert into console_link (id, kind, token_hash, email, account_id, role, member_role,
       is_operator, person_id, created_by, expires_at)
-    values (${link.id}, ${link.kind}, ${link.tokenHash}, ${link.email}, ${link.account_id},
-      ${role}, ${member_role}, ${link.is_operator}, ${link.person_id}, ${link.created_by},
+    values (${link.id}, ${link.kind}, ${link.tokenHash}, ${storedEmail(sql, link.email)},
+      ${link.account_id}, ${role}, ${member_role}, ${link.is_operator}, ${link.person_id}, ${link.created_by},
       now() + make_interval(secs => ${link.seconds}))`
 }
 

@@ -23,7 +23,7 @@ export async function saveSubject(
   const [found] = await sql<{ member: string | null }[]>`
     with found as (
       select a.id, (select p.id from person p join membership m on m.person_id = p.id
-        where m.account_id = a.id and lower(p.email) = lower(${subject.email}::text)
+        where m.account_id = a.id and lower(p.email) = ${subject.email?.toLowerCase() ?? null}
           and p.disabled_at is null and (m.role = 'owner' or m.member_role = 'developer')
       ) as member
       from account a where a.id = ${subject.accountId}
