@@ -7,7 +7,7 @@
  * NGINX is the path of its binary. One that is older than 1.27.3, as Debian's, resolves one name of
  * all gateways for each request instead of each name of the upstream.
  */
-import { mkdtempSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../server/base/database/connection/client.ts'
@@ -64,6 +64,15 @@ function publish(name: string, host: string | undefined): void {
   )
 }
 
+/** Returns the data folder of a service, in which all services have the files together. */
+function placeOf(name: string): string {
+  const [folder, files] = [join(dataDir, name), join(dataDir, 'files')]
+  mkdirSync(folder, { recursive: true })
+  mkdirSync(files, { recursive: true })
+  if (!existsSync(join(folder, 'files'))) symlinkSync(files, join(folder, 'files'))
+  return folder
+}
+
 /** Starts what a service of Compose runs, at an address that it has not had before. */
 async function create(name: string, root: string, more: Readonly<Record<string, string>> = {}) {
   lastHost += 1
@@ -71,7 +80,7 @@ async function create(name: string, root: string, more: Readonly<Record<string, 
   const env = { DRAIN_DELAY_SECONDS: '5', DRAIN_SECONDS: '30', ROLE: 'api', ...more }
   // The name exists from the container's start, before the gateway listens.
   publish(name, host)
-  const place = { dataDir: join(dataDir, name), databaseUrl: server.url, port, host, root, env }
+  const place = { dataDir: placeOf(name), databaseUrl: server.url, port, host, root, env }
   gateways.set(name, await startGateway(place))
 }
 
