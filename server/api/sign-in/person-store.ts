@@ -92,7 +92,8 @@ export async function insertPerson(
   const { id, email, name, language, is_operator, password_hash } = person
   const inserted = await sql`
     insert into person (id, email, name, language, is_operator, password_hash)
-    values (${id}, ${storedEmail(sql, email)}, ${name}, ${language}, ${is_operator}, ${password_hash})
+    values (${id}, ${storedEmail(sql, email)}, ${name}, ${language}, ${is_operator},
+      ${password_hash})
     on conflict do nothing`
   return inserted.count > 0
 }

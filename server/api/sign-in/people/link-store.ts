@@ -33,8 +33,8 @@ export async function insertLink(
     insert into console_link (id, kind, token_hash, email, account_id, role, member_role,
       is_operator, person_id, created_by, expires_at)
     values (${link.id}, ${link.kind}, ${link.tokenHash}, ${storedEmail(sql, link.email)},
-      ${link.account_id}, ${role}, ${member_role}, ${link.is_operator}, ${link.person_id}, ${link.created_by},
-      now() + make_interval(secs => ${link.seconds}))`
+      ${link.account_id}, ${role}, ${member_role}, ${link.is_operator}, ${link.person_id},
+      ${link.created_by}, now() + make_interval(secs => ${link.seconds}))`
 }
 
 /**
