@@ -1,4 +1,7 @@
-/** The members of an alert as callers and people see them: amounts are decimals. */
+/**
+ * The members of an alert as callers and people see them, in the forms of the API: amounts are
+ * decimals, times are in UTC, and a budget of the whole account has no subject.
+ */
 import { formatAmount } from '../../base/lib/money.ts'
 
 /** Members in nano-units. */
@@ -11,6 +14,8 @@ const AMOUNTS: ReadonlySet<string> = new Set([
 ])
 /** Members in the unit of a budget. */
 const OF_BUDGET: ReadonlySet<string> = new Set(['amount', 'spent'])
+/** Times as the database's JSON has them. */
+const TIMES: ReadonlySet<string> = new Set(['window_start', 'resets_at', 'expires_at'])
 
 export function describeSubject(
   subject: Readonly<Record<string, unknown>>,
@@ -19,10 +24,17 @@ export function describeSubject(
   const isMoney = subject.unit === 'money'
   const members = Object.entries(subject).map(([name, value]) => {
     const isAmount = AMOUNTS.has(name) || (isMoney && OF_BUDGET.has(name))
-    return [name, isAmount ? printAmount(value) : value]
+    if (isAmount) return [name, printAmount(value)]
+    if (TIMES.has(name)) return [name, printTime(value)]
+    return [name, name === 'subject' && value === '' ? null : value]
   })
   const known: Record<string, unknown> = Object.fromEntries(members)
   return isMoney && currency !== null ? { currency, ...known } : known
+}
+
+function printTime(value: unknown): unknown {
+  const at = typeof value === 'string' ? new Date(value) : undefined
+  return at && !Number.isNaN(at.getTime()) ? at.toISOString() : value
 }
 
 function printAmount(value: unknown): unknown {
