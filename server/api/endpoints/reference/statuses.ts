@@ -6,9 +6,9 @@ export const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is at fault; the message names the field.',
   401: 'The key is missing, malformed, unknown, disabled or expired, or two keys were sent.',
   402:
-    'The balance does not cover the call, the account is in debt, or the key’s spend ' +
-    'limit is reached. `billing` has what the call would have held (`required`) and the balance. ' +
-    'Top up; retrying does not help.',
+    'The balance does not cover the call, or the account is in debt: `billing` has what the ' +
+    'call would have held (`required`) and the balance. With `budget_exceeded`, a budget or the ' +
+    'key’s spend limit is reached. Top up or raise it; retrying does not help.',
   403:
     'The account is suspended, this key may not call this model, or the console user ' +
     'lacks the permission (`step_up_required`: sign in again first).',
