@@ -114,6 +114,8 @@ interface Scene {
   readonly name: string
   readonly calls: number
   readonly tasks: number
+  readonly failed: number
+  /** The first of those that failed. */
   readonly failures: readonly object[]
 }
 
@@ -129,8 +131,9 @@ async function play(name: string, root: string, more: Readonly<Record<string, st
     load.note(`the readiness of ${each}`)
   }
   const { calls, tasks } = await load.finish()
-  const scene: Scene = { name, calls, tasks, failures: load.failures.slice(0, 50) }
-  console.log(`${name}: ${calls} calls, ${tasks} of them tasks, ${load.failures.length} failed`)
+  const failed = load.failures.length
+  const scene: Scene = { name, calls, tasks, failed, failures: load.failures.slice(0, 50) }
+  console.log(`${name}: ${calls} calls, ${tasks} of them tasks, ${failed} failed`)
   for (const failure of load.failures.slice(0, 5)) console.error(failure)
   return scene
 }
@@ -154,7 +157,7 @@ const scenes = [
 const returned = await replaceBoth()
 const { ok: auditOk } = await audit(sql)
 await Promise.all([...gateways.values()].map((gateway) => gateway.stop(45_000)))
-const failed = scenes.reduce((sum, { failures }) => sum + failures.length, 0)
+const failed = scenes.reduce((sum, scene) => sum + scene.failed, 0)
 const ok = failed === 0 && auditOk && returned === RETURN_CALLS
 if (!ok) console.error(nginx.log())
 await nginx.stop()
@@ -166,9 +169,9 @@ release.remove()
 const nginxVersion = NGINX_VERSION.join('.')
 report('prove-upgrade', conditions, { ok, nginx: nginxVersion, scenes, returned, auditOk }, [
   `behind nginx ${nginxVersion}`,
-  ...scenes.map(({ name, calls, tasks, failures }) => {
-    const counted = `${calls} calls, ${tasks} of them tasks, ${failures.length} failed`
-    return `${name}, one after the other: ${counted}`
+  ...scenes.map((scene) => {
+    const counted = `${scene.calls} calls, ${scene.tasks} of them tasks, ${scene.failed} failed`
+    return `${scene.name}, one after the other: ${counted}`
   }),
   `both at once, then at other addresses: ${returned} of ${RETURN_CALLS} calls pass`,
   `audit ${auditOk ? 'clean' : 'BROKEN'}`,
