@@ -3,20 +3,16 @@
  * server that hangs, by `tributary mail test` as an operator runs it.
  */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer } from 'smtp-server'
 import { readSmtpUrl } from '../../server/base/lib/text/smtp-url.ts'
 import { renderTest } from '../../server/work/alerts/mail/render-mail.ts'
 import { checkMail, sendMail } from '../../server/work/alerts/mail/transport.ts'
 import { runProgram } from '../cli/support.ts'
 import { programEnvironment } from '../support/processes.ts'
+import { makeTrustedCertificate } from '../support/servers/trusted-certificate.ts'
 
 const USER = 'gateway@t.example'
 const PASSWORD = 'p@ss:w/rd'
@@ -31,7 +27,7 @@ interface Received {
   readonly data: string
 }
 
-let folder: string
+let certificate: ReturnType<typeof makeTrustedCertificate>
 let server: SMTPServer
 let port: number
 /** Takes connections and never says a word. */
@@ -39,13 +35,8 @@ let silent: { readonly port: number; readonly stop: () => void }
 const received: Received[] = []
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tributary-smtp-'))
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
-  const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2']
-  const options = { cwd: folder, stdio: 'pipe' } as const
-  execFileSync('openssl', ['req', ...kind, ...subject, '-keyout', 'key', '-out', 'cert'], options)
-  const [key, cert] = ['key', 'cert'].map((name) => readFileSync(join(folder, name), 'utf8'))
-  setDefaultCACertificates([...getCACertificates('default'), cert ?? ''])
+  certificate = makeTrustedCertificate()
+  const { key, cert } = certificate
   server = new SMTPServer({
     key,
     cert,
@@ -78,7 +69,7 @@ before(async () => {
 after(async () => {
   silent.stop()
   await new Promise<void>((resolve) => server.close(resolve))
-  rmSync(folder, { recursive: true, force: true })
+  certificate.remove()
 })
 
 async function listen(net: ReturnType<typeof createServer>): Promise<number> {
@@ -110,7 +101,7 @@ function settings(url: string) {
 }
 
 function mailTest(url: string, to: string, ...words: string[]) {
-  const trust = { NODE_EXTRA_CA_CERTS: join(folder, 'cert') }
+  const trust = { NODE_EXTRA_CA_CERTS: certificate.file }
   const environment = { ...programEnvironment(), ...trust, SMTP_URL: url, MAIL_FROM }
   return runProgram(environment, ['mail', 'test', '--to', to, ...words])
 }

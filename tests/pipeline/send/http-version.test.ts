@@ -1,31 +1,22 @@
 /** A vendor that offers HTTP/2 is called over HTTP/1.1, where a response that breaks off fails. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { constants, createSecureServer, type Http2SecureServer } from 'node:http2'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Dispatcher } from 'undici'
 import { createDispatcher } from '../../../server/api/app/open-outbound.ts'
 import { exchange } from '../../../server/work/pipeline/send/exchange.ts'
+import { makeTrustedCertificate } from '../../support/servers/trusted-certificate.ts'
 
 const TIMES = { firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 }
-let folder: string
+let certificate: ReturnType<typeof makeTrustedCertificate>
 let server: Http2SecureServer
 let dispatcher: Dispatcher
 const versions: string[] = []
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tributary-http-'))
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
-  const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2']
-  const options = { cwd: folder, stdio: 'pipe' } as const
-  execFileSync('openssl', ['req', ...kind, ...subject, '-keyout', 'key', '-out', 'cert'], options)
-  const [key, cert] = ['key', 'cert'].map((name) => readFileSync(join(folder, name), 'utf8'))
-  setDefaultCACertificates([...getCACertificates('default'), cert ?? ''])
+  certificate = makeTrustedCertificate()
+  const { key, cert } = certificate
   server = createSecureServer({ key, cert, allowHTTP1: true }, (request, response) => {
     versions.push(request.httpVersion)
     request.resume()
@@ -39,7 +30,7 @@ before(async () => {
 after(async () => {
   await dispatcher.destroy()
   server.close()
-  rmSync(folder, { recursive: true, force: true })
+  certificate.remove()
 })
 
 test('a response that a vendor cancels midway is not complete', async () => {
