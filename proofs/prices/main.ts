@@ -43,7 +43,7 @@ const conditions = readConditions(
   first === 0 ? command : `${command} --first ${first}`,
   values.postgres,
 )
-const server = await startTestServer({ choice: values.postgres })
+const server = await startTestServer({ choice: values.postgres, autovacuum: true })
 process.env.TEST_POSTGRES = JSON.stringify(server.place)
 process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
 const start = performance.now()

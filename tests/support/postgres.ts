@@ -53,13 +53,16 @@ export interface TestServerOptions {
   readonly choice?: PostgresChoice
   /** Changes the template, of which every database is a copy. */
   readonly prepare?: ((template: Sql) => Promise<void>) | undefined
+  /** Lets autovacuum run: without statistics, plans for many rows take hours. */
+  readonly autovacuum?: boolean
 }
 
 /** Starts a server in a temporary folder and migrates the template. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { choice = runChoice(), prepare } = options
+  const { choice = runChoice(), prepare, autovacuum = false } = options
   const folder = mkdtempSync(join(tmpdir(), 'tributary-test-'))
-  const server = await startChosen({ choice, dataDir: folder, settings: FAST })
+  const settings = autovacuum ? { ...FAST, autovacuum: 'on' } : FAST
+  const server = await startChosen({ choice, dataDir: folder, settings })
   const admin = connect(server.place, { database: 'postgres', ...ADMIN })
   await admin.unsafe(`drop database if exists ${TEMPLATE} with (force)`)
   await admin.unsafe(`create database ${TEMPLATE}`)
