@@ -103,7 +103,7 @@ function ownFormats(url: string) {
     ...['fal', 'replicate', 'openrouter'].map((preset) => ({
       id: `pp-${preset}`,
       upstream: 'media-tasks',
-      settings: { preset, base_url: `${url}/${preset}`, api_key: 'none' },
+      settings: { preset, base_url: `${url}/${preset}`, api_key: 'none', stated_usage: true },
     })),
     {
       id: 'pp-speech',

@@ -65,6 +65,22 @@ for (const address of [`/v1?api-key=${SECRET}`, `@127.0.0.1:1/v1`]) {
   })
 }
 
+for (const [upstream, address, more] of [
+  ['gemini', '/v1beta', { api_key: 'k' }],
+  ['gemini', '/proxy/v1/', { api_key: 'k' }],
+  ['bedrock', '/v1', { api_key: 'k', region: 'us-east-1' }],
+  ['rerank', '/v2', { shape: 'cohere', api_key: 'k' }],
+  ['kling', '/v1', { api_key: 'k' }],
+  ['dashscope', '/compatible-mode/v1', { api_key: 'k' }],
+  ['media-tasks', '/api/v1', { preset: 'openrouter', api_key: 'k' }],
+] as const) {
+  test(`${upstream} at ${address} is refused: it adds the version path itself`, async () => {
+    const version = /\/v\d\w*/.exec(address)?.[0]
+    const message = new RegExp(`base_url: must not end in ${version}/?: the gateway adds`)
+    await assert.rejects(define('versioned', upstream, address, more), message)
+  })
+}
+
 test('credentials that were stored before are not shown', async () => {
   await define('older', 'openai-compatible', '/v1')
   const url = `https://vendor.example/v1?token=${SECRET}`

@@ -173,7 +173,7 @@ test('an end is read by pointers, with what was billed', async (t) => {
   const text = { film: { ...film, billed_seconds: '5.2', cost: '0.25' } }
   const told = await poll(t, undefined, { '/v2/films/7': { body: text } })
   assert.deepEqual('usage' in told && told.usage, { second: 6, vendor_cost: 250_000_000 })
-  for (const billed_seconds of [-1, '5s', '0x9', '', null, {}]) {
+  for (const billed_seconds of [0, '0.0', -1, '5s', '0x9', '', null, {}]) {
     const body = { film: { ...film, billed_seconds, cost: undefined } }
     const odd = await poll(t, undefined, { '/v2/films/7': { body } })
     assert.equal('usage' in odd, false, JSON.stringify(billed_seconds))
@@ -186,6 +186,35 @@ test('a figure that is no seconds is not charged as such', async (t) => {
   const settings = { ...settingsOf(url, undefined), stated_usage: false }
   const done = await driver.poll(wire, { settings, upstreamModel: 'owner/films', upstreamId: '7' })
   assert.deepEqual(done, { state: 'succeeded', result: { video_url: FILM } })
+})
+
+test('OpenRouter: with a key of the operator’s at the vendor, both bills count', async (t) => {
+  const usageOf = async (usage: object) => {
+    const body = { id: '7', status: 'completed', urls: [FILM], usage }
+    const done = await poll(t, preset('openrouter'), { '/api/v1/videos/7': { body } })
+    return 'usage' in done ? done.usage : undefined
+  }
+  assert.deepEqual(await usageOf({ cost: 0.5, is_byok: false }), { vendor_cost: 500_000_000 })
+  const bill = { cost_details: { upstream_inference_cost: 2 } }
+  const both = { vendor_cost: 2_100_000_000 }
+  assert.deepEqual(await usageOf({ cost: 0.1, is_byok: true, ...bill }), both)
+  assert.equal(await usageOf({ cost: 0.1, is_byok: true }), undefined)
+})
+
+test('the units of fal are charged where its channel says that they are seconds', async (t) => {
+  const answers = {
+    '/owner/films/requests/7/status': { body: { status: 'COMPLETED' } },
+    '/owner/films/requests/7': {
+      body: { video: { url: FILM } },
+      headers: { 'x-fal-billable-units': '1' },
+    },
+  }
+  const usageOf = async (more: object) => {
+    const done = await poll(t, { ...preset('fal'), ...more }, answers)
+    return 'usage' in done ? done.usage : undefined
+  }
+  assert.equal(await usageOf({}), undefined)
+  assert.deepEqual(await usageOf({ stated_usage: true }), { second: 1 })
 })
 
 test('fal: the answer with the film may be the failure', async (t) => {

@@ -12,6 +12,7 @@ export interface Recorded {
   readonly message?: string
   readonly body?: unknown
   readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Seen {
@@ -30,11 +31,12 @@ export async function startRecorded(
     const path = request.url ?? ''
     const chunks = await Readable.from(request).toArray()
     seen.push({ path, headers: request.headers, body: Buffer.concat(chunks).toString() })
-    const { status = 200, code, message, body, type } = answers(url)[path] ?? { status: 404 }
+    const answer = answers(url)[path] ?? { status: 404 }
+    const { status = 200, code, message, body, type, headers } = answer
     if (type !== undefined) response.setHeader('content-type', type)
     if (code !== undefined) response.setHeader('X-Api-Status-Code', String(code))
     if (message !== undefined) response.setHeader('X-Api-Message', message)
-    response.writeHead(status).end(body === undefined ? '' : JSON.stringify(body))
+    response.writeHead(status, headers).end(body === undefined ? '' : JSON.stringify(body))
   })
   t.after(server.stop)
   const url = server.url

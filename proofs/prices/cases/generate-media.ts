@@ -134,15 +134,25 @@ function imageTokens(random: Random, id: number): Case {
 
 function images(random: Random, id: number): Case {
   const images = random.integer(1, 4)
+  const [place, member] = random.pick(placesOf(images))
   return build(random, id, {
     dialect: 'images',
     model: 'pp-image',
     path: '/v1/images/generations',
-    body: { model: 'pp-image', prompt: `${markerOf(id)} a river`, n: images, size: '2K' },
+    body: { model: 'pp-image', prompt: `${markerOf(id)} a river`, ...member, size: '2K' },
     work: { fixed: { image: images } },
-    tricks: ['images: by number'],
+    tricks: [`images: by number, in ${place}`],
   })
 }
+
+/** The places in which vendors read the number of pictures. */
+const placesOf = (images: number): readonly [[string, object], ...[string, object][]] => [
+  ['n', { n: images }],
+  ['another name', { batch_size: images }],
+  ['an object', { n: 1, parameters: { sampleCount: String(images) } }],
+  ['a list', { instances: [{ config: { num_images: images } }] }],
+  ['items of a list', { requests: Array.from({ length: images }, () => ({ n: 1 })) }],
+]
 
 /** The vendor chooses the size where the request leaves it open. */
 function sizedImages(random: Random, id: number): Case {

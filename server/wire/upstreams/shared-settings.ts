@@ -8,6 +8,21 @@ export const baseUrl = (protocol = /^https?$/) =>
     error: 'must not hold credentials: these settings are shown. Put them into the channel’s key',
   })
 
+const ENDS_IN_VERSION = /\/v\d+(?:(?:alpha|beta)\d*)?\/*$/
+
+/** Returns what is wrong with an address to which the upstream itself adds the version path. */
+export function refuseVersionPath(url: string | undefined): string | undefined {
+  const version = ENDS_IN_VERSION.exec(URL.parse(url ?? '')?.pathname ?? '')?.[0]
+  return version && `must not end in ${version}: the gateway adds the version path`
+}
+
+/** An address of the vendor without its version path. */
+export const hostUrl = () =>
+  baseUrl().superRefine((url, context) => {
+    const message = refuseVersionPath(url)
+    if (message) context.addIssue({ code: 'custom', message })
+  })
+
 /** The way in which a channel's calls are served, in the terms of price conditions. */
 export const priceSettings = {
   /** The region of the channel's host or workspace, for example `us`. Absent: any. */

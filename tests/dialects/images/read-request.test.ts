@@ -37,6 +37,20 @@ test('a number under another name, in any spelling and place, is counted', () =>
   }
 })
 
+test('items of a list are orders beside each other', () => {
+  const random = createRandom(12)
+  for (let round = 0; round < 500; round += 1) {
+    const counts = Array.from({ length: random.integer(1, 5) }, () => random.integer(1, 20))
+    const items = counts.map((count) => hide(random, { [random.pick(NAMES)]: count }))
+    const request = { prompt: 'a river', n: 1, [random.pick(HOLDERS)]: items }
+    const sum = counts.reduce((total, count) => total + count, 0)
+    assert.equal(countImagesMost(request), sum, JSON.stringify(request))
+  }
+  assert.equal(countImagesMost({ requests: Array(1_000).fill({ n: 4 }) }), 128)
+  const deep = JSON.parse(`${'['.repeat(2_000)}{"n":4}${']'.repeat(2_000)}`)
+  assert.equal(countImagesMost({ deep }), 1)
+})
+
 test('what is no number of images counts as one, and no number is above what answers state', () => {
   for (const value of [null, -1, 0.5, '', 'two', [3], true, 9e99]) {
     assert.equal(countImagesMost({ prompt: 'a river', batch_size: value }), 1)

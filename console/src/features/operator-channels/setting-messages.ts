@@ -38,7 +38,8 @@ export const messages = defineMessages(
     label_callbacks: 'The vendor reports finished tasks',
     help_callbacks: 'Needs a public address of this gateway. Off: it polls.',
     label_stated_usage: 'Charge what the vendor states',
-    help_stated_usage: 'Off: the order is charged, as its figure is in a unit of its own.',
+    help_stated_usage:
+      'Off: the order is charged, as its figure is in a unit of its own. Off at fal, else on.',
     label_app_id: 'App ID',
     help_app_id: 'With the access token, in place of an API key.',
     label_access_key: 'Access token',
@@ -96,7 +97,8 @@ export const messages = defineMessages(
     label_callbacks: '供应商主动通知任务完成',
     help_callbacks: '需要本网关有公网地址。关闭时由网关轮询。',
     label_stated_usage: '按供应商报告的用量计费',
-    help_stated_usage: '供应商的用量以其自有单位计时请关闭：按订单的秒数计费。',
+    help_stated_usage:
+      '供应商的用量以其自有单位计时请关闭：按订单的秒数计费。fal 默认关闭，其他默认开启。',
     label_app_id: 'App ID',
     help_app_id: '与访问令牌一起使用，代替 API 密钥。',
     label_access_key: '访问令牌',

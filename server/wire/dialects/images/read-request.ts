@@ -14,8 +14,8 @@ const OTHER_COUNTS: ReadonlySet<string> = new Set(
   batchsize batchcount numresults numgenerations numreturnsequences candidatecount
   numvariations`.split(/\s+/),
 )
-/** Members in which they may stand: `parameters`, `extra_body.config`. */
-const DEPTH = 3
+/** Members and lists in which they may stand: `parameters`, `instances[0].config`. */
+const DEPTH = 6
 
 /** A square of 2048 pixels, the largest that a model chooses by itself. */
 const TOKENS_UNSTATED = 16_384
@@ -37,16 +37,21 @@ export function countImagesMost(value: JsonObject): number {
   return typeof most === 'number' ? Math.max(requestedImages, most) : IMAGES_MAX
 }
 
-function countInside(value: JsonObject, depth: number): number {
+/** Members may mean the same number; items of a list are orders beside each other. */
+function countInside(value: object, depth: number): number {
+  const isList = Array.isArray(value)
   let most = 0
   for (const [name, inner] of Object.entries(value)) {
-    if (isObject(inner)) {
-      if (depth > 0) most = Math.max(most, countInside(inner, depth - 1))
-    } else if (OTHER_COUNTS.has(foldKey(name.slice(0, NAME_LENGTH_MAX)).replaceAll(MARKS, ''))) {
-      most = Math.max(most, Math.min(readCount(numberOf(inner)) ?? 0, IMAGES_STATED_MAX))
-    }
+    const count = countMember(name, inner, depth)
+    most = Math.min(isList ? most + count : Math.max(most, count), IMAGES_STATED_MAX)
   }
   return most
+}
+
+function countMember(name: string, inner: unknown, depth: number): number {
+  if (isObject(inner) || Array.isArray(inner)) return depth > 0 ? countInside(inner, depth - 1) : 0
+  if (!OTHER_COUNTS.has(foldKey(name.slice(0, NAME_LENGTH_MAX)).replaceAll(MARKS, ''))) return 0
+  return readCount(numberOf(inner)) ?? 0
 }
 
 const MARKS = /[_-]/g

@@ -1,10 +1,10 @@
 /** A channel's settings at the vendor's model platform. */
 import { z } from 'zod'
-import { baseUrl } from '../shared-settings.ts'
+import { hostUrl } from '../shared-settings.ts'
 
 export const dashscopeSettings = z.strictObject({
   /** The host of the key's region or workspace, without a path. */
-  base_url: baseUrl().default('https://dashscope.aliyuncs.com'),
+  base_url: hostUrl().default('https://dashscope.aliyuncs.com'),
   api_key: z.string().min(1),
 })
 

@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { placeSettings, readPlaceUrl, refuseTokenUri, serviceAccount } from '../google-service.ts'
 import { keySettings } from '../key-header.ts'
-import { baseUrl, priceSettings } from '../shared-settings.ts'
+import { hostUrl, priceSettings } from '../shared-settings.ts'
 
 export const geminiSettings = z
   .strictObject({
     /** Without the version path; by default Google's own address, or that of the location. */
-    base_url: baseUrl().optional(),
+    base_url: hostUrl().optional(),
     ...keySettings,
     /** The key file of a service account, as JSON or as its text: the models of Vertex AI. */
     service_account: serviceAccount.optional(),

@@ -2,13 +2,13 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import type { KeyedChannel } from '../send-with-key.ts'
-import { baseUrl } from '../shared-settings.ts'
+import { hostUrl } from '../shared-settings.ts'
 import type { Wire } from '../wire.ts'
 
 export const klingSettings = z
   .strictObject({
     /** The host of the key's region, without a path. */
-    base_url: baseUrl().default('https://api-singapore.klingai.com'),
+    base_url: hostUrl().default('https://api-singapore.klingai.com'),
     api_key: z.string().min(1).optional(),
     /** The older pair, which serves models up to 3.0 on the older paths. */
     access_key: z.string().min(1).optional(),

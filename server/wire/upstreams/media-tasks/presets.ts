@@ -97,6 +97,11 @@ const PRESETS: Readonly<Record<(typeof PRESET_NAMES)[number], Preset>> = {
   }),
 }
 
+/** Returns true if the vendor's figures are units that prices have. */
+export function chargesStated({ preset: name, stated_usage: stated }: MediaSettings): boolean {
+  return stated ?? name !== 'fal'
+}
+
 /** Returns the address and the form of a channel. */
 export function formOf({ base_url: url, preset: name, template }: MediaSettings) {
   const known = name && PRESETS[name]

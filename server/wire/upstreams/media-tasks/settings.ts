@@ -3,7 +3,7 @@
  * or by a template of the operator's (docs/guides/media-tasks.md).
  */
 import { z } from 'zod'
-import { baseUrl } from '../shared-settings.ts'
+import { baseUrl, refuseVersionPath } from '../shared-settings.ts'
 
 const POINTER = /^(?:\/[^/]{0,200}){1,20}$/
 const pointer = z.string().regex(POINTER, 'must be a JSON pointer such as "/data/id"')
@@ -82,8 +82,11 @@ export const mediaSettings = z
     template: mediaTemplate.optional(),
     /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */
     callbacks: z.boolean().default(true),
-    /** False where the vendor's figure is in a unit of its own: the seconds ordered are charged. */
-    stated_usage: z.boolean().default(true),
+    /**
+     * False where the vendor's figure is in a unit of its own: the seconds ordered are charged. By
+     * default only of fal, whose unit differs by model.
+     */
+    stated_usage: z.boolean().optional(),
   })
   .refine(({ preset, template }) => (preset === undefined) !== (template === undefined), {
     error: 'needs a preset, or a template of your own',
@@ -92,6 +95,10 @@ export const mediaSettings = z
   .refine(({ preset, base_url: url }) => preset !== undefined || url !== undefined, {
     error: 'a template needs a base_url',
     path: ['base_url'],
+  })
+  .superRefine(({ preset, base_url: url }, context) => {
+    const message = preset && refuseVersionPath(url)
+    if (message) context.addIssue({ code: 'custom', path: ['base_url'], message })
   })
 
 export type MediaSettings = z.infer<typeof mediaSettings>

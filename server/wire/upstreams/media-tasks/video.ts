@@ -1,5 +1,5 @@
 /** Video tasks at a vendor whose API is data (docs/protocols/media-tasks.md). */
-import { type JsonObject, writeJson } from '../../../base/lib/json.ts'
+import { type JsonObject, member, writeJson } from '../../../base/lib/json.ts'
 import type { Quantities } from '../../../base/lib/units.ts'
 import { readDecimal } from '../../dialects/usage/read-count.ts'
 import { readStatedCost } from '../../dialects/usage/stated-cost.ts'
@@ -10,7 +10,7 @@ import { isUnknownTask, readUpstreamId, submittedAs } from '../task-answer.ts'
 import type { ListedTask, TaskDriver, TaskPoll, TaskReference } from '../task-driver.ts'
 import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import { appOf, bodyOf, mediaRulesOf, placeholdersOf, prepareMedia } from './order.ts'
-import { formOf } from './presets.ts'
+import { chargesStated, formOf } from './presets.ts'
 import { at, atFirst, findUrl, readWords, refuseStatus } from './read-answer.ts'
 import { renderBody, renderUrl, type Values } from './render.ts'
 import type { MediaSettings, MediaTemplate } from './settings.ts'
@@ -102,12 +102,15 @@ function readSuccess(
   const { template } = formOf(settings)
   const url = findUrl(document, template.output.url)
   if (url === undefined) throw new UpstreamFailure('failed', { message: 'a success without a URL' })
-  const usage = settings.stated_usage ? readUsage(template, document, headers) : {}
+  const usage = chargesStated(settings) ? readUsage(template, document, headers) : {}
   const stated = Object.keys(usage).length > 0
   return { state: 'succeeded', result: { video_url: url }, ...(stated ? { usage } : {}) }
 }
 
-/** Reads what was billed: begun seconds count, and money is in billionths. */
+/**
+ * Reads what was billed: begun seconds count, and money is in billionths. A film has a length: no
+ * seconds of zero make it free.
+ */
 function readUsage(
   { usage }: MediaTemplate,
   document: JsonObject,
@@ -120,11 +123,17 @@ function readUsage(
   const entries = Object.entries(usage).flatMap(([unit, place]) => {
     const figure = figureOf(place)
     if (figure === undefined || figure < 0) return []
-    const cost = readStatedCost({ cost: figure })
+    const cost = readStatedCost({ ...byokOf(document, place), cost: figure })
     if (unit === 'vendor_cost') return cost ? [[unit, Number(cost.nanos)]] : []
-    return [[unit, Math.ceil(figure)]]
+    return figure > 0 ? [[unit, Math.ceil(figure)]] : []
   })
   return Object.fromEntries(entries)
+}
+
+/** Returns what stands beside a router's cost where the vendor bills the operator's own key too. */
+function byokOf(document: JsonObject, place: string): JsonObject {
+  const usage = at(document, place.slice(0, place.lastIndexOf('/')))
+  return { is_byok: member(usage, 'is_byok'), cost_details: member(usage, 'cost_details') }
 }
 
 function isBilled(template: MediaTemplate, document: JsonObject, { headers }: WireResponse) {

@@ -1,7 +1,7 @@
 /** A channel's settings at a reranker. */
 import { z } from 'zod'
 import { keySettings } from '../key-header.ts'
-import { baseUrl } from '../shared-settings.ts'
+import { baseUrl, refuseVersionPath } from '../shared-settings.ts'
 import { SHAPES } from './shapes.ts'
 
 const names = Object.keys(SHAPES) as [keyof typeof SHAPES, ...(keyof typeof SHAPES)[]]
@@ -19,6 +19,11 @@ export const rerankSettings = z
   .refine(({ shape, base_url: url }) => url !== undefined || 'baseUrl' in SHAPES[shape], {
     path: ['base_url'],
     error: 'missing: this shape has no vendor of its own',
+  })
+  .superRefine(({ shape, base_url: url }, context) => {
+    // The path of this one has no version.
+    const message = shape === 'tei' ? undefined : refuseVersionPath(url)
+    if (message) context.addIssue({ code: 'custom', path: ['base_url'], message })
   })
 
 export type RerankSettings = z.infer<typeof rerankSettings>

@@ -202,8 +202,14 @@ describe('Claude on Bedrock', () => {
     const answer = await ask('bare', 'hi')
     assert.equal(answer.status, 502)
     assert.doesNotMatch(answer.text, /on-demand/)
-    const { charged, attempts } = await gateway.record(answer, key)
+    const { request_id: id, charged, attempts } = await gateway.record(answer, key)
     assert.deepEqual([charged, attempts[0]?.outcome], ['0', 'channel_fault'])
+    const [row] = await gateway.sql`
+      select attempts -> 0 ->> 'reason' as reason from call where request_id = ${id}`
+    assert.match(
+      row?.reason,
+      /^set the upstream_model of the route to an inference profile, such as/,
+    )
   })
 
   test('a wrong secret is the channel’s fault: the next route serves', async () => {

@@ -51,9 +51,9 @@ const NO_SUCH_MODEL = /^The provided model identifier is invalid/
 const PER_DAY = /^Too many tokens per day/
 const TOO_LONG = /^(?:Input is too long for requested model|prompt is too long)/
 
+/** It comes first: what is kept of a reason is shorter than the vendor's sentence. */
 const PROFILE_HINT =
-  'the route names a bare model id: set its upstream_model to an inference profile, such as ' +
-  'global.anthropic.… or us.anthropic.…'
+  'set the upstream_model of the route to an inference profile, such as global.anthropic.…: '
 
 export async function readBedrockFailure(
   response: WireResponse,
@@ -82,9 +82,9 @@ interface Stated {
 }
 
 function describe(kind: FailureKind, { message, ...stated }: Stated): UpstreamFailure {
-  const hint = NEEDS_PROFILE.test(message ?? '') ? ` (${PROFILE_HINT})` : ''
+  const hint = NEEDS_PROFILE.test(message ?? '') ? PROFILE_HINT : ''
   if (kind !== 'rejected') {
-    return new UpstreamFailure(kind, { ...stated, message: message && message + hint })
+    return new UpstreamFailure(kind, { ...stated, message: message && hint + message })
   }
   const isTooLong = TOO_LONG.test(message ?? '')
   const error = { type: 'invalid_request_error', message: message ?? 'the vendor refused it' }

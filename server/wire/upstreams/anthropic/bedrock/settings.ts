@@ -1,7 +1,7 @@
 /** A channel's settings at Amazon Bedrock. */
 import { z } from 'zod'
 import { keySettings } from '../../key-header.ts'
-import { baseUrl } from '../../shared-settings.ts'
+import { hostUrl } from '../../shared-settings.ts'
 import { cloudSettings } from '../settings.ts'
 
 export const bedrockSettings = z
@@ -15,7 +15,7 @@ export const bedrockSettings = z
     /** Of temporary credentials. */
     session_token: z.string().min(1).optional(),
     /** Without a path; by default the region's own address. */
-    base_url: baseUrl().optional(),
+    base_url: hostUrl().optional(),
     /** The version of the messages format, as the vendor's own SDK states it. */
     anthropic_version: z
       .string()

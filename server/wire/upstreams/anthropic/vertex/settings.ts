@@ -6,7 +6,7 @@ import {
   refuseTokenUri,
   serviceAccount,
 } from '../../google-service.ts'
-import { baseUrl } from '../../shared-settings.ts'
+import { hostUrl } from '../../shared-settings.ts'
 import { cloudSettings } from '../settings.ts'
 
 export const vertexSettings = z
@@ -15,7 +15,7 @@ export const vertexSettings = z
     service_account: serviceAccount,
     ...placeSettings,
     /** Without the version path; by default the location's own address. */
-    base_url: baseUrl().optional(),
+    base_url: hostUrl().optional(),
     /** The version of the messages format, as the vendor's own SDK states it. */
     anthropic_version: z
       .string()
