@@ -188,35 +188,6 @@ test('a figure that is no seconds is not charged as such', async (t) => {
   assert.deepEqual(done, { state: 'succeeded', result: { video_url: FILM } })
 })
 
-test('OpenRouter: with a key of the operator’s at the vendor, both bills count', async (t) => {
-  const usageOf = async (usage: object) => {
-    const body = { id: '7', status: 'completed', urls: [FILM], usage }
-    const done = await poll(t, preset('openrouter'), { '/api/v1/videos/7': { body } })
-    return 'usage' in done ? done.usage : undefined
-  }
-  assert.deepEqual(await usageOf({ cost: 0.5, is_byok: false }), { vendor_cost: 500_000_000 })
-  const bill = { cost_details: { upstream_inference_cost: 2 } }
-  const both = { vendor_cost: 2_100_000_000 }
-  assert.deepEqual(await usageOf({ cost: 0.1, is_byok: true, ...bill }), both)
-  assert.equal(await usageOf({ cost: 0.1, is_byok: true }), undefined)
-})
-
-test('the units of fal are charged where its channel says that they are seconds', async (t) => {
-  const answers = {
-    '/owner/films/requests/7/status': { body: { status: 'COMPLETED' } },
-    '/owner/films/requests/7': {
-      body: { video: { url: FILM } },
-      headers: { 'x-fal-billable-units': '1' },
-    },
-  }
-  const usageOf = async (more: object) => {
-    const done = await poll(t, { ...preset('fal'), ...more }, answers)
-    return 'usage' in done ? done.usage : undefined
-  }
-  assert.equal(await usageOf({}), undefined)
-  assert.deepEqual(await usageOf({ stated_usage: true }), { second: 1 })
-})
-
 test('fal: the answer with the film may be the failure', async (t) => {
   const status = '/owner/films/requests/7/status'
   const at = '/owner/films/requests/7'

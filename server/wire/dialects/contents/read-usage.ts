@@ -179,9 +179,13 @@ function countOf(details: unknown, modality: string): number {
   if (!Array.isArray(details)) return 0
   let sum = 0
   for (const one of details) {
-    if (member(one, 'modality') === modality) sum += readCount(member(one, 'tokenCount')) ?? 0
+    if (modalityOf(one) === modality) sum += readCount(member(one, 'tokenCount')) ?? 0
   }
   return sum
+}
+
+function modalityOf(one: unknown): string {
+  return asString(member(one, 'modality'))?.toUpperCase() ?? ''
 }
 
 /** Subtracts parts from a total. The result is never negative, whatever the parts state. */
@@ -273,9 +277,27 @@ const KNOWN: ReadonlySet<string> = new Set([
   'totalTokenCount',
 ])
 
+/** Modalities with a price, or with that of text, by the list that states them. */
+const INPUT_MODALITIES = ['TEXT', 'IMAGE', 'AUDIO', 'VIDEO', 'DOCUMENT', 'MODALITY_UNSPECIFIED', '']
+const MODALITIES: Readonly<Record<string, readonly string[]>> = {
+  promptTokensDetails: INPUT_MODALITIES,
+  cacheTokensDetails: INPUT_MODALITIES,
+  toolUsePromptTokensDetails: INPUT_MODALITIES,
+  candidatesTokensDetails: ['TEXT', 'IMAGE', 'AUDIO', 'DOCUMENT', 'MODALITY_UNSPECIFIED', ''],
+}
+
 /** Returns the names of counts above zero without a unit: the vendor may bill them. */
 function listUnknown(usage: JsonObject): string[] {
-  const names = Object.keys(usage).filter((name) => name.endsWith('Count') && !KNOWN.has(name))
-  const filled = names.filter((name) => (readCount(usage[name]) ?? 0) > 0)
-  return filled.map((name) => `usageMetadata.${name}`)
+  const names = Object.keys(usage).filter((name) => {
+    if (hasUnknownModality(usage[name], MODALITIES[name])) return true
+    return name.endsWith('Count') && !KNOWN.has(name) && (readCount(usage[name]) ?? 0) > 0
+  })
+  return names.map((name) => `usageMetadata.${name}`)
+}
+
+function hasUnknownModality(details: unknown, known: readonly string[] | undefined): boolean {
+  if (!known || !Array.isArray(details)) return false
+  return details.some((one) => {
+    return (readCount(member(one, 'tokenCount')) ?? 0) > 0 && !known.includes(modalityOf(one))
+  })
 }
