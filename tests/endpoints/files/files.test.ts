@@ -145,7 +145,14 @@ describe('refusals', () => {
     for (const text of ['--x\r\nContent-Disposition: form-data; name="file"', 'nothing', '']) {
       assert.equal((await gateway.post(PATH, key, text, broken)).status, 400, text)
     }
+    const none = { 'content-type': 'multipart/form-data; boundary=' }
+    assert.equal((await gateway.post(PATH, key, '', none)).status, 400)
+    const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nabc\r\n'
+    for (const more of [part, '--x\r\n\0\r\n\r\n', '--x\r\nX']) {
+      assert.equal((await gateway.post(PATH, key, part + more, broken)).status, 400, more)
+    }
     assert.equal(stored().length, count)
+    assert.deepEqual((await gateway.get(PATH, key)).json.data, [])
   })
 
   test('an upload that breaks off leaves no bytes', async () => {

@@ -65,7 +65,7 @@ export function receiveFile(context: Context, accountId: string, files: Files) {
   const idempotencyKey = readIdempotencyKey(context.request.headers)
   const content = openContent(context, UPLOAD_BYTES_MAX)
   return readUpload(context.request, content, {
-    take: (filename, file, formFields) =>
+    take: (filename, file, form) =>
       files.add({
         accountId,
         requestId: context.requestId,
@@ -73,8 +73,9 @@ export function receiveFile(context: Context, accountId: string, files: Files) {
         filename,
         content: file,
         declaredBytes: Number(context.request.headers['content-length'] ?? 0),
-        fields() {
-          const read = checkShape(fields, Object.fromEntries(formFields))
+        async fields() {
+          await form.whole
+          const read = checkShape(fields, Object.fromEntries(form.fields))
           return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
         },
       }),

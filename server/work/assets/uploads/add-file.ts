@@ -24,10 +24,18 @@ export interface FileUpload {
   readonly content: Readable
   /** Content-Length of the request. Used only to refuse an upload that is too large. */
   readonly declaredBytes: number
-  /** Returns the form's fields; complete only after the content, since fields may follow it. */
-  readonly fields: () => { readonly purpose: string; readonly lifeSeconds: number }
+  /**
+   * Resolves to the form's fields once all of it has arrived, since fields may follow the content;
+   * rejects if the form is refused.
+   */
+  readonly fields: () => Promise<UploadFields>
   /** Key under which the same upload adds no second file for 24 hours. */
   readonly idempotencyKey?: string | undefined
+}
+
+interface UploadFields {
+  readonly purpose: string
+  readonly lifeSeconds: number
 }
 
 export interface Uploaded {
@@ -64,22 +72,22 @@ async function add(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
   const { sha256 } = await measure(upload.content, FILE_BYTES_MAX).catch((cause: unknown) => {
     throw refusalOf(cause, FILE_BYTES_MAX)
   })
-  return replay(earlier, upload, sha256)
+  return replay(earlier, upload, await upload.fields(), sha256)
 }
 
-function insert(
+async function insert(
   { sql, blobs, quota }: AddParts,
   upload: FileUpload,
   blob: Blob,
 ): Promise<Uploaded> {
   const { accountId, requestId, filename, idempotencyKey } = upload
   if (blob.bytes === 0) throw invalid('file is empty')
-  const { purpose, lifeSeconds } = upload.fields()
+  const fields = await upload.fields()
   return withTransaction(sql, async (transaction) => {
     await quota.lock(transaction, accountId)
     if (idempotencyKey !== undefined) {
       const earlier = await findFileByKey(transaction, accountId, idempotencyKey)
-      if (earlier) return replay(earlier, upload, blob.sha256)
+      if (earlier) return replay(earlier, upload, fields, blob.sha256)
       await freeUploadKey(transaction, accountId, idempotencyKey)
     }
     await quota.claim(transaction, accountId, blob.bytes)
@@ -88,13 +96,13 @@ function insert(
       id: newId('file'),
       account_id: accountId,
       filename,
-      purpose,
+      purpose: fields.purpose,
       published: false,
       token: randomText(TOKEN_CHARACTERS),
       storage_key: blob.key,
       content_type: sniffType(blob.head),
       bytes: BigInt(blob.bytes),
-      life_seconds: lifeSeconds,
+      life_seconds: fields.lifeSeconds,
       request_id: requestId,
       sha256: blob.sha256,
       idempotency_key: idempotencyKey ?? null,
@@ -123,11 +131,16 @@ async function store(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
 }
 
 /** Returns the earlier file. Throws 422 unless this is the same upload. */
-function replay(file: FileRow, upload: FileUpload, sha256: Buffer): Uploaded {
+function replay(
+  file: FileRow,
+  upload: FileUpload,
+  { purpose }: UploadFields,
+  sha256: Buffer,
+): Uploaded {
   const isSame =
     file.sha256?.equals(sha256) === true &&
     file.filename === upload.filename &&
-    file.purpose === upload.fields().purpose
+    file.purpose === purpose
   if (!isSame) throw new GatewayError('idempotency_mismatch')
   return { file, isReplay: true }
 }

@@ -37,7 +37,7 @@ export function createForms(spool: Spool, publishUpload: PublishUpload): FormRea
       let spooling: Promise<SpoolFile> | undefined
       try {
         return await readUpload(request, content, {
-          async take(_filename, file, fields) {
+          async take(_filename, file, { fields }) {
             spooling = spool.take(file, options)
             return { fields, file: toFormFile(await spooling, options.accountId, publishUpload) }
           },

@@ -10,20 +10,26 @@ import { GatewayError, invalidField } from '../../../base/lib/errors.ts'
 const LIMITS = { files: 1, fields: 20, parts: 40, fieldSize: 8 * 1024 }
 const FILENAME_MAX = 200
 
+export interface UploadForm {
+  /** Complete once the whole form has arrived: fields may follow the file. */
+  readonly fields: ReadonlyMap<string, string>
+  /** Resolves once the whole form has arrived; rejects with the reason why it is refused. */
+  readonly whole: Promise<void>
+}
+
 export interface UploadHandlers<T> {
-  /** Receives the part `file` as soon as it begins; must read the content to its end. */
-  readonly take: (
-    filename: string,
-    content: Readable,
-    fields: ReadonlyMap<string, string>,
-  ) => Promise<T>
+  /**
+   * Receives the part `file` as soon as it begins; must read the content to its end, and keep
+   * nothing of it if the content fails or the form is refused.
+   */
+  readonly take: (filename: string, content: Readable, form: UploadForm) => Promise<T>
 }
 
 /**
  * `content` is the request's body, decoded. Rejects with GatewayError: 415 for another content
  * type, 400 without a file, or the error of the content.
  */
-export function readUpload<T>(
+export async function readUpload<T>(
   request: IncomingMessage,
   content: Readable,
   { take }: UploadHandlers<T>,
@@ -31,22 +37,24 @@ export function readUpload<T>(
   const type = request.headers['content-type'] ?? ''
   if (!/^multipart\/form-data\s*;/i.test(type)) {
     const message = 'send the file as multipart/form-data'
-    return Promise.reject(new GatewayError('unsupported_media', { message }))
+    throw new GatewayError('unsupported_media', { message })
   }
+  const parser = openParser(request)
   return new Promise((resolve, reject) => {
     const fields = new Map<string, string>()
+    const whole = Promise.withResolvers<void>()
+    whole.promise.catch(() => undefined)
     let taking: Promise<T> | undefined
-    const fail = (error: unknown) => {
+    let isRefused = false
+    const refuse = (error: unknown) => {
+      if (isRefused) return
+      isRefused = true
       content.unpipe(parser)
       content.resume()
+      // The parser reports some errors and reads on: destroyed, it ends the file that it emitted.
+      parser.destroy()
+      whole.reject(error)
       reject(error)
-    }
-    const parser = openParser(request, fail)
-    if (!parser) return
-    let isRefused = false
-    const refuse = (error: GatewayError) => {
-      isRefused = true
-      parser.destroy(error)
     }
     parser.on('field', (name, value, { valueTruncated }) => {
       const earlier = fields.get(name)
@@ -62,44 +70,38 @@ export function readUpload<T>(
     })
     parser.on('filesLimit', () => refuse(invalid('the form has more than one file')))
     parser.on('file', (name, file, { filename }) => {
+      file.on('error', () => undefined)
       // After `destroy` the parser still emits files from its buffer, whose streams never end.
       if (name !== 'file' || taking || isRefused) {
         file.resume()
         return
       }
-      file.on('error', () => undefined)
-      taking = take(cleanName(filename), file, fields)
-      taking.catch(fail)
+      taking = take(cleanName(filename), file, { fields, whole: whole.promise })
+      taking.catch(refuse)
     })
-    parser.on('error', (cause) => {
-      fail(cause instanceof GatewayError ? cause : invalid('the upload is not well formed', cause))
-    })
+    parser.on('error', (cause) => refuse(invalid('the upload is not well formed', cause)))
     const onRequestClose = () => {
-      if (!request.complete) parser.destroy(new Error('the request broke off'))
+      if (!request.complete) refuse(invalid('the upload broke off'))
     }
     parser.on('close', () => {
       // The request may stay open long after its upload; do not let it retain the parser.
       request.off('close', onRequestClose)
-      if (taking) taking.then(resolve, reject)
-      else reject(fields.has('file') ? fileAsText() : invalid('file is required'))
+      if (!taking) refuse(fields.has('file') ? fileAsText() : invalid('file is required'))
+      if (isRefused) return
+      whole.resolve()
+      taking?.then(resolve, reject)
     })
     request.on('close', onRequestClose)
-    if (content !== request) {
-      content.on('error', (error) => {
-        fail(error)
-        parser.destroy()
-      })
-    }
+    if (content !== request) content.on('error', refuse)
     content.pipe(parser)
   })
 }
 
-function openParser(request: IncomingMessage, fail: (error: unknown) => void) {
+function openParser({ headers }: IncomingMessage) {
   try {
-    return busboy({ headers: request.headers, limits: LIMITS, defParamCharset: 'utf8' })
+    return busboy({ headers, limits: LIMITS, defParamCharset: 'utf8' })
   } catch (cause) {
-    fail(invalid('the upload is not well formed', cause))
-    return undefined
+    throw invalid('the upload is not well formed', cause)
   }
 }
 
