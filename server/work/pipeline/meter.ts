@@ -15,7 +15,14 @@ import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
 import { chargeHeaders, createTail, showInBody } from './answer/show-charge.ts'
 import { countedQuantities } from './hold/counted-quantities.ts'
 import { type FallbackCall, quoteAll } from './hold/quote.ts'
-import { findReplay, type MeteredCall, takeHold } from './hold/take-hold.ts'
+import {
+  admit,
+  admitFallback,
+  admitUncharged,
+  findReplay,
+  type MeteredCall,
+  takeHold,
+} from './hold/take-hold.ts'
 import type { Leave } from './load/channel-health.ts'
 import { Stopping } from './load/stopping.ts'
 import type { Body, Metering } from './metering.ts'
@@ -23,7 +30,6 @@ import type { Charged } from './price/charge.ts'
 import { priceEnd } from './price-end.ts'
 import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
 import { rememberAnswer } from './remember-answer.ts'
-import { admit, admitFallback, admitUncharged } from './request/admit.ts'
 import { enter } from './request/identify.ts'
 import { type ResolvedCall, resolve } from './request/resolve.ts'
 import {

@@ -6,8 +6,7 @@ import { describeOrder } from '../../../server/money/catalog/load/route-order.ts
 import { MODEL_TYPES, unitsOfType } from '../../../server/money/catalog/model-types.ts'
 import { expectedCost } from '../../../server/money/catalog/price/expected-cost.ts'
 import type { ModelRow, StoredPrice } from '../../../server/money/catalog/store.ts'
-import type { UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
-import { orderRoutes } from '../../../server/work/pipeline/send/dispatch.ts'
+import { orderRoutes, type UsableRoute } from '../../../server/work/pipeline/request/find-routes.ts'
 import type { Services } from '../../../server/work/pipeline/services.ts'
 import { createRandom } from '../../../testbed/random.ts'
 

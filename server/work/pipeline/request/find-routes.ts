@@ -1,7 +1,8 @@
-/** The routes of a model that can serve a call. */
+/** The routes of a model that can serve a call, and the order in which they are tried. */
 import type { CatalogSnapshot, Channel, Model, Route } from '../../../money/catalog/catalog.ts'
 import type { Upstream } from '../../../wire/upstreams/upstream.ts'
 import type { Services } from '../services.ts'
+import { type Affinity, drawFor } from './affinity.ts'
 
 export interface UsableRoute extends Route {
   readonly target: Channel
@@ -52,4 +53,39 @@ function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRout
     known.set(model, routes)
   }
   return routes
+}
+
+/**
+ * Orders by cost where the model says so, then by priority, then by weight, randomly or as the
+ * conversation hashes; channels that are cooling down or near their spending cap come last.
+ */
+export function orderRoutes(
+  routes: readonly UsableRoute[],
+  services: Services,
+  affinity?: Affinity,
+): readonly UsableRoute[] {
+  if (routes.length === 1) return routes
+  const keyed = routes.map((route) => ({
+    route,
+    ready: services.health.isReady(route.channel) && services.spending.hasRoom(route.target),
+    // Exponential sampling: the smallest -ln(u)/w belongs to each route with probability w / Σw.
+    draw:
+      -Math.log(affinity ? drawFor(affinity, route.channel) : 1 - Math.random()) /
+      Math.max(route.weight, 1e-9),
+  }))
+  keyed.sort(
+    (a, b) =>
+      Number(b.ready) - Number(a.ready) ||
+      compareCosts(a.route, b.route) ||
+      a.route.priority - b.route.priority ||
+      a.draw - b.draw,
+  )
+  return keyed.map((one) => one.route)
+}
+
+/** An unknown cost is tried last. Routes of other models have none. */
+function compareCosts({ expectedCost: a }: UsableRoute, { expectedCost: b }: UsableRoute): number {
+  if (a === b || a === undefined || b === undefined) return 0
+  if (a === null || b === null) return a === null ? 1 : -1
+  return a < b ? -1 : 1
 }

@@ -16,8 +16,7 @@ import type { FallbackCall } from '../hold/quote.ts'
 import type { MeteredCall } from '../hold/take-hold.ts'
 import type { Stopping } from '../load/stopping.ts'
 import { sellsSearch } from '../price/dimensions.ts'
-import { type Affinity, drawFor } from '../request/affinity.ts'
-import type { UsableRoute } from '../request/find-routes.ts'
+import { orderRoutes, type UsableRoute } from '../request/find-routes.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import { traceAttempt } from './trace-attempt.ts'
@@ -289,41 +288,6 @@ function mayRetry(
     : failure.kind === 'not_sent'
   if (!useful || attempts >= ATTEMPTS_MAX || context.response.destroyed) return false
   return services.retries.take(services.inFlight.size())
-}
-
-/**
- * Orders by cost where the model says so, then by priority, then by weight, randomly or as the
- * conversation hashes; channels that are cooling down or near their spending cap come last.
- */
-export function orderRoutes(
-  routes: readonly UsableRoute[],
-  services: Services,
-  affinity?: Affinity,
-): readonly UsableRoute[] {
-  if (routes.length === 1) return routes
-  const keyed = routes.map((route) => ({
-    route,
-    ready: services.health.isReady(route.channel) && services.spending.hasRoom(route.target),
-    // Exponential sampling: the smallest -ln(u)/w belongs to each route with probability w / Σw.
-    draw:
-      -Math.log(affinity ? drawFor(affinity, route.channel) : 1 - Math.random()) /
-      Math.max(route.weight, 1e-9),
-  }))
-  keyed.sort(
-    (a, b) =>
-      Number(b.ready) - Number(a.ready) ||
-      compareCosts(a.route, b.route) ||
-      a.route.priority - b.route.priority ||
-      a.draw - b.draw,
-  )
-  return keyed.map((one) => one.route)
-}
-
-/** An unknown cost is tried last. Routes of other models have none. */
-function compareCosts({ expectedCost: a }: UsableRoute, { expectedCost: b }: UsableRoute): number {
-  if (a === b || a === undefined || b === undefined) return 0
-  if (a === null || b === null) return a === null ? 1 : -1
-  return a < b ? -1 : 1
 }
 
 /** The call or task of an attempt, and how long it took if that is the vendor's latency. */

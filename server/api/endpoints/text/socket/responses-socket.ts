@@ -1,6 +1,6 @@
 /** GET /v1/responses: the Responses dialect over a WebSocket. */
 import { GatewayError } from '../../../../base/lib/errors.ts'
-import { admitUncharged } from '../../../../work/pipeline/request/admit.ts'
+import { admitUncharged } from '../../../../work/pipeline/hold/take-hold.ts'
 import { enterMessage } from '../../../../work/pipeline/request/identify.ts'
 import type { AccountEndpoint } from '../../endpoint.ts'
 import type { OpenSocket } from '../../sockets.ts'
