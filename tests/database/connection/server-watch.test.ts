@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Sql } from 'postgres'
-import type { DatabaseSession, Opening } from '../../../server/base/database/connection/session.ts'
-import { waitSlices } from '../../../server/base/database/connection/slices.ts'
+import {
+  type DatabaseSession,
+  type Opening,
+  untilLate,
+} from '../../../server/base/database/connection/session.ts'
 import { ServerWatch } from '../../../server/base/database/connection/watch.ts'
 
 /**
@@ -92,10 +95,12 @@ class FakeServer {
 
   private async admit({ timeoutMs, events }: Opening): Promise<DatabaseSession> {
     this.attempts.push(timeoutMs)
-    if (this.state === 'slow') events?.onadmitted?.()
     const isSlow = this.state === 'slow'
+    const letIn = new AbortController()
+    if (isSlow) letIn.abort()
+    if (isSlow) events?.onadmitted?.()
     const session = isSlow ? new Promise<never>(() => undefined) : this.reply(this.makeSession)
-    const late = waitSlices(timeoutMs).then(() => {
+    const late = untilLate(timeoutMs, letIn.signal, new AbortController().signal).then(() => {
       throw Object.assign(new Error('late'), { code: 'CONNECT_TIMEOUT' })
     })
     const admitted = await Promise.race([session, late])
@@ -270,4 +275,21 @@ test('clients connect once the server begins to answer, beside the watch', async
   assert.equal(server.listened, 1, 'the watch has no session yet')
   assert.equal(await server.open(), undefined)
   assert.equal(server.opened, 1)
+})
+
+test('a server that has begun to answer has ten seconds more, whatever earlier ones met', async (t) => {
+  const server = new FakeServer(t)
+  await server.start()
+  server.state = 'silent'
+  await server.pass(2_100)
+  // An attempt of 4 s begins after two; three later another one is made beside it, and let in.
+  await server.pass(2_900)
+  server.state = 'slow'
+  await server.pass(2_700)
+  assert.equal(server.welcomed, 1)
+  const { refused } = server
+  await server.pass(6_000)
+  assert.equal(server.refused, refused, 'the first attempt has ended meanwhile')
+  await server.pass(4_500)
+  assert.ok(server.refused > refused, 'what waits is told at last')
 })

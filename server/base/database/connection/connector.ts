@@ -71,8 +71,7 @@ export class Connector {
         endTurn()
         this.reopen()
       }
-      const openOne: OpenBeside = (timeoutMs, signal) => open(timeoutMs, signal, onAdmitted)
-      return this.attempt((timeoutMs) => openBeside(openOne, timeoutMs))
+      return this.attempt((timeoutMs) => openBeside(open, timeoutMs, onAdmitted))
     })
   }
 
@@ -149,12 +148,24 @@ export class Connector {
   }
 }
 
-type OpenBeside = (timeoutMs: number, signal: AbortSignal) => Promise<DatabaseSession>
-
-/** Resolves with the first session. Rejects with the first error, and opens no other then. */
-async function openBeside(open: OpenBeside, timeoutMs: number): Promise<DatabaseSession> {
+/**
+ * Resolves with the first session. Rejects with the first error, and opens no other then; once the
+ * server has begun to answer one attempt, those that it answered otherwise before do not count.
+ */
+async function openBeside(
+  open: OpenUnless,
+  timeoutMs: number,
+  onAdmitted: () => void,
+): Promise<DatabaseSession> {
   const isOver = new AbortController()
   const first = Promise.withResolvers<DatabaseSession>()
+  let isAdmitted = false
+  let running = 0
+
+  function admit(): void {
+    isAdmitted = true
+    onAdmitted()
+  }
 
   function take(session: DatabaseSession): void {
     if (isOver.signal.aborted) return void session.close(0)
@@ -163,16 +174,21 @@ async function openBeside(open: OpenBeside, timeoutMs: number): Promise<Database
   }
 
   function fail(error: unknown): void {
+    running -= 1
+    if (isAdmitted && running > 0) return
     isOver.abort()
     first.reject(error)
   }
 
-  const start = (remainingMs: number) => void open(remainingMs, isOver.signal).then(take, fail)
+  function start(remainingMs: number): void {
+    running += 1
+    void open(remainingMs, isOver.signal, admit).then(take, fail)
+  }
 
   async function startOthers(): Promise<void> {
     for (let remainingMs = timeoutMs - BESIDE_MS; remainingMs > 0; remainingMs -= BESIDE_MS) {
       await waitSlices(BESIDE_MS, isOver.signal)
-      if (isOver.signal.aborted) return
+      if (isOver.signal.aborted || isAdmitted) return
       start(remainingMs)
     }
   }

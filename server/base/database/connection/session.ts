@@ -14,6 +14,8 @@ import { waitSlices } from './slices.ts'
 const STATEMENT_TIMEOUT_MS = 5_000
 /** Time that a server which has no limit for a statement of its own has to answer. */
 const OVERDUE_MS = 5_000
+/** Time that a server has which returns and begins to answer: it serves all gateways at once. */
+const SIGN_IN_MS = 10_000
 
 /** A statement of the client (postgres 3.4): it is sent by its `handler` when it is awaited. */
 export interface ClientQuery extends PromiseLike<unknown> {
@@ -127,7 +129,7 @@ export interface Opening {
 
 /**
  * Connects and prepares a session. Rejects with CONNECT_TIMEOUT if it is not ready after
- * `timeoutMs`.
+ * `timeoutMs`. Whoever waits for `onadmitted` waits 10 s more from then on.
  */
 export async function openDatabaseSession(
   place: DatabasePlace,
@@ -138,9 +140,16 @@ export async function openDatabaseSession(
   if (signal.aborted) throw new ConnectionLost('CONNECTION_DESTROYED')
   const isDone = new AbortController()
   const over = AbortSignal.any([signal, isDone.signal])
-  const late = waitSlices(timeoutMs, over).then(() => {
+  const admitted = new AbortController()
+  const late = untilLate(timeoutMs, admitted.signal, over).then(() => {
     throw new ConnectTimeout(timeoutMs)
   })
+  const onadmitted =
+    events.onadmitted &&
+    (() => {
+      admitted.abort()
+      events.onadmitted?.()
+    })
   let session: DatabaseSession | undefined
   const onclose = () => {
     if (!session || session.isLost) return
@@ -148,7 +157,7 @@ export async function openDatabaseSession(
     events.onclose?.()
   }
   const dropped = new AbortController()
-  const sql = openClient(place, options, { ...events, onclose }, over, dropped.signal)
+  const sql = openClient(place, options, { ...events, onclose, onadmitted }, over, dropped.signal)
   try {
     const { isReplica } = await Promise.race([prepareSession(sql, statementTimeoutMs), late])
     if (isReplica && options.primary) throw new OnlyReplica()
@@ -162,6 +171,16 @@ export async function openDatabaseSession(
     late.catch(() => undefined)
     isDone.abort()
   }
+}
+
+/** Resolves after `timeoutMs`, or 10 s after `admitted` aborts. */
+export async function untilLate(
+  timeoutMs: number,
+  admitted: AbortSignal,
+  over: AbortSignal,
+): Promise<void> {
+  await waitSlices(timeoutMs, AbortSignal.any([admitted, over]))
+  if (admitted.aborted) await waitSlices(SIGN_IN_MS, over)
 }
 
 /** A name can still lead to a former primary: it is looked up again by the next attempt. */

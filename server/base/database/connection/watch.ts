@@ -118,10 +118,13 @@ export class ServerWatch {
     // A server that admits and ends connections again is not asked without a pause.
     if (this.losses > 1) await waitSlices(choosePauseMs(this.losses), signal)
     for (let failures = 1; this.isWanted(); failures += 1) {
+      const startMs = performance.now()
       try {
         this.adopt(await this.connector.probe((...how) => this.openOwn(...how)))
       } catch {
-        await waitSlices(choosePauseMs(failures), signal)
+        // One that was not answered has waited by itself.
+        const waitedMs = performance.now() - startMs
+        await waitSlices(Math.max(0, choosePauseMs(failures) - waitedMs), signal)
       }
     }
     this.isConnecting = false
