@@ -134,6 +134,29 @@ test('the events are those inside the frames, byte for byte', () => {
   assert.deepEqual([report.finished, report.outputBytes, report.error], [true, 5, undefined])
 })
 
+test('the counts beside the end are the usage where no event states it', () => {
+  const metrics = {
+    inputTokenCount: 3,
+    outputTokenCount: 7,
+    cacheReadInputTokenCount: 40,
+    cacheWriteInputTokenCount: 20,
+    invocationLatency: 900,
+  }
+  const stop = event({ type: 'message_stop', 'amazon-bedrock-invocationMetrics': metrics })
+  const start = { input_token: 3, cached_input_token: 40, cache_write_5m_token: 20 }
+  const counted = relayed(START, event(TEXT), stop).report
+  assert.deepEqual([counted.usage, counted.finished], [{ ...start, output_token: 7 }, true])
+  const delta = (usage: object) => event({ type: 'message_delta', delta: {}, usage })
+  const stated = relayed(START, event(TEXT), delta({ output_tokens: 5 }), stop).report
+  assert.deepEqual(stated.usage, { input_token: 3, output_token: 5 })
+  for (const odd of [null, 7, { outputTokenCount: -1 }, { outputTokenCount: '7' }, {}]) {
+    const end = event({ type: 'message_stop', 'amazon-bedrock-invocationMetrics': odd })
+    const { report, text } = relayed(START, event(TEXT), end)
+    assert.deepEqual([report.usage, report.finished], [{ input_token: 3 }, true])
+    assert.doesNotMatch(text, /message_delta/)
+  }
+})
+
 test('an exception inside the stream is the error of the format', () => {
   const exception = exceptionFrame('throttlingException', 'Too many').data as Buffer
   const first = relayed(exception)

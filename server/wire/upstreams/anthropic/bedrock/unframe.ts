@@ -4,19 +4,21 @@ import { encodeMessagesError } from '../../../dialects/messages/error.ts'
 import type { Relay } from '../../../dialects/relay.ts'
 import { UPSTREAM_ERROR } from '../../../dialects/reported-error.ts'
 import { encodeSseEvent } from '../../../dialects/sse.ts'
+import { readCount } from '../../../dialects/usage/read-count.ts'
 import { createFrameDecoder, type EventFrame } from './event-stream.ts'
 import { typeOfException } from './read-failure.ts'
 
 /** Wraps a relay of messages. A text passes as it is: a proxy may answer with events, or JSON. */
 export function unframe(relay: Relay): Relay {
   const decoder = createFrameDecoder()
+  const readChunk = createChunkReader()
   let isFramed: boolean | undefined
   let isBroken = false
   const decode = (chunk: Buffer): Buffer | undefined => {
     if (isBroken) return undefined
     const events: string[] = []
     try {
-      for (const frame of decoder.push(chunk)) events.push(toEvent(frame))
+      for (const frame of decoder.push(chunk)) events.push(toEvent(frame, readChunk))
     } catch {
       // What follows a damaged frame cannot be found: the stream is broken here.
       isBroken = true
@@ -39,7 +41,7 @@ export function unframe(relay: Relay): Relay {
   }
 }
 
-function toEvent({ headers, payload }: EventFrame): string {
+function toEvent({ headers, payload }: EventFrame, readChunk: ChunkReader): string {
   switch (headers.get(':message-type')) {
     case 'event':
       return headers.get(':event-type') === 'chunk' ? readChunk(payload) : ''
@@ -57,13 +59,45 @@ function toEvent({ headers, payload }: EventFrame): string {
   }
 }
 
-/** The event's data is in base64; a chunk without a type is no event of the format. */
-function readChunk(payload: Buffer): string {
-  const bytes = asString(member(tryParseJson(payload), 'bytes')) ?? ''
-  const data = Buffer.from(bytes, 'base64')
-  const event = tryParseJson(data)
-  const type = isObject(event) ? asString(event.type) : undefined
-  return type === undefined ? '' : encodeSseEvent(type, data.toString('utf8'))
+type ChunkReader = (payload: Buffer) => string
+
+/**
+ * The event's data is in base64; a chunk without a type is no event of the format. Where no event
+ * has stated the output, the counts beside the last one do, as an event of their own before it.
+ */
+function createChunkReader(): ChunkReader {
+  let isStated = false
+  return (payload) => {
+    const bytes = asString(member(tryParseJson(payload), 'bytes')) ?? ''
+    const data = Buffer.from(bytes, 'base64')
+    const event = tryParseJson(data)
+    const type = isObject(event) ? asString(event.type) : undefined
+    if (!isObject(event) || type === undefined) return ''
+    const encoded = encodeSseEvent(type, data.toString('utf8'))
+    if (type === 'message_delta') {
+      isStated ||= readCount(member(event.usage, 'output_tokens')) !== undefined
+    }
+    if (type !== 'message_stop' || isStated) return encoded
+    return encodeMetrics(event['amazon-bedrock-invocationMetrics']) + encoded
+  }
+}
+
+/** What the counts are called in usage; the input is without what was cached, as there. */
+const METRICS: Readonly<Record<string, string>> = {
+  inputTokenCount: 'input_tokens',
+  outputTokenCount: 'output_tokens',
+  cacheReadInputTokenCount: 'cache_read_input_tokens',
+  cacheWriteInputTokenCount: 'cache_creation_input_tokens',
+}
+
+function encodeMetrics(metrics: unknown): string {
+  if (readCount(member(metrics, 'outputTokenCount')) === undefined) return ''
+  const usage = Object.entries(METRICS).flatMap(([name, field]) => {
+    const count = readCount(member(metrics, name))
+    return count === undefined ? [] : [[field, count] as const]
+  })
+  const event = { type: 'message_delta', delta: {}, usage: Object.fromEntries(usage) }
+  return encodeSseEvent(event.type, JSON.stringify(event))
 }
 
 /** The type is the format's own for the exception, by which it is read as a failure. */
