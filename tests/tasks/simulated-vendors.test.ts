@@ -55,7 +55,12 @@ function channelsAt(url: string): object[] {
     {
       id: 'f',
       upstream: 'media-tasks',
-      settings: { preset: 'fal', base_url: `${url}/fal`, api_key: 'sim-media-key' },
+      settings: {
+        preset: 'fal',
+        base_url: `${url}/fal`,
+        api_key: 'sim-media-key',
+        stated_usage: true,
+      },
     },
     {
       id: 'r',
@@ -224,6 +229,20 @@ describe('video against simulated vendors', () => {
     const answer = await gateway.fetch(`${VIDEO_PATH}/${json.id}`, { method: 'DELETE', key })
     assert.equal(answer.status, 409)
     assert.match(await answer.text(), /tasks of this model cannot be cancelled/)
+  })
+
+  test('a waiting task is cancelled, whatever its vendor calls that', async () => {
+    const content = [{ type: 'text', text: '[[fault:queue-time=600000]] a river' }]
+    for (const model of ['t-fal-ai/films', 't-owner/films', 't-wan3.0-video']) {
+      const { key } = await gateway.tenant()
+      const created = await gateway.post(VIDEO_PATH, key, { model, content })
+      const path = `${VIDEO_PATH}/${created.json.id}`
+      const answer = await gateway.fetch(path, { method: 'DELETE', key })
+      assert.equal(answer.status, 200, `${model}: ${await answer.text()}`)
+      const shown = await gateway.get(path, key)
+      assert.deepEqual([shown.json.status, shown.json.error.code], ['failed', 'cancelled'])
+      assert.equal((await gateway.record(created, key)).charged, '0')
+    }
   })
 
   test('more than five reference images cost extra', async () => {

@@ -76,7 +76,10 @@ async function cancelDriven(engine: Engine, task: ClaimedTask): Promise<boolean>
   const isTaken = await driver.cancel?.(wire, reference)
   failpoint('task-cancelled')
   const cancelled = { ...task, cancel_sent_at: isTaken ? new Date() : task.cancel_sent_at }
-  const after = await driver.poll(wire, reference)
+  const polled = await driver.poll(wire, reference)
+  // Some vendors call what they have cancelled a failure.
+  const isEnded = isTaken === true && polled.state === 'failed'
+  const after = isEnded ? { ...polled, ...CANCELLED } : polled
   await applyPolled(engine, cancelled, DRIVEN, polledOf(engine, cancelled, after))
   return after.state === 'gone' || (after.state === 'failed' && after.cancelled === true)
 }

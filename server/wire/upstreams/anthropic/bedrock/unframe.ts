@@ -82,7 +82,7 @@ function createChunkReader(): ChunkReader {
   }
 }
 
-/** What the counts are called in usage; the input is without what was cached, as there. */
+/** Names of usage by those of the counts, whose input is without what was cached, too. */
 const METRICS: Readonly<Record<string, string>> = {
   inputTokenCount: 'input_tokens',
   outputTokenCount: 'output_tokens',
