@@ -184,6 +184,7 @@ test('claims give account, member, tags and end user, or a 403', async () => {
     'no address': { email: null },
     'a stranger': { email: 'eve@example.com' },
     'an address that is not verified': { email_verified: false },
+    'an address with a Kelvin sign for k': { email: '\u212Aim@example.com' },
     'a group that is no tag': { realm: { groups: ['a,b'] } },
     'groups of another type': { realm: { groups: [7] } },
     'too many groups': { realm: { groups: Array.from({ length: 9 }, (_, at) => `g${at}`) } },

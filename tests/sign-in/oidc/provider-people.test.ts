@@ -75,6 +75,8 @@ describe('a new person', () => {
       { email: '' },
       { email: ['a@b.example'] },
       { email: 'a@b.example\nbcc: c@d.example' },
+      { email: '\u212Aim@b.example' },
+      { email: 'm\u0130a@b.example' },
     ]) {
       const { reason } = await goThrough(stage.console.browser(), somebody(more))
       assert.equal(reason, 'no_email', JSON.stringify(more))
@@ -119,7 +121,8 @@ describe('a new person', () => {
     const accountId = await stage.console.account('Rivers')
     const owner = await stage.console.person()
     await stage.console.join(owner.id, accountId, 'owner')
-    const claims = somebody()
+    const { sub } = somebody()
+    const claims = somebody({ sub, email: `kim-${sub.toLowerCase()}@acme.example` })
     const inviting = await stage.console.signedIn(owner.email)
     const path = `/accounts/${accountId}/invitations`
     const body = { email: claims.email.toUpperCase(), role: 'billing' }
@@ -129,6 +132,11 @@ describe('a new person', () => {
       email_verified: false,
     })
     assert.equal(unverified.reason, 'no_email')
+    // Its lower case is the address that is invited.
+    const kelvin = claims.email.toUpperCase().replace('K', '\u212A')
+    assert.equal(kelvin.toLowerCase(), claims.email)
+    const alike = somebody({ email: kelvin })
+    assert.equal((await goThrough(stage.console.browser(), alike)).reason, 'no_email')
     const browser = stage.console.browser()
     assert.equal((await goThrough(browser, claims)).status, 303)
     const { memberships, user } = await sessionOf(browser)

@@ -3,6 +3,7 @@ import { problemOfTags } from '../../../base/lib/call-labels.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { isObject } from '../../../base/lib/json.ts'
 import type { TokenIssuer } from '../../../base/lib/token-issuer.ts'
+import { foldsIntoAscii } from '../../../base/lib/text/folds-into-ascii.ts'
 import { refuseToken } from './read-token.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
@@ -46,12 +47,16 @@ function readAccount(rule: TokenIssuer['account'], claims: Claims): string {
   return value
 }
 
-/** An address that its issuer calls unconfirmed is one that anybody could have typed. */
+/**
+ * An address that its issuer calls unconfirmed is one that anybody could have typed, and members are
+ * found by addresses in lower case.
+ */
 function readEmail(name: string, claims: Claims): string {
   const email = readText(name, claims)
   if (name === 'email' && [false, 'false'].includes(claims.email_verified as boolean | string)) {
     throw refuseClaim(name, 'is not verified')
   }
+  if (foldsIntoAscii(email)) throw refuseClaim(name, 'has a letter that is easily taken for another')
   return email
 }
 

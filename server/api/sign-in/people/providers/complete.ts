@@ -2,6 +2,7 @@
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../../../base/database/transaction.ts'
 import { newId } from '../../../../base/lib/ids.ts'
+import { foldsIntoAscii } from '../../../../base/lib/text/folds-into-ascii.ts'
 import { writeAudit } from '../../audit-log/audit-log.ts'
 import { type Grant, judgeClaims, type StatedClaims } from '../../claim-rules.ts'
 import { listFactors } from '../../factors/factors.ts'
@@ -231,10 +232,14 @@ function identityOf({ claims, provider }: Proof) {
   return { issuer: provider.issuer, subject: String(claims.sub) }
 }
 
-/** Returns the address if the provider says that it is verified: `true` itself, not a text. */
+/**
+ * Returns the address if the provider says that it is verified: `true` itself, not a text. One that
+ * would be found as another's is no address of this person.
+ */
 function verifiedAddress({ claims, provider }: Proof): string | undefined {
   const { email, email_verified: verified } = claims
   if (typeof email !== 'string' || email.length > 254 || !EMAIL.test(email)) return undefined
+  if (foldsIntoAscii(email)) return undefined
   const isTrusted = verified === undefined && provider.trustsEmail
   return verified === true || isTrusted ? email : undefined
 }
