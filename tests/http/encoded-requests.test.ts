@@ -103,6 +103,17 @@ describe('a decoded body', () => {
         { numRuns: 60 },
       )
     })
+
+    test(`of ${name} with more behind its end is refused, however it comes`, async () => {
+      const encoded = encode(Buffer.from('some text'))
+      for (const pieces of [
+        [Buffer.concat([encoded, Buffer.from('{}')])],
+        [encoded, Buffer.from('{}')],
+        [...cut(encoded, [1, 5]), Buffer.alloc(70_000), Buffer.alloc(1)],
+      ]) {
+        assert.equal((await decode(name, pieces, MB)).error?.status, 400)
+      }
+    })
   }
 
   test('that expands a hundredfold is cut where memory starts to matter', async () => {

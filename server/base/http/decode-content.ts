@@ -112,6 +112,8 @@ export async function decodeGathered(
   }
 }
 
+const ignore = (): void => undefined
+
 function readEncoding(header: string | undefined): Encoding | undefined {
   if (header === undefined) return undefined
   const name = header
@@ -133,6 +135,12 @@ function decode(
 ): Readable {
   let decoder: ReturnType<(typeof DECODERS)[Encoding]> | undefined
   let bytes = 0
+  let arrivedBytes = 0
+  let onProgress = ignore
+  const refuse = (cause?: unknown) => {
+    const message = `the body is not ${encoding} data, or is cut off`
+    bounded.destroy(new GatewayError('invalid_request', { message, cause }))
+  }
   const bounded = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
@@ -143,27 +151,46 @@ function decode(
         done(new GatewayError('too_large', { message }))
       } else done(null, chunk)
     },
+    /** Refuses bytes behind the end of the data: all decoders but gzip's would ignore them. */
+    flush(done) {
+      const decodedBytes = decoder?.bytesWritten ?? 0
+      if (decoder) source.unpipe(decoder)
+      onProgress = () => {
+        if (arrivedBytes > decodedBytes) refuse()
+        else if (!source.readableEnded) source.resume()
+        else {
+          onProgress = ignore
+          done()
+        }
+      }
+      onProgress()
+    },
   })
   // A request is never destroyed: its connection carries the response.
+  const onData = (chunk: Buffer) => {
+    arrivedBytes += chunk.length
+    onProgress()
+  }
+  source.on('data', onData)
   source.once('data', (first: Buffer) => {
     decoder = DECODERS[encoding](first, chunkSizeFor(first.length))
-    decoder.once('error', (cause) => {
-      const message = `the body is not ${encoding} data, or is cut off`
-      bounded.destroy(new GatewayError('invalid_request', { message, cause }))
-    })
+    decoder.once('error', refuse)
     decoder.pipe(bounded)
     decoder.write(first)
     source.pipe(decoder)
   })
   source.once('end', () => {
     if (!decoder) bounded.end()
+    onProgress()
   })
   source.once('close', () => {
     if (!isWhole()) bounded.destroy(bodyCutOff())
   })
   bounded.once('close', () => {
+    source.off('data', onData)
     if (!decoder) return
     source.unpipe(decoder)
+    if (!source.readableEnded) source.pause()
     decoder.destroy()
   })
   return bounded

@@ -2,8 +2,8 @@
 import { problemOfTags } from '../../../base/lib/call-labels.ts'
 import { GatewayError } from '../../../base/lib/errors.ts'
 import { isObject } from '../../../base/lib/json.ts'
-import type { TokenIssuer } from '../../../base/lib/token-issuer.ts'
 import { foldsIntoAscii } from '../../../base/lib/text/folds-into-ascii.ts'
+import type { TokenIssuer } from '../../../base/lib/token-issuer.ts'
 import { refuseToken } from './read-token.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
@@ -56,7 +56,8 @@ function readEmail(name: string, claims: Claims): string {
   if (name === 'email' && [false, 'false'].includes(claims.email_verified as boolean | string)) {
     throw refuseClaim(name, 'is not verified')
   }
-  if (foldsIntoAscii(email)) throw refuseClaim(name, 'has a letter that is easily taken for another')
+  if (foldsIntoAscii(email))
+    throw refuseClaim(name, 'has a letter that is easily taken for another')
   return email
 }
 
