@@ -48,8 +48,8 @@ function readAccount(rule: TokenIssuer['account'], claims: Claims): string {
 }
 
 /**
- * An address that its issuer calls unconfirmed is one that anybody could have typed, and members are
- * found by addresses in lower case.
+ * An address that its issuer calls unconfirmed is one that anybody could have typed, and members
+ * are found by addresses in lower case.
  */
 function readEmail(name: string, claims: Claims): string {
   const email = readText(name, claims)
