@@ -256,6 +256,9 @@ export async function withAuditSnapshot<T>(
     await view`set local statement_timeout = '30min'`
     // A scope may be a week or everything: no plan suits both.
     await view`set local plan_cache_mode = force_custom_plan`
+    // Statistics are older than the newest calls: a plan for one row would compare all with all.
+    await view`set local enable_nestloop = off`
+    await view`set local jit = off`
     return { value: await work(view) }
   })
   return result.value

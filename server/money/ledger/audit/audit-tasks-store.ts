@@ -11,7 +11,8 @@ const tasksEndOnce: Invariant = {
   find: (sql, scope) => sql<Violation[]>`
     select t.id as subject, format('%s, hold %s', t.state, coalesce(h.state, 'missing')) as found,
       case when t.finished_at is null then 'an open hold' else 'a closed hold' end as expected
-    from task t left join hold h on h.id = t.hold_id and h.task_id = t.id
+    from task t left join (select * from hold where ${holdsIn(sql, scope, 'id')}) h
+      on h.id = t.hold_id and h.task_id = t.id
     where ${holdsIn(sql, scope, 't.hold_id')}
       and ((h.id is null and (t.finished_at is null or not is_archived(t.hold_id)))
         or (t.finished_at is null) <> (h.state = 'open'))
@@ -55,7 +56,8 @@ const successesAreCharged: Invariant = {
       format('settled, record %s, price version %s', t.request_id, h.price_version) as expected
     from task t join hold h on h.id = t.hold_id left join (
       select * from call where ${callsIn(sql, scope, 'request_id')}) c on c.hold_id = t.hold_id
-    where ${holdsIn(sql, scope, 't.hold_id')} and t.state = 'succeeded'
+    where ${holdsIn(sql, scope, 't.hold_id')} and ${holdsIn(sql, scope, 'h.id')}
+      and t.state = 'succeeded'
       and (h.state <> 'settled' or c.request_id is distinct from t.request_id
         or c.task_id is distinct from t.id
         or c.price_version is distinct from h.price_version)

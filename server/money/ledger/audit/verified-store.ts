@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { HeadRow } from '../books/seal-store.ts'
 import type { Violation } from './audit-store.ts'
+import { callsIn, holdsIn, type Scope } from './scope-store.ts'
 import type { Week } from './weeks.ts'
 
 /** An audit does not keep a late settlement waiting for longer. */
@@ -77,6 +78,7 @@ export async function isUnderWay(sql: TransactionSql, week: Week): Promise<boole
 /** Records a week with its sums. Returns false if it was changed or taken over meanwhile. */
 export async function recordWeek(sql: TransactionSql, week: Week, run: string): Promise<boolean> {
   const { name, startId, endId } = week
+  const scope: Scope = { ranges: [{ from: startId, to: endId }], weeks: [], block: 0n }
   await sql`
     insert into verified_sum (week, account_id, currency, source, destination, entries, amount)
     select ${name}::date, account_id, currency, source, destination, count(*), sum(amount)
@@ -85,7 +87,8 @@ export async function recordWeek(sql: TransactionSql, week: Week, run: string): 
     insert into verified_key (week, key_id, limited)
     select ${name}::date, h.key_id, sum(c.charged)
     from hold h join call c on c.request_id = h.request_id
-    where h.id >= ${startId} and h.id < ${endId} and h.spend_limited group by 2`
+    where ${holdsIn(sql, scope, 'h.id')} and ${callsIn(sql, scope, 'c.request_id')}
+      and h.spend_limited group by 2`
   await sql`
     insert into verified_budget (week, use_id, spent)
     select ${name}::date, u.id, sum(budget_used(b.unit, case when h.state = 'settled'
@@ -93,7 +96,7 @@ export async function recordWeek(sql: TransactionSql, week: Week, run: string): 
     from hold h join call c on c.request_id = h.request_id
     cross join lateral generate_series(1, cardinality(h.counters), 2) n
     join budget_use u on u.id = h.counters[n] join budget b on b.id = u.budget_id
-    where h.id >= ${startId} and h.id < ${endId} group by 2`
+    where ${holdsIn(sql, scope, 'h.id')} and ${callsIn(sql, scope, 'c.request_id')} group by 2`
   const { count } = await sql`
     update verified_week w set verified_at = clock_timestamp(),
       upto_id = coalesce((select max(upto_id) from ledger_block), 0),
