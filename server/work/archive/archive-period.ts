@@ -10,21 +10,21 @@ import { sealEverything } from '../../money/ledger/books/sealer.ts'
 import { countEndedCalls } from '../../money/usage/rollup-store.ts'
 import type { Blobs } from '../assets/storage/blobs.ts'
 import {
+  type Batch,
   beginArchive,
   countHolds,
   finishArchive,
-  type LineRow,
+  type RemovedRange,
   type RemoveVerdict,
   readFirstHold,
   removeRows,
   selectArchives,
-  selectLines,
+  selectBatch,
   withoutTimeout,
 } from './archive-store.ts'
 import { readArchiveManifest, writeManifest } from './manifest.ts'
 import { readObject, type WrittenObject, writeObject } from './objects.ts'
 import { type ArchivePeriod, type PeriodKind, periodAt, periodOfHold } from './periods.ts'
-import { judgeRecord, readRecord } from './record.ts'
 
 /** A settlement may arrive hours late, but never this many days. */
 const AGE_DAYS_MIN = 35
@@ -32,7 +32,6 @@ const DAY_MS = 86_400_000
 /** Limits of one object; its rows are removed in one transaction. */
 const HOLDS_MAX = 10_000
 const CONTENT_BYTES_MAX = 32_000_000
-const LINES_AT_ONCE = 1_000
 const ATTEMPTS_MAX = 3
 const COUNT_STEP_SECONDS = 6 * 3600
 
@@ -100,11 +99,12 @@ export async function archivePeriod(
     throw new OperatorError(`${period.name} cannot be archived: its first day is that of ${other}`)
   }
   await onStep?.('begun')
+  const next = createReader(period, options)
   let after = period.afterId
   let done = 0
   let objects = 0
   for (;;) {
-    const batch = await archiveBatch(period, after, options)
+    const batch = await archiveBatch(period, after, { ...options, next })
     if (!batch) break
     after = batch.last
     done += batch.holds
@@ -115,18 +115,41 @@ export async function archivePeriod(
   return { holds: done, objects }
 }
 
+type ReadBatch = (after: string) => Promise<Batch | undefined>
+
+/** Returns a reader of batches, which reads the next one while its caller archives the last. */
+function createReader(
+  { endId }: ArchivePeriod,
+  { sql, holdsMax = HOLDS_MAX }: ArchiveOptions,
+): ReadBatch {
+  let ahead: { readonly after: string; readonly batch: Promise<Batch | undefined> } | undefined
+  const read = (after: string) =>
+    selectBatch(sql, { after, endId }, { holds: holdsMax, bytes: CONTENT_BYTES_MAX })
+  return async (after) => {
+    const batch = await (ahead?.after === after ? ahead.batch : read(after))
+    const last = batch?.lines.at(-1)?.id
+    ahead = last === undefined ? undefined : { after: last, batch: read(last) }
+    // Its caller may never come to it.
+    ahead?.batch.catch(() => undefined)
+    return batch
+  }
+}
+
 /** Archives the next holds after an id. Returns undefined if there are none. */
-async function archiveBatch(period: ArchivePeriod, after: string, options: ArchiveOptions) {
-  const { sql, blobs, onStep } = options
+async function archiveBatch(
+  period: ArchivePeriod,
+  after: string,
+  options: ArchiveOptions & { readonly next: ReadBatch },
+) {
+  const { sql, blobs, onStep, next } = options
   let first: string | undefined
   for (let attempt = 1; ; attempt += 1) {
-    const lines = await gatherLines(period, after, options)
+    const { lines, version } = (await next(after)) ?? { lines: [], version: '' }
     const last = lines.at(-1)?.id
     if (last === undefined) return undefined
     // Another run has archived the holds of the last attempt.
     if (lines[0]?.id !== first) attempt = 1
     first = lines[0]?.id
-    for (const { line } of lines) judgeLine(line)
     const object = await writeObject(blobs, lines.map(({ line }) => `${line}\n`).join(''))
     failpoint('archive-written')
     await orCleared(blobs, object.storage_key, async () => {
@@ -135,7 +158,8 @@ async function archiveBatch(period: ArchivePeriod, after: string, options: Archi
     })
     failpoint('archive-verified')
     await onStep?.('verified')
-    const verdict = await removeBatch({ name: period.name, after, upto: last }, object, options)
+    const range = { name: period.name, after, upto: last, version }
+    const verdict = await removeBatch(range, object, options)
     if (verdict === 'removed') {
       failpoint('archive-removed')
       await onStep?.('removed')
@@ -177,35 +201,12 @@ const REASONS: Readonly<
     `a hold of ${name} has no call, or an entry no hold: run \`tributary audit\` first`,
   uncounted: ({ name }) =>
     `calls of ${name} are not in the figures yet: try again in a few minutes`,
+  unbalanced: ({ name }) =>
+    `the entries of a call of ${name} do not come to its hold and its charge: run ` +
+    '`tributary audit` first',
   unsealed: ({ name }) => `entries of ${name} are not sealed yet: try again in a few minutes`,
   altered: ({ name }) =>
     `an entry of ${name} is not what was sealed: run \`tributary audit\` first`,
-}
-
-function judgeLine(line: string): void {
-  const problem = judgeRecord(readRecord(line))
-  if (problem) throw new OperatorError(`${problem}: run \`tributary audit\` first`)
-}
-
-async function gatherLines(
-  period: ArchivePeriod,
-  from: string,
-  { sql, holdsMax = HOLDS_MAX }: ArchiveOptions,
-): Promise<LineRow[]> {
-  const lines: LineRow[] = []
-  let bytes = 0
-  let after = from
-  while (lines.length < holdsMax && bytes < CONTENT_BYTES_MAX) {
-    const most = Math.min(LINES_AT_ONCE, holdsMax - lines.length)
-    const rows = await selectLines(sql, { after, endId: period.endId }, most)
-    for (const row of rows) {
-      lines.push(row)
-      bytes += row.line.length
-      after = row.id
-    }
-    if (rows.length < most) break
-  }
-  return lines
 }
 
 class NotRemoved extends Error {
@@ -221,7 +222,7 @@ class NotRemoved extends Error {
  * housekeeping removes it only if no transaction adopted it.
  */
 async function removeBatch(
-  range: Parameters<typeof removeRows>[1],
+  range: RemovedRange,
   object: WrittenObject,
   { sql, blobs, onStep }: ArchiveOptions,
 ): Promise<RemoveVerdict> {

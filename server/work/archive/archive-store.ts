@@ -5,6 +5,8 @@ import { type ArchivePeriod, firstDayOf, type PeriodKind } from './periods.ts'
 
 type AnySql = Sql | TransactionSql
 
+const LINES_AT_ONCE = 1_000
+
 /** Returns the name of a row of `archive` as an expression. */
 function nameOf(sql: AnySql, table: string): PendingQuery<Row[]> {
   return sql`to_char(${sql(`${table}.month`)},
@@ -126,17 +128,55 @@ export interface LineRow {
   readonly line: string
 }
 
-/** Returns the next lines of a period after an id. */
-export async function selectLines(
+export interface Batch {
+  readonly lines: readonly LineRow[]
+  /** Of the rows that the lines were built from; see archive_version. */
+  readonly version: string
+}
+
+export interface BatchLimits {
+  readonly holds: number
+  readonly bytes: number
+}
+
+/** Returns the next lines after an id, from one snapshot, or undefined if none are left. */
+export async function selectBatch(
   sql: Sql,
   range: { readonly after: string; readonly endId: string },
-  most: number,
+  limits: BatchLimits,
+): Promise<Batch | undefined> {
+  const outcome = await sql.begin('isolation level repeatable read read only', async (view) => {
+    await liftTimeout(view)
+    const lines = await selectLines(view, range, limits)
+    const last = lines.at(-1)
+    if (!last) return { batch: undefined }
+    const [row] = await view<{ version: string }[]>`
+      select archive_version(${range.after}, ${last.id}) as version`
+    return { batch: { lines, version: row?.version ?? '' } }
+  })
+  return outcome.batch
+}
+
+async function selectLines(
+  view: TransactionSql,
+  { after, endId }: { readonly after: string; readonly endId: string },
+  limits: BatchLimits,
 ): Promise<LineRow[]> {
-  return await withoutTimeout(
-    sql,
-    (transaction) => transaction<LineRow[]>`
-      select id, line from archive_lines(${range.after}, ${range.endId}, ${most})`,
-  )
+  const lines: LineRow[] = []
+  let bytes = 0
+  let from = after
+  while (lines.length < limits.holds && bytes < limits.bytes) {
+    const most = Math.min(LINES_AT_ONCE, limits.holds - lines.length)
+    const rows = await view<LineRow[]>`
+      select id, line from archive_lines(${from}, ${endId}, ${most})`
+    for (const row of rows) {
+      lines.push(row)
+      bytes += row.line.length
+      from = row.id
+    }
+    if (rows.length < most) break
+  }
+  return lines
 }
 
 export type RemoveVerdict =
@@ -145,19 +185,28 @@ export type RemoveVerdict =
   | 'open'
   | 'unexplained'
   | 'uncounted'
+  | 'unbalanced'
   | 'unsealed'
   | 'altered'
 
-/** Removes the rows of an object and adds their sums; see archive_remove. */
+export interface RemovedRange {
+  /** Of the period. */
+  readonly name: string
+  readonly after: string
+  readonly upto: string
+  readonly version: string
+}
+
+/** Removes the rows of an object and adds their sums; see archive_clear. */
 export async function removeRows(
   transaction: TransactionSql,
-  range: { readonly name: string; readonly after: string; readonly upto: string },
+  range: RemovedRange,
   object: WrittenObject,
 ): Promise<RemoveVerdict> {
   const [row] = await transaction<{ verdict: RemoveVerdict }[]>`
-    select archive_remove(${firstDayOf(range.name)}::date, ${range.after}, ${range.upto},
-      ${object.content_sha256}, ${object.storage_key}, ${object.bytes}, ${object.sha256})
-      as verdict`
+    select archive_clear(${firstDayOf(range.name)}::date, ${range.after}, ${range.upto},
+      ${range.version}, ${object.content_sha256}, ${object.storage_key}, ${object.bytes},
+      ${object.sha256}) as verdict`
   return row?.verdict ?? 'changed'
 }
 
@@ -196,8 +245,12 @@ export async function withoutTimeout<T>(
   work: (transaction: TransactionSql) => Promise<T>,
 ): Promise<T> {
   const outcome = await sql.begin(async (transaction) => {
-    await transaction`set local statement_timeout = '30min'`
+    await liftTimeout(transaction)
     return { value: await work(transaction) }
   })
   return outcome.value
+}
+
+async function liftTimeout(transaction: TransactionSql): Promise<void> {
+  await transaction`set local statement_timeout = '30min'`
 }

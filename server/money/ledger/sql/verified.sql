@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 -- Verified weeks: their rows are history. Only a late settlement and an archive may change them.
 
 -- SHA-256 over the holds, calls and entries of a week, in the order of their ids, half an hour at a
@@ -79,13 +79,18 @@ begin
   return null;
 end $$;
 
--- An open hold is closed on the path of each call: the condition passes over it.
+-- An open hold is closed on the path of each call: the condition passes over it. The other condition
+-- is that of guard_verified: a function call for each archived row costs as much as removing it.
 create or replace trigger hold_guard after update or delete on hold
-  for each row when (old.state <> 'open') execute function guard_verified();
+  for each row when (old.state <> 'open'
+    and current_setting('tributary.changing', true) is distinct from pg_current_xact_id()::text)
+  execute function guard_verified();
 create or replace trigger hold_kept before truncate on hold
   for each statement execute function guard_verified();
 create or replace trigger call_guard after update or delete on call
-  for each row execute function guard_verified();
+  for each row when (
+    current_setting('tributary.changing', true) is distinct from pg_current_xact_id()::text)
+  execute function guard_verified();
 create or replace trigger call_kept before truncate on call
   for each statement execute function guard_verified();
 -- Files, webhooks and views of an ended task change; how it ended does not.

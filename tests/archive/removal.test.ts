@@ -1,0 +1,177 @@
+/** Removing the rows of an object: those that it was written from, all of them, and no others. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TransactionSql } from 'postgres'
+import { sealEverything } from '../../server/money/ledger/books/sealer.ts'
+import { closeHolds, correctLost, takeHolds } from '../../server/money/ledger/posting/move-store.ts'
+import { countEndedCalls } from '../../server/money/usage/rollup-store.ts'
+import { archivePeriod } from '../../server/work/archive/archive-period.ts'
+import { beginArchive } from '../../server/work/archive/archive-store.ts'
+import { findArchived } from '../../server/work/archive/find-record.ts'
+import { brokenInvariants, settleRow } from '../ledger/support.ts'
+import { backdate, countRows, MONTH, oldHold, openShelf, postCalls, type Shelf } from './support.ts'
+
+const FIRST_DAY = `${MONTH.name}-01`
+const IN_MONTH = `id > '${MONTH.afterId}' and id < '${MONTH.endId}'`
+
+/** Calls of a month that are sealed, counted, and about to be archived. */
+async function prepare(shelf: Shelf, calls: number): Promise<void> {
+  const { sql, callers } = shelf
+  await postCalls(sql, callers, { calls })
+  await sealEverything(sql)
+  while (await countEndedCalls(sql, 86_400));
+  await beginArchive(sql, MONTH)
+}
+
+class RolledBack extends Error {}
+
+/** Returns what `work` returns, and takes back what it did. */
+async function trying<T>({ sql }: Shelf, work: (sql: TransactionSql) => Promise<T>): Promise<T> {
+  let found: { readonly value: T } | undefined
+  const run = sql.begin(async (transaction) => {
+    found = { value: await work(transaction) }
+    throw new RolledBack()
+  })
+  await assert.rejects(run, RolledBack)
+  if (!found) throw new Error('nothing was tried')
+  return found.value
+}
+
+async function readVersion(sql: TransactionSql): Promise<string> {
+  const [row] = await sql`select archive_version(${MONTH.afterId}, ${MONTH.endId}) as version`
+  return row?.version
+}
+
+async function clear(sql: TransactionSql, version: string): Promise<string> {
+  const [row] = await sql`
+    select archive_clear(${FIRST_DAY}::date, ${MONTH.afterId}, ${MONTH.endId}, ${version}, '\\x00',
+      'key', 1, '\\x00') as verdict`
+  return row?.verdict
+}
+
+test('rows that have changed in any way are not removed', async (t) => {
+  const shelf = await openShelf(t)
+  await prepare(shelf, 4)
+  const first = `(select min(id) from hold where ${IN_MONTH})`
+  const entry = `posting, account_id, currency, source, destination, amount`
+  for (const [expected, change] of [
+    ['removed', 'select 1'],
+    ['removed', `select 1 from hold where id = ${first} for update`],
+    ['changed', `update hold set estimate = '{"a": 1}' where id = ${first}`],
+    ['changed', `update hold set estimate = estimate where id = ${first}`],
+    ['changed', `update call set lines = '[{}]' where hold_id = ${first}`],
+    ['changed', `update call set charged = charged where hold_id = ${first}`],
+    ['changed', `delete from hold where id = ${first}`],
+    ['changed', `delete from call where hold_id = ${first}`],
+    [
+      'changed',
+      `insert into entry (step, ${entry}) select 'correction', ${entry} from entry
+        where posting = ${first} limit 1`,
+    ],
+  ] as const) {
+    const found = await trying(shelf, async (sql) => {
+      const version = await readVersion(sql)
+      await sql.unsafe(change)
+      return await clear(sql, version)
+    })
+    assert.equal(found, expected, change)
+  }
+})
+
+test('rows that do not explain each other are not archived', async (t) => {
+  const shelf = await openShelf(t)
+  await prepare(shelf, 4)
+  const first = `(select min(id) from hold where ${IN_MONTH})`
+  for (const [expected, change] of [
+    ['unbalanced', `update hold set amount = amount + 1 where id = ${first}`],
+    ['unbalanced', `update call set charged = charged + 1 where hold_id = ${first}`],
+    ['unexplained', `delete from hold where id = ${first}`],
+    ['unexplained', `delete from call where hold_id = ${first}`],
+    ['unexplained', `update call set hold_id = 'hold_other' where hold_id = ${first}`],
+    ['open', `update hold set state = 'open' where id = ${first}`],
+    ['open', `update hold set closed_at = now() where id = ${first}`],
+    ['uncounted', `update call set finished_at = now() where hold_id = ${first}`],
+  ] as const) {
+    const found = await trying(shelf, async (sql) => {
+      await sql.unsafe(change)
+      return await clear(sql, await readVersion(sql))
+    })
+    assert.equal(found, expected, change)
+  }
+  const { sql, blobs } = shelf
+  await sql.unsafe(`update hold set amount = amount + 1 where id = ${first}`)
+  await assert.rejects(archivePeriod(MONTH, { sql, blobs }), {
+    message: /entries of a call of 2025-01 do not come to its hold and its charge.*audit/,
+  })
+  assert.equal((await countRows(sql))?.calls, 4)
+})
+
+test('removing a batch reads the rows of no other call', async (t) => {
+  const shelf = await openShelf(t)
+  await prepare(shelf, 4)
+  const others = 2_000
+  const { verdict, read } = await trying(shelf, async (sql) => {
+    await sql`
+      insert into hold (id, request_id, account_id, key_id, endpoint, model, amount)
+      select 'hold_z' || n, 'req_z' || n, 'acct_other', 'key', 'test', 'm', 0
+      from generate_series(1, ${others}::int) n`
+    await sql`
+      insert into call (request_id, hold_id, account_id, key_id, endpoint, model, status, basis,
+        currency, held, charged, returned, created_at)
+      select request_id, id, account_id, key_id, endpoint, model, 'succeeded', 'usage', 'CNY', 0, 0,
+        0, now() from hold where account_id = 'acct_other'`
+    const before = await countReads(sql)
+    const found = await clear(sql, await readVersion(sql))
+    return { verdict: found, read: (await countReads(sql)) - before }
+  })
+  assert.equal(verdict, 'removed')
+  assert.ok(read < others, `${read} rows were read`)
+})
+
+/** Returns how many rows of the three tables this transaction has read. */
+async function countReads(sql: TransactionSql): Promise<number> {
+  const [row] = await sql`
+    select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as read
+    from pg_stat_xact_user_tables where relname in ('hold', 'call', 'entry')`
+  return row?.read
+}
+
+test('the version before removes rows by the lines of its object', async (t) => {
+  const shelf = await openShelf(t)
+  await prepare(shelf, 4)
+  const remove = (content: string) =>
+    trying(shelf, async (sql) => {
+      const [row] = await sql`
+        select archive_remove(${FIRST_DAY}::date, ${MONTH.afterId}, ${MONTH.endId},
+          (select sha256(convert_to(string_agg(line || ${content}::text, '' order by id), 'UTF8'))
+            from archive_lines(${MONTH.afterId}, ${MONTH.endId}, null)),
+          'key', 1, '\\x00') as verdict`
+      return [row?.verdict, (await sql`select 1 from hold`).length]
+    })
+  assert.deepEqual(await remove('\n'), ['removed', 0])
+  assert.deepEqual(await remove(''), ['changed', 4])
+})
+
+test('a correction of a call that was read ahead is archived', async (t) => {
+  const shelf = await openShelf(t)
+  const { sql, blobs, caller } = shelf
+  await postCalls(sql, shelf.callers, { calls: 6 })
+  const lost = oldHold(caller, 500)
+  await takeHolds(sql, [lost])
+  await closeHolds(sql, [settleRow(lost, 20n, { status: 'lost' })])
+  await backdate(sql)
+  let batches = 0
+  await archivePeriod(MONTH, {
+    sql,
+    blobs,
+    holdsMax: 6,
+    onStep: async (step) => {
+      if (step !== 'verified' || ++batches > 1) return
+      assert.equal(await correctLost(sql, settleRow(lost, 25n)), 'corrected')
+      await backdate(sql, { ...MONTH, afterId: lost.id.slice(0, -1) })
+    },
+  })
+  assert.equal((await countRows(sql))?.holds, 0)
+  assert.equal((await findArchived(sql, blobs, lost.request_id))?.call.charged, '25')
+  assert.deepEqual(await brokenInvariants(sql), [])
+})
