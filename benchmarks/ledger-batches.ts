@@ -7,12 +7,10 @@
 
 import { join, resolve } from 'node:path'
 import type { Sql } from 'postgres'
-import { newId, newRequestId } from '../server/base/lib/ids.ts'
 import { addBudget } from '../server/money/ledger/budgets/budgets.ts'
-import type { closeHolds, takeHolds } from '../server/money/ledger/posting/move-store.ts'
-import type { toHoldRow, toSettleRow } from '../server/money/ledger/posting/rows.ts'
 import type { openPlace, Place } from '../testbed/laboratory.ts'
 import { readOptions } from '../testbed/options.ts'
+import { type PairLedger, runPairs } from '../testbed/pairs.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { pinTree, readCpuSeconds } from '../testbed/proc.ts'
 import { median, readConditions, report, round, table } from '../testbed/results.ts'
@@ -35,22 +33,12 @@ const SIZES = [
 ] as const
 const budgets = Number(values.budgets)
 const ACCOUNTS = [1, 1_000] as const
-const HELD_NANOS = 2_458_350n
-const LINES = [
-  { unit: 'input_token', quantity: 12, unit_price: '0.15', per: 1_000_000, amount: '0.0000018' },
-  { unit: 'output_token', quantity: 34, unit_price: '0.6', per: 1_000_000, amount: '0.0000204' },
-]
-const ATTEMPTS = [{ channel: 'main', upstream_model: 'chat', outcome: 'answered', milliseconds: 9 }]
 
-interface Checkout {
+interface Checkout extends PairLedger {
   readonly place: Place
   readonly postmaster: number
   readonly sql: Sql
   readonly close: () => Promise<void>
-  readonly takeHolds: typeof takeHolds
-  readonly closeHolds: typeof closeHolds
-  readonly toHoldRow: typeof toHoldRow
-  readonly toSettleRow: typeof toSettleRow
 }
 
 const conditions = readConditions(
@@ -150,44 +138,10 @@ async function measure(checkout: Checkout, accounts: number, size: number, batch
 }
 
 async function runBatch(checkout: Checkout, accounts: number, size: number, from: number) {
-  const { sql, place } = checkout
-  const calls = Array.from({ length: size }, (_, index) => {
-    const key = place.keys[(from + index) % accounts]
+  const keys = Array.from({ length: size }, (_, index) => {
+    const key = checkout.place.keys[(from + index) % accounts]
     if (!key) throw new Error('no key')
-    return { id: newId('hold'), key }
+    return key
   })
-  const holds = calls.map(({ id, key }) =>
-    checkout.toHoldRow(
-      id,
-      {
-        requestId: newRequestId(),
-        accountId: key.account_id,
-        keyId: key.id,
-        endpoint: 'chat.completions',
-        model: 'sim-chat',
-        priceVersion: 1n,
-        amountNanos: HELD_NANOS,
-        estimate: { input_token: 12, output_token: 4096 },
-        spendLimitNanos: null,
-        idempotency: null,
-      },
-      { ownerId: 'own_benchmark', taskId: null },
-    ),
-  )
-  const settlements = calls.map(({ id, key }) => ({
-    ...checkout.toSettleRow(id, {
-      chargeNanos: 22_200n,
-      status: 'succeeded',
-      basis: 'usage',
-      lines: LINES,
-      attempts: ATTEMPTS,
-    }),
-    account_id: key.account_id,
-    held: HELD_NANOS.toString(),
-  }))
-  const taken = await checkout.takeHolds(sql, holds, new Date(Date.now() + 3_000))
-  const closed = await checkout.closeHolds(sql, settlements)
-  for (const { id } of calls) {
-    if (taken.get(id) !== 'held' || closed.get(id) !== 'closed') throw new Error(`refused ${id}`)
-  }
+  await runPairs(checkout.sql, checkout, keys)
 }

@@ -21,6 +21,7 @@ import { createDiskStorage } from '../../server/work/assets/storage/disk-storage
 import { openPlace } from '../../testbed/laboratory.ts'
 import { readOptions } from '../../testbed/options.ts'
 import { readConditions, report, round, table } from '../../testbed/results.ts'
+import { comparePaidPath, type PaidPath } from './paid-path.ts'
 
 const values = readOptions(import.meta.filename, { calls: { type: 'string', default: '2000000' } })
 const calls = Number(values.calls)
@@ -38,15 +39,18 @@ const times: Record<string, number> = {}
 let bytes: readonly (readonly [string, number, number])[] = []
 const archived = { calls: 0, plain: 0, gzip: 0, zstd: 0 }
 let verified = 0
+let paid: readonly PaidPath[] = []
 let isClean = false
 try {
   // The gateway's own connections end statements after seconds.
   const server = await startEmbedded({ dataDir: place.dataDir })
   const sql = connect(server.place, { connections: 1, statementTimeoutMs: STATEMENT_MS })
+  // An archive reads its next batch while it removes the last.
+  const archiver = connect(server.place, { connections: 2, statementTimeoutMs: STATEMENT_MS })
   try {
-    await measure(sql)
+    await measure(sql, archiver)
   } finally {
-    await sql.end()
+    await Promise.all([sql.end(), archiver.end()])
     await server.stop()
   }
 } finally {
@@ -62,7 +66,7 @@ async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
   return found
 }
 
-async function measure(sql: Sql): Promise<void> {
+async function measure(sql: Sql, archiver: Sql): Promise<void> {
   const [key] = place.keys
   if (!key) throw new Error('no key')
   await timed('fill', () => fill(sql, key.account_id, key.id))
@@ -81,12 +85,12 @@ async function measure(sql: Sql): Promise<void> {
   const month = monthOf(new Date(Date.now() - MONTH_AGE_MS))
   await timed('write a month as JSONL', () => measurePacking(sql, month))
   const blobs = createBlobs({
-    sql,
+    sql: archiver,
     storage: createDiskStorage(join(place.dataDir, 'files')),
     log: createLog({ level: 'silent', format: 'json' }),
   })
   await timed('archive a month', async () => {
-    archived.calls = (await archivePeriod(month, { sql, blobs })).holds
+    archived.calls = (await archivePeriod(month, { sql: archiver, blobs })).holds
   })
   await timed('vacuum after it', async () => {
     for (const name of ['call', 'hold', 'entry']) await sql`vacuum ${sql(name)}`
@@ -96,6 +100,8 @@ async function measure(sql: Sql): Promise<void> {
     if (!stated || (await verifyPeriod(sql, blobs, stated)).problems.length > 0) isClean = false
   })
   await timed('audit after it', () => auditAgain(sql))
+  paid = await comparePaidPath({ sql, dataDir: place.dataDir, key })
+  await timed('audit after new calls', () => auditAgain(sql))
 }
 
 async function auditAgain(sql: Sql, isFull = false): Promise<void> {
@@ -191,7 +197,8 @@ function finish(): void {
   const perArchived = (size: number) => round(size / Math.max(1, archived.calls))
   const sum = bytes.reduce((all, [, heap, indexes]) => all + heap + indexes, 0)
   const kept = ((times['third audit'] ?? 0) * 1e6) / Math.max(1, verified)
-  report('year', conditions, { calls, times, bytes, archived, verified, isClean }, [
+  const each = perArchived((times['archive a month'] ?? 0) * 1e6)
+  report('year', conditions, { calls, times, bytes, archived, paid, verified, isClean }, [
     ...table([
       ['bytes per call', 'table', 'indexes'],
       ...bytes.map(([name, heap, indexes]) => [name, perCall(heap), perCall(indexes)]),
@@ -201,9 +208,20 @@ function finish(): void {
     ...table([['', 'seconds'], ...Object.entries(times)]),
     '',
     `${verified} calls are in verified weeks; the third audit takes ${round(kept)} µs for each.`,
-    `The month has ${archived.calls} calls; bytes for each:`,
+    `The month has ${archived.calls} calls, archived in ${round(each)} µs each; bytes for each:`,
     `${perArchived(archived.plain)} as JSONL, ${perArchived(archived.gzip)} by gzip, ` +
       `${perArchived(archived.zstd)} by zstd.`,
+    '',
+    ...table([
+      ['pairs in a batch', 'empty, µs', 'a year, µs', 'ratio'],
+      ...paid.map(({ size, empty, filled, ratio }) => [
+        size,
+        Math.round(empty),
+        Math.round(filled),
+        round(ratio),
+      ]),
+    ]),
+    '',
     `audit ${isClean ? 'clean' : 'NOT CLEAN'}`,
   ])
 }
