@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { freemem, tmpdir } from 'node:os'
+import { freemem, tmpdir, totalmem } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -49,8 +49,11 @@ const LONGEST = new Set([
 ])
 /** Lines of stderr that are kept of each process, for one that fails by itself. */
 const STDERR_LINES_MAX = 20
-/** For two cores: a browser keeps them busy, other tests mostly wait for leases and processes. */
-const CONCURRENCY = 5
+/**
+ * For two cores: a process keeps one busy for a quarter of its time, and waits for leases, pages
+ * and other processes for the rest. Each may have two gateways and a browser.
+ */
+const CONCURRENCY = { most: 7, bytesEach: 1024 ** 3 }
 /**
  * Fewer collections of short-lived garbage while the modules load, which saves a fifth of the time;
  * and an end after the last test, even if a failed one has left a server running.
@@ -87,7 +90,7 @@ async function runAll(): Promise<number> {
   const sorted = sortTests(files)
   const scratch = makeScratch()
   const stop = chosen.isUnit ? undefined : await startDatabase()
-  if (files.length - sorted.unit.length >= BUNDLED_FILES_MIN) await bundle()
+  if (!chosen.isUnit && sorted.starting.length >= BUNDLED_FILES_MIN) await bundle()
   const outcome: Outcome = {
     failed: new Set(),
     failures: [],
@@ -200,7 +203,7 @@ async function runShares(shares: readonly Share[], outcome: Outcome) {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
   const events = run({
     files: shares.map(({ path }) => path),
-    concurrency: chosen.concurrency ?? CONCURRENCY,
+    concurrency: chosen.concurrency ?? countAtOnce(),
     execArgv: chosen.isByRows ? [...NODE_FLAGS, `--import=${pathToFileURL(HOOK)}`] : NODE_FLAGS,
     timeout: FILE_MS_MAX,
     signal: AbortSignal.any([stopping.signal, unread.signal]),
@@ -232,6 +235,10 @@ async function runShares(shares: readonly Share[], outcome: Outcome) {
   for await (const text of events.compose(spec)) process.stdout.write(text)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
   outcome.isAborted ||= stopping.signal.aborted || unread.signal.aborted
+}
+
+function countAtOnce(): number {
+  return Math.max(2, Math.min(CONCURRENCY.most, Math.floor(totalmem() / CONCURRENCY.bytesEach)))
 }
 
 /** Why a process failed without a failed test. */

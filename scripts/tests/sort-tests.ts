@@ -10,6 +10,8 @@ const DATABASE = 'tests/support/postgres.ts'
 /** Start gateways or servers that tests stop and kill. */
 const PROCESSES = ['tests/support/gateway.ts', 'tests/support/database/own-postgres.ts']
 const PROGRAMS = 'node:child_process'
+/** Whoever starts the program takes its path from here. */
+const PROGRAM = 'tests/support/processes.ts'
 const IMPORT = /^(?:import|export)\s(?!type\s)[^'"]*?'([^']+)'|\bimport\(\s*'([^']+)'/gm
 
 export interface SortedTests {
@@ -20,7 +22,11 @@ export interface SortedTests {
   /** Processes to be started, stopped and killed. */
   readonly processes: readonly string[]
   readonly browser: readonly string[]
+  /** Files of any kind that start the program as a process. */
+  readonly starting: readonly string[]
 }
+
+type Kind = Exclude<keyof SortedTests, 'starting'>
 
 /** Test files of paths from the root: files, folders or globs. Throws where one names none. */
 export function findTests(places: readonly string[]): string[] {
@@ -35,18 +41,21 @@ export function findTests(places: readonly string[]): string[] {
 
 export function sortTests(files: readonly string[]): SortedTests {
   const known = new Map<string, readonly string[]>()
-  const kinds = files.map((file) => ({ file, kind: kindOf(listModules(file, known)) }))
-  const of = (kind: keyof SortedTests) =>
-    kinds.filter((one) => one.kind === kind).map(({ file }) => file)
+  const kinds = files.map((file) => {
+    const modules = listModules(file, known)
+    return { file, kind: kindOf(modules), isStarting: modules.has(PROGRAM) }
+  })
+  const of = (kind: Kind) => kinds.filter((one) => one.kind === kind).map(({ file }) => file)
   return {
     unit: of('unit'),
     inProcess: of('inProcess'),
     processes: of('processes'),
     browser: of('browser'),
+    starting: kinds.filter((one) => one.isStarting).map(({ file }) => file),
   }
 }
 
-function kindOf(modules: ReadonlySet<string>): keyof SortedTests {
+function kindOf(modules: ReadonlySet<string>): Kind {
   if (modules.has(BROWSER)) return 'browser'
   if (PROCESSES.some((name) => modules.has(name))) return 'processes'
   if (modules.has(DATABASE)) return 'inProcess'

@@ -36,6 +36,10 @@ for (const affordable of [1, 100, CALLS - 1]) {
     }
     const statuses = await Promise.all(Array.from({ length: CALLS }, (_, index) => send(index)))
     const count = (status: number) => statuses.filter((one) => one === status).length
+    assert.deepEqual(
+      statuses.filter((status) => status !== 200 && status !== 402),
+      [],
+    )
     assert.deepEqual([count(200), count(402)], [affordable, CALLS - affordable])
     const [left] = await stage.sql<{ available: bigint; held: bigint; debt: bigint }[]>`
       select available, held, debt from balance where account_id = ${account.id}`

@@ -26,10 +26,14 @@ const FAST = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
+  // Nobody reads this log: no pages of it are packed, and none of a copied database are in it.
+  wal_compression: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
   // It would start a process for each database of the run, again and again.
   autovacuum: 'off',
   // A gateway takes up to 13, its test ten more, and several of both share this server.
-  max_connections: '400',
+  max_connections: '600',
 }
 
 /** Databases are made however long a busy machine takes for it. */
