@@ -53,6 +53,11 @@ function describeGrowth({ calls, commit, median, p90, most }: Growth): string {
   return `holds of ${calls} ordinary calls against ${commit}: ${times}`
 }
 
+function countPlanned(byEntry: Readonly<Record<string, number>>): number {
+  const planned = Object.entries(byEntry).filter(([name]) => name.startsWith('planned '))
+  return planned.reduce((sum, [, count]) => sum + count, 0)
+}
+
 function listCounts(counts: Readonly<Record<string, number>>): string {
   const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a)
   return sorted.map(([name, count]) => `${name} ${count}`).join(', ')
@@ -65,7 +70,7 @@ function print(value: unknown): string {
 export function summarise(result: ProofResult, growth: Growth, seconds: number) {
   const { broken, others, byTrick, worth, charged } = result
   const { cases, sent, fullyStated, notStated, debts, reviews, busy, seed } = result
-  const { listed, changedMeanwhile, changes, byEntry, stated } = result
+  const { listed, changedMeanwhile, acrossPlans, changes, byEntry, stated } = result
   const isStated = stated.none * UNSTATED_PART <= fullyStated
   const ok = broken.length + others.length === 0 && growth.median <= GROWTH_MAX && isStated
   const tricks = [...byTrick].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -85,6 +90,8 @@ export function summarise(result: ProofResult, growth: Growth, seconds: number) 
     `${busy} answers of 503 while the database was slow: tried again, and not charged`,
     `${listed} were priced by a list; the price of ${changedMeanwhile.calls} calls and ` +
       `${changedMeanwhile.tasks} tasks had changed when they ended`,
+    `${countPlanned(byEntry)} were priced by a planned change while it ran; ` +
+      `${acrossPlans.begins} stood at the begin of one, ${acrossPlans.ends} at its end`,
     `cases by what decided their price: ${listCounts(byEntry)}`,
     `${stated.headers} answers state the charge in a header, ${stated.bodies} in their usage; ` +
       `${stated.none} that should state it do not`,
@@ -110,6 +117,7 @@ export function summarise(result: ProofResult, growth: Growth, seconds: number) 
     busy,
     listed,
     changedMeanwhile,
+    acrossPlans,
     byEntry,
     stated,
     changes,

@@ -33,6 +33,8 @@ export interface DriveOptions {
   readonly url: string
   readonly concurrency: number
   readonly purseFor: (testCase: Case) => Promise<Purse>
+  /** Resolves when a case may be sent. */
+  readonly untilDue?: (testCase: Case, purse: Purse) => Promise<void>
   /** Tells a vendor's 503 from the gateway's own. */
   readonly hasArrived?: (caseId: number) => boolean
 }
@@ -59,6 +61,7 @@ export async function driveCases(
 /** Retries after 503, which a gateway answers while its database is slow. */
 async function sendUntilTaken(testCase: Case, options: DriveOptions): Promise<Observed> {
   const purse = await options.purseFor(testCase)
+  await options.untilDue?.(testCase, purse)
   const busyIds: string[] = []
   for (let attempt = 1; ; attempt += 1) {
     const observed = await send(testCase, purse, options)

@@ -6,7 +6,7 @@ import { readBalances, readRecords } from './books.ts'
 import { generateCases } from './cases/generate.ts'
 import { driveCases, type Observed } from './drive.ts'
 import { isUnstated, judge, type Verdict } from './judge.ts'
-import { nameOf, priceOf } from './lists/book.ts'
+import { isOfPlan, nameOf, priceOf } from './lists/book.ts'
 import { type Clerk, hireClerk } from './lists/clerk.ts'
 import { judgeUsage } from './lists/read-usage.ts'
 import type { Case } from './plan.ts'
@@ -51,6 +51,8 @@ export interface ProofResult {
   readonly listed: number
   /** Calls and tasks whose customer paid another price by the time they had ended. */
   readonly changedMeanwhile: { readonly calls: number; readonly tasks: number }
+  /** Calls and tasks that stood at the begin of a planned change, and at its end. */
+  readonly acrossPlans: { readonly begins: number; readonly ends: number }
   /** By the kind of entry that decided. */
   readonly byEntry: Readonly<Record<string, number>>
   /** Answers that state their charge: in a header, and in their usage. */
@@ -86,7 +88,9 @@ export async function runProof(stage: ProofStage, options: RunOptions): Promise<
   const clerk = options.lists ? await hireClerk(stage, rich, random) : undefined
   if (clerk)
     stage.vendor.onArrival = async (one) => {
-      if (mayWait(one)) await clerk.nextChange(await purseFor(one), WAIT_MS_MAX)
+      const wait = waitOf(one)
+      if (wait === 'change') await clerk.nextChange(await purseFor(one), WAIT_MS_MAX)
+      else if (wait) await clerk.untilPlan(wait === 'begin', await purseFor(one), WAIT_MS_MAX)
     }
   const sum = new Sum(options.onBreak)
   for (let at = 0; at < count; at += BATCH) {
@@ -94,7 +98,10 @@ export async function runProof(stage: ProofStage, options: RunOptions): Promise<
     const cases = generateCases(seed, first + at, Math.min(BATCH, count - at))
     stage.vendor.expect(cases)
     const hasArrived = (id: number) => stage.vendor.arrivals(id).length > 0
-    const driving = { dispatcher, url: stage.url, concurrency, purseFor, hasArrived }
+    const untilDue = async (one: Case, purse: Purse) => {
+      if (clerk && isForPlans(one)) await clerk.untilPlan(true, purse, WAIT_MS_MAX)
+    }
+    const driving = { dispatcher, url: stage.url, concurrency, purseFor, untilDue, hasArrived }
     const driven = driveCases(cases, driving)
     const observed = await (clerk ? clerk.during(random, driven) : driven)
     await judgeBatch({ ...stage, clerk }, observed, sum)
@@ -117,9 +124,21 @@ const WAIT_EVERY = 60
 const TASK_WAIT_EVERY = 4
 const WAIT_MS_MAX = 5_000
 
-function mayWait({ id, dialect, expected, model, poor }: Case): boolean {
+/** Some calls are sent in the middle of a planned change; half of them stand until its end. */
+const PLAN_EVERY = 20
+
+function isForPlans({ id, after, poor }: Case): boolean {
+  return id % PLAN_EVERY === 0 && after === undefined && !poor
+}
+
+/** Returns what a call waits for at the vendor: the begin or end of a plan, or any change. */
+function waitOf(one: Case): 'begin' | 'end' | 'change' | undefined {
+  const { id, dialect, expected, model, poor } = one
+  if (expected !== 'full' || model === 'pp-impatient' || poor) return undefined
+  if (isForPlans(one)) return id % (2 * PLAN_EVERY) === 0 ? 'end' : undefined
+  if (id % PLAN_EVERY === PLAN_EVERY / 2) return 'begin'
   const every = dialect === 'video' ? TASK_WAIT_EVERY : WAIT_EVERY
-  return id % every === every - 1 && expected === 'full' && model !== 'pp-impatient' && !poor
+  return id % every === every - 1 ? 'change' : undefined
 }
 
 async function judgeBatch(
@@ -141,9 +160,9 @@ async function judgeBatch(
     const prices = pricesAt(startedMs, arrivals[0]?.atMs ?? endedMs)
     const verdict = judge(one, row, arrivals, prices)
     const closedMs = Math.max(endedMs, row?.closed_at?.getTime() ?? 0)
-    const isKept = pricesAt(closedMs, closedMs).some((price) => {
-      return nameOf(price) === nameOf(verdict.price)
-    })
+    const later = pricesAt(closedMs, closedMs)
+    const isKept = later.some((price) => nameOf(price) === nameOf(verdict.price))
+    if (row && !isKept) sum.addPlans(isOfPlan(verdict.price), later.some(isOfPlan))
     const breaks = [
       ...paid.map((id) => `answered 503 and charged as ${id}`),
       ...(await judgeUsage(stage.url, verdict)),
@@ -166,6 +185,7 @@ class Sum {
   private reviews = 0
   private listed = 0
   private readonly changedMeanwhile = { calls: 0, tasks: 0 }
+  private readonly acrossPlans = { begins: 0, ends: 0 }
   private readonly byEntry: Record<string, number> = {}
   private readonly stated = { headers: 0, bodies: 0, none: 0 }
   private worth = 0n
@@ -211,12 +231,19 @@ class Sum {
     for (const name of names) this.tally(name, verdict)
   }
 
+  /** Counts a call whose price had changed by its end: whether a plan decided either. */
+  addPlans(before: boolean, after: boolean): void {
+    if (!before && after) this.acrossPlans.begins += 1
+    if (before && !after) this.acrossPlans.ends += 1
+  }
+
   result(seed: number, others: readonly string[], changes: ProofResult['changes']): ProofResult {
     const { cases, sent, fullyStated, notStated, debts, reviews, busy, worth, charged } = this
-    const { byTrick, broken, listed, changedMeanwhile, byEntry, stated } = this
+    const { byTrick, broken, listed, changedMeanwhile, acrossPlans, byEntry, stated } = this
     const counts = {
       listed,
       changedMeanwhile,
+      acrossPlans,
       byEntry,
       stated,
       changes,

@@ -46,15 +46,27 @@ export function priceOf(lists: readonly List[], model: string, atMs: number): Pr
   if (!list) return { list: 'base', sheet: sheetOf(model), by: 'base prices' }
   const found = entryOf(list, model, atMs)
   if (found === undefined) return priceOf(below, model, atMs)
-  const { entry, isPlanned } = found
-  const own = { list: list.id, by: `${isPlanned ? 'planned ' : ''}${kindOf(entry)}` }
+  const { entry } = found
+  const own = { list: list.id, by: found.isPlanned ? planned(kindOf(entry)) : kindOf(entry) }
   if (entry === 'hidden') return own
   if ('cards' in entry) return { ...own, sheet: entry }
   if (entry.of === 'cost') return { ...own, sheet: times(costOf(model), entry.factor) }
   const parent = priceOf(below, model, atMs)
   if (!parent.sheet) return parent
   const by = parent.list === 'base' ? own.by : `${own.by} of a list`
-  return { ...own, by, sheet: times(parent.sheet, entry.factor) }
+  const isPlanned = found.isPlanned || isOfPlan(parent)
+  return { ...own, by: isPlanned ? planned(by) : by, sheet: times(parent.sheet, entry.factor) }
+}
+
+/** Returns true for a price that a plan decides, of its own list or of a parent. */
+export function isOfPlan({ by }: Price): boolean {
+  return by.startsWith(PLANNED)
+}
+
+const PLANNED = 'planned '
+
+function planned(by: string): string {
+  return by.startsWith(PLANNED) ? by : `${PLANNED}${by}`
 }
 
 function kindOf(entry: Entry): string {

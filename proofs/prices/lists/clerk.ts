@@ -41,6 +41,8 @@ export interface Clerk {
   during<T>(random: Random, work: Promise<T>): Promise<T>
   /** Resolves with the next change of what a customer pays, or after so long. */
   nextChange(purse: Purse, withinMs: number): Promise<void>
+  /** Resolves when a plan of the customer's lists runs, or none does any more, or after so long. */
+  untilPlan(runs: boolean, purse: Purse, withinMs: number): Promise<void>
   /** Returns what a call may pay whose hold was taken between two moments. */
   pricesBetween(purse: Purse, model: string, fromMs: number, toMs: number): Price[]
   readonly changes: () => Readonly<Record<string, number>>
@@ -56,6 +58,8 @@ interface Books {
   readonly assigned: Map<Purse, string>
   readonly own: Map<Purse, List>
   readonly states: Map<Purse, State[]>
+  /** The list whose plan runs at the moment. */
+  running?: List
 }
 
 /** Makes the lists; the first purse never gets one, so that base prices are tried as well. */
@@ -86,9 +90,11 @@ export async function hireClerk(
       const ended = work.finally(() => {
         isOver = true
       })
+      let kind = await planUsed(books, changing)
       while (!isOver) {
-        const kind = await change(books, changing)
+        kind ??= await change(books, changing)
         counts[kind] = (counts[kind] ?? 0) + 1
+        kind = undefined
         await Promise.race([ended.catch(() => undefined), sleep(changing.integer(50, 400))])
       }
       return await ended
@@ -97,6 +103,13 @@ export async function hireClerk(
       const deadline = Date.now() + withinMs
       const count = books.states.get(purse)?.length
       while (Date.now() < deadline && books.states.get(purse)?.length === count) await sleep(20)
+    },
+    async untilPlan(runs, purse, withinMs) {
+      if (listsOf(books, purse).length === 0) return
+      const deadline = Date.now() + withinMs
+      const isRunning = () =>
+        books.running !== undefined && listsOf(books, purse).includes(books.running)
+      while (Date.now() < deadline && isRunning() !== runs) await sleep(20)
     },
     pricesBetween: (purse, model, fromMs, toMs) => {
       const states = books.states.get(purse) ?? [start]
@@ -142,10 +155,7 @@ async function change(books: Books, random: Random): Promise<string> {
     await redefine(books, drawList(random, name, probeOf(name)))
     return 'lists written anew'
   }
-  if (share < 0.5) {
-    await plan(books, drawPlan(random, list, probeOf(name), Date.now()))
-    return 'plans that began and ended'
-  }
+  if (share < 0.5) return await plan(books, drawPlan(random, list, probeOf(name), Date.now()))
   if (share < 0.8) {
     await give(books, purse, random.next() < 0.15 ? undefined : name)
     return 'accounts with another list'
@@ -163,19 +173,38 @@ function redefine(books: Books, list: List): Promise<void> {
   })
 }
 
+/** Plans a change of a list by which customers pay: a list taken at random may be nobody's. */
+async function planUsed(books: Books, random: Random): Promise<string | undefined> {
+  const used = books.purses.flatMap((purse) => listsOf(books, purse))
+  const named = used.filter(({ id }) => books.lists.has(id))
+  const [first, ...rest] = named
+  if (!first) return undefined
+  const list = random.pick([first, ...rest])
+  return await plan(books, drawPlan(random, list, probeOf(list.id), Date.now()))
+}
+
 /** Returns once the plan is over; the list is then as it was. */
-async function plan(books: Books, list: List): Promise<void> {
+async function plan(books: Books, list: List): Promise<string> {
   await redefine(books, list)
-  for (const atMs of [list.plan?.fromMs ?? 0, list.plan?.untilMs ?? 0]) {
-    for (const purse of books.purses) {
-      const lists = listsOf(books, purse)
-      if (!lists.includes(list)) continue
-      const around = { startedMs: atMs - CLOCKS_APART_MS, knownMs: atMs + CLOCKS_APART_MS }
-      books.states.get(purse)?.push({ ...around, lists, atMs })
-    }
-    await sleep(Math.max(0, atMs + CLOCKS_APART_MS - Date.now()))
-  }
+  const { fromMs = 0, untilMs = 0 } = list.plan ?? {}
+  await enter(books, list, fromMs)
+  books.running = list
+  await sleep(Math.max(0, untilMs - CLOCKS_APART_MS - Date.now()))
+  await enter(books, list, untilMs)
+  delete books.running
   await expectKnown(books)
+  return 'plans that began and ended'
+}
+
+/** Waits until a moment has passed by either clock, and writes down what customers pay then. */
+async function enter(books: Books, list: List, atMs: number): Promise<void> {
+  await sleep(Math.max(0, atMs + CLOCKS_APART_MS - Date.now()))
+  for (const purse of books.purses) {
+    const lists = listsOf(books, purse)
+    if (!lists.includes(list)) continue
+    const around = { startedMs: atMs - CLOCKS_APART_MS, knownMs: atMs + CLOCKS_APART_MS }
+    books.states.get(purse)?.push({ ...around, lists, atMs })
+  }
 }
 
 function give(books: Books, purse: Purse, name: string | undefined): Promise<void> {

@@ -38,7 +38,7 @@ export function drawPlan(random: Random, list: List, probe: string, nowMs: numbe
   const fromMs = nowMs + random.integer(1_200, 1_500)
   const plan: Plan = {
     fromMs,
-    untilMs: fromMs + random.integer(700, 1_000),
+    untilMs: fromMs + random.integer(1_400, 1_800),
     ...(random.next() < 0.5 ? { default: { of: 'parent', factor: random.pick(FACTORS) } } : {}),
     entries: { ...drawEntries(random), ...probeEntries(probe) },
   }

@@ -275,6 +275,14 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: ['tests/ledger/budgets/counting.test.ts'],
   },
   {
+    rule: 'What is on hold counts towards the only budget of an account',
+    mistake: 'counts what is spent alone',
+    file: 'server/money/ledger/sql/budgets.sql',
+    find: 'and (u.held + u.spent + x.asked <= x.amount',
+    replace: 'and (u.spent + x.asked <= x.amount',
+    tests: ['tests/ledger/budgets/counting.test.ts'],
+  },
+  {
     rule: 'A batch that a budget refuses is counted nowhere',
     mistake: 'leaves it in the budgets before that one',
     file: 'server/money/ledger/sql/budgets.sql',
