@@ -1,4 +1,4 @@
--- revision 1
+-- revision 2
 
 -- Closing the budgets' part of holds, under the lock of the account's balance. See budgets.sql.
 
@@ -34,10 +34,15 @@ create or replace function budget_cross(
 language plpgsql
 as $$
 declare
-  passed integer := (
-    select max(t) from unnest(thresholds) t
-    where before * 100 < amount::numeric * t and after * 100 >= amount::numeric * t);
+  mark smallint;
+  passed smallint;
 begin
+  -- A loop of expressions costs less than a query over so few.
+  foreach mark in array thresholds loop
+    if before * 100 < amount::numeric * mark and after * 100 >= amount::numeric * mark then
+      passed := greatest(passed, mark);
+    end if;
+  end loop;
   if passed is not null then
     perform budget_alert(of_use, passed);
   end if;

@@ -1,4 +1,4 @@
--- revision 6
+-- revision 7
 
 -- Budgets: windows, and the counters that move with holds. Every function that moves counters runs
 -- under the lock of the account's balance, so nothing else moves those of the same account. Budgets
@@ -227,6 +227,28 @@ begin
     end loop;
     counters := counters || array[use_id, rule.asked];
   end loop;
+end $$;
+
+-- Counts one hold towards the only budget of its account in one statement, if that counts whatever
+-- the key and the hold fits: `counters` is null otherwise, and nothing has moved.
+create or replace function budget_take_only(
+  of_account text, of_model text, nanos bigint, estimate jsonb, out counters bigint[]
+)
+language plpgsql
+as $$
+begin
+  update budget_use u set held = u.held + x.asked
+  from (
+    select b.id, b.amount, b.action,
+      case b.unit when 'money' then nanos when 'call' then 1
+        else budget_asked(b.unit, nanos, estimate) end as asked,
+      budget_start(b.period, b.time_zone, b.week_start, b.created_at, budget_clock()) as starts
+    from budget b
+    where b.account_id = of_account and b.counted_under = 'account'
+      and (b.models is null or of_model = any (b.models))) x
+  where u.budget_id = x.id and u.window_start = x.starts and u.subject = ''
+    and (u.held + u.spent + x.asked <= x.amount or x.action = 'warn')
+  returning array[u.id, x.asked] into counters;
 end $$;
 
 -- Counts holds of one account as budget_take does, if all of them fit and all counters are there:

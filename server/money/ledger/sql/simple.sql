@@ -1,4 +1,4 @@
--- revision 6
+-- revision 7
 -- Cheaper forms of ledger_take and ledger_close for one hold and for one account: the same moves,
 -- without what those need for refusals, overruns, limits of keys and holds that are closed already.
 -- What a form does not decide is left to those.
@@ -32,16 +32,20 @@ begin
   -- Read once the balance is locked, as in ledger_take.
   if clock_timestamp() > deadline then
     verdict := 'late';
-  elsif budgeted > 0 and exists (select from hold h
-    where h.id = hold_id and h.account_id = account) then
-    -- Its part of the budgets is counted: what is left of them says nothing about it.
-    verdict := 'already';
-  elsif budgeted > 0 then
-    counted := budget_take(account, key, of_model, nanos, estimated);
-    pinned := counted.counters;
-    refusal := counted.refusal;
-    if refusal is not null then
-      verdict := 'spend_limit';
+  elsif budgeted = 1 then
+    pinned := budget_take_only(account, of_model, nanos, estimated);
+  end if;
+  if verdict is null and budgeted > 0 and pinned is null then
+    if exists (select from hold h where h.id = hold_id and h.account_id = account) then
+      -- Its part of the budgets is counted: what is left of them says nothing about it.
+      verdict := 'already';
+    else
+      counted := budget_take(account, key, of_model, nanos, estimated);
+      pinned := counted.counters;
+      refusal := counted.refusal;
+      if refusal is not null then
+        verdict := 'spend_limit';
+      end if;
     end if;
   end if;
   if verdict is null then
