@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelType } from '../../server/money/catalog/catalog.ts'
-import { readPrices } from '../../server/money/catalog/load/load-model.ts'
+import { readPrices, writtenPrices } from '../../server/money/catalog/load/load-model.ts'
 import { isPriced, priceCharge } from '../../server/money/catalog/price/price.ts'
 import type { StoredPrice } from '../../server/money/catalog/store.ts'
 
@@ -37,4 +37,17 @@ test('a text model sells audio and images only at their own prices', () => {
     assert.equal(isPriced(prices, 'audio_input_token'), false)
     assert.equal(isPriced(prices, 'image_output_token'), false)
   }
+})
+
+test('prices are shown as they were written, without those that follow from them', () => {
+  const own: StoredPrice = { unit: 'audio_input_token', per: 1, amount: '2' }
+  const shown = (type: ModelType, prices: StoredPrice[]) =>
+    writtenPrices({ type, prices: readPrices(prices, type) }).map(({ unit }) => unit)
+  assert.deepEqual(shown('image', stored), ['input_token', 'output_token', 'output_token'])
+  assert.deepEqual(
+    shown('chat', [...stored, own]),
+    [...stored, own].map(({ unit }) => unit),
+  )
+  const dear: StoredPrice = { ...own, amount: '3' }
+  assert.equal(shown('transcription', [...stored, dear]).at(3), 'audio_input_token')
 })

@@ -125,10 +125,12 @@ test('keys: create, list, disable, enable, rotate, update', async (t) => {
   const models = ['m', 'n'].map((id) => ({ id, ...free }))
   await run('apply', file('two.json', { channels, models }))
   const { id: account } = await json('account', 'create', '--name', 'a', '--balance', '5')
-  const wanted = ['--name', 'web', '--models', 'm,n', '--spend-limit', '2.5', '--expires', '30d']
+  const terms = ['--models', 'm,n', '--spend-limit', '2.5', '--expires', '30d']
+  const wanted = ['--name', 'web', ...terms, '--tags', 'a,b,a']
   const created = await json('key', 'create', '--account', account, ...wanted)
   assert.ok(isWellFormedApiKey(created.key))
   assert.deepEqual([created.models, created.spend_limit, created.name], [['m', 'n'], '2.5', 'web'])
+  assert.deepEqual(created.tags, ['a', 'b'])
   const days = (Date.parse(created.expires_at) - Date.now()) / 86_400_000
   assert.ok(days > 29.9 && days < 30.1)
   const listed = await run('key', 'list', '--account', account)

@@ -28,7 +28,8 @@ test('budgets: create, list, set, delete', async (t) => {
   assert.equal(new Date(listed[0].resets_at).getUTCHours(), 16)
   assert.ok(new Date(listed[0].window_start) <= new Date())
   assert.equal(listed[2].resets_at, null)
-  assert.match((await run('budget', 'list', ...of)).out, /each|account +0 +0 +7 +7 CNY +day/)
+  const shown = /^bud_\w+ +account +all +0 +0 +7 +7 CNY +day +refuse +/m
+  assert.match((await run('budget', 'list', ...of)).out, shown)
   await json('budget', 'delete', second.id)
   assert.equal((await json('budget', 'list', ...of)).length, 2)
   const refusals: readonly (readonly [readonly string[], RegExp])[] = [

@@ -84,6 +84,9 @@ test('own prices of an account come from a file', async (t) => {
   }
   const [kept] = await json('account', 'prices', id)
   assert.equal(kept.prices[0].amount, '0.3')
+  const shown = await run('account', 'prices', id)
+  assert.match(shown.out, /^small +own:\S+ +\d+ +parent × 2 +0\.3 CNY per .* always/m)
+  assert.match(shown.out, /^ +18 CNY per .* {2}\{".+\}$/m)
 })
 
 test('models and channels are listed and shown, secrets masked', async (t) => {

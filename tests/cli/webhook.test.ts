@@ -32,6 +32,8 @@ test('list, show, resend, test', async (t) => {
   const id = await enqueueTestDelivery(sql, account, 'https://example.com/hook')
   assert.match((await run('webhook', 'deliveries', '--account', account)).out, /pending +0 +task_/)
   const alert = { accountId: account, url: 'https://example.com/alerts', body: '{}' }
+  const near = await run('account', 'set', account, '--alert-url', 'http://127.0.0.1:9/')
+  assert.match(near.err, /\(loopback\): ALLOW_PRIVATE_TARGETS=true allows it$/m)
   await sql.begin((transaction) => enqueueAlertDelivery(transaction, alert))
   assert.match((await run('webhook', 'list', '--account', account)).out, / an alert .*\/alerts/)
   await sql`delete from delivery where kind = 'alert'`

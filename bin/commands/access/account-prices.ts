@@ -95,20 +95,34 @@ async function print({ sql }: CommandSession, id: string, options: PricesOptions
   }
   if (options.json) return printJson(rows.map(describeRow))
   printTable(
-    rows.map((row) => ({
-      ...row,
-      shown: row.prices.map((one) => describePrice(one, row.currency)),
-    })),
+    rows.flatMap(toLines),
     [
-      { title: 'model', cell: ({ model }) => model },
-      { title: 'list', cell: ({ list }) => list ?? 'free' },
-      { title: 'version', cell: ({ version }) => version ?? '', right: true },
-      { title: 'because', cell: ({ origin }) => describeOrigin(origin) },
-      { title: 'prices', cell: ({ shown }) => shown.join('; ') },
-      { title: '', cell: (row) => (row.is_below_cost ? 'below cost' : '') },
+      { title: 'model', cell: ({ row }) => row?.model ?? '' },
+      { title: 'list', cell: ({ row }) => (row ? (row.list ?? 'free') : '') },
+      { title: 'version', cell: ({ row }) => row?.version ?? '', right: true },
+      { title: 'because', cell: ({ row }) => (row ? describeOrigin(row.origin) : '') },
+      { title: 'price', cell: ({ price }) => price },
+      { title: 'when', cell: ({ when }) => when },
+      { title: '', cell: ({ row }) => (row?.is_below_cost ? 'below cost' : '') },
     ],
     'The account is sold no model.',
   )
+}
+
+interface Line {
+  /** The model, beside its first price. */
+  readonly row?: ShownPrice
+  readonly price: string
+  readonly when: string
+}
+
+function toLines(row: ShownPrice): Line[] {
+  const prices = row.prices.map((one) => ({
+    price: describePrice(one, row.currency),
+    when: one.when ? JSON.stringify(one.when) : 'always',
+  }))
+  const [first = { price: '', when: '' }, ...others] = prices
+  return [{ row, ...first }, ...others]
 }
 
 /** The members that scripts depend on. */

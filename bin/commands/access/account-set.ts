@@ -95,10 +95,20 @@ async function setAlerts(session: CommandSession, id: string, options: SetOption
 
 async function readAlerts({ config }: CommandSession, { alertUrl, lowBalanceAt }: SetOptions) {
   const url = alertUrl === undefined ? undefined : noneToNull(alertUrl)
-  const refusal = url ? await openGuard(config).guard.checkUrl(url) : undefined
-  if (refusal !== undefined) throw new OperatorError(`--alert-url ${refusal}`)
+  if (url) await checkAlertUrl(config, url)
   return {
     alertUrl: url,
     lowBalanceAt: lowBalanceAt === undefined ? undefined : noneToNull(lowBalanceAt),
   }
+}
+
+/** Names the variable that allows an address of the operator's own network. */
+async function checkAlertUrl(config: CommandSession['config'], url: string): Promise<void> {
+  const refusal = await openGuard(config).guard.checkUrl(url)
+  if (refusal === undefined) return
+  const wider = openGuard({ ...config, allowPrivateTargets: true })
+  const hint = (await wider.guard.checkUrl(url)) === undefined
+  throw new OperatorError(
+    `--alert-url ${refusal}${hint ? ': ALLOW_PRIVATE_TARGETS=true allows it' : ''}`,
+  )
 }

@@ -288,7 +288,7 @@ function show(row: BudgetRow, { json }: JsonOption) {
     id: budget.id,
     counts: describeScope(budget),
     models: row.models?.join(', ') ?? 'all',
-    amount: `${formatQuantity(row.unit, row.amount)} ${unitOf(budget)} a ${row.period}`,
+    amount: `${formatQuantity(row.unit, row.amount)} ${unitOf(budget)} ${PER[row.period]}`,
     'time zone': row.time_zone,
     beyond: row.action,
     spent: budget.spent,
@@ -304,16 +304,20 @@ function printBudgets(rows: readonly DescribedBudget[]): void {
     [
       { title: 'id', cell: ({ id }) => id },
       { title: 'counts', cell: describeScope },
+      { title: 'models', cell: ({ models }) => models?.join(', ') ?? 'all' },
       { title: 'spent', cell: ({ spent }) => spent, right: true },
       { title: 'on hold', cell: ({ held }) => held, right: true },
       { title: 'left', cell: ({ remaining }) => remaining ?? '', right: true },
       { title: 'of', cell: (row) => `${row.amount} ${unitOf(row)}`, right: true },
       { title: 'period', cell: ({ period }) => period },
+      { title: 'beyond', cell: ({ action }) => action },
       { title: 'begins anew', cell: describeReset },
     ],
     'This account has no budgets yet: tributary budget create --account …',
   )
 }
+
+const PER = { day: 'a day', week: 'a week', month: 'a month', total: 'in total' } as const
 
 function describeReset({ resets_at: at }: DescribedBudget): string {
   return at === null ? '' : printTime(new Date(at))

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { loadConfig } from '../../../server/api/config/config.ts'
 import { newId } from '../../../server/base/lib/ids.ts'
 import { OperatorError } from '../../../server/base/lib/operator-error.ts'
+import { isMailAddress } from '../../../server/base/lib/text/smtp-url.ts'
 import { renderTest } from '../../../server/work/alerts/mail/render-mail.ts'
 import { sendMail } from '../../../server/work/alerts/mail/transport.ts'
 import { parseLanguageOption } from '../../lib/parse.ts'
@@ -28,6 +29,7 @@ export function addMailCommands(program: Command): void {
 }
 
 async function test({ to, language, json }: TestOptions): Promise<void> {
+  if (!isMailAddress(to)) throw new OperatorError('--to: write an address such as you@example.com')
   const { mail, publicUrl, isPublicUrlSet } = loadConfig()
   if (!mail) throw new OperatorError('mail is off: set SMTP_URL and MAIL_FROM')
   const consoleUrl = isPublicUrlSet ? `${publicUrl}/console/` : undefined

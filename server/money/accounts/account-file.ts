@@ -34,6 +34,7 @@ const tags = z
   .refine((list) => problemOfTags(list) === undefined, {
     error: 'must be at most 8 tags of 1 to 64 characters, without commas, quotes and brackets',
   })
+  .transform((list) => [...new Set(list)])
   .default([])
 
 const allowedIps = z

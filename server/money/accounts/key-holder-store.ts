@@ -29,7 +29,12 @@ export async function lockKeyHolder(
   personId: string,
 ): Promise<void> {
   const role = await lockRole(sql, accountId, personId)
-  if (!role) throw new OperatorError(`the account ${accountId} has no member ${personId}`)
+  if (!role) {
+    throw new OperatorError(
+      `the account ${accountId} has no member ${personId}, whose own key it is: ` +
+        'give it to another member, or to none (--member)',
+    )
+  }
   if (!mayHaveKeys(role)) {
     throw new OperatorError(`${personId} has the role ${role}, which has no keys`)
   }

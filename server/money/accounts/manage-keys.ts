@@ -60,7 +60,7 @@ export async function createKey(sql: Sql, options: NewKey): Promise<CreatedKey> 
   }
   const { models = null, expiresAt = null, spendLimitNanos = null, personId = null } = options
   checkFuture(expiresAt)
-  const labels = { ...NO_LABELS, ...options.labels }
+  const labels = mergeLabels(NO_LABELS, options.labels ?? {})
   checkLabels(labels)
   const content = {
     ...labels,

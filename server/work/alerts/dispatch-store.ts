@@ -16,8 +16,12 @@ export interface WaitingAlert {
 /** Locks up to `limit` alerts that wait, the oldest first; other processes skip them. */
 export function lockWaiting(sql: TransactionSql, limit: number): Promise<WaitingAlert[]> {
   return sql<WaitingAlert[]>`
-    select e.id, e.kind, e.account_id, e.subject, e.created_at, a.name as account_name,
-      a.currency, a.alert_url
+    select e.id, e.kind, e.account_id, e.created_at, a.name as account_name, a.currency,
+      a.alert_url, case when e.kind <> 'budget_threshold' then e.subject
+        else e.subject || jsonb_build_object('subject_name', coalesce(
+          (select k.name from api_key k
+            where k.id = e.subject ->> 'subject' and k.account_id = e.account_id),
+          (select p.email from person p where p.id = e.subject ->> 'subject'))) end as subject
     from alert_event e left join account a on a.id = e.account_id
     where e.dispatched_at is null order by e.id limit ${limit} for update of e skip locked`
 }

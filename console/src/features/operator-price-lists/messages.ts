@@ -98,7 +98,7 @@ export const messages = defineMessages(
   {
     ...words.zh,
     title: '价目表',
-    description: '部分客户不按基础价格支付：支付多少以及原因。',
+    description: '为部分客户设置不同于基础价格的价格，并显示其来源。',
     create: '新建价目表',
     viewLists: '列表',
     viewMatrix: '对比',

@@ -145,7 +145,7 @@ export const messages = defineMessages(
     refused: '调用会被拒绝',
     member: '成员',
     tags: '标签',
-    endUser: '最终用户',
+    endUser: '终端用户',
     signsIn: '用 {provider} 登录可获得',
     operator: '运营人员',
     nothing: '无',

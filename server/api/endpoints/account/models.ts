@@ -10,6 +10,7 @@ import {
   type Model,
   type PriceEntry,
 } from '../../../money/catalog/catalog.ts'
+import { writtenPrices } from '../../../money/catalog/load/load-model.ts'
 import {
   describeImageFields,
   describeVideoFields,
@@ -99,7 +100,7 @@ export function describeCallableModel(
     display_name: typeof displayName === 'string' ? displayName : model.id,
     type: 'model',
     model_type: model.type,
-    prices: describePrices(model.prices),
+    prices: describePrices(writtenPrices(model)),
     free: model.free,
     endpoints: [...endpointsOf(model, services)],
     ...describeFields(model, services),

@@ -5,6 +5,7 @@ import { isSoldIn, type Model, type Origin, type PriceEntry } from '../catalog.t
 import { compareCosts, findPriceProblems, type UnitMargin } from '../compare-costs.ts'
 import { BASE } from '../list.ts'
 import { hiddenBy, type Payer, soldTo } from '../load/load-lists.ts'
+import { writtenPrices } from '../load/load-model.ts'
 import { type LoadedPrices, loadPrices } from '../load/load-prices.ts'
 import { findDearestCost } from '../price/dearest-cost.ts'
 import type { ModelRow, StoredPrice } from '../store.ts'
@@ -70,12 +71,12 @@ export function showPrice(
   }
 }
 
-function describeSold({ list, free, priceVersion, prices }: Model) {
+function describeSold({ list, type, free, priceVersion, prices }: Model) {
   return {
     list: free ? null : (list?.id ?? BASE),
     version: priceVersion?.toString() ?? null,
     origin: list?.origin ?? null,
-    prices: prices.map(store),
+    prices: writtenPrices({ type, prices }).map(store),
   }
 }
 
@@ -86,7 +87,7 @@ function describeUnsold(list = BASE) {
 
 function basePricesOf(base: Model | undefined, currency: string): StoredPrice[] | null {
   if (!base || !isSoldIn(base, currency)) return null
-  return base.prices.map(store)
+  return writtenPrices(base).map(store)
 }
 
 function store({ unit, per, amountNanos, when }: PriceEntry): StoredPrice {

@@ -1,4 +1,5 @@
 /** Converts stored rows to the models that the pipeline uses, for any point in time. */
+import { isDeepStrictEqual } from 'node:util'
 import { parseAmount } from '../../../base/lib/money.ts'
 import type { Unit } from '../../../base/lib/units.ts'
 import type { Fallback, Model, ModelType, PlannedPrice, PriceEntry, Route } from '../catalog.ts'
@@ -97,6 +98,17 @@ const TOKENS_OF_MEDIA: readonly (readonly [medium: Unit, plain: Unit])[] = [
   ['audio_output_token', 'output_token'],
   ['image_output_token', 'output_token'],
 ]
+
+/** Returns the prices as they were written, without those that forMedia adds. */
+export function writtenPrices({ type, prices }: Pick<Model, 'type' | 'prices'>): PriceEntry[] {
+  if (TEXT_TYPES.has(type)) return [...prices]
+  return prices.filter((entry) => {
+    const plain = TOKENS_OF_MEDIA.find(([medium]) => medium === entry.unit)?.[1]
+    return !prices.some(
+      (one) => one.unit === plain && isDeepStrictEqual({ ...one, unit: entry.unit }, entry),
+    )
+  })
+}
 
 /**
  * On an image or audio model, a single token price applies to media tokens too: they are the

@@ -6,7 +6,7 @@ export type MailKind = AlertKind | LinkKind
 export type LinkKind = 'invitation' | 'sign_up'
 
 /** The values that a text names: each member of its alert as one line. */
-interface Words {
+export interface Words {
   readonly account: string
   of(member: string): string
 }

@@ -1,14 +1,44 @@
 /** Mail in English. */
-import type { MailTexts } from './mail-texts.ts'
+import type { MailTexts, Words } from './mail-texts.ts'
+
+const PERIODS: Readonly<Record<string, string>> = {
+  day: 'daily',
+  week: 'weekly',
+  month: 'monthly',
+  total: 'total',
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  call: 'calls',
+  input_token: 'input tokens',
+  output_token: 'output tokens',
+}
+
+/** The calls that a budget counts. */
+function budgeted(of: Words['of']): string {
+  const name = of('subject_name') || of('subject')
+  switch (of('scope')) {
+    case 'account':
+      return 'the whole account'
+    case 'end_user':
+      return of('end_user') ? `the end user ${of('end_user')}` : 'end users without their own'
+    default:
+      return `the ${of('scope')} ${name}`
+  }
+}
 
 export const EN: MailTexts = {
   kinds: {
     budget_threshold: ({ account, of }) => ({
-      subject: `${of('threshold')} % of a budget is used: ${account}`,
+      subject:
+        of('threshold') === '100'
+          ? `A budget is used up: ${account}`
+          : `${of('threshold')} % of a budget is used: ${account}`,
       lines: [
-        `The account ${account} has used ${of('spent')} of ${of('amount')} ${of('currency')}`,
-        `(${of('unit')}) of the budget ${of('budget_id')}: ${of('scope')} ${of('subject')}.`,
+        `The ${PERIODS[of('period')] ?? ''} budget of ${budgeted(of)}, account ${account}:`,
+        `${of('spent')} of ${of('amount')} ${UNITS[of('unit')] ?? of('currency')} used.`,
         ...(of('resets_at') ? [`It begins anew at ${of('resets_at')}.`] : []),
+        `Budget id: ${of('budget_id')}`,
       ],
     }),
     balance_low: ({ account, of }) => ({

@@ -1,14 +1,46 @@
 /** Mail in Chinese. */
-import type { MailTexts } from './mail-texts.ts'
+import type { MailTexts, Words } from './mail-texts.ts'
+
+const PERIODS: Readonly<Record<string, string>> = {
+  day: '每日',
+  week: '每周',
+  month: '每月',
+  total: '总',
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  call: '次调用',
+  input_token: '个输入 token',
+  output_token: '个输出 token',
+}
+
+const SCOPES: Readonly<Record<string, string>> = { key: '密钥', member: '成员', tag: '标签' }
+
+/** The calls that a budget counts. */
+function budgeted(of: Words['of']): string {
+  const name = of('subject_name') || of('subject')
+  switch (of('scope')) {
+    case 'account':
+      return '整个账户'
+    case 'end_user':
+      return of('end_user') ? `终端用户 ${of('end_user')}` : '没有单独预算的终端用户'
+    default:
+      return `${SCOPES[of('scope')] ?? of('scope')} ${name}`
+  }
+}
 
 export const ZH: MailTexts = {
   kinds: {
     budget_threshold: ({ account, of }) => ({
-      subject: `预算已用 ${of('threshold')}%：${account}`,
+      subject:
+        of('threshold') === '100'
+          ? `预算已用完：${account}`
+          : `预算已用 ${of('threshold')}%：${account}`,
       lines: [
-        `账户 ${account} 的预算 ${of('budget_id')}（${of('scope')} ${of('subject')}）`,
-        `已用 ${of('spent')}，共 ${of('amount')} ${of('currency')}（${of('unit')}）。`,
+        `账户 ${account} 的${PERIODS[of('period')] ?? ''}预算（${budgeted(of)}）`,
+        `已用 ${of('spent')}，共 ${of('amount')} ${UNITS[of('unit')] ?? of('currency')}。`,
         ...(of('resets_at') ? [`下一周期开始于 ${of('resets_at')}。`] : []),
+        `预算 ID：${of('budget_id')}`,
       ],
     }),
     balance_low: ({ account, of }) => ({

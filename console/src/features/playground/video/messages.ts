@@ -63,7 +63,7 @@ export const messages = defineMessages(
     watermark: '水印',
     callback: '回调地址',
     callbackHint: '任务结束时接收 Webhook。',
-    end: '最终用户',
+    end: '终端用户',
     endHint: '用户 ID 的哈希，提供给供应商。',
     alt: '视频：{prompt}',
   },
