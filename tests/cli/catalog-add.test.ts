@@ -30,6 +30,12 @@ test('add applies a vendor by its name or another one, again without a change', 
   assert.equal(first.code, 0, first.err)
   assert.match(first.out, /\+ channel moonshot\n/)
   assert.match(first.err, /MOONSHOT_API_KEY is not set here/)
+  assert.doesNotMatch(first.err, /examples/)
+  const media = await run('catalog', 'add', 'replicate')
+  assert.match(
+    media.err,
+    /prices that are examples, to be checked before you sell: google\/veo-3\.1, /,
+  )
   const second = await run('catalog', 'add', 'Moonshot.json', 'groq')
   assert.deepEqual([second.code, second.out], [0, 'no changes\n'])
   const models = (await json('model', 'list')) as { id: string }[]

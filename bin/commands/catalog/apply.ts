@@ -44,8 +44,8 @@ export async function apply(paths: readonly string[], flags: ApplyFlags): Promis
   const { files, accounts } = readConfiguration(paths)
   const { UPSTREAMS } = await import('../../../server/wire/upstreams/index.ts')
   const upstreams: KnownUpstreams = Object.fromEntries(UPSTREAMS)
-  const diff = await withSession(async ({ sql, config }) => {
-    const applied = await applyCatalog({
+  const applied = await withSession(async ({ sql, config }) => {
+    const diff = await applyCatalog({
       sql,
       files,
       upstreams,
@@ -55,16 +55,30 @@ export async function apply(paths: readonly string[], flags: ApplyFlags): Promis
       dryRun: flags.dryRun ?? false,
       alongside: (transaction) => applyAccounts(transaction, accounts),
     })
-    const changes = applied.changes.map(
+    const changes = diff.changes.map(
       ({ kind, id, change }) => `${change} ${kind.replace('_', ' ')} ${id}`,
     )
     if (!flags.dryRun && changes.length > 0) {
       await recordAct(sql, 'apply', { target: paths.join(' ') }, { changes })
     }
-    return applied
+    return diff
   })
+  const diff = { ...applied, warnings: [...applied.warnings, ...warnOfExamples(files, applied)] }
   if (flags.json) return printJson({ ...diff, revision: diff.revision.toString() })
   printDiff(diff, flags.dryRun ? listPrices(files) : undefined)
+}
+
+const NAMED_MAX = 5
+
+/** Returns a warning of changed models whose prices nobody has read at their vendor. */
+function warnOfExamples(files: readonly NamedCatalogFile[], { changes }: CatalogDiff): string[] {
+  const changed = new Set(changes.map(({ id }) => id))
+  const models = files.flatMap(({ content }) => content.models)
+  const examples = models.filter(({ id, details }) => details.example === true && changed.has(id))
+  if (examples.length === 0) return []
+  const names = examples.slice(0, NAMED_MAX).map(({ id }) => id)
+  const more = examples.length > NAMED_MAX ? ` and ${examples.length - NAMED_MAX} more` : ''
+  return [`prices that are examples, to be checked before you sell: ${names.join(', ')}${more}`]
 }
 
 const SIGNS = { added: '+', changed: '~', retired: '-' } as const
